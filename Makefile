@@ -1,0 +1,38 @@
+# Every target works on a machine with Python 3.11+, make and the package index: the first one run makes .venv.
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+READY := $(VENV)/.ready
+
+.PHONY: demo test long lint types proofs bench clean
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --upgrade --constraint constraints.txt pip
+	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $@
+
+demo: $(READY)          ## learn and delete on scikit-learn's digits
+	$(RUN) -m noisygd_delete demo
+
+test: $(READY)          ## the default suite
+	$(RUN) -m pytest -n 2 --dist loadfile -m "not long"
+
+long: $(READY)          ## the statistical suite
+	$(RUN) -m pytest -n 2 --dist loadfile -m long
+
+lint: $(READY)
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+
+types: $(READY)
+	$(RUN) -m mypy
+
+proofs: $(READY)        ## every statement of the paper, checked
+	$(RUN) -m proofs_check
+
+bench: $(READY)         ## side-by-side measurements
+	$(RUN) -m benchmarks
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,136 @@
+"""One exception tree, and the positive checks that raise it.
+
+Every message names the value, the range it must lie in, and what to do. Checks are written "raise unless", so that
+a NaN fails them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+class NoisyGDDeleteError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class InvalidParameter(NoisyGDDeleteError, ValueError):
+    """A parameter is outside the range in which the mathematics holds."""
+
+
+class AssumptionViolated(NoisyGDDeleteError, ValueError):
+    """The loss or the data do not meet an assumption of the requested certificate."""
+
+
+class InvalidRecords(NoisyGDDeleteError, ValueError):
+    """The table of records cannot be used as it is; nothing was changed."""
+
+
+class InvalidRequest(NoisyGDDeleteError, ValueError):
+    """An edit request cannot be carried out; nothing was changed."""
+
+
+class InvalidSchema(NoisyGDDeleteError, ValueError):
+    """A feature schema is incomplete, or a file does not match it; nothing was changed."""
+
+
+class NotLearned(NoisyGDDeleteError, RuntimeError):
+    """A model was asked for before `learn` made one."""
+
+
+class PlanInfeasible(NoisyGDDeleteError):
+    """The budget can be met on paper but not on a machine. `plan` holds every number, `alternatives` the ways out."""
+
+    def __init__(self, message: str, plan: Any = None, alternatives: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.plan = plan
+        self.alternatives = alternatives
+
+
+class BudgetExceeded(NoisyGDDeleteError):
+    """Publishing would cost more than the budget. A valid erasure has been carried out on the rows all the same."""
+
+
+class MissingDependency(NoisyGDDeleteError, ImportError):
+    """An optional library is needed for this call."""
+
+
+class StoreError(NoisyGDDeleteError):
+    """The store on disk cannot do what was asked; nothing was changed."""
+
+
+class StoreLocked(StoreError):
+    """Another process is writing to the store."""
+
+
+class StoreCorrupt(StoreError):
+    """The store's files contradict one another or were changed by hand."""
+
+
+def real(name: str, value: Any) -> float:
+    """`value` as a finite float, or `InvalidParameter` naming it. Booleans and strings are refused."""
+    if isinstance(value, (bool, str, bytes)):
+        raise InvalidParameter(f"{name}={value!r} must be a number; pass a float")
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameter(f"{name}={value!r} must be a number; pass a float") from error
+    if not math.isfinite(number):
+        raise InvalidParameter(f"{name}={number!r} must be finite; a NaN or an infinity certifies nothing")
+    return number
+
+
+def positive(name: str, value: Any) -> float:
+    """`value` as a finite float > 0."""
+    number = real(name, value)
+    if not number > 0:
+        raise InvalidParameter(f"{name}={number!r} must be > 0")
+    return number
+
+
+def non_negative(name: str, value: Any) -> float:
+    """`value` as a finite float >= 0."""
+    number = real(name, value)
+    if not number >= 0:
+        raise InvalidParameter(f"{name}={number!r} must be >= 0")
+    return number
+
+
+def probability(name: str, value: Any) -> float:
+    """`value` as a float strictly between 0 and 1."""
+    number = real(name, value)
+    if not 0 < number < 1:
+        raise InvalidParameter(f"{name}={number!r} must lie strictly between 0 and 1")
+    return number
+
+
+def renyi_order(name: str, value: Any) -> float:
+    """`value` as a finite float > 1."""
+    number = real(name, value)
+    if not number > 1:
+        raise InvalidParameter(f"{name}={number!r} must be > 1: a Rényi order of at most 1 bounds nothing here")
+    return number
+
+
+def count(name: str, value: Any, minimum: int = 1) -> int:
+    """`value` as an integer >= `minimum`."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise InvalidParameter(f"{name}={value!r} must be a whole number >= {minimum}")
+    number = int(value.__index__())
+    if not number >= minimum:
+        raise InvalidParameter(f"{name}={number!r} must be a whole number >= {minimum}")
+    return number
+
+
+def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
+    """`value` if it is one of `options`."""
+    if value not in options:
+        raise InvalidParameter(f"{name}={value!r} must be one of {', '.join(map(repr, options))}")
+    return str(value)
+
+
+def bound(name: str, value: float) -> float:
+    """The last gate before a number reaches a certificate: not NaN and not negative (infinity promises nothing)."""
+    if not value >= 0:
+        raise InvalidParameter(f"the bound {name}={value!r} is not a non-negative number; this is a bug, please report it")
+    return value

@@ -1,0 +1,38 @@
+"""One loss per file, with constants proven in its docstring."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ..errors import AssumptionViolated, InvalidParameter
+from .base import Loss, LossConstants
+from .linear import Linear
+from .logistic import Logistic
+from .pseudo_huber import PseudoHuber
+from .softmax import Softmax
+
+__all__ = ["CATALOGUE", "Linear", "Logistic", "Loss", "LossConstants", "PseudoHuber", "Softmax", "Squared", "from_dict"]
+
+CATALOGUE: dict[str, type[Loss]] = {kind.name: kind for kind in (Logistic, Softmax, PseudoHuber, Linear)}
+
+
+def Squared(*_: Any, **__: Any) -> NoReturn:
+    """Refused: the squared loss is not Lipschitz, and no guarantee of this package covers it."""
+    raise AssumptionViolated(
+        "the squared loss is not Lipschitz: its gradient (⟨θ, x⟩ − y)x grows with θ, so no L bounds a record's "
+        "influence and no certificate here applies. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta·radius"
+    )
+
+
+def from_dict(description: dict[str, Any]) -> Loss:
+    """The loss that `Loss.to_dict` described. Unknown names and fields are refused."""
+    fields = dict(description)
+    name = fields.pop("name", None)
+    if name == "squared":
+        Squared()
+    if name not in CATALOGUE:
+        raise InvalidParameter(f"loss={name!r} must be one of {', '.join(map(repr, CATALOGUE))}")
+    try:
+        return CATALOGUE[name](**fields)
+    except TypeError as error:
+        raise InvalidParameter(f"loss {name!r} does not take the fields {sorted(fields)}: {error}") from error

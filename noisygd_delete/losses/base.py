@@ -1,0 +1,85 @@
+"""What every loss must state and compute.
+
+A loss here is a function of the record's scores z = Wx (W: outputs × features) and its label, so its gradient is
+g ⊗ x with g = ∂ℓ/∂z. Two facts follow, and every docstring of a loss uses them:
+
+* ‖∇ℓ‖ = ‖g‖·‖x‖, so L = R · sup‖g‖ for rows of norm at most R;
+* the Hessian of ℓ is H ⊗ xxᵀ with H = ∂²ℓ/∂z², so its eigenvalues lie between R² · min(0, inf λ_min(H)) and
+  R² · sup λ_max(H): β₊ = R² sup λ_max(H), β₋ = −R² min(0, inf λ_min(H)).
+
+The null record is the zero row (constant column included): its gradient is g ⊗ 0 = 0 whatever its label.
+
+`value` and `derivative` are written against the array module they are handed (numpy or torch) and import neither.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from ..errors import positive
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class LossConstants:
+    """Constants of one record's loss on rows of norm ≤ R.
+
+    lipschitz       L: ‖∇ℓ‖ ≤ L
+    smoothness      β₊: largest eigenvalue of the Hessian is at most β₊
+    weak_convexity  β₋: smallest eigenvalue is at least −β₋ (0: convex)
+    range           ω: sup ℓ − inf ℓ over θ for a fixed record (inf: unbounded)
+    proven          whether the loss's docstring proves them (False: declared by the user)
+    """
+
+    lipschitz: float
+    smoothness: float
+    weak_convexity: float = 0.0
+    range: float = math.inf
+    proven: bool = True
+
+    @property
+    def convex(self) -> bool:
+        return self.weak_convexity == 0
+
+
+@dataclass(frozen=True)
+class Loss(ABC):
+    """A per-record loss with proven constants. `radius` R bounds the norm of every feature row."""
+
+    radius: float
+
+    name: ClassVar[str]
+    label_kind: ClassVar[str]  # "binary" (−1/+1), "class" (0..k−1), "target" (real) or "none"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", positive("radius", self.radius))
+
+    @property
+    def outputs(self) -> int:
+        """Scores per record."""
+        return 1
+
+    @property
+    @abstractmethod
+    def constants(self) -> LossConstants:
+        """L, β₊, β₋ and ω, proven in the class docstring."""
+
+    @abstractmethod
+    def value(self, scores: Array, labels: Array, xp: Any) -> Array:
+        """Loss per record, shape (n,), from scores (n, outputs) and labels (n,)."""
+
+    @abstractmethod
+    def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
+        """g = ∂ℓ/∂z, shape (n, outputs), in the dtype of `scores`."""
+
+    def dimension(self, features: int) -> int:
+        """d of the theorems: the number of weights."""
+        return self.outputs * features
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON description; `losses.from_dict` reads it back."""
+        return {"name": self.name, **asdict(self)}

@@ -1,0 +1,30 @@
+"""The linear loss: the worst case that makes the sharp bounds equalities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .base import Array, Loss, LossConstants
+
+
+@dataclass(frozen=True)
+class Linear(Loss):
+    """ℓ = ⟨θ, x⟩. The gradient is x: L = R. The Hessian is 0: β₊ = β₋ = 0. Unbounded: ω = ∞.
+
+    Labels play no part. Noisy-GD on it is a Gaussian chain, so every divergence has a closed form; it serves tests
+    and audits.
+    """
+
+    name: ClassVar[str] = "linear"
+    label_kind: ClassVar[str] = "none"
+
+    @property
+    def constants(self) -> LossConstants:
+        return LossConstants(lipschitz=self.radius, smoothness=0.0)
+
+    def value(self, scores: Array, labels: Array, xp: Any) -> Array:
+        return scores[..., 0]
+
+    def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
+        return xp.ones_like(scores)

@@ -1,0 +1,41 @@
+"""Pseudo-Huber loss: regression with a bounded gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..errors import positive
+from .base import Array, Loss, LossConstants
+
+
+@dataclass(frozen=True)
+class PseudoHuber(Loss):
+    """ℓ = δ²(√(1 + (r/δ)²) − 1), r = ⟨θ, x⟩ − y.
+
+    g = r/√(1 + (r/δ)²), increasing in r with |g| < δ, so L = δR.
+    ∂²ℓ/∂z² = (1 + (r/δ)²)^{−3/2} ∈ (0, 1], so β₊ = R² (attained at r = 0) and β₋ = 0.
+    ℓ ~ δ|r| grows without bound: ω = ∞. None of the constants needs a bound on y.
+    """
+
+    delta: float = 1.0
+
+    name: ClassVar[str] = "pseudo-huber"
+    label_kind: ClassVar[str] = "target"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "delta", positive("delta", self.delta))
+
+    @property
+    def constants(self) -> LossConstants:
+        return LossConstants(lipschitz=self.delta * self.radius, smoothness=self.radius**2)
+
+    def value(self, scores: Array, labels: Array, xp: Any) -> Array:
+        ratio = (scores[..., 0] - labels) / self.delta
+        # √(1+t²) − 1 = t²/(√(1+t²) + 1): no cancellation for small residuals
+        return self.delta**2 * ratio**2 / (xp.sqrt(1 + ratio**2) + 1)
+
+    def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
+        residual = scores - labels[..., None]
+        return residual / xp.sqrt(1 + (residual / self.delta) ** 2)

@@ -1,0 +1,49 @@
+"""Cross-entropy of a linear multi-class model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..errors import count
+from .base import Array, Loss, LossConstants
+
+
+@dataclass(frozen=True)
+class Softmax(Loss):
+    """ℓ = log Σ_j e^{z_j} − z_y, z = Wx, y ∈ {0, …, k−1}.
+
+    g = p − e_y with p = softmax(z). ‖p − e_y‖² = (1 − p_y)² + Σ_{j≠y} p_j² ≤ 2(1 − p_y)² < 2, so L = √2 R.
+    ∂²ℓ/∂z² = diag(p) − ppᵀ is the covariance of a one-hot vector: it is positive semidefinite (β₋ = 0), and the variance
+    of vᵀe_J for ‖v‖ = 1 is at most (max_j v_j − min_j v_j)²/4 ≤ 2/4 (Popoviciu), so β₊ = R²/2, attained at
+    p = (1/2, 1/2, 0, …), v = (1, −1, 0, …)/√2.
+    ℓ grows without bound: ω = ∞.
+    """
+
+    classes: int = 2
+
+    name: ClassVar[str] = "softmax"
+    label_kind: ClassVar[str] = "class"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "classes", count("classes", self.classes, minimum=2))
+
+    @property
+    def outputs(self) -> int:
+        return self.classes
+
+    @property
+    def constants(self) -> LossConstants:
+        return LossConstants(lipschitz=2**0.5 * self.radius, smoothness=self.radius**2 / 2)
+
+    def value(self, scores: Array, labels: Array, xp: Any) -> Array:
+        shifted = scores - xp.amax(scores, -1)[..., None]
+        chosen = shifted[xp.arange(shifted.shape[0]), labels]
+        return xp.log(xp.exp(shifted).sum(-1)) - chosen
+
+    def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
+        probabilities = xp.exp(scores - xp.amax(scores, -1)[..., None])
+        probabilities /= probabilities.sum(-1)[..., None]
+        probabilities[xp.arange(probabilities.shape[0]), labels] -= 1
+        return probabilities
