@@ -28,7 +28,6 @@ _HOMES = {
     "Guarantee": "guarantee",
 }
 
-__all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
@@ -41,4 +40,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*_HOMES, "__version__"])

@@ -132,5 +132,7 @@ def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
 def bound(name: str, value: float) -> float:
     """The last gate before a number reaches a certificate: not NaN and not negative (infinity promises nothing)."""
     if not value >= 0:
-        raise InvalidParameter(f"the bound {name}={value!r} is not a non-negative number; this is a bug, please report it")
+        raise InvalidParameter(
+            f"the bound {name}={value!r} is not a non-negative number; this is a bug, please report it"
+        )
     return value

@@ -151,10 +151,12 @@ class Guarantee:
     def from_dict(cls, fields: dict[str, Any]) -> Guarantee:
         """Read back `to_dict`; unknown fields are refused."""
         try:
-            return cls(**{
-                **fields,
-                "points": tuple((float(order), float(cost)) for order, cost in fields.get("points", ())),
-                "assumptions": tuple(fields.get("assumptions", ())),
-            })
+            return cls(
+                **{
+                    **fields,
+                    "points": tuple((float(order), float(cost)) for order, cost in fields.get("points", ())),
+                    "assumptions": tuple(fields.get("assumptions", ())),
+                }
+            )
         except TypeError as error:
             raise InvalidParameter(f"not a guarantee: {error}") from error

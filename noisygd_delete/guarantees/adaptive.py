@@ -18,8 +18,8 @@ def membership_advantage(*, order: float, renyi: float) -> float:
         return 1.0
     exponent = renyi * (order - 1) / order
     growth = math.exp(exponent) if exponent < 700 else math.inf
-    printed = order * growth / (order - 1) * (2 * (order - 1)) ** (1 / order) - 1
-    sharper = growth * 2 ** (1 / order) - 1
+    printed: float = order * growth / (order - 1) * (2 * (order - 1)) ** (1 / order) - 1
+    sharper: float = growth * 2 ** (1 / order) - 1
     return min(1.0, math.sqrt(2 * renyi), printed, sharper)
 
 

@@ -34,7 +34,7 @@ def step_size(*, regularization: float, smoothness: float) -> float:
     return 1 / (2 * (regularization + smoothness))
 
 
-def noise_variance(*, rate: float, sensitivity: float, regularization: float, records: int) -> float:
+def noise_variance(*, rate: float, sensitivity: float, regularization: float, records: float) -> float:
     """σ² = Δ²/(λ · rate · n²): Theorem 5.1's 4qL²/(λ ε_dp n²) with rate = ε_dp/q and Δ = 2L."""
     return sensitivity**2 / (regularization * rate * records**2)
 
@@ -44,13 +44,13 @@ def init_variance(*, noise_variance: float, regularization: float, step_size: fl
     return noise_variance / (regularization * (1 - step_size * regularization / 2))
 
 
-def full_rate(*, sensitivity: float, regularization: float, noise_variance: float, records: int) -> float:
+def full_rate(*, sensitivity: float, regularization: float, noise_variance: float, records: float) -> float:
     """Δ²/(λσ²n²): the rate no number of steps can exceed (G.9 as K → ∞)."""
     return sensitivity**2 / (regularization * noise_variance * records**2)
 
 
 def dp_rate(
-    *, sensitivity: float, regularization: float, noise_variance: float, records: int, step_size: float, steps: float
+    *, sensitivity: float, regularization: float, noise_variance: float, records: float, step_size: float, steps: float
 ) -> float:
     """Rényi DP of K steps from a common start, Theorem G.9: (Δ²/(λσ²n²))(1 − e^{−ληK/2}). Needs η < 1/(λ+β)."""
     full = full_rate(
@@ -64,10 +64,10 @@ def deletion_rate(
     sensitivity: float,
     regularization: float,
     noise_variance: float,
-    records: int,
+    records: float,
     step_size: float,
     steps_with_record: float,
-    steps_without_record: int,
+    steps_without_record: float,
 ) -> float:
     """G.15: what remains of a record after K clean steps, (Δ²/(λσ²n²))(1 − e^{−ληT/2}) e^{−ηλK/2}.
 
@@ -92,26 +92,32 @@ def deletion_steps(*, dp: float, deletion: float, regularization: float, step_si
     return max(1, math.ceil(2 / (step_size * regularization) * math.log(dp / deletion)))
 
 
-def learn_steps_for_utility(*, rate: float, regularization: float, smoothness: float, records: int, dimension: int) -> int:
+def learn_steps_for_utility(
+    *, rate: float, regularization: float, smoothness: float, records: float, dimension: float
+) -> int:
     """(17): K_A ≥ 4κ log(ε_dp n²/(4qd)) with rate = ε_dp/q at Δ = 2L. For the printed step size only."""
     kappa = condition_number(regularization=regularization, smoothness=smoothness)
     return max(0, math.ceil(4 * kappa * math.log(rate * records**2 / (4 * dimension))))
 
 
 def delete_steps_for_utility(
-    *, rate: float, regularization: float, smoothness: float, dimension: int, batch: int
+    *, rate: float, regularization: float, smoothness: float, dimension: float, batch: float
 ) -> int:
     """(17): K_Ā ≥ 4κ log max{5κ, 8 ε_dp r²/(qd)} with rate = ε_dp/q at Δ = 2L. For the printed step size only."""
     kappa = condition_number(regularization=regularization, smoothness=smoothness)
     return max(0, math.ceil(4 * kappa * math.log(max(5 * kappa, 8 * rate * batch**2 / dimension))))
 
 
-def excess_risk(*, rate: float, lipschitz: float, regularization: float, smoothness: float, records: int, dimension: int) -> float:
+def excess_risk(
+    *, rate: float, lipschitz: float, regularization: float, smoothness: float, records: float, dimension: float
+) -> float:
     """Theorem 5.1 (3): err ≤ 10 κ q d L²/(λ ε_dp n²) with rate = ε_dp/q, when both conditions of (17) hold."""
     kappa = condition_number(regularization=regularization, smoothness=smoothness)
     return 10 * kappa * dimension * lipschitz**2 / (regularization * rate * records**2)
 
 
-def composition_rate(*, sensitivity: float, noise_variance: float, records: int, step_size: float, steps: int) -> float:
+def composition_rate(
+    *, sensitivity: float, noise_variance: float, records: float, step_size: float, steps: float
+) -> float:
     """G.7, no convexity: Δ²ηK/(4σ²n²), the printed qL²ηK/(σ²n²) at Δ = 2L."""
     return sensitivity**2 * step_size * steps / (4 * noise_variance * records**2)

@@ -43,10 +43,12 @@ def _one_minus_power(log_contraction: float, steps: float) -> float:
 
 
 def gdp_limit(
-    *, sensitivity: float, step_size: float, strong_convexity: float, noise_variance: float, records: int
+    *, sensitivity: float, step_size: float, strong_convexity: float, noise_variance: float, records: float
 ) -> float:
     """μ_∞ = Δ sqrt((1 − ηm/2)/(m σ²))/n: the supremum over any number of steps with the record present."""
-    return sensitivity / records * math.sqrt((1 - step_size * strong_convexity / 2) / (strong_convexity * noise_variance))
+    return (
+        sensitivity / records * math.sqrt((1 - step_size * strong_convexity / 2) / (strong_convexity * noise_variance))
+    )
 
 
 def gdp(
@@ -55,7 +57,7 @@ def gdp(
     step_size: float,
     strong_convexity: float,
     noise_variance: float,
-    records: int,
+    records: float,
     steps_with_record: float,
     steps_without_record: float = 0,
 ) -> float:
@@ -82,7 +84,7 @@ def gdp(
 
 
 def noise_variance(
-    *, gdp: float, sensitivity: float, step_size: float, strong_convexity: float, records: int
+    *, gdp: float, sensitivity: float, step_size: float, strong_convexity: float, records: float
 ) -> float:
     """σ² = Δ²(1 − ηm/2)/(m μ² n²): μ-GDP for every number of steps. With μ² = 2ε_dp/q this is the Rényi calibration."""
     return sensitivity**2 * (1 - step_size * strong_convexity / 2) / (strong_convexity * gdp**2 * records**2)
@@ -103,7 +105,7 @@ def deletion_steps(*, gdp_before: float, gdp_after: float, step_size: float, str
     return max(1, steps)
 
 
-def stationary_distance(*, dimension: int, noise_variance: float, strong_convexity: float, step_size: float) -> float:
+def stationary_distance(*, dimension: float, noise_variance: float, strong_convexity: float, step_size: float) -> float:
     """V_∞ = dσ²/(m(1 − ηm/2)): bound on the stationary E‖θ − θ*‖²."""
     return dimension * noise_variance / (strong_convexity * (1 - step_size * strong_convexity / 2))
 
@@ -121,7 +123,7 @@ def excess_risk(*, distance: float, objective_smoothness: float) -> float:
     return objective_smoothness / 2 * distance
 
 
-def minimiser_move(*, lipschitz: float, strong_convexity: float, records: int, batch: int) -> float:
+def minimiser_move(*, lipschitz: float, strong_convexity: float, records: float, batch: float) -> float:
     """s_r = rΔ/(mn): how far the minimiser moves when r rows are replaced (Δ = 2L of one row)."""
     return 2 * lipschitz * batch / (strong_convexity * records)
 
@@ -143,8 +145,8 @@ def minimiser_dp_gdp(
     step_size: float,
     strong_convexity: float,
     noise_variance: float,
-    records: int,
-    steps: int,
+    records: float,
+    steps: float,
     gradient_tolerance: float,
 ) -> float:
     """Solve, then diffuse (K ≥ 1 steps): μ_dp = (Δ + 2γn c^K) sqrt((1 − ηm/2)/(mσ²n²(1 − c^{2K}))).
@@ -168,8 +170,8 @@ def minimiser_deletion_gdp(
     step_size: float,
     strong_convexity: float,
     noise_variance: float,
-    records: int,
-    steps: int,
+    records: float,
+    steps: float,
     gradient_tolerance: float,
 ) -> float:
     """What is left of a deleted record after solve-then-diffuse from a *warm* start: only the solver's tolerance.

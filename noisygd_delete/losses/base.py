@@ -76,6 +76,14 @@ class Loss(ABC):
     def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
         """g = ∂ℓ/∂z, shape (n, outputs), in the dtype of `scores`."""
 
+    def predict(self, scores: Array, xp: Any) -> Array:
+        """Labels from scores (rows, outputs), in the coding of `label_kind`."""
+        if self.label_kind == "binary":
+            return xp.where(scores[..., 0] >= 0, 1.0, -1.0)
+        if self.label_kind == "class":
+            return scores.argmax(-1)
+        return scores[..., 0]
+
     def dimension(self, features: int) -> int:
         """d of the theorems: the number of weights."""
         return self.outputs * features

@@ -1,0 +1,50 @@
+"""The command line: argument parsing -> one library call -> text or JSON. No arithmetic here.
+
+Exit status: 0 done, 2 usage, 3 publication withheld by budget, 4 locked, 5 integrity.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from .. import __version__
+from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
+from . import demo, plan
+
+_COMMANDS = (demo, plan)
+_STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line, each command registered by its own module."""
+    root = argparse.ArgumentParser(
+        prog="noisygd-delete",
+        description="Train models by noisy gradient descent and erase records from them, with a certificate.",
+        allow_abbrev=False,
+    )
+    root.add_argument("--version", action="version", version=f"noisygd-delete {__version__}")
+    commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in _COMMANDS:
+        command.register(commands)
+    return root
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit status."""
+    parsed = parser().parse_args(arguments)
+    try:
+        status: int = parsed.run(parsed)
+        return status
+    except NoisyGDDeleteError as error:
+        print(f"noisygd-delete {parsed.command}: {error}", file=sys.stderr)
+        return next((code for kind, code in _STATUS if isinstance(error, kind)), 2)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def run() -> None:
+    """Console-script entry point."""
+    raise SystemExit(main())

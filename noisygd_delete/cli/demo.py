@@ -1,0 +1,27 @@
+"""`noisygd-delete demo`: learn and delete on scikit-learn's digits, the data that ships with a dependency."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .output import add_json, progress_bar, show
+
+
+def register(commands: Any) -> None:
+    parser = commands.add_parser(
+        "demo",
+        help="learn and delete on scikit-learn's digits, with accuracy, cost and the whole budget",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--certificate", default="sharp", choices=("theorem", "sharp"), help="default: sharp")
+    add_json(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    from ..demonstration import demonstrate
+
+    answer = demonstrate(certificate=parsed.certificate, progress_bar=progress_bar)
+    show(parsed, answer.to_dict(), answer.text())
+    return 0

@@ -1,0 +1,115 @@
+"""`noisygd-delete plan`: from a budget to steps and noise, before any record is touched."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .. import losses
+from ..budget import Budget
+from ..errors import InvalidParameter
+from ..guarantee import ADJACENCIES, DELETION_NOTIONS
+from ..plan import Plan
+from ..planner import make_plan
+from .output import add_json, show
+
+
+def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `make_plan` other than the table's sizes; shared by every command that plans."""
+    loss = parser.add_argument_group("loss")
+    loss.add_argument("--loss", default="logistic", choices=sorted(losses.CATALOGUE), help="default: logistic")
+    loss.add_argument("--radius", type=float, default=1.0, help="bound R on the norm of a feature row (default 1)")
+    loss.add_argument("--classes", type=int, help="number of classes (softmax)")
+    loss.add_argument("--huber-delta", type=float, help="δ of the pseudo-Huber loss (default 1)")
+    loss.add_argument("--regularization", type=float, default=1e-3, metavar="λ", help="default 1e-3")
+    budget = parser.add_argument_group(
+        "budget of one release (give one of the three forms; default: --order 10 --dp 1 --deletion 0.1)"
+    )
+    budget.add_argument("--order", type=float, help="Rényi order q of --dp and --deletion")
+    budget.add_argument("--dp", type=float, help="ε_dp, or ε with --delta, or μ with --gdp")
+    budget.add_argument("--deletion", type=float, help="ε_dd in the same measure")
+    budget.add_argument("--delta", type=float, help="read --dp and --deletion as ε of (ε, δ) with this δ")
+    budget.add_argument(
+        "--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (certificate sharp)"
+    )
+    chosen = parser.add_argument_group("guarantee")
+    chosen.add_argument(
+        "--certificate", default="theorem", choices=("theorem", "sharp"), help="default: theorem, the paper's"
+    )
+    chosen.add_argument("--adjacency", default="replace", choices=ADJACENCIES)
+    chosen.add_argument("--deletion-notion", default="definition-4.1", choices=DELETION_NOTIONS)
+    chosen.add_argument(
+        "--releases", type=int, default=1, metavar="N", help="N observed publications together within --dp"
+    )
+    chosen.add_argument("--batch", type=int, default=1, help="records edited by one request")
+    chosen.add_argument("--rows-per-subject", type=int, default=1)
+    chosen.add_argument("--step-size", type=float)
+    chosen.add_argument("--noise-variance", type=float)
+    chosen.add_argument("--no-utility", action="store_true", help="take only the steps that forgetting needs")
+    chosen.add_argument("--dtype", default="float32", choices=("float32", "float64"))
+
+
+def loss_from(parsed: argparse.Namespace) -> losses.Loss:
+    """The loss the arguments name; an option that does not belong to it is an error."""
+    fields: dict[str, Any] = {"name": parsed.loss, "radius": parsed.radius}
+    if parsed.classes is not None:
+        fields["classes"] = parsed.classes
+    elif parsed.loss == "softmax":
+        raise InvalidParameter("--loss softmax needs --classes")
+    if parsed.huber_delta is not None:
+        fields["delta"] = parsed.huber_delta
+    return losses.from_dict(fields)
+
+
+def budget_from(parsed: argparse.Namespace) -> Budget:
+    """The budget the arguments name."""
+    dp = 1.0 if parsed.dp is None else parsed.dp
+    deletion = 0.1 * dp if parsed.deletion is None else parsed.deletion
+    if sum((parsed.order is not None, parsed.delta is not None, parsed.gdp)) > 1:
+        raise InvalidParameter("give at most one of --order (Rényi), --delta ((ε, δ)) and --gdp")
+    if parsed.gdp:
+        return Budget.from_gdp(dp=dp, deletion=deletion)
+    if parsed.delta is not None:
+        return Budget.from_epsilon_delta(dp=(dp, parsed.delta), deletion=(deletion, parsed.delta))
+    return Budget(order=10 if parsed.order is None else parsed.order, dp=dp, deletion=deletion)
+
+
+def plan_from(parsed: argparse.Namespace, *, records: int, features: int) -> Plan:
+    """The plan the arguments ask for, at the given sizes."""
+    return make_plan(
+        loss_from(parsed),
+        records=records,
+        features=features,
+        regularization=parsed.regularization,
+        budget=budget_from(parsed),
+        certificate=parsed.certificate,
+        adjacency=parsed.adjacency,
+        deletion_notion=parsed.deletion_notion,
+        releases=parsed.releases,
+        batch=parsed.batch,
+        rows_per_subject=parsed.rows_per_subject,
+        step_size=parsed.step_size,
+        noise_variance=parsed.noise_variance,
+        utility=not parsed.no_utility,
+        dtype=parsed.dtype,
+    )
+
+
+def register(commands: Any) -> None:
+    parser = commands.add_parser(
+        "plan",
+        help="steps and noise for a budget, explained",
+        epilog="example: noisygd-delete plan --records 26000 --features 108 --certificate sharp",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--records", type=int, required=True, help="n, number of slots")
+    parser.add_argument("--features", type=int, required=True, help="columns, the constant one included")
+    add_plan_arguments(parser)
+    add_json(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    plan = plan_from(parsed, records=parsed.records, features=parsed.features)
+    show(parsed, plan.summary(), plan.explain())
+    return 0

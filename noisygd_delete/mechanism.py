@@ -1,0 +1,128 @@
+"""What a release ran, as public facts, and what running it reveals.
+
+Every ledger event carries its own `Mechanism`, so a change of plan never changes the meaning of what happened before.
+The planner calibrates and the accountant answers through the same `interval`, so there is one code path from constants
+to guarantees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .errors import InvalidParameter, choice, count, non_negative, positive
+from .guarantee import Guarantee
+from .guarantees import convex, sharp
+
+CERTIFICATES = ("theorem", "sharp", "composition")
+
+_SOURCES = {
+    "theorem": "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)",
+    "sharp": "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD",
+    "composition": "Chourasia & Shah 2023, Theorem G.7 (composition of noisy steps)",
+}
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Public facts of one Noisy-GD run.
+
+    certificate       which mathematics answers for it
+    records           n, slots
+    step_size         η
+    noise_variance    σ² (one step adds N(0, 2ησ² I))
+    strong_convexity  m of the objective (λ, or λ − β₋ for weakly convex losses)
+    lipschitz         L of one record's loss
+    rows_per_subject  m rows of one data subject count as one record
+    proven            False where the loss's constants are only declared by the user
+    slack             relative rounding slack of the sensitivity
+    """
+
+    certificate: str
+    records: int
+    step_size: float
+    noise_variance: float
+    strong_convexity: float
+    lipschitz: float
+    rows_per_subject: int = 1
+    proven: bool = True
+    slack: float = 0.0
+
+    def __post_init__(self) -> None:
+        choice("certificate", self.certificate, CERTIFICATES)
+        count("records", self.records)
+        count("rows_per_subject", self.rows_per_subject)
+        for name in ("step_size", "noise_variance", "strong_convexity", "lipschitz"):
+            positive(name, getattr(self, name))
+        non_negative("slack", self.slack)
+
+    def sensitivity(self, adjacency: str) -> float:
+        """Δ between the two worlds: 2L for x or x′ (replace, pairwise), L against the null record, times rows per subject."""
+        worlds = 2 if adjacency in ("replace", "pairwise") else 1
+        return worlds * self.lipschitz * self.rows_per_subject
+
+    def interval(self, about: str, adjacency: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
+        """What the model published after `steps_with` steps with the record and `steps_without` steps after its erasure
+        reveals about it, given the point from which both worlds started (the initial law, or an observed model).
+
+        `steps_with` may be `math.inf`: the supremum over any history.
+        """
+        if steps_with == 0:
+            return self._guarantee(about, adjacency)
+        facts = {
+            "sensitivity": self.sensitivity(adjacency),
+            "noise_variance": self.noise_variance,
+            "records": self.records,
+            "step_size": self.step_size,
+        }
+        if self.certificate == "sharp":
+            mu = sharp.gdp(
+                **facts,
+                strong_convexity=self.strong_convexity,
+                steps_with_record=steps_with,
+                steps_without_record=steps_without,
+            )
+            return self._guarantee(about, adjacency, gdp_squared=mu**2)
+        if self.certificate == "theorem":
+            rate = convex.deletion_rate(
+                **facts,
+                regularization=self.strong_convexity,
+                steps_with_record=steps_with,
+                steps_without_record=steps_without,
+            )
+        else:  # composition: steps without the record add nothing and take nothing away
+            rate = convex.composition_rate(**facts, steps=steps_with)
+        return self._guarantee(about, adjacency, rate=rate)
+
+    def _guarantee(self, about: str, adjacency: str, *, gdp_squared: float = 0.0, rate: float = 0.0) -> Guarantee:
+        return Guarantee(
+            about=about,
+            adjacency=adjacency,
+            rows=self.rows_per_subject,
+            source=_SOURCES[self.certificate],
+            assumptions=self._assumptions(),
+            proven=self.proven,
+            slack=self.slack,
+            gdp_squared=gdp_squared,
+            rate=rate,
+        )
+
+    def _assumptions(self) -> tuple[str, ...]:
+        constants = "proven" if self.proven else "declared by the user, not proven"
+        return (
+            f"every record's loss has gradient norm at most {self.lipschitz:g} ({constants})",
+            f"n={self.records} slots is public and fixed",
+            "real arithmetic; the rounding of gradient sums adds the stated slack to the sensitivity",
+            "the noise is Gaussian, independent and unknown to the observer",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Mechanism:
+        """Read back `to_dict`; unknown or missing fields are refused."""
+        try:
+            return cls(**fields)
+        except TypeError as error:
+            raise InvalidParameter(f"not the facts of a release: {error}") from error

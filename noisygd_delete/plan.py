@@ -1,0 +1,227 @@
+"""The plan: everything public that learning and deleting need, fixed before any record is seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from . import losses
+from .budget import Budget
+from .errors import InvalidParameter
+from .gradient import sensitivity_slack
+from .guarantee import Guarantee
+from .guarantees import sharp
+from .losses.base import Loss
+from .mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What the caller asked for, validated: the arguments of `make_plan`."""
+
+    loss: Loss
+    records: int
+    features: int
+    regularization: float
+    budget: Budget
+    certificate: str
+    adjacency: str = "replace"
+    deletion_notion: str = "definition-4.1"
+    releases: int = 1
+    batch: int = 1
+    rows_per_subject: int = 1
+    step_size: float | None = None
+    noise_variance: float | None = None
+    utility: bool = True
+    utility_tolerance: float = 0.01
+    dtype: str = "float32"
+
+    @property
+    def dimension(self) -> int:
+        """d of the theorems."""
+        return self.loss.dimension(self.features)
+
+    @property
+    def strong_convexity(self) -> float:
+        """m = λ − β₋."""
+        return self.regularization - self.loss.constants.weak_convexity
+
+    @property
+    def objective_smoothness(self) -> float:
+        """M = λ + β₊."""
+        return self.regularization + self.loss.constants.smoothness
+
+    def mechanism(self, *, step_size: float, noise_variance: float) -> Mechanism:
+        """The run these facts describe, ready to be accounted."""
+        return Mechanism(
+            certificate=self.certificate,
+            records=self.records,
+            step_size=step_size,
+            noise_variance=noise_variance,
+            strong_convexity=self.strong_convexity,
+            lipschitz=self.loss.constants.lipschitz,
+            rows_per_subject=self.rows_per_subject,
+            proven=self.loss.constants.proven,
+            slack=sensitivity_slack(records=self.records, dtype=self.dtype),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "loss": self.loss.to_dict(), "budget": self.budget.to_dict()}
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Problem:
+        try:
+            return cls(**{**fields, "loss": losses.from_dict(fields["loss"]), "budget": Budget(**fields["budget"])})
+        except (TypeError, KeyError) as error:
+            raise InvalidParameter(f"not the arguments of a plan: {error}") from error
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Numbers that make learning and deleting meet the budget.
+
+    step_size                  η
+    noise_variance             σ²
+    init_variance              variance per coordinate of the initial law ρ
+    learn_steps                K_A
+    delete_steps_for_deletion  K_Ā that the deletion guarantee needs
+    delete_steps_for_utility   K_Ā that keeps the accuracy over any number of requests (0: not asked for)
+    """
+
+    problem: Problem
+    step_size: float
+    noise_variance: float
+    init_variance: float
+    learn_steps: int
+    delete_steps_for_deletion: int
+    delete_steps_for_utility: int
+
+    @property
+    def delete_steps(self) -> int:
+        """K_Ā: the larger of the two conditions."""
+        return max(self.delete_steps_for_deletion, self.delete_steps_for_utility)
+
+    @property
+    def loss(self) -> Loss:
+        return self.problem.loss
+
+    @property
+    def budget(self) -> Budget:
+        return self.problem.budget
+
+    @property
+    def certificate(self) -> str:
+        return self.problem.certificate
+
+    @property
+    def records(self) -> int:
+        return self.problem.records
+
+    @property
+    def features(self) -> int:
+        return self.problem.features
+
+    @property
+    def regularization(self) -> float:
+        return self.problem.regularization
+
+    @property
+    def dimension(self) -> int:
+        return self.problem.dimension
+
+    @property
+    def releases(self) -> int:
+        return self.problem.releases
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(outputs, features) of the weights inside the engine."""
+        return self.loss.outputs, self.features
+
+    @property
+    def mechanism(self) -> Mechanism:
+        return self.problem.mechanism(step_size=self.step_size, noise_variance=self.noise_variance)
+
+    @property
+    def dp(self) -> Guarantee:
+        """What one release reveals about a record still there, for every number of steps."""
+        return self.mechanism.interval("dp", self.problem.adjacency, steps_with=math.inf)
+
+    @property
+    def deletion(self) -> Guarantee:
+        """What the release that serves a deletion reveals about the erased record, whatever came before."""
+        return self.mechanism.interval(
+            "deletion", self.problem.deletion_notion, steps_with=math.inf, steps_without=self.delete_steps
+        )
+
+    @property
+    def stationary_distance(self) -> float:
+        """V_∞: bound on E‖θ − θ*‖² after many steps."""
+        return sharp.stationary_distance(
+            dimension=self.dimension,
+            noise_variance=self.noise_variance,
+            strong_convexity=self.problem.strong_convexity,
+            step_size=self.step_size,
+        )
+
+    @property
+    def excess_risk(self) -> float:
+        """Bound on E[L_D(θ)] − min L_D of the released model, (M/2)V_∞ up to the utility tolerance; nats per record."""
+        return sharp.excess_risk(
+            distance=self.stationary_distance * (1 + self.problem.utility_tolerance),
+            objective_smoothness=self.problem.objective_smoothness,
+        )
+
+    @property
+    def gradient_evaluations(self) -> dict[str, int]:
+        """Per-record gradients of one learning run and of one request: n·K."""
+        return {"learn": self.records * self.learn_steps, "delete": self.records * self.delete_steps}
+
+    @property
+    def saving(self) -> int:
+        """Per-record gradients saved per request against learning afresh: n(K_A − K_Ā)."""
+        return self.records * (self.learn_steps - self.delete_steps)
+
+    def explain(self) -> str:
+        """In words and numbers: what drives the noise and the steps, and what the other certificate would cost."""
+        from .explain import explain
+
+        return explain(self)
+
+    def summary(self) -> dict[str, Any]:
+        """The JSON answer of the command line."""
+        return {
+            "step_size": self.step_size,
+            "noise_variance": self.noise_variance,
+            "init_variance": self.init_variance,
+            "learn_steps": self.learn_steps,
+            "delete_steps": self.delete_steps,
+            "delete_steps_for_deletion": self.delete_steps_for_deletion,
+            "delete_steps_for_utility": self.delete_steps_for_utility,
+            "certificate": self.certificate,
+            "order": self.budget.order,
+            "dp": self.budget.dp,
+            "deletion": self.budget.deletion,
+            "budget": self.budget.to_dict(),
+            "adjacency": self.problem.adjacency,
+            "deletion_notion": self.problem.deletion_notion,
+            "releases": self.releases,
+            "rows_per_subject": self.problem.rows_per_subject,
+            "gradient_evaluations": self.gradient_evaluations,
+            "saving": self.saving,
+            "excess_risk_bound": self.excess_risk,
+            "sensitivity_slack": self.mechanism.slack,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for `from_dict`."""
+        return {**asdict(self), "problem": self.problem.to_dict()}
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Plan:
+        """Read back `to_dict`; unknown or missing fields are refused."""
+        try:
+            return cls(**{**fields, "problem": Problem.from_dict(fields["problem"])})
+        except (TypeError, KeyError) as error:
+            raise InvalidParameter(f"not a plan: {error}") from error
