@@ -19,7 +19,7 @@ def theorem_4_1(*, order: float, renyi: float) -> float:
     if renyi >= 1:
         return 1.0  # both terms exceed 1 from ε = log 2 on
     growth = math.exp(renyi * (order - 1) / order)
-    printed = order * growth / (order - 1) * (2 * (order - 1)) ** (1 / order) - 1
+    printed: float = order * growth / (order - 1) * (2 * (order - 1)) ** (1 / order) - 1
     return min(1.0, math.sqrt(2 * renyi) * (1 + MARGIN), printed + MARGIN)
 
 
