@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, EditRequest, Records, learn, losses, make_plan, resume, unlearn
+from noisygd_delete import Budget, Curator, EditRequest, Model, Records, learn, losses, make_plan, resume, unlearn
 from noisygd_delete.errors import AssumptionViolated, BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned
 
 N, D = 300, 4
@@ -205,6 +205,4 @@ def test_bad_calls_change_nothing(curator: Curator) -> None:
     assert curator.records.features.tobytes() == before
     assert len(curator.accountant.events) == 1
     with pytest.raises(InvalidParameter, match="weights of shape"):
-        from noisygd_delete import Model
-
         resume(curator.records, Model(np.ones(9), curator.plan.loss, True), curator.plan)
