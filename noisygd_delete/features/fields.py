@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .errors import InvalidSchema
-from .features import _RADII, _TRANSFORMS, _UNKNOWN, Category, Numeric
+from ..errors import InvalidSchema
+from .kinds import TRANSFORMS, UNKNOWN, Category, Numeric
 
+_RADII = (1e-6, 1e6)  # far from float32's subnormal numbers and from its overflow
 _KEYS = ("confirmed", "rows", "radius", "intercept", "id", "subject", "label", "columns")
 
 
@@ -136,9 +137,9 @@ def _column(fields: Any, where: str) -> Numeric | Category:
         if key in column.fields:
             raise InvalidSchema(f"{where}: {key} does not belong to this kind of column; remove it")
     if "categories" in column.fields:
-        return Category(column.texts("categories", 1), column.choice("unknown", _UNKNOWN))
+        return Category(column.texts("categories", 1), column.choice("unknown", UNKNOWN))
     lower, upper = column.bounds()
-    transform = column.choice("transform", tuple(_TRANSFORMS))
+    transform = column.choice("transform", tuple(TRANSFORMS))
     if transform == "log1p" and not lower > -1:
         raise column.fault("bounds", 'above -1 with transform = "log1p"')
     missing = column.number("missing")

@@ -6,8 +6,8 @@ import json
 import math
 from collections.abc import Sequence
 
-from .errors import InvalidSchema
-from .features import _number
+from ..errors import InvalidSchema
+from .kinds import number
 from .table import Table
 
 _MOST_CATEGORIES = 64
@@ -61,11 +61,15 @@ def _column(name: str, texts: Sequence[str]) -> list[str]:
     values = sorted(set(texts))
     if len(values) > _MOST_CATEGORIES:
         return [f"# {header}: {len(values)} different texts; a name or free text is no feature, so it is left out"]
-    return [header, f"categories = {_list(values)}  # read off the data: replace by a public list", 'unknown = "column"']
+    return [
+        header,
+        f"categories = {_list(values)}  # read off the data: replace by a public list",
+        'unknown = "column"',
+    ]
 
 
 def _numbers(texts: Sequence[str]) -> list[float] | None:
-    numbers = [_number(text) for text in texts]
+    numbers = [number(text) for text in texts]
     return numbers if all(map(math.isfinite, numbers)) else None
 
 

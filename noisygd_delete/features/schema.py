@@ -26,7 +26,6 @@ not read.
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,90 +35,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InvalidSchema
+from ..errors import InvalidSchema
+from .fields import parse
+from .kinds import Category, Floats, Numeric
 from .table import Table, read_blocks
 
 # Rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free.
 _HEADROOM = 1 - 2.0**-23
-_RADII = (1e-6, 1e6)  # far from float32's subnormal numbers and from its overflow
-_TRANSFORMS = {"none": np.positive, "log1p": np.log1p}
-_UNKNOWN = ("column", "zero", "refuse")
-
-Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Numeric:
-    """A number with public bounds lo < hi."""
-
-    lower: float
-    upper: float
-    transform: str = "none"
-    missing: float | None = None
-
-    @property
-    def width(self) -> int:
-        return 1
-
-    def names(self, column: str) -> list[str]:
-        return [column]
-
-    def numbers(self, table: Table, column: str) -> Floats:
-        """The raw values, missing ones filled in."""
-        texts = table.column(column, "a number in the schema")
-        if self.missing is not None:
-            texts = [text or str(self.missing) for text in texts]
-        try:
-            values = np.array(texts, dtype=np.str_).astype(np.float64)
-        except ValueError:
-            values = np.array([_number(text) for text in texts])
-        if not np.isfinite(values).all():
-            row = int(np.flatnonzero(~np.isfinite(values))[0])
-            what = "not a finite number" if texts[row] else "empty, and the schema has no `missing` value for it"
-            raise table.fault(row, column, f"{what}; correct the cell, or the column's type in the schema")
-        return values
-
-    def scaled(self, values: Floats) -> Floats:
-        """Clipped, transformed, and mapped to [−1, 1]."""
-        curve = _TRANSFORMS[self.transform]
-        lower, upper = curve(self.lower), curve(self.upper)
-        return np.clip(2 * (curve(np.clip(values, self.lower, self.upper)) - lower) / (upper - lower) - 1, -1.0, 1.0)
-
-    def outside(self, values: Floats) -> int:
-        return int(np.count_nonzero((values < self.lower) | (values > self.upper)))
-
-    def to_dict(self) -> dict[str, Any]:
-        rest = {} if self.missing is None else {"missing": self.missing}
-        return {"bounds": [self.lower, self.upper], "transform": self.transform, **rest}
-
-
-@dataclass(frozen=True)
-class Category:
-    """One of a public list of values, and what any other value becomes."""
-
-    values: tuple[str, ...]
-    unknown: str = "column"
-
-    @property
-    def width(self) -> int:
-        return len(self.values) + (self.unknown == "column")
-
-    def names(self, column: str) -> list[str]:
-        return [f"{column}={value}" for value in self.values] + [f"{column}: other"] * (self.unknown == "column")
-
-    def positions(self, table: Table, column: str) -> npt.NDArray[np.intp]:
-        """Index of each row's value in the list, len(values) for a value that is not in it."""
-        index = {value: position for position, value in enumerate(self.values)}
-        other = len(self.values)
-        texts = table.column(column, "a category in the schema")
-        found = np.fromiter((index.get(text, other) for text in texts), dtype=np.intp, count=len(texts))
-        if self.unknown == "refuse" and (found == other).any():
-            row = int(np.flatnonzero(found == other)[0])
-            raise table.fault(row, column, f"not one of the {other} listed values; correct the cell or the schema's list")
-        return found
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"categories": list(self.values), "unknown": self.unknown}
 
 
 @dataclass(frozen=True)
@@ -192,8 +114,6 @@ class Schema:
     @classmethod
     def from_dict(cls, fields: dict[str, Any], source: str = "schema") -> Schema:
         """A schema from its parsed form; unknown keys are refused, so that no typing error goes unnoticed."""
-        from .schema_fields import parse
-
         return cls(**parse(fields, source))
 
     def to_dict(self) -> dict[str, Any]:
@@ -294,13 +214,6 @@ class Schema:
             return self.label.scaled(values), self.label.outside(values)
         found = self.label.positions(table, self.label_column).astype(np.float64)
         return (2 * found - 1 if len(self.label.values) == 2 else found), None
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
 
 
 def _identifiers(table: Table, column: str, purpose: str) -> list[str]:

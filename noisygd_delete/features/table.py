@@ -10,13 +10,13 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from .errors import InvalidParameter, InvalidSchema, MissingDependency
+from ..errors import InvalidParameter, InvalidSchema, MissingDependency
 
 BLOCK_ROWS = 16_384
 _DELIMITERS = (",", ";", "\t", "|")
@@ -28,7 +28,7 @@ class Table:
     """Rows of one file. `columns[name][i]` is the text of row i; `lines[i]` is where the file has it."""
 
     source: str
-    columns: dict[str, Sequence[str]]
+    columns: Mapping[str, Sequence[str]]
     lines: Sequence[int]
 
     def __len__(self) -> int:
@@ -90,31 +90,34 @@ def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int) -> Iter
                 _after(first, file), delimiter=delimiter or _delimiter(first), strict=True, skipinitialspace=True
             )
             names = _header(str(path), next(reader, []))
-            while True:
-                cells, lines = [], []
-                for row in islice(reader, rows):
-                    line = reader.line_num
-                    if not row:
-                        continue  # a blank line
-                    if len(row) != len(names):
-                        raise InvalidSchema(
-                            f"{path}, line {line}: {len(row)} cells where the header has {len(names)}; "
-                            "quote cells that contain the delimiter, or give the delimiter"
-                        )
+            cells: list[list[str]] = []
+            lines: list[int] = []
+            for row in reader:
+                line = reader.line_num
+                if row and len(row) != len(names):
+                    raise InvalidSchema(
+                        f"{path}, line {line}: {len(row)} cells where the header has {len(names)}; "
+                        "quote cells that contain the delimiter, or give the delimiter"
+                    )
+                if row:  # else a blank line
                     cells.append(row)
                     lines.append(line)
-                if not cells and reader.line_num == line:
-                    return
-                line = reader.line_num
-                if cells:
-                    texts = ([cell.strip() for cell in column] for column in zip(*cells, strict=True))
-                    yield Table(str(path), dict(zip(names, texts, strict=True)), lines)
+                if len(cells) == rows:
+                    yield _rows(path, names, cells, lines)
+                    cells, lines = [], []
+            if cells:
+                yield _rows(path, names, cells, lines)
     except UnicodeDecodeError as error:
         raise InvalidSchema(f"{path}, after line {line}: not UTF-8 text; save the file as UTF-8") from error
     except csv.Error as error:
         raise InvalidSchema(f"{path}, near line {line + 1}: not CSV ({error}); check quotes and delimiter") from error
-    except (EOFError, OSError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
+    except (EOFError, OSError, zlib.error) as error:
         raise InvalidSchema(f"{path}, after line {line}: the file breaks off or is damaged; copy it again") from error
+
+
+def _rows(path: Path, names: list[str], cells: list[list[str]], lines: list[int]) -> Table:
+    texts = ([cell.strip() for cell in column] for column in zip(*cells, strict=True))
+    return Table(str(path), dict(zip(names, texts, strict=True)), lines)
 
 
 def _after(first: str, rest: Iterator[str]) -> Iterator[str]:
@@ -144,7 +147,7 @@ def _header(source: str, names: Sequence[str]) -> list[str]:
 def _parquet(path: Path, rows: int) -> Iterator[Table]:
     try:
         import pyarrow
-        import pyarrow.parquet as parquet
+        from pyarrow import parquet
     except ImportError as error:
         raise MissingDependency(
             f"{path} is a Parquet file and reading it needs pyarrow: pip install 'noisygd-delete[parquet]', or save it as CSV"
@@ -157,9 +160,7 @@ def _parquet(path: Path, rows: int) -> Iterator[Table]:
                 columns = (_texts(column.to_pylist()) for column in batch.columns)
                 if batch.num_rows:
                     # a Parquet file has no lines; the record's number, from 1, stands in
-                    yield Table(
-                        str(path), dict(zip(names, columns, strict=True)), range(start, start + batch.num_rows)
-                    )
+                    yield Table(str(path), dict(zip(names, columns, strict=True)), range(start, start + batch.num_rows))
                 start += batch.num_rows
     except (pyarrow.ArrowException, OSError) as error:
         raise InvalidSchema(f"{path}, after record {start - 1}: not a whole Parquet file; copy it again") from error
