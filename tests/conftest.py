@@ -48,3 +48,30 @@ def mnist() -> tuple[np.ndarray, np.ndarray]:
         digits = np.frombuffer(file.read(), np.uint8, offset=8).astype(np.int64)
     rows = pixels / (np.linalg.norm(pixels, axis=1, keepdims=True) * (1 + 2.0**-23))
     return rows.astype(np.float32), digits
+
+
+# `--table FILE` writes what the tests recorded with `record_property("evidence", ...)`: the table of the long suite.
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--table", metavar="FILE", help="write the evidence that tests recorded as a Markdown table")
+
+
+_EVIDENCE: list[tuple[str, str, str]] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call":
+        for name, value in report.user_properties:
+            if name == "evidence":
+                _EVIDENCE.append((report.nodeid.removeprefix("tests/"), report.outcome, str(value)))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    target = session.config.getoption("--table")
+    if target and not hasattr(session.config, "workerinput"):
+        rows = "\n".join(f"| `{test}` | {outcome} | {value} |" for test, outcome, value in sorted(_EVIDENCE))
+        Path(target).write_text(
+            "# Long statistical suite\n\nMade by `make long`. Each test states its own false-alarm rate.\n\n"
+            f"| test | outcome | evidence |\n|---|---|---|\n{rows}\n"
+        )
