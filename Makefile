@@ -19,7 +19,7 @@ test: $(READY)          ## the default suite
 	$(RUN) -m pytest -n 2 --dist loadfile -m "not long"
 
 long: $(READY)          ## the statistical suite
-	$(RUN) -m pytest -n 2 --dist loadfile -m long
+	$(RUN) -m pytest -n 2 --dist loadfile -m long --table benchmarks/results/long-suite.md
 
 lint: $(READY)
 	$(RUN) -m ruff check .

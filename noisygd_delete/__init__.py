@@ -6,38 +6,62 @@ Public names load on first use, so planning and accounting never import torch.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import errors, losses
+    from .accountant import Accountant
+    from .budget import Budget
+    from .curator import Curator, Model, Release, learn, resume, unlearn
+    from .guarantee import Guarantee
+    from .plan import Plan
+    from .planner import make_plan
+    from .records import EditRequest, Records
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "Accountant",
+    "Budget",
+    "Curator",
+    "EditRequest",
+    "Guarantee",
+    "Model",
+    "Plan",
+    "Records",
+    "Release",
+    "errors",
+    "learn",
+    "losses",
+    "make_plan",
+    "resume",
+    "unlearn",
+]
+
 _HOMES = {
-    "losses": None,
-    "errors": None,
+    "Accountant": "accountant",
     "Budget": "budget",
-    "Plan": "plan",
-    "make_plan": "planner",
-    "Records": "records",
+    "Curator": "curator",
     "EditRequest": "records",
+    "Guarantee": "guarantee",
     "Model": "curator",
+    "Plan": "plan",
+    "Records": "records",
     "Release": "curator",
     "learn": "curator",
-    "unlearn": "curator",
+    "make_plan": "planner",
     "resume": "curator",
-    "Curator": "curator",
-    "Accountant": "accountant",
-    "Guarantee": "guarantee",
+    "unlearn": "curator",
 }
 
 
-
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = _HOMES[name]
-    if home is None:
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name in __all__:
         return import_module(f".{name}", __name__)
-    return getattr(import_module(f".{home}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*_HOMES, "__version__"])
+    return __all__

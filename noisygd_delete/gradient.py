@@ -25,7 +25,7 @@ def sensitivity_slack(*, records: int, dtype: str) -> float:
 
     Inside a block of b rows the float error is at most γ_b Σ‖g_i ⊗ x_i‖ ≤ γ_b b L with γ_b = bu/(1 − bu); both worlds
     have one, hence 2bγ_b relative to Δ ≥ L. Adding n/b blocks in float64 contributes 2γ_{n/b} n, rounding of the scores'
-    derivative and of the row norms 2⁻²⁰. Below 1 % in float32 for any n up to 10⁸. The bound assumes that a block's
+    derivative and of the row norms 2⁻²⁰. Below 1 % in float32 for any n up to 10⁷. The bound assumes that a block's
     product does not depend on the other blocks, which holds for one fixed BLAS and thread count.
     """
     unit = _UNIT_ROUNDOFF[choice("dtype", dtype, DTYPES)]

@@ -38,10 +38,9 @@ def _matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
     array = _numbers(name, value, error)
     if array.ndim != 2:
         raise error(f"{name} has shape {array.shape}; it must be (rows, features)")
-    rows = array.astype(np.float32)
-    if not np.isfinite(rows).all():
+    if array.size and not np.abs(array).max() <= np.finfo(np.float32).max:
         raise error(f"{name} holds values too large for float32; scale the features by public bounds first")
-    return rows
+    return array.astype(np.float32)
 
 
 def _column(name: str, value: ArrayLike, length: int, error: type[Exception]) -> Labels:

@@ -1,0 +1,77 @@
+"""Public data sets, found once per session; a test that needs an absent one is skipped with the reason."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete.features import Encoded, Schema
+
+ROOT = Path(__file__).parents[1]
+
+
+def data_file(name: str) -> Path:
+    """A data file by name: in $NOISYGD_DELETE_DATA, else in shared/data beside the checkout or beside its parents."""
+    chosen = os.environ.get("NOISYGD_DELETE_DATA")
+    folders = [Path(chosen)] if chosen else [parent / "shared" / "data" for parent in list(ROOT.parents)[:3]]
+    for folder in folders:
+        if (folder / name).exists():
+            return folder / name
+    pytest.skip(
+        f"{name} is in none of {', '.join(map(str, folders))}; set NOISYGD_DELETE_DATA to the folder that has it"
+    )
+
+
+@pytest.fixture(scope="session")
+def adult_file() -> Path:
+    """The UCI Adult training table, CSV, gzip."""
+    return data_file("adult.csv.gz")
+
+
+@pytest.fixture(scope="session")
+def adult(adult_file: Path) -> Encoded:
+    """Adult through examples/adult.toml: 32,561 unit rows of 108 features, labels −1/+1."""
+    return Schema.read(ROOT / "examples" / "adult.toml").encode_file(adult_file)
+
+
+@pytest.fixture(scope="session")
+def mnist() -> tuple[np.ndarray, np.ndarray]:
+    """The 10,000 MNIST test images as unit float32 rows (10000, 784), and their digits."""
+    folder = data_file("mnist_t10k")
+    with gzip.open(folder / "t10k-images-idx3-ubyte.gz") as file:
+        pixels = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784).astype(np.float64)
+    with gzip.open(folder / "t10k-labels-idx1-ubyte.gz") as file:
+        digits = np.frombuffer(file.read(), np.uint8, offset=8).astype(np.int64)
+    rows = pixels / (np.linalg.norm(pixels, axis=1, keepdims=True) * (1 + 2.0**-23))
+    return rows.astype(np.float32), digits
+
+
+# `--table FILE` writes what the tests recorded with `record_property("evidence", ...)`: the table of the long suite.
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--table", metavar="FILE", help="write the evidence that tests recorded as a Markdown table")
+
+
+_EVIDENCE: list[tuple[str, str, str]] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call":
+        for name, value in report.user_properties:
+            if name == "evidence":
+                _EVIDENCE.append((report.nodeid.removeprefix("tests/"), report.outcome, str(value)))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    target = session.config.getoption("--table")
+    if target and not hasattr(session.config, "workerinput"):
+        rows = "\n".join(f"| `{test}` | {outcome} | {value} |" for test, outcome, value in sorted(_EVIDENCE))
+        Path(target).write_text(
+            "# Long statistical suite\n\nMade by `make long`. Each test states its own false-alarm rate.\n\n"
+            f"| test | outcome | evidence |\n|---|---|---|\n{rows}\n"
+        )

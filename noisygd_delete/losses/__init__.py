@@ -9,11 +9,27 @@ from .base import Loss, LossConstants
 from .linear import Linear
 from .logistic import Logistic
 from .pseudo_huber import PseudoHuber
+from .sigmoid import Sigmoid
 from .softmax import Softmax
+from .tanh_network import TanhNetwork
 
-__all__ = ["CATALOGUE", "Linear", "Logistic", "Loss", "LossConstants", "PseudoHuber", "Softmax", "Squared", "from_dict"]
+__all__ = [
+    "CATALOGUE",
+    "Linear",
+    "Logistic",
+    "Loss",
+    "LossConstants",
+    "PseudoHuber",
+    "Sigmoid",
+    "Softmax",
+    "Squared",
+    "TanhNetwork",
+    "from_dict",
+]
 
-CATALOGUE: dict[str, type[Loss]] = {kind.name: kind for kind in (Logistic, Softmax, PseudoHuber, Linear)}
+CATALOGUE: dict[str, type[Loss]] = {
+    kind.name: kind for kind in (Logistic, Softmax, PseudoHuber, Linear, Sigmoid, TanhNetwork)
+}
 
 
 def Squared(*_: Any, **__: Any) -> NoReturn:

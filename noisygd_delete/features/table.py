@@ -1,0 +1,170 @@
+"""Files in, columns of text out: CSV (plain or gzip) and Parquet, in blocks.
+
+Guarantee: every cell of the file arrives as stripped text (a missing Parquet value as ""), every row has exactly the
+columns of the header, and anything else is one `InvalidSchema` naming the file, the line and the column. Messages
+never quote a cell: cells are people's data, and messages end up in logs.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidParameter, InvalidSchema, MissingDependency
+
+BLOCK_ROWS = 16_384
+_DELIMITERS = (",", ";", "\t", "|")
+_GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of one file. `columns[name][i]` is the text of row i; `lines[i]` is where the file has it."""
+
+    source: str
+    columns: Mapping[str, Sequence[str]]
+    lines: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def column(self, name: str, purpose: str) -> Sequence[str]:
+        """The column `name`, or an error saying that the `purpose` needs it."""
+        if name not in self.columns:
+            raise InvalidSchema(
+                f"{self.source}: no column {name!r} ({purpose}); the header has {', '.join(self.columns)}. "
+                "Correct the schema or the file"
+            )
+        return self.columns[name]
+
+    def fault(self, row: int, column: str, problem: str) -> InvalidSchema:
+        """The error for one cell; its text is left out on purpose."""
+        return InvalidSchema(f"{self.source}, line {self.lines[row]}, column {column!r}: {problem}")
+
+
+def read_table(path: str | Path, delimiter: str | None = None) -> Table:
+    """The whole file as one table. Raises `InvalidSchema` where the file is damaged, empty or ragged."""
+    blocks = list(read_blocks(path, delimiter))
+    columns = {name: [cell for block in blocks for cell in block.columns[name]] for name in blocks[0].columns}
+    return Table(blocks[0].source, columns, [line for block in blocks for line in block.lines])
+
+
+def read_blocks(path: str | Path, delimiter: str | None = None, rows: int = BLOCK_ROWS) -> Iterator[Table]:
+    """The file in tables of at most `rows` rows, at least one table with at least one row.
+
+    Parquet and gzip are recognised by their first bytes. `delimiter` None: the one of , ; tab | that splits the
+    header into the most columns.
+    """
+    path = Path(path)
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise InvalidParameter(f"delimiter={delimiter!r} must be one character, no quote and no line break")
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+    except OSError as error:
+        raise InvalidSchema(f"{path}: cannot be read ({error.strerror}); check the name and the permissions") from error
+    if not start:
+        raise InvalidSchema(f"{path}: the file is empty; expected a header line and one line per record")
+    blocks = _parquet(path, rows) if start == _PARQUET else _csv(path, start[:2] == _GZIP, delimiter, rows)
+    empty = True
+    for block in blocks:
+        empty = False
+        yield block
+    if empty:
+        raise InvalidSchema(f"{path}: a header but no records; expected one line per record")
+
+
+def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int) -> Iterator[Table]:
+    line = 0
+    try:
+        with gzip.open(path, "rb") if compressed else path.open("rb") as raw:
+            file = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+            first = file.readline()
+            reader = csv.reader(
+                _after(first, file), delimiter=delimiter or _delimiter(first), strict=True, skipinitialspace=True
+            )
+            names = _header(str(path), next(reader, []))
+            cells: list[list[str]] = []
+            lines: list[int] = []
+            for row in reader:
+                line = reader.line_num
+                if row and len(row) != len(names):
+                    raise InvalidSchema(
+                        f"{path}, line {line}: {len(row)} cells where the header has {len(names)}; "
+                        "quote cells that contain the delimiter, or give the delimiter"
+                    )
+                if row:  # else a blank line
+                    cells.append(row)
+                    lines.append(line)
+                if len(cells) == rows:
+                    yield _rows(path, names, cells, lines)
+                    cells, lines = [], []
+            if cells:
+                yield _rows(path, names, cells, lines)
+    except UnicodeDecodeError as error:
+        raise InvalidSchema(f"{path}, after line {line}: not UTF-8 text; save the file as UTF-8") from error
+    except csv.Error as error:
+        raise InvalidSchema(f"{path}, near line {line + 1}: not CSV ({error}); check quotes and delimiter") from error
+    except (EOFError, OSError, zlib.error) as error:
+        raise InvalidSchema(f"{path}, after line {line}: the file breaks off or is damaged; copy it again") from error
+
+
+def _rows(path: Path, names: list[str], cells: list[list[str]], lines: list[int]) -> Table:
+    texts = ([cell.strip() for cell in column] for column in zip(*cells, strict=True))
+    return Table(str(path), dict(zip(names, texts, strict=True)), lines)
+
+
+def _after(first: str, rest: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from rest
+
+
+def _delimiter(header: str) -> str:
+    def columns(delimiter: str) -> int:
+        return max(map(len, csv.reader([header], delimiter=delimiter)), default=0)
+
+    return max(_DELIMITERS, key=columns)
+
+
+def _header(source: str, names: Sequence[str]) -> list[str]:
+    names = [name.strip() for name in names]
+    for position, name in enumerate(names, 1):
+        if not name:
+            raise InvalidSchema(f"{source}, line 1: column {position} has no name; name every column in the header")
+        if names.index(name) != position - 1:
+            raise InvalidSchema(f"{source}, line 1: two columns are called {name!r}; rename one")
+    if not names:
+        raise InvalidSchema(f"{source}, line 1: no header; the first line must name the columns")
+    return names
+
+
+def _parquet(path: Path, rows: int) -> Iterator[Table]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingDependency(
+            f"{path} is a Parquet file and reading it needs pyarrow: pip install 'noisygd-delete[parquet]', or save it as CSV"
+        ) from error
+    start = 1
+    try:
+        with parquet.ParquetFile(path) as file:
+            names = _header(str(path), file.schema_arrow.names)
+            for batch in file.iter_batches(batch_size=rows):
+                columns = (_texts(column.to_pylist()) for column in batch.columns)
+                if batch.num_rows:
+                    # a Parquet file has no lines; the record's number, from 1, stands in
+                    yield Table(str(path), dict(zip(names, columns, strict=True)), range(start, start + batch.num_rows))
+                start += batch.num_rows
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InvalidSchema(f"{path}, after record {start - 1}: not a whole Parquet file; copy it again") from error
+
+
+def _texts(values: Sequence[Any]) -> list[str]:
+    return ["" if value is None else str(value).strip() for value in values]

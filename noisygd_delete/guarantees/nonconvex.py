@@ -1,0 +1,237 @@
+"""Theorem 5.2 of Chourasia & Shah (ICML 2023) and G.22–G.24 as printed, and their sharper forms.
+
+Per-record loss L-Lipschitz, twice differentiable, β-smooth (β = max(β₊, β₋)), of range ω; objective
+(1/n) Σ ℓ + (λ/2)‖θ‖²; θ_{k+1} = θ_k − η∇ + sqrt(2η) N(0, σ² I_d); π(D) ∝ e^{−L_D/σ²} is the Gibbs law of the objective
+and ρ = N(0, (σ²/λ) I_d) the prior. A constant subtracted from the loss changes nothing, so the theorem's
+"σ² log(B)/4-bounded" is met with b = ω/2, that is B = e^{2ω/σ²}.
+
+π(D) satisfies a log-Sobolev inequality with constant λ/B. B is what the loss's *barriers* cost, and it enters every
+formula through `log_barrier`:
+
+    printed   log B = 2ω/σ²    (Holley–Stroock from a two-sided bound on the density ratio π/ρ)
+    sharper   log B = ω/σ²     (Holley–Stroock from its oscillation)
+
+The exponential is inherent: a chain between two wells of depth ω forgets its well in time e^{ω/σ²}.
+
+Closeness to a Gibbs law is a statement about a model whose past was *not observed*: it certifies non-adaptive requests
+only. Under adaptive ones the composition bound at the end of this file is what holds.
+
+| API name       | letter | meaning                                                  |
+|----------------|--------|----------------------------------------------------------|
+| range          | ω      | sup ℓ − inf ℓ of one record's loss                        |
+| log_barrier    | log B  | see above                                                |
+| order          | q      | Rényi order                                              |
+| deletion       | ε_dd   | Rényi divergence to the Gibbs law, at order q            |
+| dimension      | d      | number of weights                                        |
+| batch          | r      | edits per request                                        |
+"""
+
+from __future__ import annotations
+
+import math
+
+
+def log_barrier_printed(*, range: float, noise_variance: float) -> float:
+    """log B = 2ω/σ², Theorem 5.2."""
+    return 2 * range / noise_variance
+
+
+def log_barrier(*, range: float, noise_variance: float) -> float:
+    """log B = ω/σ²: the density of π(D) with respect to ρ oscillates by e^{ω/σ²}, and no more is needed."""
+    return range / noise_variance
+
+
+def _exp(exponent: float) -> float:
+    """e^x, infinite where a float cannot hold it."""
+    return math.exp(exponent) if exponent < 709 else math.inf
+
+
+def largest_step_size(*, log_barrier: float, order: float, regularization: float, smoothness: float) -> float:
+    """G.22: η ≤ λ/(64 B q² (β+λ)²)."""
+    return regularization / (64 * order**2 * (smoothness + regularization) ** 2) * math.exp(-log_barrier)
+
+
+def step_size(
+    *, log_barrier: float, order: float, deletion: float, dimension: int, regularization: float, smoothness: float
+) -> float:
+    """Theorem 5.2's η = λ ε_dd/(64 d q B (β+λ)²), or G.22's limit where that is smaller (where q ε_dd > d).
+
+    The printed η makes the discretisation error at order q half of ε_dd.
+    """
+    limit = largest_step_size(
+        log_barrier=log_barrier, order=order, regularization=regularization, smoothness=smoothness
+    )
+    return min(limit, limit * order * deletion / dimension)
+
+
+def discretisation_rate(
+    *, log_barrier: float, dimension: int, regularization: float, smoothness: float, step_size: float
+) -> float:
+    """c2/c1 = 32 d η B (β+λ)²/λ: times q, how far from π(D) the chain may settle. 0 for an η that underflowed."""
+    if step_size == 0:
+        return 0.0
+    scale = 32 * dimension * (smoothness + regularization) ** 2 / regularization
+    return scale * _exp(math.log(step_size) + log_barrier)
+
+
+def forgetting_rate(*, log_barrier: float, regularization: float, step_size: float) -> float:
+    """c1·η = λη/(2B), per step."""
+    return regularization * step_size / 2 * math.exp(-log_barrier)
+
+
+def renyi_to_gibbs_printed(
+    *, start: float, discretisation_rate: float, forgetting_rate: float, order: float, steps: float
+) -> float:
+    """Theorem G.22: R_q(K steps ‖ π(D)) ≤ q e^{−c1 ηK} R_q(start ‖ π(D)) + (c2/c1) q."""
+    return order * math.exp(-forgetting_rate * steps) * start + order * discretisation_rate
+
+
+def renyi_to_gibbs(
+    *,
+    start: float,
+    discretisation_rate: float,
+    forgetting_rate: float,
+    order: float,
+    steps: float,
+    start_rate: float = math.inf,
+) -> float:
+    """G.22 before its last relaxation, with q0 = (q − 1)e^{−c1 ηK} + 1:
+
+    R_q ≤ (q/q0) e^{−c1 ηK} R_{q0}(start ‖ π(D)) + (c2/c1) q (1 − e^{−c1 ηK}).
+
+    `start` bounds the divergence of the start at every order up to q, `start_rate`·q0 bounds it at order q0.
+    """
+    kept = math.exp(-forgetting_rate * steps)
+    low = (order - 1) * kept + 1
+    at_low = start if start_rate == math.inf else min(start, low * start_rate)
+    return order / low * kept * at_low - math.expm1(-forgetting_rate * steps) * order * discretisation_rate
+
+
+def rate_to_gibbs(*, start_rate: float, discretisation_rate: float, forgetting_rate: float, steps: float) -> float:
+    """The same line for a whole family of orders: if R_p(start ‖ π(D)) ≤ p·ρ for 1 < p ≤ q, then after K steps
+
+    R_p ≤ p·ρ′ for 1 < p ≤ q, ρ′ = e^{−c1 ηK} ρ + (c2/c1)(1 − e^{−c1 ηK}).
+
+    Proof: divide the line above by the order; p0 = (p − 1)e^{−c1 ηK} + 1 lies in (1, p], so R_{p0}(start)/p0 ≤ ρ, and a
+    step size that G.22 allows at q it allows at p. A move of the target adds R_∞ ≤ p·R_∞ at every order (weak triangle
+    inequality), so a history of edits and steps is a scalar recursion. Nothing is multiplied by q on the way, and after
+    a small edit only the small move has to be forgotten.
+    """
+    kept = math.exp(-forgetting_rate * steps)
+    return kept * start_rate - math.expm1(-forgetting_rate * steps) * discretisation_rate
+
+
+def prior_to_gibbs(*, range: float, noise_variance: float) -> tuple[float, float]:
+    """(W, W²/8) with W = ω/σ²: R_q(ρ ‖ π(D)) ≤ min(W, q W²/8) for every q, both ways round.
+
+    W is R_∞, G.23's log(B)/2. The second bound holds because log dπ/dρ has range W (Hoeffding's lemma).
+    """
+    oscillation = range / noise_variance
+    return oscillation, oscillation**2 / 8
+
+
+def data_influence(*, range: float, noise_variance: float) -> float:
+    """tanh(ω/(4σ²)): the total variation between π(D) and the prior is at most this, whatever the data say."""
+    return math.tanh(range / noise_variance / 4)
+
+
+def gibbs_move(*, range: float, noise_variance: float, batch: int, records: int, deletions_only: bool = False) -> float:
+    """R_∞(π(D) ‖ π(D∘u)) ≤ 2rω/(nσ²), G.23's (r/n) log B; half of it when every edit deletes (or fills) a null slot.
+
+    Only R_∞ may be added to a divergence of equal order (weak triangle inequality); the quadratic bound may not.
+    """
+    return (1 if deletions_only else 2) * batch * range / (records * noise_variance)
+
+
+def _round_up(steps: float) -> float:
+    """The next whole number, past the rounding error of the formula; infinity stays."""
+    return max(0.0, float(math.ceil(steps * (1 + 1e-14)))) if steps < math.inf else math.inf
+
+
+def _time(*, log_barrier: float, regularization: float, step_size: float) -> float:
+    """2B/(λη): steps by which the bound falls to 1/e."""
+    return math.inf if step_size == 0 else _exp(math.log(2 / (regularization * step_size)) + log_barrier)
+
+
+def learn_steps_printed(
+    *, log_barrier: float, order: float, deletion: float, regularization: float, step_size: float
+) -> float:
+    """(19): K_A ≥ (2B/(λη)) log(q log(B)/ε_dd)."""
+    time = _time(log_barrier=log_barrier, regularization=regularization, step_size=step_size)
+    ratio = order * log_barrier / deletion
+    return _round_up(time * math.log(ratio)) if ratio > 1 else 0.0
+
+
+def delete_steps_printed(
+    *,
+    learn_steps: float,
+    log_barrier: float,
+    deletion: float,
+    regularization: float,
+    step_size: float,
+    batch: int,
+    records: int,
+) -> float:
+    """(19): K_Ā ≥ K_A − (2B/(λη)) log( log(B)/(2(ε_dd + (r/n) log B)) )."""
+    time = _time(log_barrier=log_barrier, regularization=regularization, step_size=step_size)
+    if math.inf in (time, learn_steps):
+        return math.inf
+    saving = math.log(log_barrier / (2 * (deletion + batch / records * log_barrier)))
+    return max(1.0, _round_up(learn_steps - time * saving))
+
+
+def steps_to_rate(*, start_rate: float, rate: float, discretisation_rate: float, forgetting_rate: float) -> float:
+    """Least K with `rate_to_gibbs` ≤ rate, checked after rounding; infinite where the discretisation forbids it."""
+    if start_rate <= rate:
+        return 0.0
+    if not discretisation_rate < rate or forgetting_rate == 0:
+        return math.inf
+    steps = _round_up(math.log1p((start_rate - rate) / (rate - discretisation_rate)) / forgetting_rate)
+
+    def reached(candidate: float) -> float:
+        return rate_to_gibbs(
+            start_rate=start_rate,
+            discretisation_rate=discretisation_rate,
+            forgetting_rate=forgetting_rate,
+            steps=candidate,
+        )
+
+    nudge = 1.0
+    while reached(steps) > rate * (1 + 1e-13):
+        steps, nudge = steps + nudge, 2 * nudge
+    return steps
+
+
+def excess_risk(
+    *,
+    log_barrier: float,
+    range: float,
+    noise_variance: float,
+    lipschitz: float,
+    smoothness: float,
+    regularization: float,
+    dimension: int,
+    deletion: float,
+) -> float:
+    """(162): err ≤ Lσ sqrt(2 ε_dd B/λ) + ε_dd B σ²(2λ+β)/λ + (dσ²/2)(log((β+λ)/λ) + 2e^{ω/σ²}).
+
+    The first two terms come from the log-Sobolev constant λ/B, the last from the density ratio e^{ω/σ²} (printed: √B).
+    """
+    distance = noise_variance * deletion / regularization * _exp(log_barrier)  # σ² ε_dd B/λ: W₂² is at most twice this
+    gibbs = math.log1p(smoothness / regularization) + 2 * _exp(range / noise_variance)
+    return (
+        lipschitz * math.sqrt(2 * distance)
+        + distance * (2 * regularization + smoothness)
+        + dimension * noise_variance / 2 * gibbs
+    )
+
+
+def composition_horizon(
+    *, rate: float, sensitivity: float, noise_variance: float, records: int, step_size: float
+) -> int:
+    """Steps with a record in the sum before G.7's rate Δ²ηK/(4σ²n²) exceeds `rate`; then a fresh learn is due."""
+    per_step = sensitivity**2 * step_size / (4 * noise_variance * records**2)
+    steps = math.floor(rate / per_step)
+    while steps * per_step > rate:
+        steps -= 1
+    return steps

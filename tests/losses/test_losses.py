@@ -1,0 +1,94 @@
+"""The four convex losses: constants attacked by search, gradients against differences, round trips, refusals."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from noisygd_delete import losses
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter
+from tests.oracles import loss_attack
+
+LABELS = {"binary": (-1.0, 1.0), "class": (0, 1, 2), "target": (-1.0, 0.25, 1.0), "none": (0.0,)}
+LOSSES = [
+    losses.Logistic(radius=1.0),
+    losses.Softmax(radius=1.0, classes=3),
+    losses.PseudoHuber(radius=1.0, delta=0.5),
+    losses.Linear(radius=1.0),
+]
+
+
+def values_of(loss, label):
+    return lambda scores: loss.value(scores, np.full(len(scores), label), np)
+
+
+def reached(loss):
+    rng = np.random.default_rng(3)
+    attacks = [loss_attack.constants(values_of(loss, y), loss.outputs, rng) for y in LABELS[loss.label_kind]]
+    return np.max(attacks, axis=0)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_the_search_reaches_the_constants_and_never_exceeds_them(loss):
+    declared = loss.constants
+    lipschitz, upper, lower, spread = reached(loss)
+    assert declared.lipschitz * 0.999 <= lipschitz <= declared.lipschitz * (1 + 1e-6)
+    assert declared.smoothness * 0.999 - 1e-9 <= upper <= declared.smoothness * (1 + 1e-6) + 1e-6
+    assert lower <= 1e-5  # convex, up to the error of fourth-order differences
+    assert declared.range == math.inf
+    assert spread > 10  # and nothing suggests a bound
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_derivative_is_the_gradient_of_value_in_numpy_and_torch(loss):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(40, loss.outputs)) * 3
+    labels = rng.choice(LABELS[loss.label_kind], size=40)
+    derivative = loss.derivative(scores.copy(), labels, np)
+
+    def value(shifted):
+        return loss.value(shifted, labels, np)
+
+    assert derivative == pytest.approx(loss_attack.gradient(value, scores), abs=1e-8)
+    variable = torch.tensor(scores, requires_grad=True)
+    (automatic,) = torch.autograd.grad(loss.value(variable, torch.tensor(labels), torch).sum(), variable)
+    assert derivative == pytest.approx(automatic.numpy(), abs=1e-12)
+    assert loss.derivative(variable.detach(), torch.tensor(labels), torch).numpy() == pytest.approx(
+        derivative, abs=1e-14
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_extreme_scores_stay_finite(loss):
+    scores = np.concatenate([1e4 * np.eye(loss.outputs), -1e4 * np.eye(loss.outputs)])
+    for label in LABELS[loss.label_kind]:
+        labels = np.full(len(scores), label)
+        assert np.isfinite(loss.value(scores, labels, np)).all()
+        assert np.isfinite(loss.derivative(scores.copy(), labels, np)).all()
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, losses.Sigmoid(2.0), losses.TanhNetwork(1.0, (1.0, -0.5))], ids=str)
+def test_description_round_trip_through_json(loss):
+    assert losses.from_dict(json.loads(json.dumps(loss.to_dict()))) == loss
+    assert hash(loss) == hash(losses.from_dict(loss.to_dict()))
+
+
+def test_unknown_descriptions_are_refused():
+    with pytest.raises(InvalidParameter, match="loss='hinge'"):
+        losses.from_dict({"name": "hinge", "radius": 1.0})
+    with pytest.raises(InvalidParameter, match="does not take the fields"):
+        losses.from_dict({"name": "logistic", "radius": 1.0, "gamma": 2.0})
+
+
+def test_squared_loss_is_refused_with_the_reason():
+    for attempt in (lambda: losses.Squared(radius=1.0), lambda: losses.from_dict({"name": "squared", "radius": 1.0})):
+        with pytest.raises(AssumptionViolated, match="not Lipschitz"):
+            attempt()
+
+
+@pytest.mark.parametrize("radius", [0.0, -1.0, math.nan, math.inf, "1", True])
+def test_a_radius_that_bounds_nothing_is_refused(radius):
+    with pytest.raises(InvalidParameter, match="radius"):
+        losses.Logistic(radius=radius)

@@ -1,0 +1,116 @@
+"""The constants of the sigmoid loss and the tanh network, attacked by search from the loss's values alone."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from noisygd_delete import losses
+from noisygd_delete.errors import InvalidParameter
+from tests.oracles import loss_attack
+
+NETWORKS = [(1.0,), (0.5, -0.25), (2.0, -1.0, 0.5), (30.0, -0.1)]
+LOSSES = [losses.Sigmoid(radius=1.0), *(losses.TanhNetwork(radius=1.0, outer_weights=a) for a in NETWORKS)]
+
+
+def values_of(loss, label):
+    return lambda scores: loss.value(scores, np.full(len(scores), float(label)), np)
+
+
+def reached(loss, seed=5):
+    """The worst of both labels, on rows of norm 1."""
+    rng = np.random.default_rng(seed)
+    return np.max([loss_attack.constants(values_of(loss, y), loss.outputs, rng) for y in (-1, 1)], axis=0)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_no_search_exceeds_the_constants(loss):
+    declared = loss.constants
+    bounds = [declared.lipschitz, declared.smoothness, declared.weak_convexity, declared.range]
+    assert np.all(reached(loss) <= np.array(bounds) * (1 + 1e-6))
+
+
+def test_sigmoid_attains_every_constant():
+    declared = losses.Sigmoid(radius=1.0).constants
+    bounds = [declared.lipschitz, declared.smoothness, declared.weak_convexity, declared.range]
+    # so a constant understated by a part in ten thousand would fail the test above
+    assert reached(losses.Sigmoid(radius=1.0)) == pytest.approx(bounds, rel=1e-4)
+
+
+def test_large_network_approaches_every_constant():
+    loss = losses.TanhNetwork(radius=1.0, outer_weights=(200.0, 0.1))
+    declared = loss.constants
+    z = np.array([[-0.05, 0.0]])  # f ≈ −10 while t′ ≈ 1
+    assert np.linalg.norm(loss_attack.gradient(values_of(loss, 1), z)) > 0.99 * declared.lipschitz
+    assert (
+        np.linalg.eigvalsh(loss_attack.hessian(values_of(loss, 1), np.zeros((1, 2)), 1e-4))[0, -1]
+        > 0.97 * declared.smoothness
+    )
+    z = np.array([[-math.atanh(3**-0.5), 0.0]])  # t² = 1/3 on the wrong side
+    assert -np.linalg.eigvalsh(loss_attack.hessian(values_of(loss, 1), z))[0, 0] > 0.999 * declared.weak_convexity
+    low, high = loss.value(np.array([[40.0, 40.0], [-40.0, -40.0]]), np.ones(2), np)
+    assert high - low == pytest.approx(declared.range, rel=1e-12)
+
+
+@pytest.mark.parametrize("radius", [0.5, 3.0])
+@pytest.mark.parametrize(
+    "make", [losses.Sigmoid, lambda radius: losses.TanhNetwork(radius, (1.0, -2.0))], ids=["sigmoid", "tanh"]
+)
+def test_constants_scale_with_the_radius(make, radius):
+    one, scaled = make(1.0).constants, make(radius).constants
+    assert scaled.lipschitz == pytest.approx(radius * one.lipschitz)
+    assert scaled.smoothness == pytest.approx(radius**2 * one.smoothness)
+    assert scaled.weak_convexity == pytest.approx(radius**2 * one.weak_convexity)
+    assert scaled.range == one.range
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("label", [-1, 1])
+def test_derivative_is_the_gradient_of_value_in_numpy_and_torch(loss, label):
+    scores = np.random.default_rng(0).normal(size=(50, loss.outputs)) * 2
+    labels = np.full(50, float(label))
+    derivative = loss.derivative(scores, labels, np)
+    assert derivative.shape == scores.shape
+    assert derivative == pytest.approx(
+        loss_attack.gradient(values_of(loss, label), scores), abs=1e-8 * loss.constants.lipschitz
+    )
+
+    variable = torch.tensor(scores, requires_grad=True)
+    value = loss.value(variable, torch.tensor(labels), torch)
+    (automatic,) = torch.autograd.grad(value.sum(), variable)
+    assert derivative == pytest.approx(automatic.numpy(), abs=1e-12 * loss.constants.lipschitz)
+    assert loss.derivative(variable.detach(), torch.tensor(labels), torch).numpy() == pytest.approx(
+        derivative, abs=1e-14 * 30
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_extreme_scores_stay_finite_and_the_null_label_is_silent(loss):
+    scores = np.array([[-1e4], [1e4], [0.0]]) * np.ones(loss.outputs)
+    with np.errstate(all="raise", under="ignore"):
+        for label in (-1.0, 1.0):
+            assert np.isfinite(loss.value(scores, np.full(3, label), np)).all()
+            assert np.isfinite(loss.derivative(scores, np.full(3, label), np)).all()
+    assert not loss.derivative(scores, np.zeros(3), np).any()
+    assert loss.derivative(scores[:0], np.zeros(0), np).shape == (0, loss.outputs)
+
+
+def test_float32_scores_stay_float32():
+    loss = losses.TanhNetwork(1.0, (1.0, 2.0))
+    assert loss.derivative(np.ones((2, 2), np.float32), np.ones(2, np.float32), np).dtype == np.float32
+    assert loss.derivative(torch.ones((2, 2)), torch.ones(2), torch).dtype == torch.float32
+
+
+def test_network_output_and_dimension():
+    loss = losses.TanhNetwork(1.0, [1.0, -3.0])
+    assert loss.outer_weights == (1.0, -3.0)
+    assert loss.dimension(7) == 14
+    assert loss.network(np.array([[0.5, 0.25]]), np) == pytest.approx([math.tanh(0.5) - 3 * math.tanh(0.25)])
+    assert losses.from_dict(loss.to_dict()) == loss
+
+
+@pytest.mark.parametrize("outer", [(), (0.0, 0.0), (math.nan,), (math.inf, 1.0), "12", 3.0, (True,)])
+def test_outer_weights_that_certify_nothing_are_refused(outer):
+    with pytest.raises(InvalidParameter, match="outer_weights"):
+        losses.TanhNetwork(1.0, outer)

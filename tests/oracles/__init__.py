@@ -1,0 +1,1 @@
+"""Slow, independent versions of what the package computes. Nothing here imports the package."""

@@ -1,0 +1,122 @@
+"""The arrows of the house point one way, and the heavy libraries stay in their rooms."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
+
+# lowest first; a room may import from its own row's earlier rooms and from any lower row
+ROWS: tuple[tuple[str, ...], ...] = (
+    ("errors",),
+    ("guarantees", "losses"),
+    ("guarantee", "records", "features", "noise"),
+    ("gradient", "budget"),
+    ("noisygd", "mechanism"),
+    ("plan",),
+    ("explain", "planner"),
+    ("accountant",),
+    ("curator",),
+    ("stream",),
+    ("store",),
+    ("audit", "baselines", "deep"),
+    ("estimators", "report", "demonstration"),
+    ("cli",),
+    ("__main__",),
+)
+LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
+LAZY = {("plan", "explain"), ("explain", "planner")}  # inside functions: a plan explains itself on demand
+HEAVY = {
+    "torch": {"deep", "gradient", "baselines", "audit", "distributed"},
+    "opacus": {"deep", "baselines"},
+    "sklearn": {"estimators", "demonstration", "baselines"},
+    "pyarrow": {"features"},
+    "matplotlib": {"report", "audit"},
+    "sqlite3": {"store"},
+}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path, package: Path = PACKAGE):
+    """(target room or external top-level name, is internal, is at module level)."""
+    tree = ast.parse(path.read_text())
+    depth = len(path.relative_to(package).parts)
+    top = {id(node) for node in tree.body}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name.split(".")[0], False, id(node) in top
+        elif isinstance(node, ast.ImportFrom):
+            if node.level == 0:
+                yield (node.module or "").split(".")[0], False, id(node) in top
+            elif node.level == depth:
+                names = [node.module.split(".")[0]] if node.module else [alias.name for alias in node.names]
+                for name in names:
+                    yield name, True, id(node) in top
+
+
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE)
+
+
+def upward_arrows(path: Path, package: Path = PACKAGE) -> list[str]:
+    room = path.relative_to(package).parts[0].removesuffix(".py")
+    found = []
+    for target, internal, _ in imports(path, package):
+        if not internal or target not in LEVEL or target == room or (room, target) in LAZY:
+            continue
+        row = ROWS[LEVEL[room]]
+        sideways = LEVEL[target] == LEVEL[room] and row.index(target) > row.index(room)
+        if LEVEL[target] > LEVEL[room] or sideways:
+            found.append(f"{room} imports {target}")
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_down(path: Path) -> None:
+    assert room_of(path) in LEVEL, f"{path} has no place in the house: add it to ROWS"
+    assert not upward_arrows(path)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_heavy_libraries_stay_in_their_rooms(path: Path) -> None:
+    for target, internal, at_top in imports(path):
+        if not internal and target in HEAVY:
+            assert room_of(path) in HEAVY[target], f"{path.name} must not import {target}"
+            if target != "sqlite3":
+                assert not at_top or room_of(path) in {"deep", "estimators"}, f"import {target} where it is used"
+
+
+def test_guarantees_and_losses_know_neither_each_other_nor_data() -> None:
+    for path in FILES:
+        if room_of(path) in {"guarantees", "losses"}:
+            used = {target for target, internal, _ in imports(path) if internal}
+            assert used <= {"errors"}, f"{path.name} imports {used}"
+
+
+def test_only_planner_joins_losses_to_guarantees() -> None:
+    """Above the mathematics, a room that imports both is the planner (plan and explain read a finished plan)."""
+    joined = {
+        room_of(path)
+        for path in FILES
+        if {"losses", "guarantees"} <= {target for target, internal, _ in imports(path) if internal}
+    }
+    assert joined <= {"planner", "plan", "audit", "baselines"}
+
+
+def test_only_the_command_line_prints() -> None:
+    for path in FILES:
+        if room_of(path) != "cli":
+            calls = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)]
+            assert not any(isinstance(c.func, ast.Name) and c.func.id == "print" for c in calls), path
+
+
+def test_a_planted_upward_arrow_is_caught(tmp_path: Path) -> None:
+    planted = tmp_path / "records.py"
+    planted.write_text("from .errors import InvalidRecords\nfrom .curator import Curator\n")
+    assert upward_arrows(planted, tmp_path) == ["records imports curator"]

@@ -1,0 +1,92 @@
+"""The command line: text, JSON, one error line, exit status."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from noisygd_delete.cli import main
+
+ADULT = ["plan", "--records", "26000", "--features", "108"]
+
+
+def test_plan_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(ADULT) == 0
+    assert "K_Ā=7164" in capsys.readouterr().out
+    assert main([*ADULT, "--certificate", "sharp", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["delete_steps_for_deletion"] == 115
+    assert answer["gradient_evaluations"]["delete"] == 26_000 * answer["delete_steps"]
+    assert {"step_size", "noise_variance", "init_variance", "learn_steps", "order", "dp", "deletion", "saving"} <= set(
+        answer
+    )
+
+
+def test_plan_in_every_measure(capsys: pytest.CaptureFixture[str]) -> None:
+    for more in (
+        ["--delta", "1e-6", "--dp", "2", "--deletion", "0.5"],
+        ["--gdp", "--dp", "0.5", "--deletion", "0.05", "--certificate", "sharp"],
+        ["--loss", "softmax", "--classes", "10"],
+        ["--loss", "pseudo-huber", "--huber-delta", "0.5", "--no-utility"],
+    ):
+        assert main([*ADULT, *more, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["delete_steps"] > 0
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--regularization", "0"], "regularization=0.0 must be > 0"),
+        (["--deletion", "3"], "must be at most dp"),
+        (["--dp", "nan"], "finite"),
+        (["--delta", "2"], "strictly between"),
+        (["--gdp"], "needs certificate='sharp'"),
+        (["--order", "3", "--gdp"], "at most one"),
+        (["--loss", "softmax"], "needs --classes"),
+        (["--huber-delta", "2"], "does not take"),
+    ],
+)
+def test_errors_are_one_line_on_stderr_and_status_2(more, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*ADULT, *more]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_unknown_options_are_usage_errors() -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["plan", "--nonsense"])
+    assert stopped.value.code == 2
+
+
+@pytest.mark.parametrize("certificate", ["sharp", "theorem"])
+def test_demo_runs_the_main_job(certificate: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("sklearn", reason="the demo uses scikit-learn's digits")
+    assert main(["demo", "--certificate", certificate, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["accuracy_after"] > answer["non_private_accuracy"] - 0.08
+    assert answer["deletion_epsilon"] <= 0.1
+    assert answer["dp_epsilon"] <= 8.0
+    assert answer["records_left"] == answer["records"] - 3
+
+
+def test_demo_prints_the_whole_budget_and_no_bar_in_a_pipe() -> None:
+    pytest.importorskip("sklearn", reason="the demo uses scikit-learn's digits")
+    done = subprocess.run([sys.executable, "-m", "noisygd_delete", "demo"], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    for fact in ("non-private", "learned", "after deleting 3 records", "ε=8, δ=1e-05", "from both"):
+        assert fact in done.stdout
+
+
+def test_planning_and_accounting_never_import_torch() -> None:
+    code = (
+        "import sys; from noisygd_delete import make_plan, Accountant, Budget, losses; "
+        "make_plan(losses.Logistic(1.0), records=100, features=2, regularization=1e-2, budget=Budget(order=2)).explain(); "
+        "Accountant(); from noisygd_delete.cli import parser; parser(); "
+        "sys.exit(any(name in sys.modules for name in ('torch', 'sklearn', 'pandas', 'matplotlib', 'opacus')))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,208 @@
+"""A and Ā in sequence: what is published, what is kept, what is refused."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, Curator, EditRequest, Model, Records, learn, losses, make_plan, resume, unlearn
+from noisygd_delete.errors import AssumptionViolated, BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned
+
+N, D = 300, 4
+
+
+def rows_and_labels(seed: int = 0):
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((N - 20, D))
+    labels = np.where(rows @ [2.0, -1.0, 0.5, 0] > 0, 1, -1)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True), labels
+
+
+def plan_for(**changes):
+    return make_plan(
+        losses.Logistic(1.0),
+        **{
+            "records": N,
+            "features": D,
+            "regularization": 0.05,
+            "budget": Budget(order=8, dp=1.0, deletion=0.1),
+            "certificate": "sharp",
+            **changes,
+        },
+    )
+
+
+@pytest.fixture
+def curator() -> Curator:
+    return Curator(Records(*rows_and_labels(), slots=N), plan_for())
+
+
+def test_learning_finds_the_direction(curator: Curator) -> None:
+    release = curator.learn()
+    assert (release.release, release.kind, release.status) == (1, "learn", "published")
+    assert release.steps == release.gradient_passes == curator.plan.learn_steps
+    assert release.model.certified
+    assert release.model.weights.shape == (D,)
+    assert curator.model.accuracy(curator.records) > 0.8
+    assert release.guarantees["dp"].renyi(8) <= 1.0
+
+
+def test_deleting_takes_the_row_and_publishes(curator: Curator) -> None:
+    curator.learn()
+    before = curator.model.weights
+    release = curator.delete([17, 42], request_id="r-1")
+    assert (release.release, release.kind, release.edits, release.steps) == (2, "unlearn", 2, curator.plan.delete_steps)
+    assert 17 not in curator.records
+    assert not curator.records.features[17].any()
+    assert (release.model.weights != before).all()
+    assert release.guarantee.about == "deletion"
+    assert release.guarantee.renyi(8) <= 0.1
+
+
+def test_nothing_but_records_model_and_public_facts_survives(curator: Curator) -> None:
+    """A planted row must not be reachable from the curator once it is erased."""
+    rows, labels = rows_and_labels()
+    token = np.float32(0.123456789)
+    rows[5] = [token, 0, 0, 0]
+    kept = Curator(Records(rows, labels, slots=N), plan_for())
+    kept.learn()
+    kept.delete([5])
+    seen, queue = set(), [kept]
+    while queue:
+        thing = queue.pop()
+        if id(thing) in seen or isinstance(thing, type):
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, np.ndarray):
+            assert token not in thing.astype(np.float32)
+        queue += [x for x in gc.get_referents(thing) if not callable(x) and "module" not in type(x).__name__]
+
+
+def test_replay_by_request_id_returns_the_release_and_costs_nothing(curator: Curator) -> None:
+    curator.learn()
+    first = curator.delete([3], request_id="token")
+    assert curator.delete([3], request_id="token") is first
+    assert curator.delete([4], request_id="token") is first  # the token decides, and 4 is still there
+    assert 4 in curator.records
+    assert len(curator.accountant.events) == 2
+    with pytest.raises(InvalidRequest, match="3 is not in the table"):
+        curator.delete([3])
+
+
+def test_batched_edits_are_published_once(curator: Curator) -> None:
+    curator.learn()
+    for name in (1, 2, 3):
+        assert curator.serve(EditRequest.delete([name]), publish=False) is None
+    assert curator.pending_edits == 3
+    assert len(curator.records) == N - 23
+    release = curator.publish()
+    assert (release.edits, curator.pending_edits, release.release) == (3, 0, 2)
+
+
+def test_every_record_may_be_deleted(curator: Curator) -> None:
+    curator.learn()
+    curator.delete(list(range(N - 20)))
+    assert len(curator.records) == 0
+    assert not curator.records.features.any()
+
+
+def test_replace_and_insert(curator: Curator) -> None:
+    curator.learn()
+    assert curator.replace({0: ([0.1, 0.2, 0.3, 0.4], -1)}).edits == 1
+    assert curator.insert(None, [[1, 0, 0, 0], [0, 1, 0, 0]], [1, -1]).edits == 2
+    assert curator.records.ids[-1] == N - 19
+
+
+def test_a_spent_budget_withholds_the_publication_never_the_erasure() -> None:
+    curator = Curator(Records(*rows_and_labels(), slots=N), plan_for(releases=3))
+    curator.learn()
+    curator.delete([1])
+    curator.delete([2])
+    assert curator.accountant.remaining().publications == 0
+    withheld = curator.delete([3], request_id="late")
+    assert (withheld.status, withheld.model, withheld.steps) == ("withheld", None, 0)
+    assert 3 not in curator.records
+    assert not curator.records.features[3].any()
+    assert curator.delete([3], request_id="late") is withheld
+    with pytest.raises(NotLearned, match="relearn"):
+        curator.model
+    with pytest.raises(BudgetExceeded, match="3 releases are out"):
+        curator.learn()
+    fresh = curator.relearn(plan_for(releases=10, budget=Budget(order=8, dp=3.0, deletion=0.1)))
+    assert fresh.kind == "relearn"
+    assert fresh.guarantees["deletion"].renyi(8) == 0  # it never saw the erased record
+    assert fresh.guarantees["dp_cumulative"].renyi(8) > 1.0
+
+
+def test_a_callers_generator_is_research_and_sticks(curator: Curator) -> None:
+    assert not curator.learn(rng=np.random.default_rng(0)).model.certified
+    assert not curator.delete([1]).model.certified  # resumed from an uncertified model
+
+
+def test_pure_functions_agree_and_keep_the_callers_table() -> None:
+    records, plan = Records(*rows_and_labels(), slots=N), plan_for()
+    model = learn(records, plan, rng=np.random.default_rng(1))
+    request = EditRequest.delete([17, 42])
+    one = unlearn(records, request, model, plan, rng=np.random.default_rng(2))
+    two = resume(records.apply(request), model, plan, rng=np.random.default_rng(2))
+    assert (one.weights == two.weights).all()
+    assert 17 in records
+    assert (learn(records, plan).weights != learn(records, plan).weights).any()  # never the same noise twice
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"records": N + 1}, "slots"),
+        ({"features": D + 1}, "features"),
+        ({"loss": losses.Logistic(0.5)}, "radius"),
+    ],
+)
+def test_a_plan_for_another_table_is_refused(change, message: str) -> None:
+    loss = change.pop("loss", losses.Logistic(1.0))
+    plan = make_plan(
+        loss,
+        **{
+            "records": N,
+            "features": D,
+            "regularization": 0.05,
+            "budget": Budget(order=8, dp=1.0, deletion=0.1),
+            **change,
+        },
+    )
+    with pytest.raises(AssumptionViolated, match=message):
+        learn(Records(*rows_and_labels(), slots=N), plan)
+
+
+def test_subjects_with_too_many_rows_are_refused() -> None:
+    rows, labels = rows_and_labels()
+    owners = ["p"] * 3 + [f"s{i}" for i in range(N - 23)]
+    with pytest.raises(AssumptionViolated, match="rows_per_subject=3"):
+        Curator(Records(rows, labels, subjects=owners, slots=N), plan_for())
+    curator = Curator(Records(rows, labels, subjects=owners, slots=N), plan_for(rows_per_subject=3))
+    curator.learn()
+    assert curator.delete(subjects=["p"]).edits == 3
+
+
+def test_bad_calls_change_nothing(curator: Curator) -> None:
+    with pytest.raises(NotLearned, match="call learn"):
+        curator.delete([1])
+    with pytest.raises(NotLearned, match="call learn"):
+        curator.model
+    curator.learn()
+    before = curator.records.features.tobytes()
+    for call, message in (
+        (lambda: curator.delete([10_000]), "not in the table"),
+        (lambda: curator.delete([]), "empty"),
+        (lambda: curator.replace({1: ([9, 9, 9, 9], 1)}), "radius=1"),
+        (lambda: curator.replace({1: ([0.1, 0, 0, 0], 5)}), "labels"),
+        (lambda: curator.insert(None, [[2, 0, 0, 0]], [1]), "radius=1"),
+    ):
+        with pytest.raises((InvalidRequest, ValueError), match=message):
+            call()
+    assert curator.records.features.tobytes() == before
+    assert len(curator.accountant.events) == 1
+    with pytest.raises(InvalidParameter, match="weights of shape"):
+        resume(curator.records, Model(np.ones(9), curator.plan.loss, True), curator.plan)

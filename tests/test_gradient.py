@@ -1,0 +1,110 @@
+"""Full-batch gradients: right, in any dtype, and with the sensitivity that the certificate declares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Records, losses
+from noisygd_delete.errors import AssumptionViolated, InvalidRecords
+from noisygd_delete.gradient import BLOCK, Objective, check_records, sensitivity_slack
+
+
+def table(kind: str, n: int, d: int, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((n, d))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.0000001
+    loss, labels = {
+        "logistic": (losses.Logistic(1.0), rng.choice([-1, 1], n)),
+        "softmax": (losses.Softmax(1.0, 4), rng.integers(0, 4, n)),
+        "pseudo-huber": (losses.PseudoHuber(1.0, 0.7), rng.uniform(-1, 1, n)),
+        "linear": (losses.Linear(1.0), np.zeros(n)),
+    }[kind]
+    return loss, Records(rows, labels, slots=n + 3)
+
+
+@pytest.mark.parametrize("kind", ["logistic", "softmax", "pseudo-huber", "linear"])
+@pytest.mark.parametrize("n", [1, BLOCK - 3, BLOCK, 3 * BLOCK + 17])
+def test_gradient_is_the_derivative_of_the_value(kind: str, n: int) -> None:
+    loss, records = table(kind, n, 5)
+    objective = Objective(records, loss, regularization=0.05, dtype="float64")
+    weights = np.random.default_rng(1).standard_normal(objective.shape)
+    gradient = objective.gradient(weights)
+    direction = np.random.default_rng(2).standard_normal(objective.shape)
+    h = 1e-5
+    numeric = (objective.value(weights + h * direction) - objective.value(weights - h * direction)) / (2 * h)
+    assert np.vdot(gradient, direction) == pytest.approx(numeric, rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["logistic", "softmax", "pseudo-huber", "linear"])
+def test_float32_agrees_with_float64(kind: str) -> None:
+    loss, records = table(kind, 2000, 9)
+    weights = np.random.default_rng(1).standard_normal((loss.outputs, 9))
+    single = Objective(records, loss, regularization=0.1).gradient_sum(weights)
+    double = Objective(records, loss, regularization=0.1, dtype="float64").gradient_sum(weights)
+    assert np.linalg.norm(single - double) < 2000 * 2e-7
+
+
+def test_null_slots_change_nothing_but_n() -> None:
+    loss, records = table("softmax", 300, 6)
+    padded = Records(records.features[:300], records.labels[:300], slots=900)
+    weights = np.random.default_rng(3).standard_normal((4, 6))
+    one = Objective(Records(records.features[:300], records.labels[:300]), loss, regularization=0.0, dtype="float64")
+    two = Objective(padded, loss, regularization=0.0, dtype="float64")
+    assert one.gradient_sum(weights) == pytest.approx(two.gradient_sum(weights), rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("adjacency", ["replace", "zero-out"])
+def test_measured_sensitivity_stays_within_the_declared_slack(dtype: str, adjacency: str) -> None:
+    """Adversarial neighbours: saturated gradients, aligned rows, alternating magnitudes, the odd row anywhere."""
+    rng = np.random.default_rng(7)
+    loss, worst = losses.Logistic(1.0), 0.0
+    delta = 2.0 if adjacency == "replace" else 1.0
+    for trial in range(40):
+        n, d = int(rng.integers(2, 900)), int(rng.integers(1, 6))
+        rows = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-8, 0, (n, 1))
+        rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        rows[rng.random(n) < 0.5] *= 10.0 ** rng.uniform(-9, 0)
+        slot = int(rng.integers(n))
+        rows[slot] = np.eye(d)[0]
+        labels = rng.choice([-1.0, 1.0], n)
+        weights = rng.standard_normal((1, d)) * (0 if trial % 2 else 30)
+        labels[slot] = -1.0 if weights[0, 0] > 0 else 1.0
+        other = rows.copy()
+        other[slot] = -rows[slot] if adjacency == "replace" else 0
+        sums = [
+            Objective(Records(r, labels), loss, regularization=0, dtype=dtype).gradient_sum(weights)
+            for r in (rows, other)
+        ]
+        # −x under the opposite label gives the largest possible difference only when both gradients saturate
+        worst = max(worst, float(np.linalg.norm(sums[0] - sums[1])))
+        assert worst <= delta * (1 + sensitivity_slack(records=n, dtype=dtype))
+    assert worst >= 0.5 * delta  # the attack came near enough for the test to mean something
+
+
+def test_declared_slack_is_below_one_percent() -> None:
+    for n in (1, 26_000, 10**6, 10**7):
+        assert sensitivity_slack(records=n, dtype="float32") < 0.01
+    assert sensitivity_slack(records=26_000, dtype="float64") < 2e-6
+
+
+def test_slack_has_power_over_plain_float32_sums() -> None:
+    """One float32 sum over all rows would break the declared slack: the blocks are not decoration."""
+    n = 3_000_000
+    values = np.full(n, 1.0, np.float32)
+    values[0] = 1e8  # stands for what many saturated gradients add up to
+    change = np.cumsum(values, dtype=np.float32)[-1] - np.cumsum(np.append(values[:-1], 0), dtype=np.float32)[-1]
+    assert change == 0.0  # the record's whole influence vanished: a gap of Δ, not of 1 %
+
+
+def test_assumptions_are_checked() -> None:
+    loss = losses.Logistic(1.0)
+    with pytest.raises(AssumptionViolated, match=r"id 1 has norm 1\.5 > radius=1"):
+        check_records(Records([[1.0, 0], [1.5, 0]], [1, -1]), loss)
+    with pytest.raises(InvalidRecords, match="−1 or"):
+        check_records(Records([[1.0, 0]], [0]), loss)
+    with pytest.raises(InvalidRecords, match=r"0\.\.2"):
+        check_records(Records([[1.0, 0]], [3]), losses.Softmax(1.0, 3))
+    with pytest.raises(InvalidRecords, match=r"0\.\.2"):
+        check_records(Records([[1.0, 0]], [0.5]), losses.Softmax(1.0, 3))

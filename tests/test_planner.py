@@ -1,0 +1,216 @@
+"""Plans: within budget always, least where it is claimed, and one clear refusal for everything else."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from noisygd_delete import Budget, Plan, losses, make_plan
+from noisygd_delete.accountant import Accountant, Event
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter
+
+ADULT = {
+    "records": 26_000,
+    "features": 108,
+    "regularization": 1e-3,
+    "budget": Budget(order=10, dp=1.0, deletion=0.1),
+}
+
+
+def adult(**changes) -> Plan:
+    return make_plan(losses.Logistic(1.0), **{**ADULT, **changes})
+
+
+def test_sharp_adult_figures_of_the_design() -> None:
+    assert adult(certificate="sharp").delete_steps_for_deletion == 115
+    assert adult(certificate="sharp", deletion_notion="pairwise").delete_steps_for_deletion == 289
+    eight_times = adult(utility=False).delete_steps / 289
+    assert eight_times == pytest.approx(8, rel=1e-3)
+
+
+budgets = st.one_of(
+    st.builds(
+        lambda q, dp, share: Budget(order=q, dp=dp, deletion=dp * share),
+        st.floats(1.01, 200),
+        st.floats(1e-3, 50),
+        st.floats(1e-4, 1),
+    ),
+    st.builds(
+        lambda dp, share, delta: Budget.from_epsilon_delta(dp=(dp, delta), deletion=(dp * share, delta)),
+        st.floats(1e-2, 20),
+        st.floats(1e-3, 1),
+        st.sampled_from([1e-3, 1e-6, 1e-12]),
+    ),
+    st.builds(lambda dp, share: Budget.from_gdp(dp=dp, deletion=dp * share), st.floats(1e-3, 5), st.floats(1e-3, 1)),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    budget=budgets,
+    certificate=st.sampled_from(["theorem", "sharp"]),
+    adjacency=st.sampled_from(["replace", "zero-out"]),
+    notion=st.sampled_from(["definition-4.1", "pairwise"]),
+    releases=st.sampled_from([1, 2, 17]),
+    records=st.integers(10, 10**6),
+    regularization=st.floats(1e-4, 10),
+    rows=st.integers(1, 4),
+)
+def test_a_plan_never_exceeds_its_budget(
+    budget, certificate, adjacency, notion, releases, records, regularization, rows
+) -> None:
+    if certificate == "theorem" and (notion == "pairwise" or budget.measure == "gdp"):
+        return
+    plan = make_plan(
+        losses.Logistic(1.0),
+        records=records,
+        features=5,
+        regularization=regularization,
+        budget=budget,
+        certificate=certificate,
+        adjacency=adjacency,
+        deletion_notion=notion,
+        releases=releases,
+        rows_per_subject=rows,
+    )
+    tolerance = 1 + 1e-9
+    if releases == 1:
+        assert spent(plan.dp, budget, "dp") <= budget.dp * tolerance
+    assert spent(plan.deletion, budget, "deletion") <= budget.deletion * tolerance
+    if plan.learn_steps:
+        accountant = Accountant(plan)
+        accountant.record(Event("learn", plan.learn_steps, 0, plan.mechanism))
+        for _ in range(releases - 1):
+            accountant.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+        assert spent(accountant.dp_cumulative(), budget, "dp") <= budget.dp * tolerance
+    if budget.deletion < budget.dp:
+        assert plan.delete_steps_for_deletion >= 1
+
+
+def spent(guarantee, budget: Budget, part: str) -> float:
+    if budget.measure == "gdp":
+        return guarantee.gdp
+    if budget.measure == "renyi":
+        return guarantee.renyi(budget.order)
+    return guarantee.epsilon(getattr(budget, f"{part}_delta"))
+
+
+def test_releases_use_the_budget_up() -> None:
+    plan = adult(certificate="sharp", releases=20)
+    accountant = Accountant(plan)
+    accountant.record(Event("learn", plan.learn_steps, 0, plan.mechanism))
+    for _ in range(19):
+        accountant.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+    assert accountant.dp_cumulative().renyi(10) == pytest.approx(1.0, rel=1e-2)  # steps are whole
+    assert accountant.remaining().publications == 0
+    assert Accountant(plan).remaining().publications == 20
+
+
+def test_epsilon_delta_under_the_theorem_takes_the_order_of_least_noise() -> None:
+    chosen = adult(budget=Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))).noise_variance
+    for order in (5, 20, 28, 40, 100):
+        share = 1.0 - math.log((order - 1) / order) + (math.log(1e-6) + math.log(order)) / (order - 1)
+        if share > 0:
+            by_hand = adult(budget=Budget(order=order, dp=share, deletion=share / 10)).noise_variance
+            assert chosen <= by_hand * (1 + 1e-9)
+
+
+def test_more_noise_is_allowed_and_less_is_not() -> None:
+    least = adult().noise_variance
+    assert adult(noise_variance=2 * least).dp.renyi(10) == pytest.approx(0.5)
+    with pytest.raises(InvalidParameter, match="below"):
+        adult(noise_variance=0.99 * least)
+
+
+def test_rows_of_one_subject_cost_their_square() -> None:
+    assert adult(rows_per_subject=3).noise_variance == pytest.approx(9 * adult().noise_variance)
+    sharp = adult(rows_per_subject=3, certificate="sharp")
+    assert sharp.noise_variance == pytest.approx(9 * adult(certificate="sharp").noise_variance)
+    assert sharp.deletion.rows == 3
+
+
+def test_zero_out_needs_a_quarter_of_the_noise() -> None:
+    for certificate in ("theorem", "sharp"):
+        plan = adult(certificate=certificate, adjacency="zero-out")
+        assert plan.noise_variance == pytest.approx(adult(certificate=certificate).noise_variance / 4)
+
+
+@pytest.mark.parametrize("certificate", ["theorem", "sharp"])
+def test_round_trip_through_json(certificate: str) -> None:
+    plan = adult(certificate=certificate, budget=Budget.from_epsilon_delta(dp=(1, 1e-6), deletion=(0.5, 1e-6)))
+    assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+
+
+def test_explanation_names_the_drivers_and_the_rival() -> None:
+    text = adult().explain()
+    for fact in ("K_A=12009", "K_Ā=7164", "2312", "κ=251", "Utility decides", "'sharp'", "K_Ā=287", "forgetting 115"):
+        assert fact in text
+    text = adult(certificate="sharp", utility=False).explain()
+    for fact in ("K_Ā=115", "Deletion decides", "'theorem'", "12009"):
+        assert fact in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"regularization": 0}, "regularization=0.0 must be > 0"),
+        ({"regularization": -1}, "must be > 0"),
+        ({"regularization": math.nan}, "must be finite"),
+        ({"regularization": "big"}, "must be a number"),
+        ({"records": 0}, "records=0"),
+        ({"records": 2.5}, "whole number"),
+        ({"records": True}, "whole number"),
+        ({"features": 0}, "features=0"),
+        ({"releases": 0}, "releases=0"),
+        ({"rows_per_subject": 0}, "rows_per_subject=0"),
+        ({"certificate": "magic"}, "certificate='magic'"),
+        ({"certificate": "composition"}, "composition"),
+        ({"adjacency": "nearby"}, "adjacency='nearby'"),
+        ({"deletion_notion": "pairwise"}, "needs certificate='sharp'"),
+        ({"budget": Budget.from_gdp(dp=0.5, deletion=0.05)}, "needs certificate='sharp'"),
+        ({"budget": 1.0}, "must be a Budget"),
+        ({"utility_tolerance": 0}, "strictly between"),
+        ({"dtype": "float16"}, "dtype='float16'"),
+        ({"noise_variance": 0}, "must be > 0"),
+    ],
+)
+def test_bad_arguments_are_one_clear_error(changes, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        adult(**changes)
+
+
+def test_assumptions_of_the_step_size() -> None:
+    with pytest.raises(AssumptionViolated, match="below"):
+        adult(step_size=1 / 0.251, utility=False)
+    with pytest.raises(AssumptionViolated, match="utility=False"):
+        adult(step_size=1.0)
+    assert adult(step_size=1.0, utility=False).delete_steps == math.ceil(2 / 1e-3 * math.log(10))
+    with pytest.raises(AssumptionViolated, match="at most"):
+        adult(step_size=8.0, certificate="sharp")
+    with pytest.raises(InvalidParameter, match="must be a loss"):
+        make_plan("logistic", **ADULT)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Budget(order=10, dp=0, deletion=0.1), "dp=0.0 must be > 0"),
+        (lambda: Budget(order=10, dp=-1, deletion=-2), "must be > 0"),
+        (lambda: Budget(order=10, dp=1, deletion=2), "must be at most dp"),
+        (lambda: Budget(order=1, dp=1, deletion=0.1), "order"),
+        (lambda: Budget(order=math.nan, dp=1, deletion=0.1), "finite"),
+        (lambda: Budget(dp=1, deletion=0.1), "order=None"),
+        (lambda: Budget(order=10, dp=math.inf, deletion=0.1), "finite"),
+        (lambda: Budget.from_epsilon_delta(dp=(1, 0), deletion=(0.1, 1e-6)), "strictly between"),
+        (lambda: Budget.from_epsilon_delta(dp=(1, 1), deletion=(0.1, 1e-6)), "strictly between"),
+        (lambda: Budget.from_epsilon_delta(dp=1, deletion=(0.1, 1e-6)), "pair"),
+        (lambda: Budget.from_gdp(dp=0.1, deletion=0.2), "must be at most dp"),
+    ],
+)
+def test_bad_budgets_are_one_clear_error(make, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        make()
