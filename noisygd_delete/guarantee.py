@@ -12,7 +12,7 @@ Conversions go one way: everything has a Rényi curve, only a purely Gaussian pa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -61,9 +61,10 @@ class Guarantee:
     def renyi(self, order: float) -> float:
         """ε_q at Rényi order q > 1."""
         q = renyi_order("order", order)
-        return bound("renyi", q * self.gdp_squared / 2 + q * self.rate + self._listed(q))
+        return bound("renyi", q * self.gdp_squared / 2 + q * self.rate + self.listed(q))
 
-    def _listed(self, order: float) -> float:
+    def listed(self, order: float) -> float:
+        """What the listed points add at this order; infinite above them."""
         if not self.points:
             return 0.0
         # Rényi divergence increases with the order, so a listed order covers every smaller one
@@ -97,18 +98,13 @@ class Guarantee:
             "canonne-kamath-steinke": conversion.renyi_epsilon,
             "one-order-optimal": conversion.renyi_epsilon_optimal,
         }
-        answers = {name: self._by_best_order(way, delta) for name, way in ways.items()}
-        if self.gdp is not None:
-            answers = {"gaussian-exact": conversion.gdp_epsilon(mu=self.gdp, delta=delta), **answers}
+        answers = {} if self.gdp is None else {"gaussian-exact": conversion.gdp_epsilon(mu=self.gdp, delta=delta)}
+        for name, way in ways.items():
+            if self.points:
+                answers[name] = min(way(order=q, renyi=self.renyi(q), delta=delta) for q in self._orders())
+            else:
+                answers[name] = conversion.rate_epsilon(rate=self.total_rate, delta=delta, way=way)
         return answers
-
-    def _by_best_order(self, way: Callable[..., float], delta: float) -> float:
-        def at(order: float) -> float:
-            return way(order=order, renyi=self.renyi(order), delta=delta)
-
-        if self.points:
-            return min(map(at, self._orders()))
-        return at(conversion.best_order(at)) if self.total_rate > 0 else 0.0
 
     def delta(self, epsilon: float) -> float:
         """Least δ, rounded up, with (ε, δ)-indistinguishability."""
@@ -211,7 +207,7 @@ class Guarantee:
             first,
             gdp_squared=math.fsum(part.gdp_squared * times for part, times in listed),
             rate=math.fsum(part.rate * times for part, times in listed),
-            points=tuple((q, math.fsum(part._listed(q) * times for part, times in listed)) for q in orders),
+            points=tuple((q, math.fsum(part.listed(q) * times for part, times in listed)) for q in orders),
             rows=min(part.rows for part in guarantees),  # a sum covers no more rows than its weakest part
             source=" + ".join(
                 dict.fromkeys(source for part in guarantees for source in part.source.split(" + ") if source)

@@ -117,23 +117,22 @@ def _least_share(objective: Callable[[float], float]) -> float:
     return min(*values, least(objective, grid[best - 1], grid[best + 1], 20))
 
 
-def rate_epsilon(*, rate: float, delta: float) -> float:
-    """The least ε found over all orders for a curve ε_q = q · rate, rounded up."""
+def rate_epsilon(*, rate: float, delta: float, way: Callable[..., float] = renyi_epsilon_optimal) -> float:
+    """The least ε found over all orders for a curve ε_q = q · rate, by one of the conversions above; rounded up."""
     if rate == 0 or delta >= 1:
         return 0.0
     if delta <= 0 or rate == math.inf:
         return math.inf
 
-    def plain(order: float) -> float:
-        return renyi_epsilon(order=order, renyi=order * rate, delta=delta)
+    def at(order: float) -> float:
+        return way(order=order, renyi=order * rate, delta=delta)
 
-    def optimal(point: float) -> float:
-        order = 1 + math.exp(point)
-        return renyi_epsilon_optimal(order=order, renyi=order * rate, delta=delta)
-
-    order = best_order(plain)
+    if way is not renyi_epsilon_optimal:
+        return at(best_order(at))
+    # the optimal conversion costs more per order and likes slightly smaller ones than Canonne's
+    order = best_order(lambda order: renyi_epsilon(order=order, renyi=order * rate, delta=delta))
     centre = math.log(order - 1)
-    return min(plain(order), least(optimal, centre - 3, centre + 1, 20))
+    return min(at(order), least(lambda point: at(1 + math.exp(point)), centre - 3, centre + 1, 20))
 
 
 def rate_log_delta(*, rate: float, epsilon: float) -> float:

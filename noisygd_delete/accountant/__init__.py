@@ -1,0 +1,20 @@
+"""Releases so far -> every question about ε_dp, ε_dd, (ε, δ), advantage and the remaining budget."""
+
+from .accountant import Accountant, Remaining
+from .events import KINDS, Event
+from .filter import PrivacyFilter
+from .statement import Forecast, Statement, forecast, report
+from .worlds import within
+
+__all__ = [
+    "KINDS",
+    "Accountant",
+    "Event",
+    "Forecast",
+    "PrivacyFilter",
+    "Remaining",
+    "Statement",
+    "forecast",
+    "report",
+    "within",
+]

@@ -1,0 +1,80 @@
+"""Schedules that depend on what was published: a preset cap instead of the realised sum.
+
+The accountant's sums hold for a schedule and a set of observations fixed in advance. Where the number of steps, the
+noise, the time of the next release or who gets to see it may depend on earlier releases, the sum that happens to be
+realised is no guarantee. What holds then is the cap, set beforehand and never exceeded: a privacy filter (Rényi orders one
+by one: Feldman & Zrnic 2021, Lécuyer 2021; Gaussian DP: Smith & Thakurta 2022, Koskela, Tobaben & Honkela 2023).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from ..errors import BudgetExceeded, InvalidParameter
+from ..guarantee import Guarantee
+from ..plan import Plan
+from .events import Event
+from .worlds import Stretch, compose
+
+
+class PrivacyFilter:
+    """Admits releases as long as their worst case together stays under a cap that was fixed before the first one.
+
+    Every admitted release counts as observed. The record's presence is the worst case too: from the first release on, and
+    never erased, so the cap also bounds the deletion of a record at a moment chosen by the adversary.
+
+    Args:
+        cap: about "dp" or "deletion", in the adjacency that the answer should speak of.
+    """
+
+    def __init__(self, cap: Guarantee) -> None:
+        self._cap = cap
+        self._parts: Counter[Stretch] = Counter()
+        self._admitted: list[Event] = []
+
+    @classmethod
+    def for_plan(cls, plan: Plan) -> PrivacyFilter:
+        """The cap that the plan's budget states: of all its `releases` together."""
+        nothing = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0)
+        if plan.certificate == "sharp":
+            return cls(replace(nothing, gdp_squared=plan.budget.dp_gdp() ** 2))
+        return cls(replace(nothing, rate=plan.budget.dp_rate()[0]))
+
+    @property
+    def admitted(self) -> tuple[Event, ...]:
+        return tuple(self._admitted)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The cap: what may be promised, however little has been spent."""
+        text = "releases were admitted by a filter with this cap, set beforehand; their schedule may depend on what was published"
+        return replace(self._cap, assumptions=(*self._cap.assumptions, text))
+
+    def _spent(self, parts: Counter[Stretch], event: Event) -> Guarantee:
+        return compose(self._cap.about, self._cap.adjacency, parts, event)
+
+    def allows(self, event: Event) -> bool:
+        """Whether the cap still covers everything admitted and this release."""
+        if not event.steps:
+            return True
+        ahead = self._parts.copy()
+        ahead[event.mechanism, event.steps, 0.0] += 1
+        return self._cap.covers(self._spent(ahead, event))
+
+    def admit(self, event: Event) -> None:
+        """Count a release *before* it is run.
+
+        Raises:
+            BudgetExceeded: the cap would not cover it; nothing was counted, and the release must not be run.
+        """
+        if not isinstance(event, Event):
+            raise InvalidParameter(f"event={event!r} must be an Event")
+        if not self.allows(event):
+            raise BudgetExceeded(
+                f"a {event.kind} of {event.steps} steps does not fit under the cap after {len(self._admitted)} releases; "
+                "fewer steps or more noise may, a larger cap only for a new sequence"
+            )
+        if event.steps:
+            self._parts[event.mechanism, event.steps, 0.0] += 1
+        self._admitted.append(event)

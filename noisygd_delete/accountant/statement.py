@@ -1,0 +1,205 @@
+"""The statement of account: every answer at once, as a dictionary and as text. What `noisygd-delete budget` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+from ..errors import NotLearned, count, probability
+from ..guarantee import Guarantee
+from ..guarantees import adaptive
+from ..mechanism import Mechanism
+from .accountant import Accountant
+from .text import text
+from .worlds import within
+
+
+Measure = Callable[[Guarantee], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What serving a number of requests would cost, published in batches.
+
+    batch         requests covered by one publication
+    publications  how many that makes
+    steps         Noisy-GD steps in all
+    added         what these publications alone reveal about a record that stays
+    total         together with everything published before
+    affordable    whether the budget covers them (True where every release has its own)
+    """
+
+    requests: int
+    batch: int
+    publications: int
+    steps: int
+    added: Guarantee
+    total: Guarantee
+    affordable: bool
+
+
+def forecast(accountant: Accountant, requests: int, batch: int = 1) -> Forecast:
+    """What the next `requests` requests would cost if each publication covered `batch` of them. Nothing is recorded.
+
+    Batched erasures are carried out on the rows at once; what waits for the batch to fill is the model that forgot them.
+    """
+    publications = -(-count("requests", requests) // count("batch", batch))
+    event = accountant.planned(edits=min(batch, requests))
+    plan = accountant.plan
+    assert plan is not None
+    added = event.mechanism.interval("dp", plan.problem.adjacency, steps_with=event.steps).times(publications)
+    ahead = accountant if accountant.events else accountant.what_if(accountant.planned("learn"))
+    total = ahead.dp_cumulative() + added
+    affordable = plan.releases == 1 or within(total, plan)
+    return Forecast(requests, batch, publications, publications * event.steps, added, total, affordable)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Every answer of an accountant at one δ and one order. `to_dict` for programs, `text` for people."""
+
+    answers: dict[str, Any]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; an infinite ε is null."""
+        return {**_finite(self.answers), "notes": list(self.notes)}
+
+    def text(self) -> str:
+        return text(self.answers, self.notes)
+
+
+def report(
+    accountant: Accountant,
+    *,
+    delta: float = 1e-6,
+    order: float = 10.0,
+    present_from: int = 1,
+    erased_at: int | None = None,
+    observed: Iterable[int] | None = None,
+    models_seen: int | None = None,
+    requests: int = 30,
+    attack_advantage: float | None = None,
+    last: int = 50,
+) -> Statement:
+    """Answer everything about the releases so far.
+
+    Args:
+        delta: δ of the (ε, δ) figures. order: q of the Rényi figures.
+        present_from, erased_at: the lifetime of the record whose deletion is asked about; default: there from the first
+            release, erased at the last release that served an edit.
+        observed: release numbers an observer has seen; default all.
+        models_seen: also answer for p-adaptive requests, p = `models_seen`.
+        requests: size of the month in the forecast.
+        attack_advantage: an advantage that attacks on A and Ā have reached; Theorem 4.5 then bounds ε_dd from below.
+        last: how many of the latest releases to list one by one.
+    """
+    if not accountant.events:
+        raise NotLearned("nothing has been released yet; call learn first")
+    brief, measure = _measures(probability("delta", delta), order)
+    seen = None if observed is None else sorted(set(observed))
+    total = len(accountant.events)
+    served = [number for number, event in enumerate(accountant.events, start=1) if event.edits and number > 1]
+    erased = served[-1] if erased_at is None and served else erased_at
+    each = accountant.dp_of_each(last)
+    numbered = list(enumerate(accountant.events, start=1))[-len(each) :]
+    answers: dict[str, Any] = {
+        "count": total,
+        "releases": [
+            {"release": number, "kind": event.kind, "steps": event.steps, "edits": event.edits, "dp": brief(dp)}
+            for (number, event), dp in zip(numbered, each, strict=True)
+        ],
+        "observed": "every release" if seen is None else seen,
+        "dp_cumulative": measure(accountant.dp_cumulative(seen, present_from=present_from)),
+        "deletion": None,
+    }
+    if erased is not None:
+        notions = ("definition-4.1", "pairwise")
+        afterwards = range(erased, total + 1)
+        answers["deletion"] = {
+            "present_from": present_from,
+            "erased_at": erased,
+            **{notion: measure(accountant.deletion(present_from, erased, seen, notion=notion)) for notion in notions},
+            "seen_only_afterwards": measure(accountant.deletion(present_from, erased, afterwards)),
+        }
+        if models_seen is not None:
+            answers["deletion"]["adaptive"] = {
+                "models_seen": models_seen,
+                **measure(accountant.deletion_adaptive(models_seen, present_from, erased)),
+            }
+    if attack_advantage is not None:
+        known = {"order": order, "advantage": probability("attack_advantage", attack_advantage)}
+        answers["lower_bound"] = {
+            **known,
+            "theorem_4_5": adaptive.deletion_lower_bound(**known),
+            "sharp": adaptive.deletion_lower_bound_sharp(**known),
+        }
+    if accountant.plan is not None:
+        left = accountant.remaining()
+        answers["remaining"] = {
+            "publications": left.publications,
+            "allowed": left.allowed,
+            "spent": measure(left.spent),
+        }
+        answers["forecast"] = [
+            {**asdict(ahead), "added": measure(ahead.added), "total": measure(ahead.total)}
+            for ahead in (forecast(accountant, requests), forecast(accountant, requests, batch=requests))
+        ]
+    return Statement(answers, tuple(_notes(accountant)))
+
+
+def _measures(delta: float, order: float) -> tuple[Measure, Measure]:
+    """Figures of a guarantee at one δ and one order: in brief, and with conversions, source and assumptions."""
+
+    @cache
+    def brief(guarantee: Guarantee) -> dict[str, Any]:
+        return {
+            "adjacency": guarantee.adjacency,
+            "unit": guarantee.unit,
+            "renyi": {"order": order, "epsilon": guarantee.renyi(order)},
+            "gdp": guarantee.gdp,
+            "epsilon": guarantee.epsilon(delta),
+            "delta": delta,
+            "advantage": guarantee.advantage,
+            "proven": guarantee.proven,
+        }
+
+    @cache
+    def measure(guarantee: Guarantee) -> dict[str, Any]:
+        return {
+            **brief(guarantee),
+            "advantage_between_records": guarantee.advantage_between_records,
+            "conversions": guarantee.conversions(delta),
+            "source": guarantee.source,
+            "assumptions": list(guarantee.assumptions),
+        }
+
+    return brief, measure
+
+
+def _notes(accountant: Accountant) -> Iterable[str]:
+    mechanisms = {event.mechanism for event in accountant.events}
+    yield "What was observed is an assertion of whoever asks; the default, every release, is the safe one."
+    if any(isinstance(facts, Mechanism) and facts.slack for facts in mechanisms):
+        yield "Figures are over the reals; the rounding slack of this machine's gradient sums is not included in them."
+    if any(event.kind == "relearn" for event in accountant.events):
+        yield (
+            "A fresh learn forgets every erased record, but for the records that are still there it is one more publication: "
+            "their cumulative cost goes on growing."
+        )
+    if any(isinstance(facts, Mechanism) and facts.certificate == "composition" for facts in mechanisms):
+        yield "Under composition no number of clean steps forgets; only a fresh learn does, and it adds to what the others spend."
+    if any(event.kind == "extractor" for event in accountant.events):
+        yield "A deleted record's part in a published extractor is not taken back by later releases."
+    if accountant.plan is not None and accountant.plan.releases > 1:
+        yield "A publication beyond the budget is withheld; an erasure is carried out on the rows all the same."
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and value == float("inf") else value

@@ -1,0 +1,92 @@
+"""The statement of account in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def text(answers: dict[str, Any], notes: tuple[str, ...]) -> str:
+    """One block per question; every figure names its adjacency and unit."""
+    blocks = [_releases(answers), _cumulative(answers), _deletion(answers), _remaining(answers), _forecast(answers)]
+    blocks += [_lower_bound(answers), "\n".join(f"note: {note}" for note in notes)]
+    return "\n\n".join(filter(None, blocks))
+
+
+def _figures(measured: dict[str, Any]) -> str:
+    gdp = "" if measured["gdp"] is None else f"μ={measured['gdp']:.4g}, "
+    renyi = measured["renyi"]
+    declared = "" if measured["proven"] else " (declared constants, not proven)"
+    return (
+        f"(ε={measured['epsilon']:.4g}, δ={measured['delta']:g}), {gdp}Rényi (q={renyi['order']:g}, "
+        f"ε={renyi['epsilon']:.4g}), advantage at most {measured['advantage']:.2%}{declared}"
+    )
+
+
+def _releases(answers: dict[str, Any]) -> str:
+    rows = answers["releases"]
+    skipped = answers["count"] - len(rows)
+    head = f"{answers['count']} releases" + (f" (the first {skipped} not listed)" if skipped else "")
+    lines = [
+        f"  {row['release']:>6}  {row['kind']:<9} {row['steps']:>7} steps  {row['edits']:>5} edits  alone: {_figures(row['dp'])}"
+        for row in rows
+    ]
+    return "\n".join([head, *lines])
+
+
+def _cumulative(answers: dict[str, Any]) -> str:
+    measured = answers["dp_cumulative"]
+    return (
+        f"a record that is still there ({measured['adjacency']}, {measured['unit']}), observed {answers['observed']}:\n"
+        f"  {_figures(measured)}\n"
+        f"  ε by conversion: {', '.join(f'{name} {value:.4g}' for name, value in measured['conversions'].items())}\n"
+        f"  source: {measured['source']}"
+    )
+
+
+def _deletion(answers: dict[str, Any]) -> str:
+    asked = answers["deletion"]
+    if asked is None:
+        return ""
+    lines = [
+        f"a record present from release {asked['present_from']}, erased at release {asked['erased_at']} "
+        f"({asked['definition-4.1']['unit']}), observed {answers['observed']}:",
+        f"  was it ever there?   {_figures(asked['definition-4.1'])}",
+        f"  was it x or x′?      {_figures(asked['pairwise'])}",
+        f"  seen only afterwards ({asked['seen_only_afterwards']['adjacency']}): {_figures(asked['seen_only_afterwards'])}",
+    ]
+    if "adaptive" in asked:
+        lines.append(
+            f"  requests that saw {asked['adaptive']['models_seen']} earlier models: {_figures(asked['adaptive'])}"
+        )
+    return "\n".join(lines)
+
+
+def _remaining(answers: dict[str, Any]) -> str:
+    if "remaining" not in answers:
+        return ""
+    left = answers["remaining"]
+    number = "not limited" if left["publications"] is None else left["publications"]
+    return f"budget: {left['allowed']}\n  publications left: {number}; spent so far: {_figures(left['spent'])}"
+
+
+def _forecast(answers: dict[str, Any]) -> str:
+    if "forecast" not in answers:
+        return ""
+    lines = [f"if {answers['forecast'][0]['requests']} more requests came:"]
+    for ahead in answers["forecast"]:
+        verdict = "within the budget" if ahead["affordable"] else "beyond the budget: publication would be withheld"
+        lines.append(
+            f"  {ahead['publications']} publications of {ahead['batch']} ({ahead['steps']} steps): adds {_figures(ahead['added'])}; "
+            f"in all (ε={ahead['total']['epsilon']:.4g}, δ={ahead['total']['delta']:g}); {verdict}"
+        )
+    return "\n".join(lines)
+
+
+def _lower_bound(answers: dict[str, Any]) -> str:
+    if "lower_bound" not in answers:
+        return ""
+    bound = answers["lower_bound"]
+    return (
+        f"attacks with advantage {bound['advantage']:.2%} on both A and Ā rule out (q={bound['order']:g}, ε)-deletion under one "
+        f"adaptive request for ε below {max(bound['theorem_4_5'], bound['sharp']):.4g} (Theorem 4.5: {bound['theorem_4_5']:.4g})"
+    )
