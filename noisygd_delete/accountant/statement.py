@@ -15,7 +15,6 @@ from .accountant import Accountant
 from .text import text
 from .worlds import within
 
-
 Measure = Callable[[Guarantee], dict[str, Any]]
 
 
