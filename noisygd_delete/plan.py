@@ -15,6 +15,8 @@ from .guarantees import sharp
 from .losses.base import Loss
 from .mechanism import Mechanism
 
+SOLVERS = ("warm", "cold", "fixed")
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -38,6 +40,7 @@ class Problem:
     dtype: str = "float32"
     start: str = "published"
     solver: str = "warm"
+    diffusion_steps: int | None = None
     gradient_tolerance: float | None = None
 
     @property

@@ -8,8 +8,7 @@ from ..gradient import DTYPES
 from ..guarantee import ADJACENCIES, DELETION_NOTIONS
 from ..losses.base import Loss
 from ..mechanism import CERTIFICATES, STARTS
-from ..plan import Plan, Problem
-from ..solver import SOLVERS
+from ..plan import SOLVERS, Plan, Problem
 from .minimiser import plan_minimiser
 from .sharp import plan_sharp
 from .theorem import plan_theorem
@@ -39,6 +38,7 @@ def make_plan(
     dtype: str = "float32",
     start: str = "published",
     solver: str = "warm",
+    diffusion_steps: int | None = None,
     gradient_tolerance: float | None = None,
 ) -> Plan:
     """The least noise and the fewest steps whose guarantees lie within the budget.
@@ -61,6 +61,7 @@ def make_plan(
             records, then diffuse; sharp only): nothing but noise is left to wait for.
         solver: with start="minimiser": "warm" starts a request from the published model; "cold" starts from 0, so that a
             deleted record leaves exactly nothing; "fixed" also takes a number of passes that no record can change.
+        diffusion_steps: K of start="minimiser"; None weighs the noise inflation 1/(1 − c^{2K}) against passes.
         gradient_tolerance: γ of the solver; None takes a hundredth of what one record can do.
 
     Raises:
@@ -93,12 +94,15 @@ def make_plan(
         dtype=choice("dtype", dtype, DTYPES),
         start=choice("start", start, STARTS),
         solver=choice("solver", solver, SOLVERS),
+        diffusion_steps=None if diffusion_steps is None else count("diffusion_steps", diffusion_steps),
         gradient_tolerance=None if gradient_tolerance is None else positive("gradient_tolerance", gradient_tolerance),
     )
     if start == "minimiser":
         return plan_minimiser(problem)
-    if solver != "warm" or gradient_tolerance is not None:
-        raise InvalidParameter("solver and gradient_tolerance belong to start='minimiser'; leave them out, or choose it")
+    if solver != "warm" or diffusion_steps is not None or gradient_tolerance is not None:
+        raise InvalidParameter(
+            "solver, diffusion_steps and gradient_tolerance belong to start='minimiser'; leave them out, or choose it"
+        )
     if not loss.constants.convex:
         raise AssumptionViolated(f"the {loss.name} loss is not convex; certificate={certificate!r} needs a convex loss")
     if certificate not in _PLANNERS:
