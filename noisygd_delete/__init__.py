@@ -16,6 +16,7 @@ _HOMES = {
     "Budget": "budget",
     "Plan": "plan",
     "make_plan": "planner",
+    "compare_plans": "planner.comparison",
     "Records": "records",
     "EditRequest": "records",
     "Model": "curator",
