@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .guarantee import Guarantee
     from .plan import Plan
     from .planner import make_plan
+    from .planner.comparison import compare_plans
     from .records import EditRequest, Records
 
 __version__ = "0.1.0"
@@ -30,6 +31,7 @@ __all__ = [
     "Plan",
     "Records",
     "Release",
+    "compare_plans",
     "errors",
     "learn",
     "losses",
@@ -48,6 +50,7 @@ _HOMES = {
     "Plan": "plan",
     "Records": "records",
     "Release": "curator",
+    "compare_plans": "planner.comparison",
     "learn": "curator",
     "make_plan": "planner",
     "resume": "curator",

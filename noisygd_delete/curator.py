@@ -6,8 +6,9 @@ optimiser state, no cached sum, no generator, no statistic of the data.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from .noise import Noise, noise_source
 from .noisygd import Progress, Weights, initial_weights, on_grid, publication_grid, run
 from .plan import Plan
 from .records import EditRequest, Id, Records
+from .solver import solve
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Release:
     """What one call published, or withheld.
 
     status           "published", or "withheld": rows edited, publication refused by the budget
-    gradient_passes  full passes over the table that it took
+    gradient_passes  full passes over the table that it took, and `seconds`: with start="minimiser" both depend on private
+                     data, so they are for the caller and never for the ledger
     guarantees       "dp" (this release alone), "deletion" (Definition 4.1 for what it erased), "dp_cumulative"
     model            None when withheld
     """
@@ -70,6 +73,7 @@ class Release:
     model: Model | None = field(repr=False)
     status: str = "published"
     request_id: str | None = None
+    seconds: float = 0.0
 
     @property
     def guarantee(self) -> Guarantee:
@@ -77,7 +81,7 @@ class Release:
         return self.guarantees.get("deletion", self.guarantees["dp_cumulative" if self.model is None else "dp"])
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON answer: public facts only."""
+        """JSON answer to the caller; all but gradient_passes and seconds are public facts."""
         return {
             "release": self.release,
             "kind": self.kind,
@@ -85,6 +89,7 @@ class Release:
             "steps": self.steps,
             "edits": self.edits,
             "gradient_passes": self.gradient_passes,
+            "seconds": self.seconds,
             "certified": None if self.model is None else self.model.certified,
             "request_id": self.request_id,
             "guarantees": {name: guarantee.to_dict() for name, guarantee in self.guarantees.items()},
@@ -110,6 +115,45 @@ def check_fit(records: Records, plan: Plan) -> None:
     check_records(records, plan.loss)
 
 
+@dataclass(frozen=True)
+class Training:
+    """A model and what it cost: full passes over the table and seconds, which may depend on private data."""
+
+    model: Model
+    gradient_passes: int
+    seconds: float
+
+
+def _train(
+    records: Records,
+    plan: Plan,
+    steps: int,
+    published: Weights | None,
+    rng: np.random.Generator | None,
+    progress: Progress | None,
+) -> Training:
+    """The run every release is made of: a start, then Noisy-GD. `published` is None for a learn."""
+    check_fit(records, plan)
+    began = time.perf_counter()
+    noise, passes = noise_source(rng), steps
+    if plan.problem.start == "minimiser":
+        solution = solve(
+            Objective(records, plan.loss, regularization=plan.regularization, dtype="float64"),
+            start=published if plan.problem.solver == "warm" else None,
+            tolerance=plan.gradient_tolerance,
+            strong_convexity=plan.problem.strong_convexity,
+            objective_smoothness=plan.problem.objective_smoothness,
+            fixed=plan.problem.solver == "fixed",
+        )
+        start, passes = solution.weights, passes + solution.gradient_passes
+    elif published is None:
+        start = initial_weights(plan.shape, init_variance=plan.init_variance, noise=noise)
+    else:
+        start = published
+    model = _descend(start, records, plan, steps, noise, progress)
+    return Training(model, passes, time.perf_counter() - began)
+
+
 def _descend(
     start: Weights, records: Records, plan: Plan, steps: int, noise: Noise, progress: Progress | None
 ) -> Model:
@@ -128,7 +172,7 @@ def _descend(
 def learn(
     records: Records, plan: Plan, rng: np.random.Generator | None = None, progress: Progress | None = None
 ) -> Model:
-    """A(D): K_A steps of Noisy-GD from the initial law ρ.
+    """A(D): K_A steps of Noisy-GD from the initial law ρ (or from the minimiser, if the plan says so).
 
     Args:
         rng: None for certified noise; a `numpy.random.Generator` for research (the model is then not certified).
@@ -137,25 +181,27 @@ def learn(
     Raises:
         AssumptionViolated, InvalidRecords: the table is not the one the plan was made for.
     """
-    check_fit(records, plan)
-    noise = noise_source(rng)
-    start = initial_weights(plan.shape, init_variance=plan.init_variance, noise=noise)
-    return _descend(start, records, plan, plan.learn_steps, noise, progress)
+    return _train(records, plan, plan.learn_steps, None, rng, progress).model
 
 
 def resume(
     records: Records, model: Model, plan: Plan, rng: np.random.Generator | None = None, progress: Progress | None = None
 ) -> Model:
     """K_Ā steps of Noisy-GD on `records` from a published model: Ā once the request has been applied."""
-    check_fit(records, plan)
+    return _resume(records, model, plan, rng, progress).model
+
+
+def _resume(
+    records: Records, model: Model, plan: Plan, rng: np.random.Generator | None, progress: Progress | None
+) -> Training:
     start = np.atleast_2d(model.weights)
     if start.shape != plan.shape or not np.isfinite(start).all():
         raise InvalidParameter(
             f"the model has weights of shape {model.weights.shape}; the plan needs finite {plan.shape}"
         )
-    noise = noise_source(rng)
-    resumed = _descend(start, records, plan, plan.delete_steps, noise, progress)
-    return Model(weights=resumed.weights, loss=resumed.loss, certified=resumed.certified and model.certified)
+    training = _train(records, plan, plan.delete_steps, start, rng, progress)
+    certified = training.model.certified and model.certified
+    return replace(training, model=replace(training.model, certified=certified))
 
 
 def unlearn(
@@ -208,7 +254,8 @@ class Curator:
         event = Event(kind, self.plan.learn_steps, self.pending_edits, self.plan.mechanism)
         if not self.accountant.affordable(event):
             raise BudgetExceeded(self._refusal())
-        return self._publish(event, learn(self.records, self.plan, rng, progress), None)
+        training = _train(self.records, self.plan, event.steps, None, rng, progress)
+        return self._publish(event, training, None)
 
     def relearn(
         self, plan: Plan | None = None, rng: np.random.Generator | None = None, progress: Progress | None = None
@@ -258,7 +305,7 @@ class Curator:
             return self._answer(
                 Release(number, "unlearn", 0, 0, self.pending_edits, spent, None, "withheld", request_id)
             )
-        return self._publish(event, resume(self.records, self.model, self.plan, rng, progress), request_id)
+        return self._publish(event, _resume(self.records, self.model, self.plan, rng, progress), request_id)
 
     def delete(
         self,
@@ -313,21 +360,22 @@ class Curator:
         except AssumptionViolated as error:
             raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
 
-    def _publish(self, event: Event, model: Model, request_id: str | None) -> Release:
+    def _publish(self, event: Event, training: Training, request_id: str | None) -> Release:
         number = self.accountant.record(event)
-        self._model, self.pending_edits = model, 0
+        self._model, self.pending_edits = training.model, 0
         guarantees = {"dp": self.accountant.dp(), "dp_cumulative": self.accountant.dp_cumulative()}
         if event.edits:
             forgotten = event.mechanism.interval("deletion", self.plan.problem.deletion_notion, steps_with=0)
-            guarantees["deletion"] = forgotten if event.fresh else self.plan.deletion
+            guarantees["deletion"] = self.plan.deletion if event.kind == "unlearn" else forgotten
         release = Release(
             release=number,
             kind=event.kind,
             steps=event.steps,
-            gradient_passes=event.steps,
+            gradient_passes=training.gradient_passes,
+            seconds=training.seconds,
             edits=event.edits,
             guarantees=guarantees,
-            model=model,
+            model=training.model,
             request_id=request_id,
         )
         return self._answer(release)

@@ -15,6 +15,8 @@ from .guarantees import sharp
 from .losses.base import Loss
 from .mechanism import Mechanism
 
+SOLVERS = ("warm", "cold", "fixed")
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -36,6 +38,10 @@ class Problem:
     utility: bool = True
     utility_tolerance: float = 0.01
     dtype: str = "float32"
+    start: str = "published"
+    solver: str = "warm"
+    diffusion_steps: int | None = None
+    gradient_tolerance: float | None = None
 
     @property
     def dimension(self) -> int:
@@ -52,7 +58,7 @@ class Problem:
         """M = λ + β₊."""
         return self.regularization + self.loss.constants.smoothness
 
-    def mechanism(self, *, step_size: float, noise_variance: float) -> Mechanism:
+    def mechanism(self, *, step_size: float, noise_variance: float, gradient_tolerance: float = 0.0) -> Mechanism:
         """The run these facts describe, ready to be accounted."""
         return Mechanism(
             certificate=self.certificate,
@@ -64,6 +70,9 @@ class Problem:
             rows_per_subject=self.rows_per_subject,
             proven=self.loss.constants.proven,
             slack=sensitivity_slack(records=self.records, dtype=self.dtype),
+            start=self.start,
+            gradient_tolerance=gradient_tolerance,
+            warm=self.start == "minimiser" and self.solver == "warm",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -87,6 +96,9 @@ class Plan:
     learn_steps                K_A
     delete_steps_for_deletion  K_Ā that the deletion guarantee needs
     delete_steps_for_utility   K_Ā that keeps the accuracy over any number of requests (0: not asked for)
+    gradient_tolerance         γ of the solver, where every release starts from the minimiser
+    learn_solver_passes        gradient passes of the solver in a learn and in a request: a forecast from public numbers,
+    delete_solver_passes       exact when solver="fixed"
     """
 
     problem: Problem
@@ -96,6 +108,9 @@ class Plan:
     learn_steps: int
     delete_steps_for_deletion: int
     delete_steps_for_utility: int
+    gradient_tolerance: float = 0.0
+    learn_solver_passes: int = 0
+    delete_solver_passes: int = 0
 
     @property
     def delete_steps(self) -> int:
@@ -141,12 +156,15 @@ class Plan:
 
     @property
     def mechanism(self) -> Mechanism:
-        return self.problem.mechanism(step_size=self.step_size, noise_variance=self.noise_variance)
+        return self.problem.mechanism(
+            step_size=self.step_size, noise_variance=self.noise_variance, gradient_tolerance=self.gradient_tolerance
+        )
 
     @property
     def dp(self) -> Guarantee:
         """What one release reveals about a record still there, for every number of steps."""
-        return self.mechanism.interval("dp", self.problem.adjacency, steps_with=math.inf)
+        longest = self.learn_steps if self.problem.start == "minimiser" else math.inf
+        return self.mechanism.interval("dp", self.problem.adjacency, steps_with=longest)
 
     @property
     def deletion(self) -> Guarantee:
@@ -168,20 +186,34 @@ class Plan:
     @property
     def excess_risk(self) -> float:
         """Bound on E[L_D(θ)] − min L_D of the released model, (M/2)V_∞ up to the utility tolerance; nats per record."""
+        if self.problem.start == "minimiser":
+            distance = sharp.distance_after(
+                distance_before=(self.gradient_tolerance / self.problem.strong_convexity) ** 2,
+                move=0.0,
+                steps=self.learn_steps,
+                step_size=self.step_size,
+                strong_convexity=self.problem.strong_convexity,
+                stationary=self.stationary_distance,
+            )
+        else:
+            distance = self.stationary_distance * (1 + self.problem.utility_tolerance)
         return sharp.excess_risk(
-            distance=self.stationary_distance * (1 + self.problem.utility_tolerance),
+            distance=distance,
             objective_smoothness=self.problem.objective_smoothness,
         )
 
     @property
     def gradient_evaluations(self) -> dict[str, int]:
-        """Per-record gradients of one learning run and of one request: n·K."""
-        return {"learn": self.records * self.learn_steps, "delete": self.records * self.delete_steps}
+        """Per-record gradients of one learning run and of one request: n·(solver passes + K)."""
+        return {
+            "learn": self.records * (self.learn_solver_passes + self.learn_steps),
+            "delete": self.records * (self.delete_solver_passes + self.delete_steps),
+        }
 
     @property
     def saving(self) -> int:
-        """Per-record gradients saved per request against learning afresh: n(K_A − K_Ā)."""
-        return self.records * (self.learn_steps - self.delete_steps)
+        """Per-record gradients saved per request against learning afresh: n(K_A − K_Ā) where nothing is solved."""
+        return self.gradient_evaluations["learn"] - self.gradient_evaluations["delete"]
 
     def explain(self) -> str:
         """In words and numbers: what drives the noise and the steps, and what the other certificate would cost."""
@@ -200,6 +232,9 @@ class Plan:
             "delete_steps_for_deletion": self.delete_steps_for_deletion,
             "delete_steps_for_utility": self.delete_steps_for_utility,
             "certificate": self.certificate,
+            "start": self.problem.start,
+            "gradient_tolerance": self.gradient_tolerance,
+            "solver_passes": {"learn": self.learn_solver_passes, "delete": self.delete_solver_passes},
             "order": self.budget.order,
             "dp": self.budget.dp,
             "deletion": self.budget.deletion,

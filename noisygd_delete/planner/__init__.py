@@ -7,8 +7,9 @@ from ..errors import AssumptionViolated, InvalidParameter, choice, count, positi
 from ..gradient import DTYPES
 from ..guarantee import ADJACENCIES, DELETION_NOTIONS
 from ..losses.base import Loss
-from ..mechanism import CERTIFICATES
-from ..plan import Plan, Problem
+from ..mechanism import CERTIFICATES, STARTS
+from ..plan import SOLVERS, Plan, Problem
+from .minimiser import plan_minimiser
 from .sharp import plan_sharp
 from .theorem import plan_theorem
 
@@ -35,6 +36,10 @@ def make_plan(
     utility: bool = True,
     utility_tolerance: float = 0.01,
     dtype: str = "float32",
+    start: str = "published",
+    solver: str = "warm",
+    diffusion_steps: int | None = None,
+    gradient_tolerance: float | None = None,
 ) -> Plan:
     """The least noise and the fewest steps whose guarantees lie within the budget.
 
@@ -52,6 +57,12 @@ def make_plan(
         noise_variance: σ²; None takes the calibrated one, a larger value is allowed.
         utility: also take enough steps that accuracy never degrades over any number of requests.
         dtype: of the rows in the gradient; "float64" makes the rounding slack negligible.
+        start: where Noisy-GD starts: "published" (the paper) or "minimiser" (solve for the minimiser of the current
+            records, then diffuse; sharp only): nothing but noise is left to wait for.
+        solver: with start="minimiser": "warm" starts a request from the published model; "cold" starts from 0, so that a
+            deleted record leaves exactly nothing; "fixed" also takes a number of passes that no record can change.
+        diffusion_steps: K of start="minimiser"; None weighs the noise inflation 1/(1 − c^{2K}) against passes.
+        gradient_tolerance: γ of the solver; None takes a hundredth of what one record can do.
 
     Raises:
         InvalidParameter, AssumptionViolated: with the value, its range and what to do.
@@ -81,7 +92,17 @@ def make_plan(
         utility=bool(utility),
         utility_tolerance=probability("utility_tolerance", utility_tolerance),
         dtype=choice("dtype", dtype, DTYPES),
+        start=choice("start", start, STARTS),
+        solver=choice("solver", solver, SOLVERS),
+        diffusion_steps=None if diffusion_steps is None else count("diffusion_steps", diffusion_steps),
+        gradient_tolerance=None if gradient_tolerance is None else positive("gradient_tolerance", gradient_tolerance),
     )
+    if start == "minimiser":
+        return plan_minimiser(problem)
+    if solver != "warm" or diffusion_steps is not None or gradient_tolerance is not None:
+        raise InvalidParameter(
+            "solver, diffusion_steps and gradient_tolerance belong to start='minimiser'; leave them out, or choose it"
+        )
     if not loss.constants.convex:
         raise AssumptionViolated(f"the {loss.name} loss is not convex; certificate={certificate!r} needs a convex loss")
     if certificate not in _PLANNERS:
