@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .guarantee import Guarantee
     from .plan import Plan
     from .planner import make_plan
+    from .planner.comparison import compare_plans
     from .records import EditRequest, Records
 
 __version__ = "0.1.0"

@@ -69,14 +69,19 @@ def _solving(plan: Plan) -> str:
 
 
 def _inflation(plan: Plan) -> str:
+    from .planner.minimiser import forecast_excess_risk
+
+    forecast = forecast_excess_risk(
+        plan.problem, step_size=plan.step_size, noise_variance=plan.noise_variance, steps=plan.delete_steps
+    )
     inflation = sharp.noise_inflation(
         steps=plan.delete_steps, step_size=plan.step_size, strong_convexity=plan.problem.strong_convexity
     )
     return (
         f"Diffusing: K={plan.delete_steps} steps of Noisy-GD at η={plan.step_size:.6g}, σ²={plan.noise_variance:.6g}: "
         f"{inflation:.4g} times the noise variance that very many steps would need (1/(1 − c^2K)), which directions of high "
-        f"curvature feel and flat ones do not. More steps (diffusion_steps=) mean less noise. It costs at most "
-        f"{plan.excess_risk:.3g} in regularised loss. Each release is a fresh publication at the full dp cost: over many "
+        f"curvature feel and flat ones do not. More steps (diffusion_steps=) mean less noise. Forecast cost in "
+        f"regularised loss: {forecast:.3g} (proven: {plan.excess_risk:.3g}). Each release is a fresh publication at the full dp cost: over many "
         "observed releases compare_plans weighs it against resuming."
     )
 

@@ -21,7 +21,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     loss = parser.add_argument_group("loss")
     loss.add_argument("--loss", default="logistic", choices=sorted(losses.CATALOGUE), help="default: logistic")
     loss.add_argument("--radius", type=float, default=1.0, help="bound R on the norm of a feature row (default 1)")
-    loss.add_argument("--classes", type=int, help="number of classes (softmax)")
+    loss.add_argument("--classes", type=int, help="number of classes (softmax, one-vs-rest)")
     loss.add_argument("--huber-delta", type=float, help="δ of the pseudo-Huber loss (default 1)")
     loss.add_argument("--regularization", type=float, default=1e-3, metavar="λ", help="default 1e-3")
     budget = parser.add_argument_group(
@@ -64,8 +64,8 @@ def loss_from(parsed: argparse.Namespace) -> losses.Loss:
     fields: dict[str, Any] = {"name": parsed.loss, "radius": parsed.radius}
     if parsed.classes is not None:
         fields["classes"] = parsed.classes
-    elif parsed.loss == "softmax":
-        raise InvalidParameter("--loss softmax needs --classes")
+    elif parsed.loss in ("softmax", "one-vs-rest"):
+        raise InvalidParameter(f"--loss {parsed.loss} needs --classes")
     if parsed.huber_delta is not None:
         fields["delta"] = parsed.huber_delta
     return losses.from_dict(fields)

@@ -155,11 +155,20 @@ def _forecast(plan: Plan) -> float:
 
 
 def _diffused_longer(plan: Plan, facts: dict[str, Any], target: float) -> Plan:
-    """The fewest diffusion steps (to 1 part in 2) that meet the target, if any do; else the plan as it is."""
-    steps = plan.delete_steps
-    while steps < _MOST_STEPS:
-        steps *= 2
-        longer = make_plan(**{**facts, "diffusion_steps": steps})
-        if _forecast(longer) <= target:
-            return longer
-    return plan
+    """The fewest diffusion steps (to 5 %) that meet the target, if any do; else the plan as it is."""
+    few, longer = plan.delete_steps, None
+    many = 2 * few
+    while many < _MOST_STEPS and longer is None:
+        tried = make_plan(**{**facts, "diffusion_steps": many})
+        if _forecast(tried) <= target:
+            longer = tried
+        else:
+            few, many = many, 2 * many
+    while longer is not None and many - few > max(1, 0.05 * many):
+        middle = (few + many) // 2
+        tried = make_plan(**{**facts, "diffusion_steps": middle})
+        if _forecast(tried) <= target:
+            longer, many = tried, middle
+        else:
+            few = middle
+    return longer or plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..errors import InvalidParameter
+from ..errors import AssumptionViolated, InvalidParameter
 from ..gradient import gradient_error
 from ..guarantee import Guarantee
 from ..guarantees import sharp
@@ -23,6 +23,11 @@ def plan_minimiser(problem: Problem) -> Plan:
     if problem.certificate != "sharp":
         raise InvalidParameter(
             f"start='minimiser' with certificate={problem.certificate!r}: only certificate='sharp' covers it"
+        )
+    if not problem.strong_convexity > 0:
+        raise AssumptionViolated(
+            f"λ={problem.regularization:g} must exceed the weak convexity β₋={problem.loss.constants.weak_convexity:g} of the "
+            f"{problem.loss.name} loss: only then is there one minimiser, close for neighbouring tables"
         )
     eta = contracting_step_size(problem)
     chain = {"step_size": eta, "strong_convexity": problem.strong_convexity}
@@ -125,11 +130,10 @@ def forecast_excess_risk(
     """Forecast of E[L_D(θ)] − min L_D after `steps` steps from the minimiser, from public numbers; nats per record.
 
     Along curvature h the noise leaves variance σ²(1 − (1 − ηh)^{2K})/(h(1 − ηh/2)), worth h/2 of it. The Hessian of the
-    mean loss has trace at most T = β₊ · min(outputs, 2) beyond λd (its only public fact), and spreading T evenly over the d
-    directions is the costliest way, since the worth of a direction is concave in h for the steps in question.
+    mean loss has trace at most T beyond λd (all that is public about it), and spreading T evenly over the d directions is
+    the costliest way while the worth of a direction is concave in h.
     """
-    trace = problem.loss.constants.smoothness * min(problem.loss.outputs, 2)
-    mean_curvature = problem.strong_convexity + trace / problem.dimension
+    mean_curvature = problem.strong_convexity + problem.loss.curvature_trace / problem.dimension
     u = min(step_size * mean_curvature, 1.0)
     settled = 1.0 if u == 1 or steps == math.inf else -math.expm1(2 * steps * math.log1p(-u))
     return problem.dimension * noise_variance / 2 * settled / (1 - u / 2)

@@ -60,7 +60,7 @@ def plan_sharp(problem: Problem) -> Plan:
             learn_steps=max(1, sharp.steps_to_distance(distance_before=farthest**2, **target)),
             delete_steps_for_deletion=max(
                 sharp.deletion_steps(gdp_before=before, gdp_after=budget_deletion, **chain),
-                int(budget_deletion < budget_dp),
+                problem.budget.least_delete_steps,
             ),
             delete_steps_for_utility=sharp.steps_to_distance(distance_before=kept, **target) if problem.utility else 0,
         )
