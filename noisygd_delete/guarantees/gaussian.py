@@ -57,8 +57,9 @@ def gdp_log_delta(*, mu: float, epsilon: float) -> float:
         return LEAST_LOG
     wobble = 4 * UNIT * b  # error of a
     if a < -1:
-        delta = float(ndtr(-a)) - math.exp(-a * a / 2 - _LOG_SQRT_2PI) * _mills(b)
-        return min(0.0, math.log(delta) + wobble + MARGIN)
+        density = math.exp(-a * a / 2 - _LOG_SQRT_2PI)
+        delta = float(ndtr(-a)) - density * _mills(b)
+        return min(0.0, math.log(delta) + density * wobble + 64 * UNIT)
     if a > 1e6:  # −m′(t) ≤ 1/t²
         log_drop = min(math.log(mu) - 2 * math.log(a), -math.log(a))
     elif mu < 0.5:

@@ -34,7 +34,7 @@ def gdp_tradeoff(*, mu: float, false_positive: float) -> float:
     if false_positive >= 1 or mu == math.inf:
         return 0.0
     threshold = -float(ndtri(false_positive)) - mu
-    threshold -= MARGIN * (1 + abs(threshold) + mu)
+    threshold -= 32 * UNIT * (1 + abs(threshold) + mu)
     return math.exp(float(log_ndtr(threshold))) * (1 - MARGIN)
 
 
@@ -87,7 +87,7 @@ def rate_tradeoff(*, rate: float, false_positive: float) -> float:
 
     if rate == 0:
         return max(0.0, 1 - false_positive)
-    return -negative(best_order(negative))
+    return -negative(best_order(negative, low=1e-3, high=1e9, points=24, rounds=10))
 
 
 def renyi_advantage(*, order: float, renyi: float) -> float:
@@ -120,4 +120,4 @@ def rate_advantage(*, rate: float) -> float:
     def at(order: float) -> float:
         return renyi_advantage(order=order, renyi=order * rate)
 
-    return at(best_order(at)) if rate > 0 else 0.0
+    return at(best_order(at, high=1e9, points=36, rounds=16)) if rate > 0 else 0.0

@@ -51,10 +51,12 @@ def renyi_epsilon_optimal(*, order: float, renyi: float, delta: float) -> float:
 
     so *every* pair (r, x) proves p − e^ε p′ ≤ δ for e^ε = (q−1)(r^q − x^q)/(q (r^{q−1} − x^{q−1})) and
     δ = mass/(q (r^{q−1} − x^{q−1})). x = 0 is Canonne et al.; the best x attains the value of Asoodeh et al. 2020. Given δ
-    and x, r is explicit.
+    and x, r is explicit. Where the worst event is certain, p = 1 (δ ≥ 1/q), p′ ≥ e^{−ε_q} gives ε = ε_q + log(1 − δ).
     """
     plain = renyi_epsilon(order=order, renyi=renyi, delta=delta)
     rest = order - 1
+    if delta * order >= 1:
+        plain = min(plain, max(0.0, sum_up(renyi, math.log1p(-delta))))
     if plain == 0 or not rest * renyi < _SECOND_EVENT:
         return plain
     goal = math.log(order) + log_down(delta)
@@ -70,6 +72,9 @@ def renyi_log_delta_optimal(*, order: float, renyi: float, epsilon: float) -> fl
     """log δ(ε) by the same family of pairs as `renyi_epsilon_optimal`; never above `renyi_log_delta`."""
     plain = renyi_log_delta(order=order, renyi=renyi, epsilon=epsilon)
     rest = order - 1
+    certain = -math.expm1(min(0.0, epsilon - renyi))
+    if certain * order >= 1:
+        plain = min(plain, math.log(certain) * (1 - MARGIN) + 8 * UNIT)
     if not rest * renyi < _SECOND_EVENT:
         return plain
 

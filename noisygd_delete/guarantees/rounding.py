@@ -66,7 +66,9 @@ def least(objective: Callable[[float], float], left: float, right: float, rounds
     return best
 
 
-def best_order(objective: Callable[[float], float], low: float = 1e-9, high: float = 1e15) -> float:
+def best_order(
+    objective: Callable[[float], float], low: float = 1e-9, high: float = 1e15, points: int = 128, rounds: int = 36
+) -> float:
     """An order q in (1 + low, 1 + high) that makes `objective` small. Every order is valid, so plain floats may search."""
     tried: dict[float, float] = {}
 
@@ -75,8 +77,8 @@ def best_order(objective: Callable[[float], float], low: float = 1e-9, high: flo
         tried[order] = objective(order)
         return tried[order]
 
-    grid = [math.log(low) + i * (math.log(high) - math.log(low)) / 128 for i in range(129)]
+    grid = [math.log(low) + i * (math.log(high) - math.log(low)) / points for i in range(points + 1)]
     values = [at(point) for point in grid]
     best = min(range(len(grid)), key=values.__getitem__)
-    least(at, grid[max(0, best - 1)], grid[min(len(grid) - 1, best + 1)], 36)
+    least(at, grid[max(0, best - 1)], grid[min(len(grid) - 1, best + 1)], rounds)
     return min(tried, key=tried.__getitem__)

@@ -1,0 +1,267 @@
+"""Queries of the accountant: what counts, what does not, what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+
+from noisygd_delete import Accountant, Budget, losses, make_plan
+from noisygd_delete.accountant import Event, PrivacyFilter, forecast, report
+from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NotLearned
+from noisygd_delete.extractor import Extractor
+from noisygd_delete.guarantee import Guarantee
+from noisygd_delete.mechanism import Mechanism
+
+FACTS = Mechanism("sharp", 100, 0.3, 0.05, 0.4, 1.0)
+LEARN = Event("learn", 30, 0, FACTS)
+UNLEARN = Event("unlearn", 6, 1, FACTS)
+RELEARN = Event("relearn", 30, 0, FACTS)
+PHI = Event("extractor", 200, 0, Extractor(100, 0.05, 2.0))
+
+
+def plan(**changes):
+    arguments = {
+        "records": 5000,
+        "features": 20,
+        "regularization": 1e-2,
+        "budget": Budget(order=10, dp=1.0, deletion=0.1),
+        "certificate": "sharp",
+    }
+    return make_plan(losses.Logistic(radius=1.0), **{**arguments, **changes})
+
+
+def test_a_release_costs_only_its_own_steps_once_the_one_before_was_observed():
+    accountant = Accountant(events=[LEARN, UNLEARN])
+    own = FACTS.interval("dp", "replace", steps_with=6)
+    assert (accountant.dp_cumulative() + Guarantee("dp", "replace")).gdp_squared == pytest.approx(
+        accountant.dp(1).gdp_squared + own.gdp_squared, rel=1e-14
+    )
+    assert accountant.dp(2).gdp_squared > own.gdp_squared
+
+
+def test_dp_of_each_is_dp_of_every_release_in_one_pass():
+    accountant = Accountant(events=[PHI, LEARN, UNLEARN, UNLEARN, RELEARN, UNLEARN])
+    each = accountant.dp_of_each()
+    assert [part.renyi(4) for part in each] == pytest.approx([accountant.dp(n).renyi(4) for n in range(1, 7)], rel=1e-12)
+    assert accountant.dp_of_each(2) == each[-2:]
+
+
+def test_a_fresh_learn_forgets_the_erased_and_charges_the_others():
+    before = Accountant(events=[LEARN, UNLEARN])
+    after = before.what_if(RELEARN)
+    assert after.deletion(1, 3, [3]).gdp == 0
+    assert after.deletion(1, 3).gdp_squared > 0  # what was observed before the erasure still counts
+    assert after.dp_cumulative().gdp_squared > before.dp_cumulative().gdp_squared
+    assert len(before.events) == 2
+
+
+def test_composition_never_forgets_but_a_fresh_learn_does():
+    facts = Mechanism("composition", 100, 0.3, 0.05, 0.4, 1.0)
+    learn, unlearn, again = (Event(kind, 30, 1, facts) for kind in ("learn", "unlearn", "relearn"))
+    clean = [Accountant(events=[learn, *[unlearn] * k]).deletion(1, 2, [k + 1]).renyi(4) for k in (1, 5)]
+    assert clean[0] == clean[1] > 0
+    assert Accountant(events=[learn, unlearn, again]).deletion(1, 2, [3]).renyi(4) == 0
+    notes = " ".join(report(Accountant(events=[learn, unlearn, again])).notes)
+    assert "no number of clean steps forgets" in notes
+    assert "one more publication" in notes
+
+
+def test_observing_more_never_costs_less():
+    accountant = Accountant(events=[LEARN, *[UNLEARN] * 5])
+    previous = 0.0
+    for seen in range(1, 7):
+        value = accountant.deletion(1, 6, range(7 - seen, 7)).gdp_squared
+        assert value >= previous
+        previous = value
+
+
+def test_adaptive_requests_lie_between_hidden_and_fully_observed():
+    accountant = Accountant(events=[LEARN, *[UNLEARN] * 8])
+    afterwards = accountant.deletion(1, 9, [9]).gdp_squared
+    everything = accountant.deletion(1, 9).gdp_squared
+    answers = [accountant.deletion_adaptive(p, 1, 9).gdp_squared for p in range(10)]
+    assert answers[0] == pytest.approx(afterwards)
+    assert answers[8] == answers[9] == pytest.approx(everything)
+    assert answers == sorted(answers)
+    for p in range(1, 8):
+        for chosen in ([*range(1, p + 1)], [*range(9 - p, 9)], [1, *range(10 - p, 9)]):
+            assert accountant.deletion(1, 9, [*chosen, 9]).gdp_squared <= answers[p] * (1 + 1e-12)
+    assert "whichever they are" in accountant.deletion_adaptive(3, 1, 9).assumptions[-1]
+
+
+def test_adaptive_requests_under_theorem_5_1_cost_deletion_plus_p_times_dp():
+    facts = Mechanism("theorem", 100, 0.3, 0.05, 0.4, 1.0)
+    accountant = Accountant(events=[Event("learn", 4000, 0, facts), *[Event("unlearn", 4000, 1, facts)] * 30])
+    full = facts.interval("deletion", "definition-4.1", steps_with=math.inf)
+    left = facts.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=4000)
+    assert accountant.deletion_adaptive(3).renyi(7) == pytest.approx(left.renyi(7) + 3 * full.renyi(7), rel=1e-9)
+
+
+def test_an_extractor_counts_with_the_first_model_that_carries_it():
+    accountant = Accountant(events=[PHI, LEARN, UNLEARN])
+    trained = PHI.mechanism.interval("dp", "zero-out", steps_with=200)
+    heads = Accountant(events=[LEARN, UNLEARN])
+    for seen, head in (([1, 2, 3], [1, 2]), ([3], [2]), ([1, 3], [2])):
+        both = accountant.dp_cumulative(seen, adjacency="zero-out").renyi(4)
+        assert both == pytest.approx(trained.renyi(4) + heads.dp_cumulative(head, adjacency="zero-out").renyi(4))
+    assert accountant.dp_cumulative([1], adjacency="zero-out").renyi(4) == trained.renyi(4)
+    # a deletion does not take it back; an extractor trained afterwards does, for who saw nothing before
+    assert accountant.deletion(1, 3, [3]).renyi(4) > trained.renyi(4)
+    again = accountant.what_if(PHI, RELEARN)
+    assert again.deletion(1, 4, [4, 5]).renyi(4) == 0
+    with pytest.raises(InvalidParameter, match="extractor"):
+        accountant.what_if(PHI, UNLEARN)
+
+
+def test_an_extractor_covers_one_row_and_so_does_its_sum_with_a_head_for_subjects():
+    subjects = Mechanism("sharp", 100, 0.3, 0.05, 0.4, 1.0, rows_per_subject=5)
+    accountant = Accountant(events=[PHI, Event("learn", 3, 0, subjects)])
+    assert accountant.dp_cumulative().rows == 1
+    assert accountant.dp_cumulative([2]).unit == "one row"
+    assert Accountant(events=[Event("learn", 3, 0, subjects)]).dp().unit == "one data subject with at most 5 rows"
+
+
+def test_kind_and_facts_must_go_together():
+    with pytest.raises(InvalidParameter, match="Extractor"):
+        Event("learn", 3, 0, PHI.mechanism)
+    with pytest.raises(InvalidParameter, match="Extractor"):
+        Event("extractor", 3, 0, FACTS)
+    with pytest.raises(InvalidParameter, match="insert"):
+        Event("insert", 3, 1, FACTS)
+    with pytest.raises(InvalidParameter, match="relearn"):
+        Accountant(events=[LEARN]).record(Event("unlearn", 3, 1, Mechanism("sharp", 101, 0.3, 0.05, 0.4, 1.0)))
+    with pytest.raises(InvalidParameter, match="first release"):
+        Accountant(events=[UNLEARN])
+
+
+@pytest.mark.parametrize("event", [LEARN, UNLEARN, RELEARN, PHI], ids=lambda event: event.kind)
+def test_events_survive_json(event):
+    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
+    for broken in ({**event.to_dict(), "extra": 1}, {k: v for k, v in event.to_dict().items() if k != "steps"}):
+        with pytest.raises(InvalidParameter):
+            Event.from_dict(broken)
+
+
+def test_publications_left_are_exactly_those_that_the_budget_affords():
+    for releases in (2, 7, 40):
+        accountant = Accountant(plan(releases=releases))
+        assert accountant.remaining().publications >= releases
+        published = 0
+        event = accountant.planned("learn", edits=0)
+        while accountant.affordable(event):
+            expected = accountant.remaining().publications
+            accountant.record(event)
+            published += 1
+            assert accountant.remaining().publications == expected - 1
+            event = accountant.planned()
+        assert accountant.remaining().publications == 0
+        assert published >= releases
+
+
+def test_publications_are_not_limited_where_each_has_its_own_budget():
+    assert Accountant(plan()).remaining().publications is None
+
+
+def test_a_month_of_requests_costs_less_in_batches():
+    accountant = Accountant(plan(releases=20))
+    accountant.record(accountant.planned("learn", edits=0))
+    singly, weekly, once = (forecast(accountant, 30, batch) for batch in (1, 7, 30))
+    assert (singly.publications, weekly.publications, once.publications) == (30, 5, 1)
+    assert singly.added.gdp_squared == pytest.approx(30 * once.added.gdp_squared)
+    assert not singly.affordable
+    assert weekly.affordable
+    assert once.affordable
+    done = accountant.what_if(*[accountant.planned()] * 5)
+    assert done.dp_cumulative().gdp_squared == pytest.approx(weekly.total.gdp_squared, rel=1e-12)
+    assert len(accountant.events) == 1
+
+
+def test_the_filter_promises_its_cap_whatever_was_realised():
+    gate = PrivacyFilter.for_plan(plan(releases=5))
+    accountant = Accountant(plan(releases=5))
+    learn, unlearn = accountant.planned("learn"), accountant.planned()
+    gate.admit(learn)
+    assert gate.guarantee.renyi(10) == pytest.approx(1.0)
+    while gate.allows(unlearn):
+        gate.admit(unlearn)
+    assert len(gate.admitted) == Accountant(plan(releases=5)).remaining().publications
+    with pytest.raises(BudgetExceeded, match="does not fit"):
+        gate.admit(unlearn)
+    assert len(gate.admitted) == Accountant(plan(releases=5)).remaining().publications
+    assert gate.guarantee.renyi(10) == pytest.approx(1.0)
+    assert "set beforehand" in gate.guarantee.assumptions[-1]
+
+
+def test_a_filter_at_listed_orders_holds_at_each_of_them():
+    cap = Guarantee("dp", "replace", points=((2.0, 0.02), (8.0, 0.05)))
+    gate = PrivacyFilter(cap)
+    each = FACTS.interval("dp", "replace", steps_with=6)
+    while gate.allows(UNLEARN):
+        gate.admit(UNLEARN)
+    admitted = len(gate.admitted)
+    assert all(admitted * each.renyi(q) <= cap.renyi(q) * (1 + 1e-9) for q in (2.0, 8.0))
+    assert any((admitted + 1) * each.renyi(q) > cap.renyi(q) for q in (2.0, 8.0))
+
+
+def test_nothing_released_is_an_error_with_advice():
+    for question in (Accountant().dp_cumulative, Accountant().deletion, Accountant().dp, lambda: report(Accountant())):
+        with pytest.raises(NotLearned, match="learn"):
+            question()
+
+
+def test_the_report_answers_everything_and_is_json():
+    accountant = Accountant(plan(releases=50))
+    accountant.record(accountant.planned("learn", edits=0))
+    accountant.record(accountant.planned(), times=4)
+    statement = report(accountant, models_seen=1, attack_advantage=0.4, delta=1e-5)
+    answers = json.loads(json.dumps(statement.to_dict(), allow_nan=False))
+    assert answers["count"] == 5
+    assert [row["release"] for row in answers["releases"]] == [1, 2, 3, 4, 5]
+    assert answers["dp_cumulative"]["epsilon"] == accountant.dp_cumulative().epsilon(1e-5)
+    assert answers["deletion"]["definition-4.1"]["gdp"] == accountant.deletion().gdp
+    assert answers["deletion"]["pairwise"]["gdp"] == pytest.approx(2 * accountant.deletion().gdp)
+    assert answers["deletion"]["seen_only_afterwards"]["gdp"] == accountant.deletion(1, 5, [5]).gdp
+    assert answers["remaining"]["publications"] == accountant.remaining().publications
+    assert answers["forecast"][0]["publications"] == 30
+    assert answers["forecast"][1]["publications"] == 1
+    assert answers["lower_bound"]["sharp"] >= answers["lower_bound"]["theorem_4_5"] > 0
+    text = statement.text()
+    for phrase in ("was it ever there?", "was it x or x′?", "publications left", "Theorem 4.5", "replace, one row"):
+        assert phrase in text
+    only_last = report(accountant, last=2).to_dict()["releases"]
+    assert [row["release"] for row in only_last] == [4, 5]
+
+
+def test_ten_thousand_releases_in_one_process_without_torch():
+    """Every query once, on a ledger of 10,000 releases; the work per release is counted, not timed."""
+    program = """
+import sys
+from noisygd_delete.accountant import Accountant, Event, report
+from noisygd_delete.mechanism import Mechanism
+import noisygd_delete.accountant.worlds as worlds
+facts = Mechanism("sharp", 26000, 3.98, 2.9e-5, 1e-3, 1.0)
+def visits(size):
+    accountant = Accountant(events=[Event("learn", 1000, 0, facts)])
+    accountant.record(Event("unlearn", 100, 1, facts), times=size - 1)
+    calls = [0]
+    interval = Mechanism.interval
+    def counted(self, *given, **named):
+        calls[0] += 1
+        return interval(self, *given, **named)
+    Mechanism.interval = counted
+    accountant.dp(), accountant.dp_cumulative(), accountant.dp_cumulative(range(1, size, 3), present_from=5)
+    accountant.deletion(7, size // 2), accountant.deletion(7, size // 2, range(2, size, 5))
+    accountant.deletion_adaptive(3), accountant.affordable(accountant.events[-1]), report(accountant).text()
+    Mechanism.interval = interval
+    return calls[0]
+small, large = visits(2500), visits(10000)
+assert large <= 5 * small, (small, large)
+assert "torch" not in sys.modules
+assert "opacus" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,201 @@
+"""Never easier: ε grows as δ falls, n falls, m, r and L grow, K falls; plans need more noise and more steps."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete.accountant import Accountant, Event
+from noisygd_delete.guarantee import Guarantee
+from noisygd_delete.guarantees import adaptive, conversion, sharp
+from noisygd_delete.mechanism import Mechanism
+
+quick = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+
+epsilons = st.floats(1e-6, 1e6)
+log10_deltas = st.floats(-300, -0.01)
+parts = st.tuples(st.floats(0, 1e4), st.floats(0, 1e4), st.booleans())
+
+
+def build(part):
+    squared, rate, listed = part
+    return Guarantee(
+        "deletion", "definition-4.1", gdp_squared=squared, rate=rate, points=((2.0, 0.01), (9.0, 0.2)) if listed else ()
+    )
+
+
+@quick
+@given(parts, log10_deltas, st.floats(0.01, 20))
+def test_epsilon_is_total_and_grows_as_delta_falls(part, exponent, fall):
+    guarantee = build(part)
+    larger, smaller = 10.0**exponent, 10.0 ** max(-300.0, exponent - fall)
+    first, second = guarantee.epsilon(larger), guarantee.epsilon(smaller)
+    assert 0 <= first <= second * (1 + 1e-9) + 1e-9
+    assert not math.isnan(second)
+    conversions = guarantee.conversions(larger)
+    assert first <= min(conversions.values()) * (1 + 1e-9)
+    assert conversions["one-order-optimal"] <= conversions["canonne-kamath-steinke"] <= conversions["mironov"] + 1e-12
+
+
+@quick
+@given(parts, epsilons, st.floats(1.001, 100))
+def test_delta_is_total_and_falls_as_epsilon_grows(part, epsilon, factor):
+    guarantee = build(part)
+    first, second = guarantee.delta(epsilon), guarantee.delta(epsilon * factor)
+    assert 0 <= second <= first * (1 + 1e-9) + 5e-324
+    assert first <= 1
+    assert guarantee.log_delta(epsilon) <= 0
+
+
+@quick
+@given(parts, log10_deltas)
+def test_epsilon_and_delta_are_inverse_to_each_other_on_the_safe_side(part, exponent):
+    guarantee = build(part)
+    epsilon = guarantee.epsilon(10.0**exponent)
+    assert guarantee.log_delta(epsilon) <= exponent * math.log(10) + 1e-3  # a search per side; both are upper bounds
+
+
+@quick
+@given(parts, st.floats(1e-9, 0.999), st.floats(1e-9, 0.999))
+def test_tradeoff_falls_and_agrees_with_the_advantage(part, first, second):
+    guarantee = build(part)
+    low, high = sorted((first, second))
+    assert 0 <= guarantee.tradeoff(high) <= guarantee.tradeoff(low) * (1 + 1e-9) <= (1 - low) * (1 + 1e-9)
+    assert 1 - low - guarantee.tradeoff(low) <= guarantee.advantage + 1e-9
+    assert 0 <= guarantee.advantage <= guarantee.advantage_between_records * (1 + 1e-9) <= 1 + 1e-9
+
+
+@quick
+@given(st.floats(1e-6, 40), st.floats(1e-6, 0.5))
+def test_a_gaussian_guarantee_lies_below_what_its_renyi_curve_alone_would_say(mu, false_positive):
+    gaussian = Guarantee("dp", "zero-out", gdp_squared=mu * mu)
+    curve = Guarantee("dp", "zero-out", rate=mu * mu / 2)
+    assert gaussian.epsilon(1e-6) <= curve.epsilon(1e-6)
+    assert gaussian.advantage <= curve.advantage * (1 + 1e-9)
+    assert gaussian.tradeoff(false_positive) >= curve.tradeoff(false_positive) * (1 - 1e-9)
+    assert gaussian.advantage_between_records <= curve.advantage_between_records * (1 + 1e-9)
+
+
+@quick
+@given(st.floats(1.01, 200), st.floats(0, 50))
+def test_theorem_4_1_is_never_beaten_by_its_own_printed_form(order, renyi):
+    ours, printed = (
+        adaptive.membership_advantage(order=order, renyi=renyi),
+        adaptive.theorem_4_1(order=order, renyi=renyi),
+    )
+    assert 0 <= ours <= printed <= 1
+    # Theorem 4.5 is its converse: an advantage δ² beyond the bound rules the guarantee out
+    if printed < 1:
+        assert adaptive.deletion_lower_bound(order=order, advantage=math.sqrt(printed)) <= renyi * (1 + 1e-6) + 1e-9
+    assert adaptive.deletion_lower_bound_sharp(order=order, advantage=math.sqrt(ours)) <= renyi * (1 + 1e-6) + 1e-9
+
+
+@quick
+@given(st.floats(1e-6, 1e6), log10_deltas)
+def test_what_a_budget_allows_stays_within_it(epsilon, exponent):
+    delta = 10.0**exponent
+    mu = conversion.gdp_for(epsilon=epsilon, delta=delta)
+    assert conversion.gdp_log_delta(mu=mu, epsilon=epsilon) <= math.log(delta)
+    assert 0 < conversion.gdp_epsilon(mu=mu, delta=delta) <= epsilon * (1 + 1e-14)
+    assert conversion.gdp_epsilon(mu=mu * (1 + 1e-7), delta=delta) >= epsilon * (1 - 1e-6)
+    rate, order = conversion.rate_for(epsilon=epsilon, delta=delta)
+    assert rate > 0
+    assert conversion.renyi_epsilon(order=order, renyi=order * rate, delta=delta) <= epsilon
+
+
+facts = st.fixed_dictionaries(
+    {
+        "certificate": st.sampled_from(["sharp", "theorem", "composition"]),
+        "records": st.integers(10, 10**6),
+        "step_size": st.floats(1e-3, 0.4),
+        "noise_variance": st.floats(1e-8, 1e3),
+        "strong_convexity": st.floats(1e-3, 1),
+        "lipschitz": st.floats(1e-2, 1e2),
+        "rows_per_subject": st.integers(1, 20),
+    }
+)
+
+
+def spent(given_facts, learn=40, delete=9):
+    mechanism = Mechanism(**given_facts)
+    accountant = Accountant(events=[Event("learn", learn, 0, mechanism), Event("unlearn", delete, 1, mechanism)])
+    return accountant.dp_cumulative().renyi(5), accountant.deletion(1, 2, [2]).renyi(5)
+
+
+@quick
+@given(facts, st.integers(1, 50))
+def test_never_easier(mechanism, more):
+    base = spent(mechanism)
+    harder = [
+        {**mechanism, "records": max(1, mechanism["records"] - more)},
+        {**mechanism, "rows_per_subject": mechanism["rows_per_subject"] + more},
+        {**mechanism, "lipschitz": mechanism["lipschitz"] * (1 + more)},
+        {**mechanism, "noise_variance": mechanism["noise_variance"] / (1 + more)},
+    ]
+    for other in harder:
+        assert all(new >= old * (1 - 1e-12) for new, old in zip(spent(other), base, strict=True))
+    assert spent(mechanism, delete=9 + more)[1] <= base[1] * (1 + 1e-12)
+    assert spent(mechanism, learn=40 + more)[0] >= base[0] * (1 - 1e-12)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(
+    st.sampled_from(["sharp", "theorem"]),
+    st.floats(0.05, 5),
+    st.floats(0.05, 0.95),
+    st.integers(200, 10**5),
+    st.integers(1, 5),
+    st.integers(1, 5),
+    st.floats(1.05, 4),
+)
+def test_plans_never_get_cheaper_when_more_is_asked(certificate, dp, share, records, rows, batch, factor):
+    def made(**changes):
+        arguments = {
+            "records": records,
+            "features": 6,
+            "regularization": 0.02,
+            "certificate": certificate,
+            "rows_per_subject": rows,
+            "batch": batch,
+            "budget": Budget(order=6, dp=dp, deletion=share * dp),
+        }
+        arguments.update(changes)
+        radius = arguments.pop("radius", 1.0)
+        return make_plan(losses.Logistic(radius=radius), **arguments)
+
+    base = made()
+    tighter = made(budget=Budget(order=6, dp=dp / factor, deletion=share * dp / factor))
+    assert tighter.noise_variance >= base.noise_variance
+    assert made(budget=Budget(order=6, dp=dp, deletion=share * dp / factor)).delete_steps >= base.delete_steps
+    assert made(records=max(50, int(records / factor))).noise_variance >= base.noise_variance
+    assert made(rows_per_subject=rows + 1).noise_variance >= base.noise_variance
+    assert made(radius=factor).noise_variance >= base.noise_variance
+    assert made(batch=batch + 3).delete_steps >= base.delete_steps
+
+
+def test_more_hidden_steps_forget_more():
+    chain = {"sensitivity": 1.0, "step_size": 0.3, "strong_convexity": 0.2, "noise_variance": 1.0, "records": 9}
+    values = [sharp.gdp(**chain, steps_with_record=math.inf, steps_without_record=k) for k in range(40)]
+    assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize("bad", [math.nan, -1.0, 0.0, 1.0, 1.5, "x", None, True])
+def test_a_delta_outside_its_range_certifies_nothing(bad):
+    with pytest.raises(ValueError, match="delta"):
+        Guarantee("dp", "replace", rate=1.0).epsilon(bad)
+
+
+@pytest.mark.parametrize("bad", [math.nan, 1.0, 0.5, -2.0, math.inf])
+def test_a_bad_order_certifies_nothing(bad):
+    with pytest.raises(ValueError, match="order"):
+        Guarantee("dp", "replace", rate=1.0).renyi(bad)
+
+
+@pytest.mark.parametrize("field", ["gdp_squared", "rate"])
+def test_a_nan_is_not_a_guarantee(field):
+    with pytest.raises(ValueError, match=field):
+        Guarantee("dp", "replace", **{field: math.nan})
