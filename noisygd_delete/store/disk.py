@@ -85,8 +85,19 @@ class Disk:
         finally:
             os.close(descriptor)
 
+    def discard(self, path: Path) -> None:
+        """`path` holds what it held, or is gone: its content is erased under a temporary name."""
+        temporary = path.with_name(path.name + TEMPORARY)
+        self.reached("rename", path)
+        self.rename(path, temporary)
+        self.sync_folder(path.parent)
+        self.erase(temporary)
+
     def erase(self, path: Path) -> None:
-        """Overwrite a file with zeros and remove it. An absent file is already erased."""
+        """Overwrite a file with zeros and remove it. An absent file is already erased.
+
+        A crash on the way leaves it half zero: only for files that nobody reads any more.
+        """
         try:
             descriptor = os.open(path, os.O_WRONLY | _NO_LINKS)
         except FileNotFoundError:

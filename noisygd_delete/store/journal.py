@@ -90,4 +90,4 @@ def in_flight(layout: Layout) -> Change | None:
 
 def clear(disk: Disk, layout: Layout) -> None:
     """The request has happened: overwrite it and remove it."""
-    disk.erase(layout.request)
+    disk.discard(layout.request)

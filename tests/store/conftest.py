@@ -12,13 +12,15 @@ from noisygd_delete.store import Store
 from noisygd_delete.store.disk import Disk
 
 SLOTS, ROWS, WIDTH = 12, 9, 3
-SCHEMA = Schema.from_dict({
-    "intercept": False,
-    "id": "id",
-    "subject": "person",
-    "label": {"column": "y", "classes": ["no", "yes"]},
-    "columns": {name: {"bounds": [-1, 1]} for name in ("a", "b", "c")},
-})
+SCHEMA = Schema.from_dict(
+    {
+        "intercept": False,
+        "id": "id",
+        "subject": "person",
+        "label": {"column": "y", "classes": ["no", "yes"]},
+        "columns": {name: {"bounds": [-1, 1]} for name in ("a", "b", "c")},
+    }
+)
 
 
 class Crash(BaseException):
