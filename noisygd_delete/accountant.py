@@ -236,7 +236,9 @@ class Accountant:
         ahead = Accountant(self.plan, self._events)
         left = 0
         while True:
-            kind, steps = ("unlearn", self.plan.delete_steps) if ahead._events else ("learn", self.plan.learn_steps)
+            # a plan that no release has followed yet begins with a fresh learn
+            resumes = bool(ahead._events) and ahead._events[-1].mechanism == self.plan.mechanism
+            kind, steps = ("unlearn", self.plan.delete_steps) if resumes else ("relearn", self.plan.learn_steps)
             event = Event(kind=kind, steps=steps, edits=0, mechanism=self.plan.mechanism)
             if steps == 0 or not ahead.affordable(event):
                 return left
