@@ -48,7 +48,10 @@ def _status(parsed: argparse.Namespace) -> int:
     answer = status(parsed.store)
     if _finish(parsed, answer):
         answer = status(parsed.store)
-    lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in answer.items()]
+    shown = dict(answer)
+    if shown["publications_left"] is None:
+        shown["publications_left"] = "no limit, each release has its own budget"
+    lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in shown.items()]
     show(parsed, answer, "\n".join(lines))
     return 0
 
