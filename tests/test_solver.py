@@ -162,7 +162,7 @@ class Liar(losses.Logistic):
 
 
 def test_a_loss_that_lies_about_its_constants_publishes_nothing() -> None:
-    records, objective, _ = problem("separable", Liar(1.0), 1e-3)
+    _, objective, _ = problem("separable", Liar(1.0), 1e-3)
     with pytest.raises(AssumptionViolated, match="nothing was published"), np.errstate(all="ignore"):
         solve(
             objective,
