@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -212,6 +213,33 @@ def test_the_published_law() -> None:
     assert not consistent(after_learn, -0.5 / 0.5, one)  # K − 1
     assert not consistent(after_learn, -0.5 / 0.5, variance + 0.81**2 * one)  # K + 1
     assert not consistent(after_delete, -0.5 / 0.5, variance)  # the record still there
+
+
+def test_the_best_attack_gains_what_the_certificate_says_and_no_more() -> None:
+    """Linear loss, one dimension: a threshold is the best test. x against −x, then the same after the record is gone."""
+    facts = {"records": 3, "features": 1, "regularization": 0.5, "step_size": 0.2, "diffusion_steps": 3}
+    plan = solved(losses.Linear(1.0), budget=Budget(order=2, dp=1.0, deletion=0.01), **facts)
+    rng, runs = np.random.default_rng(12), 1500
+
+    def attack(make) -> float:
+        minus, plus = (np.sort([make(sign) for _ in range(runs)]) for sign in (1.0, -1.0))
+        thresholds = np.concatenate([minus, plus])
+        share = [np.searchsorted(sample, thresholds) / runs for sample in (minus, plus)]
+        return float(np.max(share[0] - share[1]))
+
+    def table(value: float) -> Records:
+        return Records([[value], [0.3], [-0.2]], np.zeros(3))
+
+    luck = 2.2 / runs**0.5  # of the largest difference of two empirical distributions, at about 1e-4
+    present = attack(lambda sign: learn(table(sign), plan, rng).weights[0])
+    assert plan.dp.advantage - luck < present < plan.dp.advantage + luck
+
+    start = {sign: learn(table(sign), plan, rng) for sign in (1.0, -1.0)}
+    gone = attack(lambda sign: resume(table(0.0), start[sign], plan, rng).weights[0])
+    assert gone < plan.deletion.advantage + luck < present
+
+    weak = dataclasses.replace(plan, noise_variance=plan.noise_variance / 4)  # σ/2: the audit must notice
+    assert attack(lambda sign: learn(table(sign), weak, rng).weights[0]) > plan.dp.advantage + luck
 
 
 @pytest.mark.parametrize(

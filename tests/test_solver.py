@@ -201,6 +201,18 @@ def test_the_tolerance_covers_rounding(monkeypatch) -> None:
         solve(objective, start=None, tolerance=tolerance, **curvature)
 
 
+def test_a_start_that_is_mostly_noise_is_not_used() -> None:
+    loss = losses.Softmax(1.0, classes=4)
+    _, objective, curvature = problem("random labels", loss, 1e-3)
+    noise = 100 * np.random.default_rng(2).standard_normal(objective.shape)
+    cold = solve(objective, start=None, tolerance=1e-7, **curvature)
+    warm = solve(objective, start=noise, tolerance=1e-7, **curvature)
+    assert warm.gradient_passes == cold.gradient_passes
+    again = solve(objective, start=cold.weights, tolerance=1e-7, **curvature)
+    assert again.gradient_passes <= 2
+    assert objective.value_at_zero() == pytest.approx(np.log(4))
+
+
 def test_whitening_saves_passes_where_it_is_taken() -> None:
     rng = np.random.default_rng(8)
     rows = unit(rng.standard_normal((4000, 20)) * np.geomspace(1, 0.01, 20))
