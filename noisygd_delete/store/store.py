@@ -257,15 +257,14 @@ class Store:
 
     def _settle(self, progress: Progress | None) -> None:
         self._ledger, self._records = Ledger.read(self._layout.ledger), None
-        recovery.sweep(self._disk, self._layout, self._ledger)
-        recovery.catch_up(self._disk, self._layout, self._ledger)
+        self._model()  # a ledger that names a model it does not have is not one to clean up after
         change = journal.in_flight(self._layout)
+        recovery.catch_up(self._disk, self._layout, self._ledger)
+        recovery.sweep(self._disk, self._layout, self._ledger)
         if change is not None and change.base == len(self._ledger.entries):
             self.recovered = self._finish(change, progress)
         elif change is not None:
             journal.clear(self._disk, self._layout)
-        if self._ledger.head.model is not None:
-            self._model()
 
     def _finish(self, change: journal.Change, progress: Progress | None) -> Release:
         """The rest of an accepted request. Every part can be repeated after a crash."""
