@@ -36,6 +36,8 @@ from .lock import Lock
 _NOTHING_CHANGED = "nothing was changed"
 _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
 _WILL_FINISH = "the request is in the journal; free space or fix permissions, and the next command finishes it"
+# of what a caller is told; passes and seconds may depend on the data and are told once, never kept
+_PUBLIC = ("release", "kind", "status", "steps", "edits", "certified", "request_id", "guarantees")
 _PRESENT = "the ledger says what has happened; free space or fix permissions, and the next command goes on from there"
 
 
@@ -296,8 +298,7 @@ class Store:
             self._append(release.kind, release, digest, event=_plain(event.to_dict()), plan=plan)
 
     def _append(self, kind: str, release: Release, model: str | None, **facts: Any) -> None:
-        answer = _plain(release.to_dict())
-        del answer["gradient_passes"]  # of a solver, these would depend on the data
+        answer = {name: fact for name, fact in _plain(release.to_dict()).items() if name in _PUBLIC}
         entry = Entry(
             kind=kind,
             time=now(),
@@ -333,7 +334,7 @@ class Store:
         guarantees = {name: Guarantee.from_dict(parts) for name, parts in fields.pop("guarantees").items()}
         last = certified is not None and fields["release"] == self._ledger.releases
         model = self._model() if last else None
-        return Release(**fields, gradient_passes=fields["steps"], guarantees=guarantees, model=model)
+        return Release(**fields, gradient_passes=0, guarantees=guarantees, model=model)
 
 
 def _plain(fields: dict[str, Any]) -> dict[str, Any]:
