@@ -131,6 +131,7 @@ def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
     if parsed.slots is not None:
         arguments["records"] = parsed.slots
     if any(value is not None for value in (parsed.order, parsed.dp, parsed.deletion, parsed.delta, parsed.gdp)):
+        parsed.gdp = bool(parsed.gdp)
         arguments["budget"] = budget_from(parsed)
     arguments["loss"] = _new_loss(parsed, problem.loss)
     return plan if arguments == {name: getattr(problem, name) for name in arguments} else make_plan(**arguments)
