@@ -24,6 +24,7 @@ from .chains import Chains
 from .engines import Engine, NoisyGD, World
 from .report import AuditReport, Row
 
+QUESTIONS = 5  # asked of a plan, with several later releases
 CHUNK = 1 << 22  # numbers held at a time by one release of many chains
 
 
