@@ -13,9 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-import os
 import runpy
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,31 +21,26 @@ from pathlib import Path
 import numpy as np
 
 from noisygd_delete import Budget, Curator, EditRequest, Model, Records, losses, make_plan
-from noisygd_delete.audit import Counts
+from noisygd_delete.audit import Counts, World
 from noisygd_delete.audit.engines import NoisyGD
 from noisygd_delete.audit.membership import linear_engine, loss_engine, row_of
-from noisygd_delete.features import Schema
 from noisygd_delete.noise import ResearchNoise
 from noisygd_delete.noisygd import initial_weights, run
 from noisygd_delete.stream import Adaptive, Batching, Publication, interact
 
+from . import datasets, report
+from .report import RESULTS
+
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
+MEASURED = report.commit()
 ERROR = 1e-3  # probability that any bound of one figure is wrong
-
-
-def commit() -> str:
-    answer = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return answer.stdout.strip() or "unknown"
 
 
 def write_table(name: str, rows: Sequence[Mapping[str, object]]) -> None:
     """CSV under a comment line with the commit and the command."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     with (RESULTS / f"adaptive_{name}.csv").open("w", newline="") as file:
-        file.write(f"# commit {commit()}, python -m benchmarks adaptive {name}\n")
+        file.write(f"# commit {MEASURED}, python -m benchmarks adaptive {name}\n")
         table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         table.writeheader()
         for row in rows:
@@ -244,33 +237,20 @@ def course(engine: NoisyGD, steps: Sequence[int], chains: int) -> list[Counts]:
     return answers
 
 
-def world_of(value: float):
-    from noisygd_delete.audit import World
-
+def world_of(value: float) -> World:
     return World(row_of(value), row_of(0.0))
 
 
 # --- a thousand adaptive requests on Adult -------------------------------------------------------------------------------
 
 
-def adult_file() -> Path:
-    folders = [Path(os.environ["NOISYGD_DELETE_DATA"])] if "NOISYGD_DELETE_DATA" in os.environ else []
-    folders += [parent / "shared" / "data" for parent in list(ROOT.parents)[:3]]
-    for folder in folders:
-        if (folder / "adult.csv.gz").exists():
-            return folder / "adult.csv.gz"
-    raise SystemExit("adult.csv.gz is not there; set NOISYGD_DELETE_DATA to the folder that has it")
-
-
 def adult(requests: int = 1000, batches: int = 100) -> None:
     """An everything-adaptive requester: whoever the newest model serves worst asks to be forgotten next."""
-    encoded = Schema.read(ROOT / "examples" / "adult.toml").encode_file(adult_file())
-    order = np.random.default_rng(0).permutation(len(encoded.rows))
-    rows, labels = encoded.rows[order], encoded.labels[order]
-    train, public = Records(rows[:26_000], labels[:26_000]), Records(rows[26_000:], labels[26_000:])
+    data = datasets.adult()
+    public, rows, labels = data.test, np.array(data.train.features), np.array(data.train.labels)
     plan = make_plan(
-        losses.Logistic(radius=1.0),
-        records=26_000,
+        data.loss,
+        records=len(rows),
         features=rows.shape[1],
         regularization=1e-3,
         budget=Budget.from_gdp(dp=1.3, deletion=0.1),
@@ -279,17 +259,16 @@ def adult(requests: int = 1000, batches: int = 100) -> None:
         batch=requests // batches,
         utility=False,
     )
-    curator = Curator(train, plan)
+    curator = Curator(data.train, plan)
     learned = curator.learn()
-    left = np.ones(26_000, dtype=bool)
-    own_rows, own_labels = rows[:26_000], labels[:26_000]
-    looked_at, margins = 0, np.zeros(26_000)
+    left = np.ones(len(rows), dtype=bool)
+    looked_at, margins = 0, np.zeros(len(rows))
 
     def worst_served(seen: Mapping[int, Model]) -> EditRequest:
         nonlocal looked_at, margins
         newest = max(seen)
         if newest != looked_at:
-            looked_at, margins = newest, seen[newest].scores(own_rows)[:, 0] * own_labels
+            looked_at, margins = newest, seen[newest].scores(rows)[:, 0] * labels
         index = int(np.where(left, margins, np.inf).argmin())
         left[index] = False
         return EditRequest.delete([index])
@@ -317,20 +296,20 @@ def adult(requests: int = 1000, batches: int = 100) -> None:
 
     note(1, 0, learned.steps)
     batching = Batching.within_budget(curator.accountant, edits=requests)
-    report = interact(curator, Adaptive(worst_served), batching, limit=requests, holdout=public, progress=published)
-    assert report.served == requests
-    assert not report.withheld
-    assert report.adaptivity == batches + 1
-    present, erased = report.present.with_slack().advantage, report.everything.with_slack().advantage
+    outcome = interact(curator, Adaptive(worst_served), batching, limit=requests, holdout=public, progress=published)
+    assert outcome.served == requests
+    assert not outcome.withheld
+    assert outcome.adaptivity == batches + 1
+    present, erased = outcome.present.with_slack().advantage, outcome.everything.with_slack().advantage
     assert max(present, erased) < 0.5
     write_table("adult", table)
     plot_adult(table)
     print(
-        f"{report.served} requests in {len(report.publications)} publications; K_A={plan.learn_steps}, K_Ā={plan.delete_steps}: "
-        f"{report.steps / report.served:.1f} passes per request, 1/{plan.learn_steps * report.served / report.steps:.0f} of relearning\n"
+        f"{outcome.served} requests in {len(outcome.publications)} publications; K_A={plan.learn_steps}, K_Ā={plan.delete_steps}: "
+        f"{outcome.steps / outcome.served:.1f} passes per request, 1/{plan.learn_steps * outcome.served / outcome.steps:.0f} of relearning\n"
         f"advantage: still present at most {present:.3f}, erased at most {erased:.3f} (to an observer of every release), "
         f"{plan.deletion.advantage:.3f} (from the erasure on)\naccuracy {table[0]['accuracy']:.4f} at first, "
-        f"{report.accuracy:.4f} at last"
+        f"{outcome.accuracy:.4f} at last"
     )
 
 

@@ -42,10 +42,15 @@ class LinearLikelihoodRatio:
         score = np.zeros(len(releases[0]))
         for number, weights in enumerate(releases, start=1):
             first = number == 1
+            tables = [world.before if first else world.after for world in (self.absent, self.present)]
+            totals = [float(table.features.sum(dtype=np.float64)) / engine.slots for table in tables]
+            if engine.from_minimiser:  # nothing of the release before is carried over
+                means, variance = [-total / engine.regularization for total in totals], 0.0
+                carried = np.zeros(len(score))
             for _ in range(engine.learn_steps if first else engine.delete_steps):
-                for side, world in enumerate((self.absent, self.present)):
-                    total = float((world.before if first else world.after).features.sum(dtype=np.float64))
-                    means[side] = contraction * means[side] - engine.step_size * total / engine.slots
+                means = [
+                    contraction * mean - engine.step_size * total for mean, total in zip(means, totals, strict=True)
+                ]
                 variance = contraction**2 * variance + fresh
                 carried = contraction * carried
             if number in self.observed:

@@ -32,7 +32,8 @@ Engine = Callable[[World, int, np.random.Generator], Sequence[Chains]]
 class NoisyGD:
     """The released algorithm: `learn_steps` on the table before, then per later release `delete_steps` on the one after.
 
-    Holds a plan's numbers one by one, so that an audit can run a shorter learning phase, and a test a planted fault.
+    Holds a plan's numbers one by one, so that an audit can run a shorter learning phase, and a test a planted fault. With
+    `from_minimiser` every release starts from the minimiser of its own table (linear loss: −Σx/(nλ)).
     """
 
     loss: Loss
@@ -44,15 +45,24 @@ class NoisyGD:
     learn_steps: int
     delete_steps: int
     later_releases: int = 1
+    from_minimiser: bool = False
 
     def __call__(self, world: World, chains: int, generator: np.random.Generator) -> list[Chains]:
         noise = ResearchNoise(generator)
         shape = (chains, self.loss.outputs, world.before.features.shape[1])
-        start = initial_weights(shape, init_variance=self.init_variance, noise=noise)
+        start = self.start(initial_weights(shape, init_variance=self.init_variance, noise=noise), world.before)
         releases = [self.publish(self.descend(start, world.before, self.learn_steps, noise))]
         for _ in range(self.later_releases):
-            releases.append(self.publish(self.descend(releases[-1], world.after, self.delete_steps, noise)))
+            start = self.start(releases[-1], world.after)
+            releases.append(self.publish(self.descend(start, world.after, self.delete_steps, noise)))
         return releases
+
+    def start(self, published: Chains, records: Records) -> Chains:
+        """Where a release begins: the last published weights (the initial law for the first), or the minimiser."""
+        if not self.from_minimiser:
+            return published
+        total = records.features.sum(axis=0, dtype=np.float64)
+        return np.broadcast_to(-total / (self.slots * self.regularization), published.shape)
 
     def descend(self, start: Chains, records: Records, steps: int, noise: Noise) -> Chains:
         objective = ManyChains(records, self.loss, regularization=self.regularization, slots=self.slots)

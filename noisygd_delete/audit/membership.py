@@ -52,17 +52,22 @@ def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | Non
         learn_steps=_enough(plan) if learn_steps is None else learn_steps,
         delete_steps=plan.delete_steps,
         later_releases=later_releases,
+        from_minimiser=plan.problem.start == "minimiser",
     )
 
 
 def loss_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None = None) -> NoisyGD:
-    """The plan's Noisy-GD on its own loss, with one feature."""
+    """The plan's Noisy-GD on its own loss."""
+    if plan.problem.start == "minimiser":
+        raise AssumptionViolated("shadow models of a real loss are run for start='published' only; use audit(plan)")
     linear = linear_engine(plan, later_releases=later_releases, learn_steps=learn_steps)
     return replace(linear, loss=plan.loss, regularization=plan.regularization)
 
 
 def _enough(plan: Plan) -> int:
     """Learning steps after which a record's trace has 98 % of its final size: an audit need not run the rest."""
+    if plan.problem.start == "minimiser":
+        return plan.learn_steps
     return min(plan.learn_steps, math.ceil(4 / (plan.step_size * plan.problem.strong_convexity)))
 
 

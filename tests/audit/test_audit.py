@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,13 +13,12 @@ from scipy.stats import binom, norm
 from noisygd_delete import Budget, Records, losses, make_plan
 from noisygd_delete.audit import Counts, ManyChains, audit, audit_loss
 from noisygd_delete.audit.bounds import lower_rate, upper_rate
-from noisygd_delete.audit.engines import NoisyGD
 from noisygd_delete.audit.membership import linear_engine
 from noisygd_delete.curator import learn, resume
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.gradient import Objective
 
-from .faults import FAULTS
+from .faults import FAULTS, CachedMinimiser, faulty
 
 
 def sharp_plan(dp: float = 3.0, deletion: float = 0.38, **options):
@@ -85,14 +85,23 @@ def test_every_fault_is_flagged(name) -> None:
     assert report.verdict == "fail"
 
 
+def test_solve_then_diffuse_passes_and_a_cached_minimiser_is_flagged() -> None:
+    """The audited plan starts every release from the minimiser; the fault from the old table's."""
+    plan = sharp_plan(dp=1.5, deletion=0.5, start="minimiser")
+    honest = audit(plan, chains=8000, rng=np.random.default_rng(6))
+    assert honest.verdict == "pass"
+    assert all(row.measured.advantage < 0.02 for row in honest.rows if row.question.endswith("that erased it"))
+    stale = faulty(CachedMinimiser, linear_engine(plan, later_releases=3))
+    assert audit(plan, engine=stale, chains=8000, rng=np.random.default_rng(6)).verdict == "fail"
+
+
 def test_a_claim_for_half_the_sensitivity_is_flagged() -> None:
     """L where 2L belongs: the zero-out claim does not cover replacement."""
     replaced = sharp_plan()
     wrong = sharp_plan(adjacency="zero-out", noise_variance=replaced.noise_variance)
     honest = audit(wrong, chains=4000, rng=np.random.default_rng(3))
     assert honest.verdict == "pass"
-    doubled = linear_engine(wrong, later_releases=3)
-    engine = NoisyGD(**{**{n: getattr(doubled, n) for n in doubled.__dataclass_fields__}, "slots": doubled.slots // 2})
+    engine = replace(linear_engine(wrong, later_releases=3), slots=wrong.records // 2)
     assert audit(wrong, engine=engine, chains=4000, rng=np.random.default_rng(3)).verdict == "fail"
 
 
