@@ -91,8 +91,9 @@ def test_solve_then_diffuse_passes_and_a_cached_minimiser_is_flagged() -> None:
     honest = audit(plan, chains=8000, rng=np.random.default_rng(6))
     assert honest.verdict == "pass"
     assert all(row.measured.advantage < 0.02 for row in honest.rows if row.question.endswith("that erased it"))
-    stale = faulty(CachedMinimiser, linear_engine(plan, later_releases=3))
-    assert audit(plan, engine=stale, chains=8000, rng=np.random.default_rng(6)).verdict == "fail"
+    louder = sharp_plan(dp=6.0, deletion=0.5, start="minimiser")
+    stale = faulty(CachedMinimiser, linear_engine(louder, later_releases=3))
+    assert audit(louder, engine=stale, chains=8000, rng=np.random.default_rng(6)).verdict == "fail"
 
 
 def test_a_claim_for_half_the_sensitivity_is_flagged() -> None:
