@@ -90,3 +90,15 @@ def test_planning_and_accounting_never_import_torch() -> None:
         "sys.exit(any(name in sys.modules for name in ('torch', 'sklearn', 'pandas', 'matplotlib', 'opacus')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--certificate", "sharp"]
+    small += ["--gdp", "--dp", "3", "--deletion", "0.38", "--no-utility", "--chains", "4000", "--seed", "1"]
+    assert main(small) == 0
+    assert "likelihood ratio" in capsys.readouterr().out
+    assert main([*small, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == "pass"
+    assert all(row["measured_lower_bound"] <= row["claimed_advantage"] for row in answer["rows"])
+    assert main([*small, "--chains", "3"]) == 2

@@ -30,4 +30,4 @@ def progress_bar(label: str, total: int) -> Iterator[Progress | None]:
     from tqdm import tqdm
 
     with tqdm(total=total, desc=label, unit="step", leave=False) as bar:
-        yield lambda step: bar.update(step - bar.n) if step % 16 == 0 or step == total else None
+        yield lambda step: bar.update(step - bar.n) if step % 16 == 0 or total < 64 or step == total else None
