@@ -90,3 +90,25 @@ def test_planning_and_accounting_never_import_torch() -> None:
         "sys.exit(any(name in sys.modules for name in ('torch', 'sklearn', 'pandas', 'matplotlib', 'opacus')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_scripts_name_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab", reason="shtab is not installed")
+    with pytest.raises(SystemExit) as stopped:
+        main(["--print-completion", shell])
+    assert stopped.value.code == 0
+    script = capsys.readouterr().out
+    for command in ("demo", "plan", "keygen", "verify-certificate"):
+        assert command in script
+    assert "--certificate" in script
+
+
+def test_every_command_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    from noisygd_delete.cli import _COMMANDS, parser
+
+    names = [module.__name__.rpartition(".")[2].replace("_", "-") for module in _COMMANDS]
+    for name in names:
+        with pytest.raises(SystemExit):
+            parser().parse_args([name, "--help"])
+        assert f"noisygd-delete {name}" in capsys.readouterr().out.partition("example")[2], name
