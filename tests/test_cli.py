@@ -102,3 +102,29 @@ def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["verdict"] == "pass"
     assert all(row["measured_lower_bound"] <= row["claimed_advantage"] for row in answer["rows"])
     assert main([*small, "--chains", "3"]) == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_scripts_name_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab", reason="shtab is not installed")
+    with pytest.raises(SystemExit) as stopped:
+        main(["--print-completion", shell])
+    assert stopped.value.code == 0
+    script = capsys.readouterr().out
+    for command in ("demo", "plan", "keygen", "verify-certificate"):
+        assert command in script
+    assert "--certificate" in script
+
+
+def test_every_command_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    import argparse
+
+    from noisygd_delete.cli import parser
+
+    (commands,) = (action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    assert {"demo", "plan", "init", "learn", "delete", "insert", "status", "budget", "verify"} <= set(commands.choices)
+    for name, command in commands.choices.items():
+        with pytest.raises(SystemExit):
+            parser().parse_args([name, "--help"])
+        assert f"noisygd-delete {name}" in capsys.readouterr().out.partition("example")[2], name
+        assert command.description or command.epilog
