@@ -21,7 +21,10 @@ def selected(keys: list[str] | None) -> list[framework.Statement]:
 def show(row: framework.Row) -> None:
     mark = {"green": "ok   ", "red": "RED  ", "stale": "STALE"}[row.status]
     margin = row.finding.margin if row.finding else ""
-    print(f"{mark} {row.statement.key:<16} {row.statement.verdict:<20} {row.seconds:6.1f} s  {row.problem or margin}", flush=True)
+    print(
+        f"{mark} {row.statement.key:<16} {row.statement.verdict:<20} {row.seconds:6.1f} s  {row.problem or margin}",
+        flush=True,
+    )
 
 
 def check(entries: list[framework.Statement], effort: int, index: dict[str, dict[str, str]]) -> list[framework.Row]:
@@ -62,7 +65,10 @@ def mutants(entries: list[framework.Statement]) -> int:
     for entry in entries:
         caught, words = framework.notices_fault(entry)
         noticed += caught
-        print(f"{'caught' if caught else 'MISSED'} {entry.key:<16} {entry.fault_name}\n       {words.splitlines()[-1][:200]}", flush=True)
+        print(
+            f"{'caught' if caught else 'MISSED'} {entry.key:<16} {entry.fault_name}\n       {words.splitlines()[-1][:200]}",
+            flush=True,
+        )
     print(f"mutation score: {noticed}/{len(entries)}")
     return 0 if noticed == len(entries) else 1
 
@@ -73,7 +79,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--long", action="store_true", help="ten times the random searches")
     parser.add_argument("--mutants", action="store_true", help="plant one fault in every row; print the score")
     parser.add_argument("--accept", action="store_true", help="re-check rows whose licensed source changed; record it")
-    parser.add_argument("--results", type=Path, default=Path(__file__).with_name("RESULTS.md"), help="the Markdown table")
+    parser.add_argument(
+        "--results", type=Path, default=Path(__file__).with_name("RESULTS.md"), help="the Markdown table"
+    )
     options = parser.parse_args(arguments)
     entries = selected(options.statements)
     effort = 10 if options.long else 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import sympy as sp
@@ -16,12 +15,16 @@ from .framework import ADVERSARIAL, REPAIRED, RIGOROUS, SYMBOLIC, Finding, requi
 
 
 def _binary_renyi(order: float, first: float, second: float) -> float:
-    terms = [order * math.log(a) - (order - 1) * math.log(b) for a, b in ((first, second), (1 - first, 1 - second)) if a > 0]
+    terms = [
+        order * math.log(a) - (order - 1) * math.log(b) for a, b in ((first, second), (1 - first, 1 - second)) if a > 0
+    ]
     top = max(terms)
     return (top + math.log(sum(math.exp(t - top) for t in terms))) / (order - 1)
 
 
-def _padded_step(database: tuple[int, int], request: tuple[int, int], flag: int, value: int, fresh: int) -> tuple[tuple[int, int], int]:
+def _padded_step(
+    database: tuple[int, int], request: tuple[int, int], flag: int, value: int, fresh: int
+) -> tuple[tuple[int, int], int]:
     """One step of the pair behind the counter-example: a fresh pad on odd steps, the last pad ⊕ record 2 on even ones."""
     slot, record = request
     edited = (record, database[1]) if slot == 1 else (database[0], record)
@@ -59,7 +62,10 @@ def _padded_sequence() -> tuple[bool, dict[int, set[int]]]:
     verdict=REPAIRED,
     evidence=(SYMBOLIC, ADVERSARIAL, RIGOROUS),
     claim=adaptive.membership_advantage,
-    fault=("the sharper term without its 2^{1/q}", lambda *, order, renyi: min(1.0, math.exp(renyi * (order - 1) / order) - 1)),
+    fault=(
+        "the sharper term without its 2^{1/q}",
+        lambda *, order, renyi: min(1.0, math.exp(renyi * (order - 1) / order) - 1),
+    ),
     licenses=("guarantees.adaptive:membership_advantage",),
     scope="The minimiser over δ and both second terms, symbolically; binary laws around a common reference as the adversary. Repair: "
     "the bound is for the release Θ_i of the deletion step (or any sequence whose joint law is within ε of one free of the record, as "
@@ -74,8 +80,14 @@ def _soundness(claim, effort: int) -> Finding:
     same(sp.simplify(log_ratio), 0, "∂/∂δ = 0 at δ = (e^ε/(2(q−1)))^{(q−1)/q}")
     for order in (sp.Rational(3, 2), sp.Integer(2), sp.Integer(5)):
         printed = q * sp.exp(e * (q - 1) / q) / (q - 1) * (2 * (q - 1)) ** (1 / q) - 1
-        same(sp.powsimp(value.subs(d, best).subs(s, order - 1) - printed.subs(q, order), force=True), 0, "the printed minimum")
-    a, p = sp.symbols("a p", positive=True)  # sharper: p^a + (1−p)^a with a = (q−1)/q peaks at 1/2 with 2^{1−a} = 2^{1/q}
+        same(
+            sp.powsimp(value.subs(d, best).subs(s, order - 1) - printed.subs(q, order), force=True),
+            0,
+            "the printed minimum",
+        )
+    a, p = sp.symbols(
+        "a p", positive=True
+    )  # sharper: p^a + (1−p)^a with a = (q−1)/q peaks at 1/2 with 2^{1−a} = 2^{1/q}
     same(sp.diff(p**a + (1 - p) ** a, p).subs(p, sp.Rational(1, 2)), 0, "the sharper term's maximiser")
 
     generator, closest = np.random.default_rng(11), math.inf
@@ -126,17 +138,24 @@ def _conditioning(claim, effort: int) -> Finding:
         hidden, clean = int(generator.integers(0, 8)), int(generator.integers(1, 20))
         present = [True] * (sum(lengths) + hidden) + [False] * clean
         observed = [*itertools.accumulate(lengths), len(present)]
-        shared = {"contraction": 1 - eta * regularization, "gap": eta * sensitivity / records, "noise": 2 * eta * variance}
+        shared = {
+            "contraction": 1 - eta * regularization,
+            "gap": eta * sensitivity / records,
+            "noise": 2 * eta * variance,
+        }
         truth = gaussian.joint_squared_mu(**shared, present=present, observed=observed)
         common = {"sensitivity": sensitivity, "noise_variance": variance, "records": records, "step_size": eta}
         parts = [(length, 0) for length in lengths] + [(hidden, clean)]
         total = sum(
-            claim(strong_convexity=regularization, steps_with_record=t, steps_without_record=k, **common) ** 2 for t, k in parts
+            claim(strong_convexity=regularization, steps_with_record=t, steps_without_record=k, **common) ** 2
+            for t, k in parts
         )
         worst = max(worst, abs(total / truth - 1))
         require(abs(total / truth - 1) < 1e-9, f"joint μ² = {truth}, the sum of the terms is {total}")
         rates = sum(convex.dp_rate(regularization=regularization, steps=t, **common) for t, _ in parts[:-1])
-        rates += convex.deletion_rate(regularization=regularization, steps_with_record=hidden, steps_without_record=clean, **common)
+        rates += convex.deletion_rate(
+            regularization=regularization, steps_with_record=hidden, steps_without_record=clean, **common
+        )
         require(truth / 2 <= rates, f"joint rate {truth / 2} above the printed sum {rates}")
         slack = min(slack, 1 - truth / 2 / rates)
     return Finding(f"equality to {worst:.0e}; printed rates at least {slack:.0%} above")
@@ -170,6 +189,9 @@ def _necessity(claim, effort: int) -> Finding:
         # two binary laws at distance δ²: (1 ± δ²)/2 is the easiest pair to cover, and 1/2 its best reference by symmetry and convexity
         least = _binary_renyi(order, (1 + advantage**2) / 2, 0.5)
         bound = claim(order=order, advantage=advantage)
-        require(bound <= least * (1 + 1e-9), f"q = {order}, δ = {advantage}: {bound} claimed impossible, {least} is possible")
+        require(
+            bound <= least * (1 + 1e-9),
+            f"q = {order}, δ = {advantage}: {bound} claimed impossible, {least} is possible",
+        )
         closest = min(closest, 1 - bound / least)
     return Finding(f"closest approach {closest:.1e}")

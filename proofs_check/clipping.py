@@ -207,16 +207,26 @@ def _one_direction(scalar: float, bound: float) -> float:
     verdict=REPAIRED,
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=_one_direction,
-    fault=("a scalar that is not clipped but folded back", lambda scalar, bound: scalar if abs(scalar) <= bound else bound * bound / scalar),
+    fault=(
+        "a scalar that is not clipped but folded back",
+        lambda scalar, bound: scalar if abs(scalar) <= bound else bound * bound / scalar,
+    ),
     scope="The contraction that 5.1's proof needs fails for a clipped convex loss at every step size (exact), so the proof does not carry "
     "over; the theorem's conclusion itself is not refuted here. Repair: losses with one gradient direction per record, where clipping acts on a "
     "monotone scalar; there T is (1 − ηλ)-Lipschitz (random losses), the loss is C^{1,1} only, and the range survives for monotone losses.",
 )
 def _clipped_theorems(claim, effort: int) -> Finding:
     point, clipped = (Fraction(-3), Fraction(-3, 4)), (Fraction(1, 5), Fraction(-3, 5))  # the pair of F.3
-    for regularization, eta in ((Fraction(1), Fraction(1, 10)), (Fraction(1, 100), Fraction(1, 10)), (Fraction(1, 10), Fraction(1, 1000))):
+    for regularization, eta in (
+        (Fraction(1), Fraction(1, 10)),
+        (Fraction(1, 100), Fraction(1, 10)),
+        (Fraction(1, 10), Fraction(1, 1000)),
+    ):
         image = [(1 - eta * regularization) * p - eta * c for p, c in zip(point, clipped, strict=True)]
-        require(sum(i * i for i in image) > (1 - eta * regularization) ** 2 * sum(p * p for p in point), "T contracts on this pair")
+        require(
+            sum(i * i for i in image) > (1 - eta * regularization) ** 2 * sum(p * p for p in point),
+            "T contracts on this pair",
+        )
     generator, closest = np.random.default_rng(24), math.inf
     for _ in range(3000 * effort):
         rows = generator.normal(size=(3, 2))
@@ -230,7 +240,9 @@ def _clipped_theorems(claim, effort: int) -> Finding:
 
         here = generator.normal(size=2) * math.exp(generator.uniform(-1, 2))
         there = here + generator.normal(size=2) * math.exp(generator.uniform(-3, 1))
-        ratio = float(np.linalg.norm(step(here) - step(there)) / np.linalg.norm(here - there)) / (1 - eta * regularization)
+        ratio = float(np.linalg.norm(step(here) - step(there)) / np.linalg.norm(here - there)) / (
+            1 - eta * regularization
+        )
         if ratio > 1 + 1e-9:
             raise Refuted(f"T is not (1 − ηλ)-Lipschitz: {ratio} times that")
         closest = min(closest, 1 - ratio)

@@ -31,12 +31,23 @@ def _fokker_planck(claim, effort: int) -> Finding:
     residual = density.diff(t) - claim * (density * drift).diff(x) - s2 * density.diff(x, 2)
     require(sp.simplify(residual / density) == 0, "Gaussian start: the equation has a residual")
     left, right = sp.symbols("gl gr", real=True)  # drifts from the two starting points 0 and b
-    parts = [sp.exp(-((x - start + t * g) ** 2) / (4 * s2 * t)) / sp.sqrt(4 * sp.pi * s2 * t) for start, g in ((0, left), (b, right))]
+    parts = [
+        sp.exp(-((x - start + t * g) ** 2) / (4 * s2 * t)) / sp.sqrt(4 * sp.pi * s2 * t)
+        for start, g in ((0, left), (b, right))
+    ]
     weight = sp.Symbol("w", positive=True)
     mixture = weight * parts[0] + (1 - weight) * parts[1]
     flux = weight * parts[0] * left + (1 - weight) * parts[1] * right  # μ_t E[g|Θ_t]
     residual = mixture.diff(t) - claim * flux.diff(x) - s2 * mixture.diff(x, 2)
-    point = {x: sp.Rational(1, 3), t: sp.Rational(1, 2), s2: 2, b: 3, left: sp.Rational(1, 5), right: -1, weight: sp.Rational(1, 4)}
+    point = {
+        x: sp.Rational(1, 3),
+        t: sp.Rational(1, 2),
+        s2: 2,
+        b: 3,
+        left: sp.Rational(1, 5),
+        right: -1,
+        weight: sp.Rational(1, 4),
+    }
     require(abs(residual.subs(point).evalf(30)) < 1e-25, "two-point start: the equation has a residual")
     theta, h, first, second = sp.symbols("theta h f s", real=True)  # gradients at the two databases
     same(theta - h / 2 * (first + second) - h / 2 * (first - second), theta - h * first, "(98) is (97)")
@@ -51,6 +62,7 @@ def _cube_law(order: float, transport) -> float:
         return sum(mp.npdf(x, mean) / abs(slope) for x, slope in transport(y))
 
     with mp.workdps(15):
+
         def integrand(y):
             base = density(y, 0)
             return density(y, 0.5) ** order * base ** (1 - order) if base else mp.mpf(0)
@@ -86,7 +98,11 @@ def _folded_preimages(y):
 )
 def _bijection(claim, effort: int) -> Finding:
     p, r, slope, order = sp.symbols("p r J q", positive=True)
-    same(sp.powsimp((p / slope) ** order * (r / slope) ** (1 - order) * slope, force=True), sp.powsimp(p**order * r ** (1 - order), force=True), "integrands")
+    same(
+        sp.powsimp((p / slope) ** order * (r / slope) ** (1 - order) * slope, force=True),
+        sp.powsimp(p**order * r ** (1 - order), force=True),
+        "integrands",
+    )
     worst = 0.0
     for value in (2.0, 3.5):
         found, truth = _cube_law(value, claim), value * 0.25 / 2
@@ -114,7 +130,9 @@ def _gradient_map(claim, effort: int) -> Finding:
     line = (1 - 2 * eta * lam * (lam + beta) / (2 * lam + beta)) + (eta**2 - 2 * eta / (2 * lam + beta)) * lam**2
     same(line, (1 - eta * lam) ** 2, "last line, with ‖Δ∇L‖ ≥ λ‖Δθ‖ (its factor is ≤ 0 for η ≤ 2/(2λ+β))")
     for low, high in ((Fraction(1, 10), Fraction(3)), (Fraction(1), Fraction(3, 2)), (Fraction(1, 1000), Fraction(50))):
-        largest = Fraction(claim(strong_convexity=float(low), objective_smoothness=float(high))).limit_denominator(10**9)
+        largest = Fraction(claim(strong_convexity=float(low), objective_smoothness=float(high))).limit_denominator(
+            10**9
+        )
         for step, allowed in ((largest, True), (largest * Fraction(101, 100), False)):
             factor = max(abs(1 - step * low), abs(1 - step * high))
             ok = factor <= (1 - step * low) + Fraction(1, 10**6)
@@ -127,7 +145,9 @@ def _gradient_map(claim, effort: int) -> Finding:
         strong = math.exp(generator.uniform(-4, 1))
         step = claim(strong_convexity=strong, objective_smoothness=strong + smooth)
         here = generator.normal(size=3) * math.exp(generator.uniform(-2, 1))
-        there = here + (rows[0] - rows[1] if generator.random() < 0.5 else generator.normal(size=3)) * math.exp(generator.uniform(-7, 0))
+        there = here + (rows[0] - rows[1] if generator.random() < 0.5 else generator.normal(size=3)) * math.exp(
+            generator.uniform(-7, 0)
+        )
         images = []
         for theta in (here, there):
             weights = np.exp(rows @ theta - (rows @ theta).max())
@@ -158,7 +178,9 @@ def _rate_of_change(claim, effort: int) -> Finding:
         second = (nu * w + s2 * nu.diff(x)).diff(x)
         change = order * ratio ** (order - 1) * first - (order - 1) * ratio**order * second
         flux = order * (order - 1) * ratio ** (order - 1) * ratio.diff(x) * ((v - w) + s2 * sp.log(ratio).diff(x)) * nu
-        boundary = order * ratio ** (order - 1) * (mu * v + s2 * mu.diff(x)) - (order - 1) * ratio**order * (nu * w + s2 * nu.diff(x))
+        boundary = order * ratio ** (order - 1) * (mu * v + s2 * mu.diff(x)) - (order - 1) * ratio**order * (
+            nu * w + s2 * nu.diff(x)
+        )
         require(sp.simplify(sp.expand(change + flux - boundary.diff(x))) == 0, f"q = {order}: not a total derivative")
     # per unit of ρ^q: −(q)(σ² z² + z δ) with z = |∇log ρ|, |δ| ≤ L, against qL² drive/σ² − q σ² keep z²
     z, q = sp.symbols("z q", positive=True)
@@ -188,7 +210,11 @@ def _ls_along(claim, effort: int) -> Finding:
     theta, first, second, h = sp.symbols("theta f g h", real=True)
     mixed = theta - h * ((1 + s / h) / 2 * first + (1 - s / h) / 2 * second)
     same(mixed, theta - h / 2 * (first + second) - s / 2 * (first - second), "(109): T_s is a step on a mixture")
-    for low, step in ((0.5, 0.8), (0.1, 1.9), (2.0, 0.3)):  # variance of the quadratic loss of curvature λ stays at σ²/c
+    for low, step in (
+        (0.5, 0.8),
+        (0.1, 1.9),
+        (2.0, 0.3),
+    ):  # variance of the quadratic loss of curvature λ stays at σ²/c
         variance = 1 / float(claim(low, step))
         require(abs((1 - step * low) ** 2 * variance + 2 * step - variance) < 1e-12, "attained at curvature λ")
     return Finding("exact; attained")
@@ -246,9 +272,16 @@ def _edit(claim, effort: int) -> Finding:
     same(bound, (1 + beta / lam) * (2 * err + 16 * r**2 * L**2 / (lam * n**2)), "(118)")
     generator, closest = np.random.default_rng(52), [math.inf, math.inf]
     for trial in range(150 * effort):
-        strong, records, batch = math.exp(generator.uniform(-5, 0)), int(generator.integers(4, 30)), int(generator.integers(1, 4))
+        strong, records, batch = (
+            math.exp(generator.uniform(-5, 0)),
+            int(generator.integers(4, 30)),
+            int(generator.integers(1, 4)),
+        )
         linear_move = 2 * batch / (strong * records)  # linear loss, r records x → −x with ‖x‖ = L = 1
-        require(linear_move <= claim.move(1.0, strong, records, batch) * (1 + 1e-12), f"the linear loss moves by {linear_move}")
+        require(
+            linear_move <= claim.move(1.0, strong, records, batch) * (1 + 1e-12),
+            f"the linear loss moves by {linear_move}",
+        )
         package = sharp.minimiser_move(lipschitz=1.0, strong_convexity=strong, records=records, batch=batch)
         require(abs(package / linear_move - 1) < 1e-12, "minimiser_move is attained by the linear loss")
         rows = generator.normal(size=(records, 2)) if trial % 2 else np.tile([1.0, 0.0], (records, 1))
@@ -261,11 +294,15 @@ def _edit(claim, effort: int) -> Finding:
         require(distance <= package * (1 + 1e-9), f"the minimiser moves by {distance} > {package}")
         theta = before + generator.normal(size=2) * math.exp(generator.uniform(-6, 1))
         old = _objective(theta, rows, labels, strong) - _objective(before, rows, labels, strong)
-        new = _objective(theta, edited_rows, edited_labels, strong) - _objective(after, edited_rows, edited_labels, strong)
+        new = _objective(theta, edited_rows, edited_labels, strong) - _objective(
+            after, edited_rows, edited_labels, strong
+        )
         limit = claim.risk(max(0.0, old), 1.0, strong, 0.25, records, batch)
         require(new <= limit + 1e-9, f"risk {new} above {limit}")
         closest = [min(closest[0], 1 - distance / package), min(closest[1], 1 - new / limit)]
-    return Finding(f"the printed move is twice the sharp one; closest: move {closest[0]:.1e} of sharp, risk {closest[1]:.0%}")
+    return Finding(
+        f"the printed move is twice the sharp one; closest: move {closest[0]:.1e} of sharp, risk {closest[1]:.0%}"
+    )
 
 
 @statement(
@@ -282,9 +319,17 @@ def _accuracy(claim, effort: int) -> Finding:
     eta, lam, beta, s2, d, g = sp.symbols("eta lambda beta s2 d g", positive=True)
     smooth = lam + beta
     # E of ⟨∇, Δ⟩ + (β+λ)/2 ‖Δ‖², Δ = −η∇ + sqrt(2ησ²) Z, g = ‖∇‖²
-    same(-eta * g + smooth / 2 * (eta**2 * g + 2 * eta * s2 * d), -eta * (1 - eta * smooth / 2) * g + eta * d * s2 * smooth, "(123)")
+    same(
+        -eta * g + smooth / 2 * (eta**2 * g + 2 * eta * s2 * d),
+        -eta * (1 - eta * smooth / 2) * g + eta * d * s2 * smooth,
+        "(123)",
+    )
     same(eta * (1 - eta * smooth / 2) * 2 * lam, lam * eta * (2 - eta * smooth), "γ from (124)")
-    same((lam * eta * (2 - eta * smooth)).subs(smooth, 1 / eta).subs(beta, 1 / eta - lam), lam * eta, "γ = λη at the largest step, more below it")
+    same(
+        (lam * eta * (2 - eta * smooth)).subs(smooth, 1 / eta).subs(beta, 1 / eta - lam),
+        lam * eta,
+        "γ = λη at the largest step, more below it",
+    )
     same(eta * d * s2 * smooth / (lam * eta), (1 + beta / lam) * d * s2, "the geometric sum")
     generator, closest = np.random.default_rng(53), math.inf
     for _ in range(2000 * effort):
@@ -296,7 +341,9 @@ def _accuracy(claim, effort: int) -> Finding:
         decay = (1 - step * curvature) ** (2 * steps)
         stationary = 2 * step * variance / (1 - (1 - step * curvature) ** 2)
         risk = float(curvature @ (spread * decay + stationary * (1 - decay))) / 2
-        bound = claim(float(curvature @ spread) / 2, math.exp(-strong * step * steps / 2), 1 + extra / strong, dimension, variance)
+        bound = claim(
+            float(curvature @ spread) / 2, math.exp(-strong * step * steps / 2), 1 + extra / strong, dimension, variance
+        )
         require(risk <= bound * (1 + 1e-9), f"risk {risk} above {bound}")
         closest = min(closest, 1 - risk / bound)
     require(convex.condition_number(regularization=0.5, smoothness=1.0) == 3.0, "κ")

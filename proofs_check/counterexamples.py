@@ -97,9 +97,6 @@ def _laplace(claim, effort: int) -> Finding:
     )
 
 
-
-
-
 def _pad_world(deleted: int, others: int, write, keep: Fraction) -> dict[tuple[int, int], Fraction]:
     """Exact law of (first bit, ones among the others) in Ā's output, when the requester has written `write(pad)` everywhere."""
     law: dict[tuple[int, int], Fraction] = {}
@@ -115,7 +112,10 @@ def _pad_world(deleted: int, others: int, write, keep: Fraction) -> dict[tuple[i
 
 def _cost_to_any_reference(first: dict, second: dict) -> Fraction:
     """Lower bound on min over π of max_b e^{R_2(P_b‖π)}: (Σ sqrt(P_0² + P_1²))²/2, by Cauchy–Schwarz."""
-    total = sum(root_below(first.get(k, Fraction(0)) ** 2 + second.get(k, Fraction(0)) ** 2) for k in first.keys() | second.keys())
+    total = sum(
+        root_below(first.get(k, Fraction(0)) ** 2 + second.get(k, Fraction(0)) ** 2)
+        for k in first.keys() | second.keys()
+    )
     return total**2 / 2
 
 

@@ -20,7 +20,9 @@ def gap_and_variance(
     return mean, variance
 
 
-def joint_squared_mu(*, contraction: float, gap: float, noise: float, present: list[bool], observed: list[int]) -> float:
+def joint_squared_mu(
+    *, contraction: float, gap: float, noise: float, present: list[bool], observed: list[int]
+) -> float:
     """mᵀΣ⁻¹m of the joint law of the iterates numbered in `observed` (1-based), from a common fixed start.
 
     `present[k]` says whether the record takes part in step k + 1. The covariance of an AR(1) chain from a point is

@@ -75,7 +75,11 @@ def _gaussian_ls(claim, effort: int) -> Finding:
     require(strict < 2, "'=' in (90) fails at f = θ")
     c, rate, s2 = 2.0, 0.7, 1.0
     total = s2 / c + s2 / rate
-    same(sp.nsimplify(claim(sp.Rational(2), sp.Rational(7, 10))), 1 / (sp.Rational(1, 2) + sp.Rational(10, 7)), "variances add")
+    same(
+        sp.nsimplify(claim(sp.Rational(2), sp.Rational(7, 10))),
+        1 / (sp.Rational(1, 2) + sp.Rational(10, 7)),
+        "variances add",
+    )
     closest = math.inf
     image = np.tanh(GRID) * 1.0  # 1-Lipschitz image of N(0, 1/c), then convolved with N(0, 1/λ)
     weights = gaussian(s2 / c)
@@ -225,14 +229,26 @@ def _renyi_form(claim, effort: int) -> Finding:
     q = sp.Symbol("q", positive=True)
     renyi = sp.Function("R")(q)
     energy = sp.exp((q - 1) * renyi)  # E_q
-    same(sp.simplify((q * sp.diff(energy, q) - energy * sp.log(energy).expand(force=True)) / energy), renyi + q * (q - 1) * renyi.diff(q), "left side")
+    same(
+        sp.simplify((q * sp.diff(energy, q) - energy * sp.log(energy).expand(force=True)) / energy),
+        renyi + q * (q - 1) * renyi.diff(q),
+        "left side",
+    )
     c, variance, x = sp.symbols("c s2 x", positive=True)
     ratio = sp.Function("h", positive=True)(x)
     information = ratio ** (q - 2) * sp.diff(ratio, x) ** 2  # I_q, π-density (27)
     square = sp.diff(ratio ** (q / 2), x) ** 2
     same(sp.simplify(4 * square / q**2 / information), 1, "(27): the two forms of I_q")
-    same(sp.simplify(2 * variance / c * square / information), claim(c, variance, q), "right side of (88) at f² = (μ/π)^q")
+    same(
+        sp.simplify(2 * variance / c * square / information),
+        claim(c, variance, q),
+        "right side of (88) at f² = (μ/π)^q",
+    )
     a, v = sp.symbols("a v", positive=True)
     curve = q * a**2 / (2 * v)
-    same(curve + q * (q - 1) * curve.diff(q), claim(c, variance, q).subs(c, variance / v) * (a / v) ** 2, "equality for a shift")
+    same(
+        curve + q * (q - 1) * curve.diff(q),
+        claim(c, variance, q).subs(c, variance / v) * (a / v) ** 2,
+        "equality for a shift",
+    )
     return Finding("exact; attained by shifted Gaussians")

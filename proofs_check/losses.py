@@ -39,7 +39,9 @@ def _attack(loss: Any, declared: Any, effort: int, seed: int) -> tuple[float, fl
 
     def curvatures(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
         h = 1e-5
-        columns = [(derivative(scores + h * e, labels) - derivative(scores - h * e, labels)) / (2 * h) for e in np.eye(outputs)]
+        columns = [
+            (derivative(scores + h * e, labels) - derivative(scores - h * e, labels)) / (2 * h) for e in np.eye(outputs)
+        ]
         matrix = np.array(columns)
         return np.linalg.eigvalsh((matrix + matrix.T) / 2)
 
@@ -47,29 +49,57 @@ def _attack(loss: Any, declared: Any, effort: int, seed: int) -> tuple[float, fl
 
     def measure(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float, float]:
         eigenvalues = curvatures(scores, labels)
-        return float(np.linalg.norm(derivative(scores, labels))) * radius, float(eigenvalues[-1]) * radius**2, -float(eigenvalues[0]) * radius**2
+        return (
+            float(np.linalg.norm(derivative(scores, labels))) * radius,
+            float(eigenvalues[-1]) * radius**2,
+            -float(eigenvalues[0]) * radius**2,
+        )
 
     for trial in range(150 * effort):
         labels = _labels(loss, generator)
         scores = generator.normal(size=outputs) * math.exp(generator.uniform(-3, 3.5))
         step = 1e-6  # the declared derivative is the derivative of the declared value
-        slope = np.array([(value(scores + step * e, labels) - value(scores - step * e, labels)) / (2 * step) for e in np.eye(outputs)])
-        require(np.allclose(slope, derivative(scores, labels), atol=2e-4), "derivative() is not the derivative of value()")
+        slope = np.array(
+            [
+                (value(scores + step * e, labels) - value(scores - step * e, labels)) / (2 * step)
+                for e in np.eye(outputs)
+            ]
+        )
+        require(
+            np.allclose(slope, derivative(scores, labels), atol=2e-4), "derivative() is not the derivative of value()"
+        )
         if trial < 30 * effort:
             for index, name in enumerate(found):
-                best = minimize(lambda z, y=labels, i=index: -measure(z, y)[i], scores, method="Nelder-Mead", options={"maxfev": 60 * outputs})
+                best = minimize(
+                    lambda z, y=labels, i=index: -measure(z, y)[i],
+                    scores,
+                    method="Nelder-Mead",
+                    options={"maxfev": 60 * outputs},
+                )
                 found[name] = max(found[name], -float(best.fun))
         for index, name in enumerate(found):
             found[name] = max(found[name], measure(scores, labels)[index])
     tolerance = 1e-6
-    require(found["lipschitz"] <= declared.lipschitz * (1 + tolerance), f"gradient norm {found['lipschitz']} above L = {declared.lipschitz}")
-    require(found["smoothness"] <= declared.smoothness * (1 + 1e-5) + 1e-8, f"curvature {found['smoothness']} above β₊ = {declared.smoothness}")
-    require(found["weak"] <= declared.weak_convexity * (1 + 1e-5) + 1e-8, f"curvature {-found['weak']} below −β₋ = {-declared.weak_convexity}")
+    require(
+        found["lipschitz"] <= declared.lipschitz * (1 + tolerance),
+        f"gradient norm {found['lipschitz']} above L = {declared.lipschitz}",
+    )
+    require(
+        found["smoothness"] <= declared.smoothness * (1 + 1e-5) + 1e-8,
+        f"curvature {found['smoothness']} above β₊ = {declared.smoothness}",
+    )
+    require(
+        found["weak"] <= declared.weak_convexity * (1 + 1e-5) + 1e-8,
+        f"curvature {-found['weak']} below −β₋ = {-declared.weak_convexity}",
+    )
     spread = 0.0
     if math.isfinite(declared.range):
         for _ in range(40 * effort):
             labels = _labels(loss, generator)
-            levels = [value(generator.choice([-1.0, 1.0], outputs) * math.exp(generator.uniform(-2, 4)), labels) for _ in range(60)]
+            levels = [
+                value(generator.choice([-1.0, 1.0], outputs) * math.exp(generator.uniform(-2, 4)), labels)
+                for _ in range(60)
+            ]
             spread = max(spread, max(levels) - min(levels))
         require(spread <= declared.range * (1 + tolerance), f"range {spread} above ω = {declared.range}")
     else:
@@ -107,7 +137,11 @@ SPAN = sp.Interval(-1, 1)
 def _logistic(claim, effort: int) -> Finding:
     z = sp.Symbol("z", real=True)
     for point in (sp.Rational(-7, 3), sp.Rational(1, 5)):
-        require(abs(((1 - sp.tanh(z / 2) ** 2) / 4 - sp.diff(sp.log(1 + sp.exp(-z)), z, 2)).subs(z, point).evalf(30)) < 1e-25, "g′ in u")
+        require(
+            abs(((1 - sp.tanh(z / 2) ** 2) / 4 - sp.diff(sp.log(1 + sp.exp(-z)), z, 2)).subs(z, point).evalf(30))
+            < 1e-25,
+            "g′ in u",
+        )
     same(sp.maximum((1 - u**2) / 4, u, SPAN), sp.Rational(1, 4), "β₊")
     same(sp.minimum((1 - u**2) / 4, u, SPAN), 0, "β₋")
     same(sp.maximum(sp.Abs((1 - u) / 2), u, SPAN), 1, "L")
@@ -124,7 +158,10 @@ def _logistic(claim, effort: int) -> Finding:
     scope="The code attacked with 2, 3 and 5 classes, Hessian eigenvalues included; the proof (variance of a bounded variable, Popoviciu) is in the class and not checked by machine.",
 )  # fmt: skip
 def _softmax(claim, effort: int) -> Finding:
-    gaps = [_attack(losses.Softmax(radius=2.0, classes=k), claim(losses.Softmax(radius=2.0, classes=k)), effort, 92) for k in (2, 3, 5)]
+    gaps = [
+        _attack(losses.Softmax(radius=2.0, classes=k), claim(losses.Softmax(radius=2.0, classes=k)), effort, 92)
+        for k in (2, 3, 5)
+    ]
     return Finding(_margin(tuple(min(column) for column in zip(*gaps, strict=True))))
 
 
@@ -141,7 +178,12 @@ def _pseudo_huber(claim, effort: int) -> Finding:
     loss = delta**2 * (sp.sqrt(1 + (residual / delta) ** 2) - 1)
     same(sp.simplify(loss.diff(residual, 2)), (1 + (residual / delta) ** 2) ** sp.Rational(-3, 2), "g′")
     require(sp.limit(loss.diff(residual), residual, sp.oo) == delta, "sup |g| = δ")
-    gaps = [_attack(losses.PseudoHuber(radius=1.5, delta=value), claim(losses.PseudoHuber(radius=1.5, delta=value)), effort, 93) for value in (0.5, 2.0)]
+    gaps = [
+        _attack(
+            losses.PseudoHuber(radius=1.5, delta=value), claim(losses.PseudoHuber(radius=1.5, delta=value)), effort, 93
+        )
+        for value in (0.5, 2.0)
+    ]
     return Finding(_margin(tuple(min(column) for column in zip(*gaps, strict=True))))
 
 
@@ -183,5 +225,13 @@ def _sigmoid(claim, effort: int) -> Finding:
 )  # fmt: skip
 def _tanh(claim, effort: int) -> Finding:
     same(sp.maximum(2 * u * (1 - u**2), u, SPAN), 4 / (3 * sp.sqrt(3)), "sup |tanh″|")
-    gaps = [_attack(losses.TanhNetwork(radius=1.0, outer_weights=a), claim(losses.TanhNetwork(radius=1.0, outer_weights=a)), effort, 96) for a in ((0.5,), (8.0, 1.0), (20.0, 0.5, -0.3))]
+    gaps = [
+        _attack(
+            losses.TanhNetwork(radius=1.0, outer_weights=a),
+            claim(losses.TanhNetwork(radius=1.0, outer_weights=a)),
+            effort,
+            96,
+        )
+        for a in ((0.5,), (8.0, 1.0), (20.0, 0.5, -0.3))
+    ]
     return Finding(_margin(tuple(min(column) for column in zip(*gaps, strict=True))))

@@ -25,7 +25,11 @@ def _tracing(claim, effort: int) -> Finding:
     flux = (a * past - a * x + claim * s2 * log_ratio.diff(x)) * density
     require(sp.simplify((density.diff(t) - flux.diff(x)) / density) == 0, "the equation has a residual")
     objective, law = sp.Function("U")(x), sp.Function("mu")(x)
-    same(s2 * (sp.log(law) + objective / s2).diff(x) * law, s2 * law.diff(x) + objective.diff(x) * law, "σ²∇log(μ/π) μ = σ²∇μ + ∇L μ")
+    same(
+        s2 * (sp.log(law) + objective / s2).diff(x) * law,
+        s2 * law.diff(x) + objective.diff(x) * law,
+        "σ²∇log(μ/π) μ = σ²∇μ + ∇L μ",
+    )
     return Finding("exact")
 
 
@@ -46,7 +50,9 @@ def _inequality(claim, effort: int) -> Finding:
         inner = (shift + s2 * sp.log(ratio).diff(x)) * mu
         change = order * ratio ** (order - 1) * inner.diff(x)
         flux = order * (order - 1) * ratio ** (order - 2) * ratio.diff(x) * inner
-        require(sp.simplify(sp.expand(change + flux - (order * ratio ** (order - 1) * inner).diff(x))) == 0, f"q = {order}")
+        require(
+            sp.simplify(sp.expand(change + flux - (order * ratio ** (order - 1) * inner).diff(x))) == 0, f"q = {order}"
+        )
     rho = sp.Function("rho", positive=True)(x)
     same(sp.simplify(rho * (rho ** (q / 2)).diff(x) ** 2 / rho / (rho ** (q - 2) * rho.diff(x) ** 2)), q**2 / 4, "I_q")
     z, g = sp.symbols("z g", real=True)  # z = ρ^{−1/2}∇ρ^{q/2} and g = ρ^{(q−1)/2}·difference, per unit of μ/E
@@ -76,7 +82,11 @@ def _change_of_measure(claim, effort: int) -> Finding:
     objective, root = sp.Function("U")(x), sp.Function("h")(x)
     density = sp.exp(-objective / s2)
     law = root**2 * density
-    left = objective.diff(x) ** 2 * law - s2 * objective.diff(x, 2) * law - 2 * s2 * root * objective.diff(x) * root.diff(x) * density
+    left = (
+        objective.diff(x) ** 2 * law
+        - s2 * objective.diff(x, 2) * law
+        - 2 * s2 * root * objective.diff(x) * root.diff(x) * density
+    )
     same(sp.expand(left + (s2 * objective.diff(x) * law).diff(x)), 0, "the identity, up to a total derivative")
     u, w = sp.symbols("u w", real=True)
     same(u**2 / 2 + 2 * s2**2 * w**2 - 2 * s2 * u * w, (u - 2 * s2 * w) ** 2 / 2, "Young's inequality")

@@ -20,7 +20,9 @@ def _half(**arguments: Any) -> float:
     return sharp.gdp(**{**arguments, "sensitivity": arguments["sensitivity"] / 2})
 
 
-def _shifts(contraction: Fraction, gap: Fraction, steps_with: int, steps_without: int) -> tuple[Fraction, list[Fraction]]:
+def _shifts(
+    contraction: Fraction, gap: Fraction, steps_with: int, steps_without: int
+) -> tuple[Fraction, list[Fraction]]:
     """(Σ a_k², path z_k) for the optimal shifts a_k ∝ c^{t−k}, exactly."""
     total = steps_with + steps_without
     reach = sum(contraction ** (total - k) * gap for k in range(1, steps_with + 1))  # Σ c^{t−k} s_k must be spent
@@ -43,7 +45,11 @@ def _worlds(kind: str, regularization: float, step_size: float, variance: float)
 
     # 40 cells per noise width: the hockey-stick has a kink, whose error is at most 0.24 (1 + e^ε)/(8 · 40²)
     line = Line(7 * math.sqrt(variance / regularization) + 2.2, math.sqrt(2 * step_size * variance), 40)
-    return line, [line.kernel(gradient(label), step_size) for label in (1.0, -1.0)], line.kernel(lambda x: regularization * x, step_size)
+    return (
+        line,
+        [line.kernel(gradient(label), step_size) for label in (1.0, -1.0)],
+        line.kernel(lambda x: regularization * x, step_size),
+    )
 
 
 def _attack(bound, line: Line, kernels: list, null, orders=(1.2, 2.0, 6.0)) -> float:
@@ -60,12 +66,18 @@ def _attack(bound, line: Line, kernels: list, null, orders=(1.2, 2.0, 6.0)) -> f
             for one, two in (laws, laws[::-1]):
                 for order in orders:
                     truth = renyi(order, one, two)
-                    require(truth <= order * mu * mu / 2 * (1 + 1e-9), f"T = {steps_with}, K = {steps_without}: R_{order} = {truth} above {order * mu * mu / 2}")
+                    require(
+                        truth <= order * mu * mu / 2 * (1 + 1e-9),
+                        f"T = {steps_with}, K = {steps_without}: R_{order} = {truth} above {order * mu * mu / 2}",
+                    )
                     closest = min(closest, 1 - truth / (order * mu * mu / 2))
                 for epsilon in (0.0, mu / 2, mu, 2 * mu):
                     delta = float(np.maximum(one - math.exp(epsilon) * two, 0).sum())
                     limit = conversion.gdp_delta(mu=mu, epsilon=epsilon)
-                    require(delta <= limit + 2e-5 * (1 + math.exp(epsilon)), f"T = {steps_with}, K = {steps_without}: δ({epsilon}) = {delta} above {limit}")
+                    require(
+                        delta <= limit + 2e-5 * (1 + math.exp(epsilon)),
+                        f"T = {steps_with}, K = {steps_without}: δ({epsilon}) = {delta} above {limit}",
+                    )
     return closest
 
 
@@ -89,7 +101,9 @@ def _gdp(claim, effort: int) -> Finding:
                 square, path = _shifts(contraction, gap, steps_with, steps_without)
                 require(min(path) >= 0 and path[-1] == 0, "the optimal path keeps z ≥ 0 and ends at 0")
                 t, k, c = steps_with, steps_without, contraction
-                closed = gap**2 * c ** (2 * k) * (1 - c**t) ** 2 * (1 - c**2) / ((1 - c) ** 2 * (1 - c ** (2 * (t + k))))
+                closed = (
+                    gap**2 * c ** (2 * k) * (1 - c**t) ** 2 * (1 - c**2) / ((1 - c) ** 2 * (1 - c ** (2 * (t + k))))
+                )
                 require(square == closed, "Σ a_k² is the closed form")
                 mean, variance = Fraction(0), Fraction(0)
                 for step in range(t + k):
@@ -97,7 +111,15 @@ def _gdp(claim, effort: int) -> Finding:
                 require(mean**2 / variance == closed, "the linear loss attains it")
                 # s = ηΔ/n with η = (1 − c)/m, τ² = 2ησ²: choose m = 1, σ² = 1/(2η), so τ = 1
                 eta = float(1 - c)
-                found = claim(sensitivity=float(gap) * 10 / eta, step_size=eta, strong_convexity=1.0, noise_variance=1 / (2 * eta), records=10, steps_with_record=t, steps_without_record=k)
+                found = claim(
+                    sensitivity=float(gap) * 10 / eta,
+                    step_size=eta,
+                    strong_convexity=1.0,
+                    noise_variance=1 / (2 * eta),
+                    records=10,
+                    steps_with_record=t,
+                    steps_without_record=k,
+                )
                 worst = max(worst, abs(found**2 / float(closed) - 1))
                 require(worst < 1e-10, f"gdp² = {found**2}, exact {float(closed)}")
     for regularization, variance in ((0.5, 0.6), (0.2, 1.5)):
@@ -106,7 +128,15 @@ def _gdp(claim, effort: int) -> Finding:
 
         def bound(steps_with: int, steps_without: int, m=regularization, eta=step_size, v=variance) -> float:
             # in one dimension the two labels' gradients differ by exactly 1
-            return claim(sensitivity=1.0, step_size=eta, strong_convexity=m, noise_variance=v, records=1, steps_with_record=steps_with, steps_without_record=steps_without)
+            return claim(
+                sensitivity=1.0,
+                step_size=eta,
+                strong_convexity=m,
+                noise_variance=v,
+                records=1,
+                steps_with_record=steps_with,
+                steps_without_record=steps_without,
+            )
 
         closest = _attack(bound, line, kernels, null)
     return Finding(f"attained (to {worst:.0e}); logistic {max(0.0, closest):.1%} below")
@@ -117,7 +147,12 @@ def _gdp(claim, effort: int) -> Finding:
     "μ_∞² = Δ²(1 − ηm/2)/(mσ²n²) is the supremum over T, and c^K μ_∞ after K clean steps; σ² from it holds for every K",
     evidence=(SYMBOLIC, RIGOROUS),
     claim=sharp.gdp_limit,
-    fault=("1 − ηm for 1 − ηm/2", lambda *, sensitivity, step_size, strong_convexity, noise_variance, records: sensitivity / records * math.sqrt((1 - step_size * strong_convexity) / (strong_convexity * noise_variance))),
+    fault=(
+        "1 − ηm for 1 − ηm/2",
+        lambda *, sensitivity, step_size, strong_convexity, noise_variance, records: (
+            sensitivity / records * math.sqrt((1 - step_size * strong_convexity) / (strong_convexity * noise_variance))
+        ),
+    ),
     licenses=("guarantees.sharp:gdp_limit", "guarantees.sharp:noise_variance"),
     scope="(s²/τ²)(1+c)/(1−c) with s = ηΔ/n, τ² = 2ησ² symbolically; monotone in T and in K by the package over a random box; σ² and μ_∞ invert each other, and "
     "μ² = 2ε_dp/q is half of the printed noise.",
@@ -125,22 +160,41 @@ def _gdp(claim, effort: int) -> Finding:
 def _limit(claim, effort: int) -> Finding:
     eta, m, s2, delta, n = sp.symbols("eta m s2 Delta n", positive=True)
     c = 1 - eta * m
-    same((eta * delta / n) ** 2 / (2 * eta * s2) * (1 + c) / (1 - c), delta**2 * (1 - eta * m / 2) / (m * s2 * n**2), "μ_∞²")
+    same(
+        (eta * delta / n) ** 2 / (2 * eta * s2) * (1 + c) / (1 - c),
+        delta**2 * (1 - eta * m / 2) / (m * s2 * n**2),
+        "μ_∞²",
+    )
     t = sp.Symbol("t", positive=True)  # c^T: (1 − t)²/(1 − k t²) with k = c^{2K} falls in t
     k = sp.Symbol("k", positive=True)
-    same(sp.factor(sp.diff((1 - t) ** 2 / (1 - k * t**2), t)), -2 * (1 - t) * (1 - k * t) / (1 - k * t**2) ** 2, "increasing in T")
+    same(
+        sp.factor(sp.diff((1 - t) ** 2 / (1 - k * t**2), t)),
+        -2 * (1 - t) * (1 - k * t) / (1 - k * t**2) ** 2,
+        "increasing in T",
+    )
     generator, closest = np.random.default_rng(81), math.inf
     for _ in range(1000 * effort):
         strong = math.exp(generator.uniform(-6, 1))
-        common = {"sensitivity": 2.0, "step_size": generator.uniform(0.001, 1) / strong, "strong_convexity": strong, "noise_variance": math.exp(generator.uniform(-4, 4)), "records": 30}
+        common = {
+            "sensitivity": 2.0,
+            "step_size": generator.uniform(0.001, 1) / strong,
+            "strong_convexity": strong,
+            "noise_variance": math.exp(generator.uniform(-4, 4)),
+            "records": 30,
+        }
         limit = claim(**common)
         steps, clean = int(math.exp(generator.uniform(0, 8))), int(generator.integers(0, 30))
         value = sharp.gdp(**common, steps_with_record=steps, steps_without_record=clean)
         ceiling = limit * (1 - common["step_size"] * strong) ** clean
         require(value <= ceiling * (1 + 1e-9), f"μ(T = {steps}, K = {clean}) = {value} above {ceiling}")
-        require(value <= sharp.gdp(**common, steps_with_record=2 * steps, steps_without_record=clean) * (1 + 1e-12), "increasing in T")
+        require(
+            value <= sharp.gdp(**common, steps_with_record=2 * steps, steps_without_record=clean) * (1 + 1e-12),
+            "increasing in T",
+        )
         closest = min(closest, 1 - value / ceiling if ceiling > 0 else 1.0)
-        noise = sharp.noise_variance(gdp=limit, **{key: common[key] for key in ("sensitivity", "step_size", "strong_convexity", "records")})
+        noise = sharp.noise_variance(
+            gdp=limit, **{key: common[key] for key in ("sensitivity", "step_size", "strong_convexity", "records")}
+        )
         require(abs(noise / common["noise_variance"] - 1) < 1e-9, "noise_variance inverts gdp_limit")
     printed = convex.noise_variance(rate=0.1, sensitivity=2.0, regularization=0.01, records=100)
     ours = sharp.noise_variance(gdp=math.sqrt(0.2), sensitivity=2.0, step_size=1.0, strong_convexity=0.01, records=100)
@@ -170,7 +224,9 @@ def _steps(claim, effort: int) -> Finding:
             steps = claim(gdp_before=before, gdp_after=after, step_size=step_size, strong_convexity=strong)
             left = (1 - mp.mpf(step_size) * mp.mpf(strong)) ** steps * before
             require(left <= after * (1 + 1e-12), f"K = {steps} leaves {float(left)} > {after}")
-            require(steps <= 1 or left / (1 - mp.mpf(step_size) * mp.mpf(strong)) > after * (1 - 1e-9), "K is the least")
+            require(
+                steps <= 1 or left / (1 - mp.mpf(step_size) * mp.mpf(strong)) > after * (1 - 1e-9), "K is the least"
+            )
             if steps:
                 closest = min(closest, float(1 - left / after))
     strong, smooth, step_size = 1e-3, 0.25, 1 / (1e-3 + 0.25)
@@ -179,8 +235,16 @@ def _steps(claim, effort: int) -> Finding:
         require(found == expected, f"Adult-sized example: {found} steps, not {expected}")
     eta = convex.step_size(regularization=strong, smoothness=smooth)
     require(convex.deletion_steps(dp=1.0, deletion=0.1, regularization=strong, step_size=eta) == 2312, "printed: 2,312")
-    require(convex.learn_steps_for_utility(rate=0.1, regularization=strong, smoothness=smooth, records=26000, dimension=108) == 12009, "12,009")
-    require(convex.delete_steps_for_utility(rate=0.1, regularization=strong, smoothness=smooth, dimension=108, batch=1) == 7164, "7,164")
+    require(
+        convex.learn_steps_for_utility(rate=0.1, regularization=strong, smoothness=smooth, records=26000, dimension=108)
+        == 12009,
+        "12,009",
+    )
+    require(
+        convex.delete_steps_for_utility(rate=0.1, regularization=strong, smoothness=smooth, dimension=108, batch=1)
+        == 7164,
+        "7,164",
+    )
     return Finding(f"closest approach {max(0.0, closest):.1e}")
 
 
@@ -206,135 +270,39 @@ def _weakly_convex(claim, effort: int) -> Finding:
         require(max(abs(1 - step * low), abs(1 - step * high)) == 1 - step * low, "c = 1 − ηm up to η = 2/(m+M)")
     for regularization in (1.3 * curvature, 3 * curvature):
         strong = regularization - curvature
-        step_size = 0.9 * sharp.largest_step_size(strong_convexity=strong, objective_smoothness=regularization + curvature)
-        common = {"sensitivity": 2.0, "step_size": step_size, "strong_convexity": strong, "noise_variance": 0.4, "records": 5}
+        step_size = 0.9 * sharp.largest_step_size(
+            strong_convexity=strong, objective_smoothness=regularization + curvature
+        )
+        common = {
+            "sensitivity": 2.0,
+            "step_size": step_size,
+            "strong_convexity": strong,
+            "noise_variance": 0.4,
+            "records": 5,
+        }
         for steps_with, steps_without in ((3, 0), (20, 4), (200, 10)):
-            truth = gaussian.gap_and_variance(contraction=1 - step_size * strong, gap=step_size * 0.4, noise=2 * step_size * 0.4, steps_with=steps_with, steps_without=steps_without)
+            truth = gaussian.gap_and_variance(
+                contraction=1 - step_size * strong,
+                gap=step_size * 0.4,
+                noise=2 * step_size * 0.4,
+                steps_with=steps_with,
+                steps_without=steps_without,
+            )
             exact = truth[0] / math.sqrt(truth[1])
             found = claim(**common, steps_with_record=steps_with, steps_without_record=steps_without)
             require(found >= exact * (1 - 1e-9), f"μ = {found} below the exact {exact} of the concave quadratic")
         line, kernels, null = _worlds("sigmoid", regularization, step_size, 0.4)
 
         def bound(steps_with: int, steps_without: int, eta=step_size, m=strong) -> float:
-            return claim(sensitivity=0.5, step_size=eta, strong_convexity=m, noise_variance=0.4, records=1, steps_with_record=steps_with, steps_without_record=steps_without)
+            return claim(
+                sensitivity=0.5,
+                step_size=eta,
+                strong_convexity=m,
+                noise_variance=0.4,
+                records=1,
+                steps_with_record=steps_with,
+                steps_without_record=steps_without,
+            )
 
         closest = _attack(bound, line, kernels, null)
     return Finding(f"attained by a concave quadratic; sigmoid {closest:.0%} below")
-
-
-class _Diffuse:
-    dp = staticmethod(sharp.minimiser_dp_gdp)
-    deletion = staticmethod(sharp.minimiser_deletion_gdp)
-
-
-class _DiffuseFault(_Diffuse):
-    @staticmethod
-    def deletion(**arguments: Any) -> float:
-        return sharp.minimiser_deletion_gdp(**{**arguments, "gradient_tolerance": arguments["gradient_tolerance"] / 2})
-
-
-@statement(
-    "S.diffuse",
-    "solve to gradient norm γ, then K steps: μ_dp = (Δ + 2γnc^K)√((1−ηm/2)/(mσ²n²(1−c^{2K}))), μ_dd the same with Δ = 0",
-    evidence=(SYMBOLIC, RIGOROUS),
-    claim=_Diffuse,
-    fault=("z₀ = γ/m for 2γ/m", _DiffuseFault),
-    licenses=("guarantees.sharp:minimiser_dp_gdp", "guarantees.sharp:minimiser_deletion_gdp"),
-    scope="Closed form against the exact chain from z₀ = Δ/(mn) + 2γ/m with gap ηΔ/n per step, where a linear loss with the two worst approximate minimisers attains it "
-    "(600 random cases, equality); the path z_k ≥ 0 in exact rationals; K → ∞ recovers μ_∞ (symbolic).",
-)
-def _solve_diffuse(claim, effort: int) -> Finding:
-    eta, m, s2, delta, n, g, ck = sp.symbols("eta m s2 Delta n gamma C", positive=True)  # C = c^K
-    mean = ck * (delta / (m * n) + 2 * g / m) + eta * delta / n * (1 - ck) / (eta * m)
-    variance = 2 * eta * s2 * (1 - ck**2) / (1 - (1 - eta * m) ** 2)
-    printed = (delta + 2 * g * n * ck) ** 2 * (1 - eta * m / 2) / (m * s2 * n**2 * (1 - ck**2))
-    same(mean**2 / variance, printed, "μ_dp²")
-    same(printed.subs(ck, 0), delta**2 * (1 - eta * m / 2) / (m * s2 * n**2), "K → ∞")
-    generator, worst = np.random.default_rng(83), 0.0
-    for _ in range(600 * effort):
-        strong = math.exp(generator.uniform(-5, 1))
-        step_size = generator.uniform(0.01, 0.99) / strong
-        steps, records = int(math.exp(generator.uniform(0, 4))), int(10 ** generator.uniform(0, 4))
-        variance_value, tolerance = math.exp(generator.uniform(-3, 3)), math.exp(generator.uniform(-12, 0))
-        contraction, noise = 1 - step_size * strong, 2 * step_size * variance_value
-        common = {"step_size": step_size, "strong_convexity": strong, "noise_variance": variance_value, "records": records, "steps": steps, "gradient_tolerance": tolerance}
-        for sensitivity in (2.0, 0.0):
-            mean_value, spread = sensitivity / (strong * records) + 2 * tolerance / strong, 0.0
-            for _ in range(steps):
-                mean_value, spread = contraction * mean_value + step_size * sensitivity / records, contraction**2 * spread + noise
-            exact = mean_value / math.sqrt(spread)
-            found = claim.dp(sensitivity=2.0, **common) if sensitivity else claim.deletion(**common)
-            require(found >= exact * (1 - 1e-9), f"Δ = {sensitivity}: μ = {found} below the exact {exact}")
-            worst = max(worst, abs(found / exact - 1))
-    for c in (Fraction(1, 5), Fraction(9, 10)):
-        for steps in (1, 4, 9):
-            start, gap = Fraction(3, 2), (1 - c) * 1
-            scale = (c**steps * start + gap * sum(c ** (steps - k) for k in range(1, steps + 1))) / sum(c ** (2 * (steps - k)) for k in range(1, steps + 1))
-            z = start
-            for k in range(1, steps + 1):
-                z = c * z + gap - scale * c ** (steps - k)
-                require(z >= 0, "the path keeps z ≥ 0")
-            require(z == 0, "the path ends at 0")
-    return Finding(f"attained (to {worst:.0e})")
-
-
-class _Distance:
-    after = staticmethod(sharp.distance_after)
-    steps = staticmethod(sharp.steps_to_distance)
-    stationary = staticmethod(sharp.stationary_distance)
-
-
-class _DistanceFault(_Distance):
-    @staticmethod
-    def stationary(*, dimension: int, noise_variance: float, strong_convexity: float, step_size: float) -> float:
-        return dimension * noise_variance / (2 * strong_convexity)
-
-
-@statement(
-    "S.utility",
-    "V ≤ c^{2K}(√V_before + s_r)² + (1 − c^{2K})V_∞, V_∞ = dσ²/(m(1−ηm/2)), err ≤ (M/2)V",
-    evidence=(SYMBOLIC, RIGOROUS),
-    claim=_Distance,
-    fault=("V_∞ = dσ²/(2m)", _DistanceFault),
-    licenses=(
-        "guarantees.sharp:stationary_distance",
-        "guarantees.sharp:distance_after",
-        "guarantees.sharp:steps_to_distance",
-        "guarantees.sharp:excess_risk",
-        "guarantees.sharp:minimiser_move",
-    ),
-    scope="Fixed point of V ← c²V + 2ηdσ² symbolically; exact moments of quadratic objectives with curvatures in [m, M] whose minimiser jumps by s_r, over a random "
-    "box (attained at curvature m); the steps returned reach (1 + tol)V_∞.",
-)
-def _utility(claim, effort: int) -> Finding:
-    eta, m, s2, d = sp.symbols("eta m s2 d", positive=True)
-    fixed = d * s2 / (m * (1 - eta * m / 2))
-    same((1 - eta * m) ** 2 * fixed + 2 * eta * d * s2, fixed, "V_∞")
-    generator, closest = np.random.default_rng(84), math.inf
-    for trial in range(1500 * effort):
-        strong, extra = math.exp(generator.uniform(-4, 1)), math.exp(generator.uniform(-3, 2))
-        step_size = generator.uniform(0.01, 0.99) * sharp.largest_step_size(strong_convexity=strong, objective_smoothness=strong + extra)
-        dimension, variance, steps = 3, math.exp(generator.uniform(-4, 1)), int(math.exp(generator.uniform(0, 6)))
-        curvature = strong + (extra * generator.random(dimension) if trial % 2 else np.zeros(dimension))
-        offset = generator.normal(size=dimension) * math.exp(generator.uniform(-2, 2))
-        jump = generator.normal(size=dimension)
-        jump *= math.exp(generator.uniform(-3, 2)) / np.linalg.norm(jump)
-        if trial % 3 == 0:
-            jump = offset / np.linalg.norm(offset) * np.linalg.norm(jump)
-        spread = generator.random() * variance
-        before = float(offset @ offset) + dimension * spread
-        decay = (1 - step_size * curvature) ** (2 * steps)
-        settled = 2 * step_size * variance * (1 - decay) / (1 - (1 - step_size * curvature) ** 2)
-        moved = offset + jump
-        truth = float(np.sum(decay * (moved**2 + spread) + settled))
-        stationary = claim.stationary(dimension=dimension, noise_variance=variance, strong_convexity=strong, step_size=step_size)
-        limit = claim.after(distance_before=before, move=float(np.linalg.norm(jump)), steps=steps, step_size=step_size, strong_convexity=strong, stationary=stationary)
-        require(truth <= limit * (1 + 1e-9), f"E‖θ − θ*‖² = {truth} above {limit}")
-        closest = min(closest, 1 - truth / limit)
-        risk = float(curvature @ (decay * (moved**2 + spread) + settled)) / 2
-        require(risk <= sharp.excess_risk(distance=truth, objective_smoothness=strong + extra) * (1 + 1e-9), "err ≤ (M/2)V")
-        start = (math.sqrt(before) + float(np.linalg.norm(jump))) ** 2
-        needed = claim.steps(distance_before=start, tolerance=0.01, stationary=stationary, step_size=step_size, strong_convexity=strong)
-        reached = claim.after(distance_before=start, move=0.0, steps=needed, step_size=step_size, strong_convexity=strong, stationary=stationary)
-        require(reached <= 1.01 * stationary * (1 + 1e-9), f"{needed} steps reach {reached}, wanted {1.01 * stationary}")
-    return Finding(f"closest approach {max(0.0, closest):.1e} (attained at curvature m)")
