@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import framework, licences, table
+from . import framework, licences, mutation, table
 from .statements import REGISTRY
 
 
@@ -32,7 +32,9 @@ def check(entries: list[framework.Statement], effort: int, index: dict[str, dict
     rows = []
     for entry in entries:
         row = framework.run(entry, effort)
-        changed = licences.stale(entry, index)
+        changed, missing = licences.stale(entry, index), licences.missing(entry)
+        if missing:
+            row = framework.Row(entry, "red", None, f"licenses what does not exist: {', '.join(missing)}", row.seconds)
         if row.status == "green" and changed:
             note = f"changed since it was accepted: {', '.join(changed)}; run --accept"
             row = framework.Row(entry, "stale", row.finding, note, row.seconds)
@@ -49,7 +51,7 @@ def accept(entries: list[framework.Statement], effort: int, path: Path) -> int:
             continue
         row = framework.run(entry, effort)
         show(row)
-        if row.status == "green":
+        if row.status == "green" and not licences.missing(entry):
             index[entry.key] = licences.current(entry)
         else:
             refused += 1
@@ -73,11 +75,20 @@ def mutants(entries: list[framework.Statement]) -> int:
     return 0 if noticed == len(entries) else 1
 
 
+def code_mutants(entries: list[framework.Statement], every: int) -> int:
+    """Small edits of the licensed functions themselves; the survivors are listed."""
+    caught, made, survivors = mutation.survey(entries, every)
+    print("\n".join(f"survived: {description}" for description in survivors))
+    print(f"edits of licensed code noticed: {caught}/{made} ({mutation.share(caught, made):.0%})")
+    return 0
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m proofs_check", description=__doc__)
     parser.add_argument("statements", nargs="*", help="keys of statements, such as G.12 (all of them if none)")
     parser.add_argument("--long", action="store_true", help="ten times the random searches")
     parser.add_argument("--mutants", action="store_true", help="plant one fault in every row; print the score")
+    parser.add_argument("--code-mutants", type=int, metavar="N", help="try every N-th small edit of the licensed code")
     parser.add_argument("--accept", action="store_true", help="re-check rows whose licensed source changed; record it")
     parser.add_argument(
         "--results", type=Path, default=Path(__file__).with_name("RESULTS.md"), help="the Markdown table"
@@ -87,6 +98,8 @@ def main(arguments: list[str] | None = None) -> int:
     effort = 10 if options.long else 1
     if options.mutants:
         return mutants(entries)
+    if options.code_mutants:
+        return code_mutants(entries, options.code_mutants)
     if options.accept:
         return accept(entries, effort, licences.INDEX)
     started = time.perf_counter()

@@ -9,6 +9,8 @@ import numpy as np
 import sympy as sp
 from mpmath import iv
 
+from noisygd_delete.guarantees import nonconvex
+
 from .exact import enclose, surely_at_most
 from .framework import ADVERSARIAL, FAILS, RIGOROUS, SYMBOLIC, Finding, require, same, statement
 
@@ -208,13 +210,18 @@ def _gibbs_shift(claim, effort: int) -> Finding:
     return Finding(f"closest approach {closest:.1e} of the bound")
 
 
+def _range_claim(order: float, ratio: float) -> float:
+    linear, quadratic = nonconvex.prior_to_gibbs(range=3 * ratio, noise_variance=3.0)
+    return min(linear, order * quadratic)
+
+
 @statement(
     "S.range",
     "a Gibbs law of a potential of range ω has R_q(ρ‖π) ≤ min(ω/σ², qω²/(8σ⁴)), both ways round",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=lambda order, ratio: min(ratio, order * ratio**2 / 8),
+    claim=_range_claim,
     fault=("qω²/(16σ⁴)", lambda order, ratio: min(ratio, order * ratio**2 / 16)),
-    licenses=("guarantees.nonconvex:gibbs_renyi",),
+    licenses=("guarantees.nonconvex:prior_to_gibbs",),
     scope="Two-level potentials in interval arithmetic at 40 masses × 8 orders × 6 ranges, random multi-level "
     "ones in floating point. That two levels are extreme for a fixed range is cited (Hoeffding; Bun & Steinke 2016).",
 )

@@ -1,7 +1,7 @@
 """Which source a check has seen: hashes of the licensed functions, kept in `licences.json`.
 
 The hash covers the function and every function of the package that it calls, as parsed code: formatting, comments
-and docstrings do not count. A licensed name that does not exist yet is *pending*, which is reported and not an error.
+and docstrings do not count. A licensed name that does not exist makes its row red.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PACKAGE = "noisygd_delete"
 
 
 def resolve(name: str) -> Any | None:
-    """The object "module:qualified.name" inside the package, or None while it does not exist."""
+    """The object "module:qualified.name" inside the package, or None if there is none."""
     module, _, path = name.partition(":")
     try:
         target: Any = importlib.import_module(f"{PACKAGE}.{module}")
@@ -38,10 +38,10 @@ def resolve(name: str) -> Any | None:
     return target
 
 
-def _functions(target: Any) -> list[FunctionType]:
+def functions(target: Any) -> list[FunctionType]:
     """The functions of a class, or the one function behind a property or a plain function."""
     if inspect.isclass(target):
-        return [function for member in vars(target).values() for function in _functions(member)]
+        return [function for member in vars(target).values() for function in functions(member)]
     if isinstance(target, property):
         return [target.fget] if isinstance(target.fget, FunctionType) else []
     if isinstance(target, classmethod | staticmethod):
@@ -67,25 +67,26 @@ def source_hash(target: Any) -> str:
         if name in seen:
             return
         seen[name] = _code(item)
-        for function in _functions(item):
+        for function in functions(item):
             for referred in function.__code__.co_names:
                 other = function.__globals__.get(referred)
                 if isinstance(other, FunctionType) and other.__module__.startswith(PACKAGE):
                     visit(other)
 
     if isinstance(target, property | classmethod | staticmethod):
-        target = _functions(target)[0]
+        target = functions(target)[0]
     visit(target)
     return hashlib.sha256("\n".join(seen[name] for name in sorted(seen)).encode()).hexdigest()[:16]
 
 
 def current(entry: Statement) -> dict[str, str]:
-    """Licensed name -> hash of the source as it is now; pending names are left out."""
+    """Licensed name -> hash of the source as it is now."""
     found = {name: resolve(name) for name in entry.licenses}
     return {name: source_hash(target) for name, target in found.items() if target is not None}
 
 
-def pending(entry: Statement) -> list[str]:
+def missing(entry: Statement) -> list[str]:
+    """Licensed names that the package does not have."""
     return [name for name in entry.licenses if resolve(name) is None]
 
 

@@ -68,7 +68,7 @@ def _attack(loss: Any, declared: Any, effort: int, seed: int) -> tuple[float, fl
         require(
             np.allclose(slope, derivative(scores, labels), atol=2e-4), "derivative() is not the derivative of value()"
         )
-        if trial < 30 * effort:
+        if trial < 12 * effort:
             for index, name in enumerate(found):
                 best = minimize(
                     lambda z, y=labels, i=index: -measure(z, y)[i],

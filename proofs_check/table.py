@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from . import licences
 from .framework import FAILS, REPAIRED, Row
 
 
@@ -13,9 +12,7 @@ def _cell(text: str) -> str:
 
 
 def _licence(row: Row) -> str:
-    waiting = licences.pending(row.statement)
-    names = [f"`{name}`" + (" (pending)" if name in waiting else "") for name in row.statement.licenses]
-    return ", ".join(names) or "none"
+    return ", ".join(f"`{name}`" for name in row.statement.licenses) or "none"
 
 
 def markdown(rows: list[Row]) -> str:
