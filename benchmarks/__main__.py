@@ -6,6 +6,7 @@ import sys
 from importlib import import_module
 
 MEASUREMENTS = {
+    "adaptive": "adaptive streams: advantage over releases, claimed against measured, 1,000 requests on Adult",
     "solve_then_diffuse": "solve, then diffuse against every other way: passes, time, accuracy, excess risk",
 }
 

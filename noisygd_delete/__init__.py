@@ -13,11 +13,16 @@ if TYPE_CHECKING:
     from .accountant import Accountant
     from .budget import Budget
     from .curator import Curator, Model, Release, learn, resume, unlearn
+    from .estimators import NoisyGDClassifier as NoisyGDClassifier  # not in __all__: they need scikit-learn
+    from .estimators import NoisyGDRegressor as NoisyGDRegressor
+    from .estimators import RecordWisePipeline as RecordWisePipeline
+    from .features import Schema
     from .guarantee import Guarantee
     from .plan import Plan
     from .planner import make_plan
     from .planner.comparison import compare_plans
     from .records import EditRequest, Records
+    from .store import Store
 
 __version__ = "0.1.0"
 
@@ -31,6 +36,8 @@ __all__ = [
     "Plan",
     "Records",
     "Release",
+    "Schema",
+    "Store",
     "compare_plans",
     "errors",
     "learn",
@@ -47,13 +54,18 @@ _HOMES = {
     "EditRequest": "records",
     "Guarantee": "guarantee",
     "Model": "curator",
+    "NoisyGDClassifier": "estimators",
+    "NoisyGDRegressor": "estimators",
     "Plan": "plan",
+    "RecordWisePipeline": "estimators",
     "Records": "records",
     "Release": "curator",
     "compare_plans": "planner.comparison",
     "learn": "curator",
     "make_plan": "planner",
     "resume": "curator",
+    "Schema": "features",
+    "Store": "store",
     "unlearn": "curator",
 }
 
@@ -67,4 +79,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted({*__all__, *_HOMES})

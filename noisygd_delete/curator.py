@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .accountant import Accountant, Event
-from .errors import AssumptionViolated, BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned
+from .errors import AssumptionViolated, BudgetExceeded, InvalidParameter, InvalidRecords, InvalidRequest, NotLearned
 from .gradient import Objective, check_records
 from .guarantee import Guarantee
 from .losses.base import Loss
@@ -113,6 +113,17 @@ def check_fit(records: Records, plan: Plan) -> None:
             f"rows_per_subject={rows}, or keep fewer rows of each person"
         )
     check_records(records, plan.loss)
+
+
+def check_edit(records: Records, plan: Plan, request: EditRequest) -> None:
+    """Raise `InvalidRequest` unless the request can be carried out and its new rows are ones the plan covers."""
+    if not (request.replacements or request.insertion):
+        records.resolve(request)
+        return
+    try:
+        check_fit(records.apply(request), plan)
+    except (AssumptionViolated, InvalidRecords) as error:
+        raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -232,6 +243,18 @@ class Curator:
         self.pending_edits = 0
         self._model: Model | None = None
         self._answered: dict[str, Release] = {}
+        self._waiting: list[str] = []  # request ids whose rows are edited and whose release is still to come
+
+    @classmethod
+    def restored(
+        cls, records: Records, plan: Plan, *, events: Iterable[Event], model: Model | None, pending_edits: int
+    ) -> Curator:
+        """A curator in the state that these facts describe: all that may persist between releases."""
+        curator = cls(records, plan)
+        curator.accountant = Accountant(plan, events)
+        curator.pending_edits = pending_edits
+        curator._model = model
+        return curator
 
     @property
     def model(self) -> Model:
@@ -277,17 +300,24 @@ class Curator:
     ) -> Release | None:
         """Carry out one request: edit the rows, then publish unless `publish=False` leaves that to a later call.
 
-        A request_id that was answered before returns its release and costs nothing.
+        A request_id that was answered before returns its release and costs nothing; one whose release is still to come
+        returns None.
         """
         if request.request_id is not None and request.request_id in self._answered:
             return self._answered[request.request_id]
+        if request.request_id is not None and request.request_id in self._waiting:
+            return None
         if self._model is None and not self.accountant.events:
             raise NotLearned(
                 "there is no model to delete from yet: call learn() first, or build Records without the rows"
             )
-        self._check_edit(request)
+        check_edit(self.records, self.plan, request)
         self.pending_edits += self.records.edit(request)
-        return self.publish(request.request_id, rng=rng, progress=progress) if publish else None
+        if publish:
+            return self.publish(request.request_id, rng=rng, progress=progress)
+        if request.request_id is not None:
+            self._waiting.append(request.request_id)
+        return None
 
     def publish(
         self,
@@ -350,16 +380,6 @@ class Curator:
         assert release is not None
         return release
 
-    def _check_edit(self, request: EditRequest) -> None:
-        """Refuse new rows that the plan does not cover, before anything is touched."""
-        if not (request.replacements or request.insertion):
-            self.records.resolve(request)
-            return
-        try:
-            check_fit(self.records.apply(request), self.plan)
-        except AssumptionViolated as error:
-            raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
-
     def _publish(self, event: Event, training: Training, request_id: str | None) -> Release:
         number = self.accountant.record(event)
         self._model, self.pending_edits = training.model, 0
@@ -381,6 +401,8 @@ class Curator:
         return self._answer(release)
 
     def _answer(self, release: Release) -> Release:
+        self._answered.update(dict.fromkeys(self._waiting, release))
+        self._waiting.clear()
         if release.request_id is not None:
             self._answered[release.request_id] = release
         return release

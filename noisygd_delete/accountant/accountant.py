@@ -202,12 +202,17 @@ class Accountant:
             return True
         return within(self.what_if(event).dp_cumulative(), self.plan)
 
-    def planned(self, kind: str = "unlearn", edits: int = 1) -> Event:
-        """The next release as the plan would run it: what `what_if`, `affordable` and forecasts are asked about."""
+    def planned(self, kind: str | None = None, edits: int = 1) -> Event:
+        """The next release as the plan would run it: what `what_if`, `affordable` and forecasts are asked about.
+
+        By default an unlearn, or the fresh learn that a plan begins with.
+        """
         if self.plan is None:
             raise InvalidParameter("a planned release needs the plan: Accountant(plan)")
-        steps = self.plan.delete_steps if kind == "unlearn" else self.plan.learn_steps
-        return Event(kind=kind, steps=steps, edits=edits, mechanism=self.plan.mechanism)
+        begun = bool(self._events) and self._events[-1].mechanism == self.plan.mechanism
+        chosen = kind or ("unlearn" if begun else "relearn" if self._events else "learn")
+        steps = self.plan.delete_steps if chosen == "unlearn" else self.plan.learn_steps
+        return Event(kind=chosen, steps=steps, edits=edits, mechanism=self.plan.mechanism)
 
     def remaining(self) -> Remaining:
         """Publications left under `releases=N`, and what is spent."""
@@ -218,20 +223,19 @@ class Accountant:
         allowed = self.plan.budget.describe()
         if self.plan.releases == 1:
             return Remaining(None, spent, f"{allowed}, per release")
-        return Remaining(self._publications_left(nothing), spent, f"{allowed}, over {self.plan.releases} releases")
+        return Remaining(self._publications_left(), spent, f"{allowed}, over {self.plan.releases} releases")
 
-    def _publications_left(self, nothing: Guarantee) -> int | None:
-        """By doubling and halving: the last number checked affordable. The first publication of all is a learn."""
+    def _publications_left(self) -> int | None:
+        """By doubling and halving: the last number checked affordable. A plan begins with a fresh learn."""
         assert self.plan is not None
-        plan, ahead = self.plan, self
-        learned = 0
-        if not self._events:
-            if not self.affordable(self.planned("learn")):
+        plan, ahead, learned = self.plan, self, 0
+        first = self.planned()
+        if first.kind != "unlearn":
+            if not self.affordable(first):
                 return 0
-            ahead, learned = self.what_if(self.planned("learn")), 1
-        spent = ahead.dp_cumulative()
-        world, event = self.plan.problem.adjacency, self.planned()
-        each = event.mechanism.interval("dp", world, steps_with=event.steps)
+            ahead, learned = self.what_if(first), 1
+        spent, event = ahead.dp_cumulative(), ahead.planned("unlearn")
+        each = event.mechanism.interval("dp", plan.problem.adjacency, steps_with=event.steps)
         if each.renyi(2.0) == 0:
             return None
 

@@ -45,11 +45,12 @@ def forecast(accountant: Accountant, requests: int, batch: int = 1) -> Forecast:
     Batched erasures are carried out on the rows at once; what waits for the batch to fill is the model that forgot them.
     """
     publications = -(-count("requests", requests) // count("batch", batch))
-    event = accountant.planned(edits=min(batch, requests))
+    event = accountant.planned("unlearn", edits=min(batch, requests))
     plan = accountant.plan
     assert plan is not None
     added = event.mechanism.interval("dp", plan.problem.adjacency, steps_with=event.steps).times(publications)
-    ahead = accountant if accountant.events else accountant.what_if(accountant.planned("learn"))
+    begin = accountant.planned()
+    ahead = accountant if begin.kind == "unlearn" else accountant.what_if(begin)
     total = ahead.dp_cumulative() + added
     affordable = plan.releases == 1 or within(total, plan)
     return Forecast(requests, batch, publications, publications * event.steps, added, total, affordable)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import mpmath
@@ -116,8 +117,8 @@ def changing_plans(settings=40, seed=1):
         events, runs = random_history(rng)
         observed = [n for n in range(1, len(events) + 1) if rng.random() < 0.7]
         starts = [i for i, event in enumerate(events) if event.kind != "unlearn"] + [len(events)]
-        truth, slice_ends = 0.0, zip(starts, starts[1:], strict=False)
-        for begin, end in slice_ends:
+        truth = 0.0
+        for begin, end in itertools.pairwise(starts):
             facts = events[begin].mechanism
             truth += squared_mu(
                 runs[begin:end],
@@ -134,14 +135,26 @@ def printed_rates(settings=60, seed=2):
     """Theorem 5.1's certificate against G.9 and G.15 in 50 digits: (Δ²/(λσ²n²))(1 − e^{−ληT/2}) e^{−ληK/2}."""
     rng = np.random.default_rng(seed)
     for _ in range(settings):
-        eta, lam, sigma2, lipschitz = rng.uniform(0.01, 0.5), rng.uniform(0.01, 1), rng.uniform(0.01, 9), rng.uniform(0.1, 9)
-        n, learn, delete, q = int(rng.integers(2, 10**6)), int(rng.integers(1, 400)), int(rng.integers(1, 400)), rng.uniform(1.1, 64)
+        eta, lam, sigma2, lipschitz = (
+            rng.uniform(0.01, 0.5),
+            rng.uniform(0.01, 1),
+            rng.uniform(0.01, 9),
+            rng.uniform(0.1, 9),
+        )
+        n, learn, delete, q = (
+            int(rng.integers(2, 10**6)),
+            int(rng.integers(1, 400)),
+            int(rng.integers(1, 400)),
+            rng.uniform(1.1, 64),
+        )
         facts = Mechanism("theorem", n, eta, sigma2, lam, lipschitz)
         accountant = Accountant(events=[Event("learn", learn, 0, facts), Event("unlearn", delete, 1, facts)])
         with mpmath.workdps(50):
-            e, l, s, c = map(mpmath.mpf, (eta, lam, sigma2, lipschitz))
-            decay = mpmath.exp(-l * e * delete / 2)
-            truth = mpmath.mpf(q) * c**2 / (l * s * n**2) * (1 - mpmath.exp(-l * e * learn / 2)) * decay
+            step, curve, noise, bound = map(mpmath.mpf, (eta, lam, sigma2, lipschitz))
+            decay = mpmath.exp(-curve * step * delete / 2)
+            truth = (
+                mpmath.mpf(q) * bound**2 / (curve * noise * n**2) * (1 - mpmath.exp(-curve * step * learn / 2)) * decay
+            )
         bound = accountant.deletion(1, 2, [2], notion="definition-4.1").renyi(q)
         assert abs(bound / truth - 1) < 1e-11, (bound, truth)
 
@@ -189,21 +202,30 @@ def renyi_conversions(settings=150, seed=4):
             assert exact <= bound <= exact + 1e-12 * scale, (function.__name__, given, bound, exact)
         optimal = conversion.renyi_epsilon_optimal(**given)
         assert optimal <= conversion.renyi_epsilon(**given)
-        assert optimal == 0 or conversion.renyi_log_delta_optimal(order=order, renyi=renyi, epsilon=optimal) <= math.log(delta) + 1e-6
+        assert (
+            optimal == 0
+            or conversion.renyi_log_delta_optimal(order=order, renyi=renyi, epsilon=optimal) <= math.log(delta) + 1e-6
+        )
 
 
 def optimal_against_coins(settings=60, seed=6):
     """Coins within ε_q of each other, drawn at random on the boundary, stay below δ(ε); the worst nearly attains it."""
     rng = np.random.default_rng(seed)
     for _ in range(settings):
-        order, renyi, epsilon = 1 + float(10 ** rng.uniform(-1, 1.2)), float(10 ** rng.uniform(-2.5, 0)), float(rng.uniform(0, 1))
+        order, renyi, epsilon = (
+            1 + float(10 ** rng.uniform(-1, 1.2)),
+            float(10 ** rng.uniform(-2.5, 0)),
+            float(rng.uniform(0, 1)),
+        )
         bound = math.exp(conversion.renyi_log_delta_optimal(order=order, renyi=renyi, epsilon=epsilon))
         worst = 0.0
         for q in np.concatenate([np.geomspace(1e-6, 0.5, 60), np.linspace(0.5, 0.999, 30)]):
             low, high = q, 1.0  # p on the boundary, by bisection
             for _ in range(50):
                 p = (low + high) / 2
-                if p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order) <= math.exp((order - 1) * renyi):
+                if p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order) <= math.exp(
+                    (order - 1) * renyi
+                ):
                     low = p
                 else:
                     high = p

@@ -46,7 +46,9 @@ def test_a_release_costs_only_its_own_steps_once_the_one_before_was_observed():
 def test_dp_of_each_is_dp_of_every_release_in_one_pass():
     accountant = Accountant(events=[PHI, LEARN, UNLEARN, UNLEARN, RELEARN, UNLEARN])
     each = accountant.dp_of_each()
-    assert [part.renyi(4) for part in each] == pytest.approx([accountant.dp(n).renyi(4) for n in range(1, 7)], rel=1e-12)
+    assert [part.renyi(4) for part in each] == pytest.approx(
+        [accountant.dp(n).renyi(4) for n in range(1, 7)], rel=1e-12
+    )
     assert accountant.dp_of_each(2) == each[-2:]
 
 
@@ -164,6 +166,19 @@ def test_publications_left_are_exactly_those_that_the_budget_affords():
 
 def test_publications_are_not_limited_where_each_has_its_own_budget():
     assert Accountant(plan()).remaining().publications is None
+
+
+def test_a_new_plan_begins_with_a_fresh_learn():
+    old, new = plan(releases=9), plan(releases=9, budget=Budget(order=10, dp=4.0, deletion=0.1))
+    accountant = Accountant(old)
+    accountant.record(accountant.planned("learn"))
+    changed = Accountant(new, accountant.events)
+    assert changed.planned().kind == "relearn"
+    left = changed.remaining().publications
+    ahead = changed.what_if(changed.planned())
+    assert ahead.planned().kind == "unlearn"
+    assert ahead.remaining().publications == left - 1
+    assert forecast(changed, 5).total.gdp_squared > forecast(changed, 5).added.gdp_squared
 
 
 def test_a_month_of_requests_costs_less_in_batches():

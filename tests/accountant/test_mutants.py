@@ -28,7 +28,9 @@ def sharp_formula(**changes):
 
 
 def printed_formula(**changes):
-    return lambda patch: patch.setattr(mechanism_module.convex, "deletion_rate", changed(convex.deletion_rate, **changes))
+    return lambda patch: patch.setattr(
+        mechanism_module.convex, "deletion_rate", changed(convex.deletion_rate, **changes)
+    )
 
 
 def sensitivity(worlds):
@@ -44,9 +46,7 @@ def sensitivity(worlds):
 
 def without_subjects(patch):
     worlds = {"replace": 2, "pairwise": 2, "zero-out": 1, "definition-4.1": 1}
-    patch.setattr(
-        mechanism_module.Mechanism, "sensitivity", lambda self, adjacency: worlds[adjacency] * self.lipschitz
-    )
+    patch.setattr(mechanism_module.Mechanism, "sensitivity", lambda self, adjacency: worlds[adjacency] * self.lipschitz)
 
 
 def walk(edit):
@@ -172,13 +172,17 @@ MUTANTS = {
     "swapped Rényi orders": (listing(smaller_orders_cover), "listed_orders"),
     "GDP: μ/2 dropped": (
         conversion_mutant(
-            conversion, "gdp_log_delta", lambda mu, epsilon: gaussian.gdp_log_delta(mu=mu, epsilon=epsilon + mu * mu / 2)
+            conversion,
+            "gdp_log_delta",
+            lambda mu, epsilon: gaussian.gdp_log_delta(mu=mu, epsilon=epsilon + mu * mu / 2),
         ),
         "gaussian_conversions",
     ),
     "GDP: rounded inward": (conversion_mutant(conversion, "gdp_log_delta", rounds_inward), "gaussian_conversions"),
     "GDP: advantage of μ/2": (
-        conversion_mutant(conversion, "gdp_advantage", lambda mu: conversion.__dict__["gdp_tradeoff"](mu=mu, false_positive=0.5)),
+        conversion_mutant(
+            conversion, "gdp_advantage", lambda mu: conversion.__dict__["gdp_tradeoff"](mu=mu, false_positive=0.5)
+        ),
         "gaussian_conversions",
     ),
     "GDP: the search returns its unsafe end": (
@@ -197,7 +201,9 @@ MUTANTS = {
         conversion_mutant(
             conversion,
             "renyi_epsilon_optimal",
-            lambda order, renyi, delta: 0.9 * conversion.__dict__["renyi_epsilon"](order=order, renyi=renyi, delta=delta),
+            lambda order, renyi, delta: (
+                0.9 * conversion.__dict__["renyi_epsilon"](order=order, renyi=renyi, delta=delta)
+            ),
         ),
         "renyi_conversions",
     ),
