@@ -11,9 +11,10 @@ from ..mechanism import CERTIFICATES, STARTS
 from ..plan import SOLVERS, Plan, Problem
 from .minimiser import plan_minimiser
 from .sharp import plan_sharp
+from .targets import cheapest_plan
 from .theorem import plan_theorem
 
-__all__ = ["make_plan"]
+__all__ = ["cheapest_plan", "make_plan"]
 
 _PLANNERS = {"theorem": plan_theorem, "sharp": plan_sharp}
 

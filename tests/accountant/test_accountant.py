@@ -198,7 +198,7 @@ def test_a_month_of_requests_costs_less_in_batches():
 def test_the_filter_promises_its_cap_whatever_was_realised():
     gate = PrivacyFilter.for_plan(plan(releases=5))
     accountant = Accountant(plan(releases=5))
-    learn, unlearn = accountant.planned("learn"), accountant.planned()
+    learn, unlearn = accountant.planned("learn"), accountant.planned("unlearn")
     gate.admit(learn)
     assert gate.guarantee.renyi(10) == pytest.approx(1.0)
     while gate.allows(unlearn):

@@ -1,4 +1,4 @@
-"""The accountant against independent truth: more than 2,000 settings."""
+"""The accountant against independent truth: more than 2,000 settings (900 + 400 + 150 + 200 + 300 + 300, and 224 of extractors)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_printed_rates_in_50_digits():
 
 
 def test_gaussian_conversions_in_60_digits():
-    checks.gaussian_conversions(settings=500, seed=14)
+    checks.gaussian_conversions(settings=300, seed=14)
 
 
 def test_renyi_conversions_in_60_digits():

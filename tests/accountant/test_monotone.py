@@ -14,6 +14,7 @@ from noisygd_delete.guarantee import Guarantee
 from noisygd_delete.guarantees import adaptive, conversion, sharp
 from noisygd_delete.mechanism import Mechanism
 
+slow = settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 quick = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 epsilons = st.floats(1e-6, 1e6)
@@ -41,7 +42,7 @@ def test_epsilon_is_total_and_grows_as_delta_falls(part, exponent, fall):
     assert conversions["one-order-optimal"] <= conversions["canonne-kamath-steinke"] <= conversions["mironov"] + 1e-12
 
 
-@quick
+@slow
 @given(parts, epsilons, st.floats(1.001, 100))
 def test_delta_is_total_and_falls_as_epsilon_grows(part, epsilon, factor):
     guarantee = build(part)
@@ -59,7 +60,7 @@ def test_epsilon_and_delta_are_inverse_to_each_other_on_the_safe_side(part, expo
     assert guarantee.log_delta(epsilon) <= exponent * math.log(10) + 1e-3  # a search per side; both are upper bounds
 
 
-@quick
+@slow
 @given(parts, st.floats(1e-9, 0.999), st.floats(1e-9, 0.999))
 def test_tradeoff_falls_and_agrees_with_the_advantage(part, first, second):
     guarantee = build(part)
@@ -69,7 +70,7 @@ def test_tradeoff_falls_and_agrees_with_the_advantage(part, first, second):
     assert 0 <= guarantee.advantage <= guarantee.advantage_between_records * (1 + 1e-9) <= 1 + 1e-9
 
 
-@quick
+@slow
 @given(st.floats(1e-6, 40), st.floats(1e-6, 0.5))
 def test_a_gaussian_guarantee_lies_below_what_its_renyi_curve_alone_would_say(mu, false_positive):
     gaussian = Guarantee("dp", "zero-out", gdp_squared=mu * mu)
@@ -94,7 +95,7 @@ def test_theorem_4_1_is_never_beaten_by_its_own_printed_form(order, renyi):
     assert adaptive.deletion_lower_bound_sharp(order=order, advantage=math.sqrt(ours)) <= renyi * (1 + 1e-6) + 1e-9
 
 
-@quick
+@slow
 @given(st.floats(1e-6, 1e6), log10_deltas)
 def test_what_a_budget_allows_stays_within_it(epsilon, exponent):
     delta = 10.0**exponent
