@@ -66,7 +66,7 @@ def _padded_sequence() -> tuple[bool, dict[int, set[int]]]:
         "the sharper term without its 2^{1/q}",
         lambda *, order, renyi: min(1.0, math.exp(renyi * (order - 1) / order) - 1),
     ),
-    licenses=("guarantees.adaptive:membership_advantage",),
+    licenses=("guarantees.adaptive:membership_advantage", "guarantees.adaptive:theorem_4_1"),
     scope="The minimiser over δ and both second terms, symbolically; binary laws around a common reference as the adversary. Repair: "
     "the bound is for the release Θ_i of the deletion step (or any sequence whose joint law is within ε of one free of the record, as "
     "in this package's accounting of observed releases); for (Θ_i, Θ_{i+1}, …) it is false under adaptive requests, exactly.",
@@ -102,6 +102,10 @@ def _soundness(claim, effort: int) -> Finding:
         if cost < 1e-12:
             continue
         advantage, bound = abs(up - down), claim(order=order, renyi=cost)
+        growth = math.exp(min(50.0, cost * (order - 1) / order))
+        printed = min(1.0, math.sqrt(2 * cost), order * growth / (order - 1) * (2 * (order - 1)) ** (1 / order) - 1)
+        require(bound <= printed * (1 + 1e-9) + 1e-9, "never above the printed bound")
+        require(abs(adaptive.theorem_4_1(order=order, renyi=cost) - printed) < 1e-9, "theorem_4_1 is the printed bound")
         require(advantage <= bound * (1 + 1e-9), f"q = {order}, ε = {cost}: advantage {advantage} above {bound}")
         closest = min(closest, 1 - advantage / bound)
     single, revealed = _padded_sequence()
@@ -168,10 +172,10 @@ def _conditioning(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=adaptive.deletion_lower_bound,
     fault=("advantage δ instead of δ²", lambda *, order, advantage: max(0.0, advantage**2 / 2)),
-    licenses=("guarantees.adaptive:deletion_lower_bound",),
+    licenses=("guarantees.adaptive:deletion_lower_bound", "guarantees.adaptive:deletion_lower_bound_sharp"),
     scope="(51) ⟺ (52) symbolically; the pair of the proof with exact advantage δ² on Θ_n and its best reference: the least possible ε "
-    "is never below the bound. 4.1 is used for one release only, where it holds. With 4.1's sharper term the second entry improves to "
-    "(q/(q−1)) log((1+δ²)/2^{1/q}); the package keeps the printed one.",
+    "is never below the bound. 4.1 is used for one release only, where it holds. With the exact form of 4.1 the bound "
+    "becomes log(((1+δ²)^q + (1−δ²)^q)/2)/(q−1), the least possible ε itself (`deletion_lower_bound_sharp`, equality).",
 )
 def _necessity(claim, effort: int) -> Finding:
     e, t, q = sp.symbols("e t q", positive=True)  # t = δ²
@@ -192,6 +196,16 @@ def _necessity(claim, effort: int) -> Finding:
         require(
             bound <= least * (1 + 1e-9),
             f"q = {order}, δ = {advantage}: {bound} claimed impossible, {least} is possible",
+        )
+        sharper = adaptive.deletion_lower_bound_sharp(order=order, advantage=advantage)
+        require(bound <= sharper * (1 + 1e-12), "the sharp bound is at least the printed one")
+        require(
+            abs(sharper / least - 1) < 1e-6 or least < 1e-6,
+            f"q = {order}, δ = {advantage}: sharp bound {sharper}, least {least}",
+        )
+        require(
+            sharper <= least * (1 + 1e-9) + 1e-15,
+            f"q = {order}, δ = {advantage}: {sharper} claimed impossible, {least} is possible",
         )
         closest = min(closest, 1 - bound / least)
     return Finding(f"closest approach {closest:.1e}")

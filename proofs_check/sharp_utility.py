@@ -31,7 +31,12 @@ class _DiffuseFault(_Diffuse):
     evidence=(SYMBOLIC, RIGOROUS),
     claim=_Diffuse,
     fault=("z₀ = γ/m for 2γ/m", _DiffuseFault),
-    licenses=("guarantees.sharp:minimiser_dp_gdp", "guarantees.sharp:minimiser_deletion_gdp"),
+    licenses=(
+        "guarantees.sharp:minimiser_dp_gdp",
+        "guarantees.sharp:minimiser_deletion_gdp",
+        "guarantees.sharp:minimiser_noise_variance",
+        "guarantees.sharp:noise_inflation",
+    ),
     scope="Closed form against the exact chain from z₀ = Δ/(mn) + 2γ/m with gap ηΔ/n per step, where a linear loss with the two worst approximate minimisers attains it "
     "(600 random cases, equality); the path z_k ≥ 0 in exact rationals; K → ∞ recovers μ_∞ (symbolic).",
 )
@@ -68,6 +73,14 @@ def _solve_diffuse(claim, effort: int) -> Finding:
             found = claim.dp(sensitivity=2.0, **common) if sensitivity else claim.deletion(**common)
             require(found >= exact * (1 - 1e-9), f"Δ = {sensitivity}: μ = {found} below the exact {exact}")
             worst = max(worst, abs(found / exact - 1))
+        wanted = {
+            key: common[key] for key in ("step_size", "strong_convexity", "records", "steps", "gradient_tolerance")
+        }
+        reached = claim.dp(sensitivity=2.0, **common)
+        back = sharp.minimiser_noise_variance(gdp=reached, sensitivity=2.0, **wanted)
+        require(abs(back / variance_value - 1) < 1e-9, "minimiser_noise_variance inverts minimiser_dp_gdp")
+        inflation = sharp.noise_inflation(steps=steps, step_size=step_size, strong_convexity=strong)
+        require(abs(inflation * (1 - contraction ** (2 * steps)) - 1) < 1e-9, "noise_inflation")
     for c in (Fraction(1, 5), Fraction(9, 10)):
         for steps in (1, 4, 9):
             start, gap = Fraction(3, 2), (1 - c) * 1
