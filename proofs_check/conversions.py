@@ -133,7 +133,7 @@ def _wrong_direction_gdp(*, mu: float, epsilon: float) -> float:
         "guarantees.conversion:gdp_epsilon",
         "guarantees.conversion:gdp_for",
     ),
-    scope="The hockey-stick divergence of N(0,1) and N(μ,1) symbolically; the code against 60-digit mpmath at 400 points "
+    scope="The privacy loss of N(0,1) and N(μ,1) symbolically; the code against 60-digit mpmath at 400 points "
     "(never below, and within 1e−9 of it); both searches on the safe side and tight to 1e−6, and their limits. That the Gaussian pair is worst for μ-GDP "
     "is the definition (Dong, Roth & Su 2022).",
 )
@@ -187,7 +187,7 @@ def _gaussian_dp(claim, effort: int) -> Finding:
         "guarantees.conversion:rate_for",
         "guarantees.conversion:best_order",
     ),
-    scope="Never below the exact δ(ε) of the Gaussian pair with μ² = 2·rate (which has that curve), 60 points; the round trip "
+    scope="Never below the exact δ(ε) of the Gaussian pair with μ² = 2·rate (which has that curve), 18 points; the round trip "
     "through `rate_for` stays within the budget. Optimality of the order is compared with a fine scan, not proven.",
 )
 def _rate(claim, effort: int) -> Finding:

@@ -63,7 +63,7 @@ def _visits(step: int) -> int:
     evidence=(SYMBOLIC, RIGOROUS),
     claim=_visits,
     fault=("the printed schedule of shifts 1/j", lambda step: Fraction(1, step)),
-    scope="The Bhattacharyya coefficient of two Laplace laws, symbolically; its infinite product enclosed. The printed proof shows an "
+    scope="The Bhattacharyya coefficient of two Laplace laws, symbolically; its infinite product bounded in rationals. The printed proof shows an "
     "infinite max-divergence and infers that the adversary succeeds: it does not. The repair publishes count + h of one past "
     "deletion in turn, shift ≤ 1, each deletion infinitely often.",
 )
@@ -127,7 +127,7 @@ def _cost_to_any_reference(first: dict, second: dict) -> Fraction:
     claim=lambda pad: pad,
     fault=("the requester writes a constant: it does not adapt", lambda pad: 0),
     scope="One counter-example at q = 2, p = 1, exact rationals (square roots bounded below), over every reference law π; the "
-    "hypotheses are verified exactly for it. The step (54) → (55) conditions on requests as if that left the hidden pad's law alone.",
+    "non-adaptive ε_dd = 0 is verified exactly; ε_dp is that of one randomised response, the only way a kept record enters. The step (54) → (55) conditions on requests as if that left the hidden pad's law alone.",
 )
 def _reduction(claim, effort: int) -> Finding:
     keep = Fraction(3, 5)  # probability that a bit survives randomised response

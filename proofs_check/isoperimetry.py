@@ -189,8 +189,8 @@ def _kl_form(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, RIGOROUS),
     claim=lambda c, variance: 2 * variance / c,
     fault=("σ²/c for 2σ²/c", lambda c, variance: variance / c),
-    scope="All pairs of one-dimensional Gaussians symbolically (equality for shifts); two-point-perturbed and truncated laws on the line by "
-    "quantiles, 30 digits. General laws: Otto & Villani, cited.",
+    scope="All pairs of one-dimensional Gaussians symbolically (equality for shifts); truncated Gaussians on the line by quantiles, "
+    "20 digits. General laws: Otto & Villani, cited.",
 )
 def _transport(claim, effort: int) -> Finding:
     m, r, v = sp.symbols("m r v", positive=True)  # N(m, r²v) against N(0, v)
