@@ -97,7 +97,8 @@ class _CanonneFault:
     claim=_Canonne,
     fault=("2 log q for log q", _CanonneFault),
     licenses=("guarantees.conversion:renyi_epsilon", "guarantees.conversion:renyi_log_delta"),
-    scope="The maximiser of (1 − e^{ε−z})e^{−(q−1)z} and its value, symbolically; binary laws as for B.1; the inverse on a grid.",
+    scope="The maximiser of (1 − e^{ε−z})e^{−(q−1)z} and its value, symbolically; binary laws as for B.1; the inverse"
+    " on a grid.",
 )
 def _canonne(claim, effort: int) -> Finding:
     q, epsilon, u = sp.symbols("q epsilon u", positive=True)  # u = e^{ε−z}
@@ -133,9 +134,9 @@ def _wrong_direction_gdp(*, mu: float, epsilon: float) -> float:
         "guarantees.conversion:gdp_epsilon",
         "guarantees.conversion:gdp_for",
     ),
-    scope="The privacy loss of N(0,1) and N(μ,1) symbolically; the code against 60-digit mpmath at 400 points "
-    "(never below, and within 1e−9 of it); both searches on the safe side and tight to 1e−6, and their limits. That the Gaussian pair is worst for μ-GDP "
-    "is the definition (Dong, Roth & Su 2022).",
+    scope="The privacy loss of N(0,1) and N(μ,1) symbolically; the code against 60-digit mpmath at 400 points (never "
+    "below, and within 1e−9 of it); both searches on the safe side and tight to 1e−6, and their limits. That "
+    "the Gaussian pair is worst for μ-GDP is the definition (Dong, Roth & Su 2022).",
 )
 def _gaussian_dp(claim, effort: int) -> Finding:
     import mpmath as mp
@@ -187,8 +188,9 @@ def _gaussian_dp(claim, effort: int) -> Finding:
         "guarantees.conversion:rate_for",
         "guarantees.conversion:best_order",
     ),
-    scope="Never below the exact δ(ε) of the Gaussian pair with μ² = 2·rate (which has that curve), 18 points; the round trip "
-    "through `rate_for` stays within the budget. Optimality of the order is compared with a fine scan, not proven.",
+    scope="Never below the exact δ(ε) of the Gaussian pair with μ² = 2·rate (which has that curve), 18 points; the "
+    "round trip through `rate_for` stays within the budget. Optimality of the order is compared with a fine "
+    "scan, not proven.",
 )
 def _rate(claim, effort: int) -> Finding:
     closest = math.inf

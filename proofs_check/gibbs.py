@@ -112,9 +112,10 @@ def _agree_with_package(
         "guarantees.nonconvex:renyi_to_gibbs_printed",
         "guarantees.nonconvex:renyi_to_gibbs",
     ),
-    scope="Every constant from (135) to (145) and the path q(s), symbolically; densities of the chain on a grid against the Gibbs law, sine losses, "
-    "q = 1.5 to 3, from ρ and from shifted and narrow starts, K to 2¹², with the printed B and with √B (G.3), un-relaxed line. The interchange of "
-    "derivative and integral is assumed, as in the paper.",
+    scope="Every constant from (135) to (145) and the path q(s), symbolically; densities of the chain on a grid "
+    "against the Gibbs law, sine losses, q = 1.5 to 3, from ρ and from shifted and narrow starts, K to 2¹², "
+    "with the printed B and with √B (G.3), un-relaxed line. The interchange of derivative and integral is "
+    "assumed, as in the paper.",
 )
 def _convergence(claim, effort: int) -> Finding:
     information = sp.Symbol("information", positive=True)  # I_q/E_q
@@ -202,7 +203,8 @@ class _RateFault(_Rate):
 
 @statement(
     "S.rate-to-gibbs",
-    "the scalar recursion ρ′ = e^{−c₁ηK}ρ + (c₂/c₁)(1 − e^{−c₁ηK}), plus R_∞ = 2rω/(nσ²) per edit, bounds R_p/p to the Gibbs law for all p ≤ q",
+    "the scalar recursion ρ′ = e^{−c₁ηK}ρ + (c₂/c₁)(1 − e^{−c₁ηK}), plus R_∞ = 2rω/(nσ²) per edit, bounds R_p/p to "
+    "the Gibbs law for all p ≤ q",
     evidence=(SYMBOLIC, RIGOROUS),
     claim=_Rate,
     fault=("the quadratic bound c²/8 added per edit instead of R_∞", _RateFault),
@@ -213,8 +215,9 @@ class _RateFault(_Rate):
         "guarantees.nonconvex:gibbs_move",
         "guarantees.nonconvex:data_influence",
     ),
-    scope="The order p₀ = (p−1)e^{−c₁ηK}+1 ∈ (1, p] and the division by the order, symbolically; a stream of alternating edits on a grid (n = 2 sine "
-    "losses), orders 1.5 to 4; tanh(ω/(4σ²)) against two-level laws; rounding of `steps_to_rate`. Non-adaptive requests only.",
+    scope="The order p₀ = (p−1)e^{−c₁ηK}+1 ∈ (1, p] and the division by the order, symbolically; a stream of "
+    "alternating edits on a grid (n = 2 sine losses), orders 1.5 to 4; tanh(ω/(4σ²)) against two-level laws; "
+    "rounding of `steps_to_rate`. Non-adaptive requests only.",
 )
 def _recursion(claim, effort: int) -> Finding:
     p, k, rho, error = sp.symbols("p k rho e", positive=True)
@@ -243,6 +246,7 @@ def _recursion(claim, effort: int) -> Finding:
     # start at the Gibbs law of the first database: ρ = 0, so what an edit adds is all there is
     law, rate, closest = targets[0], 0.0, math.inf
     move = claim.move(0.5, variance, 1, 2)
+    agree("gibbs_move", _Rate.move(0.7, 0.4, 3, 50), range=0.7, noise_variance=0.4, batch=3, records=50)
     agree("gibbs_move", _Rate.move(0.5, variance, 1, 2), range=0.5, noise_variance=variance, batch=1, records=2)
     agree(
         "gibbs_move",
@@ -272,8 +276,12 @@ def _recursion(claim, effort: int) -> Finding:
             steps=300,
         )
         law, rate = after, bound
+    arguments = {"discretisation_rate": 0.01, "forgetting_rate": 1e-4}
+    require(nonconvex.steps_to_rate(start_rate=0.1, rate=0.1, **arguments) == 0, "nothing to forget")
+    require(
+        nonconvex.steps_to_rate(start_rate=0.5, rate=0.01, **arguments) == math.inf, "the discretisation forbids it"
+    )
     for start, goal in ((0.5, 0.1), (3.0, 0.011), (0.2, 0.19999)):
-        arguments = {"discretisation_rate": 0.01, "forgetting_rate": 1e-4}
         steps = nonconvex.steps_to_rate(start_rate=start, rate=goal, **arguments)
         require(_Rate.after(start, 1e-4, 0.01, steps) <= goal * (1 + 1e-12), "steps_to_rate reaches the rate")
         require(
@@ -315,8 +323,8 @@ def _adversarial_move(claim) -> None:
     claim=lambda dimension, variance, ratio, root: dimension * variance / 2 * (math.log(ratio) + root),
     fault=("without √B", lambda dimension, variance, ratio, root: dimension * variance / 2 * math.log(ratio)),
     licenses=("guarantees.nonconvex:excess_risk",),
-    scope="Both halves of the proof symbolically (Gaussian integrals); sine losses of one variable by quadrature on a grid, barriers up to e⁶; "
-    "attained as the loss vanishes.",
+    scope="Both halves of the proof symbolically (Gaussian integrals); sine losses of one variable by quadrature on a"
+    " grid, barriers up to e⁶; attained as the loss vanishes.",
 )
 def _gibbs_risk(claim, effort: int) -> Finding:
     x = sp.Symbol("x", real=True)

@@ -55,8 +55,9 @@ def _log_delta_gap(log_delta, effort: int) -> float:
         "guarantees.renyi:renyi_log_delta_optimal",
         "guarantees.renyi:rate_log_delta",
     ),
-    scope="The tangent inequality and its sum over an event and its complement, symbolically; coins on the edge of the Rényi budget attack ε "
-    "and δ; never above Canonne et al.; `rate_log_delta` never below the exact δ of the Gaussian pair.",
+    scope="The tangent inequality and its sum over an event and its complement, symbolically; coins on the edge of "
+    "the Rényi budget attack ε and δ; never above Canonne et al.; `rate_log_delta` never below the exact δ of "
+    "the Gaussian pair.",
 )
 def _optimal(claim, effort: int) -> Finding:
     u, x, q, p, s = sp.symbols("u x q p s", positive=True)
@@ -113,8 +114,8 @@ def _least_error(order: float, cost: float, false_positive: float, both: bool) -
         "guarantees.membership:renyi_tradeoff",
         "guarantees.membership:rate_tradeoff",
     ),
-    scope="Gaussian curve against 40 digits; Rényi curves against a bisection written here, never above and within 1e−6; `rate_tradeoff` never above "
-    "the Gaussian pair that has that curve.",
+    scope="Gaussian curve against 40 digits; Rényi curves against a bisection written here, never above and within "
+    "1e−6; `rate_tradeoff` never above the Gaussian pair that has that curve.",
 )
 def _tradeoff(claim, effort: int) -> Finding:
     generator, worst = np.random.default_rng(104), 0.0
@@ -147,7 +148,8 @@ def _tradeoff(claim, effort: int) -> Finding:
 
 @statement(
     "S.advantage",
-    "largest advantage of a test: 2Φ(μ/2) − 1; tanh(s/2) with cosh((q−½)s) = e^{(q−1)ε_q} cosh(s/2) under (q, ε_q) both ways",
+    "largest advantage of a test: 2Φ(μ/2) − 1; tanh(s/2) with cosh((q−½)s) = e^{(q−1)ε_q} cosh(s/2) under (q, ε_q) "
+    "both ways",
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=membership.renyi_advantage,
     fault=(
@@ -159,8 +161,8 @@ def _tradeoff(claim, effort: int) -> Finding:
         "guarantees.membership:rate_advantage",
         "guarantees.membership:gdp_advantage",
     ),
-    scope="The moment of coins p = 1 − p′ symbolically; random coins (not only mirrored ones) with both divergences measured; `rate_advantage` never below "
-    "the Gaussian pair's 2Φ(μ/2) − 1.",
+    scope="The moment of coins p = 1 − p′ symbolically; random coins (not only mirrored ones) with both divergences "
+    "measured; `rate_advantage` never below the Gaussian pair's 2Φ(μ/2) − 1.",
 )
 def _advantage(claim, effort: int) -> Finding:
     s = sp.Symbol("s", positive=True)

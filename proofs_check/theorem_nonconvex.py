@@ -82,9 +82,9 @@ class _InductionFault(_Induction):
         "guarantees.nonconvex:learn_steps_printed",
         "guarantees.nonconvex:delete_steps_printed",
     ),
-    scope="Base case and induction symbolically; the recursion of G.22 with the package's η and K over a random box, q ε_dd > d included. Repair: "
-    "η ≤ min(printed, λ/(64Bq²(β+λ)²)); the printed η implies G.22's only if q ε_dd ≤ d. The conclusion is not refuted for larger η, its proof is. Also: K_Ā "
-    "must be clamped at ≥ 1.",
+    scope="Base case and induction symbolically; the recursion of G.22 with the package's η and K over a random box, "
+    "q ε_dd > d included. Repair: η ≤ min(printed, λ/(64Bq²(β+λ)²)); the printed η implies G.22's only if q "
+    "ε_dd ≤ d. The conclusion is not refuted for larger η, its proof is. Also: K_Ā must be clamped at ≥ 1.",
 )
 def _theorem_deletion(claim, effort: int) -> Finding:
     e, logB = sp.symbols("e b", positive=True)
@@ -126,10 +126,14 @@ def _theorem_deletion(claim, effort: int) -> Finding:
         learn = max(0.0, math.ceil(time * math.log(power * barrier / goal))) if power * barrier > goal else 0.0
         room = math.log(barrier / (2 * (goal + batch / records * barrier)))
         delete = max(1.0, math.ceil(learn - time * room))
-        if learn < 1e15:
+        if learn < 1e12:
+            expected = learn, delete
             learn = nonconvex.learn_steps_printed(order=power, deletion=goal, step_size=step, **shared)
             delete = nonconvex.delete_steps_printed(
                 learn_steps=learn, deletion=goal, step_size=step, batch=batch, records=records, **shared
+            )
+            require(
+                max(abs(learn - expected[0]), abs(delete - expected[1])) <= 2, f"(19): {learn, delete} for {expected}"
             )
         error = 32 * dim * step * math.exp(barrier) * (smoothness + regularization) ** 2 / regularization * power
         reached = power * math.exp(-learn / time) * barrier / 2 + error
@@ -140,7 +144,8 @@ def _theorem_deletion(claim, effort: int) -> Finding:
             closest = min(closest, 1 - reached / goal)
     return Finding(
         f"with the repair: closest approach {max(0.0, closest):.1e}",
-        "q = 4, ε_dd = 3/4, d = 1 satisfies 0 < ε_dd < d, and the printed η is q ε_dd/d = 3 times the largest step of G.22, which the proof cites as met.",
+        "q = 4, ε_dd = 3/4, d = 1 satisfies 0 < ε_dd < d, and the printed η is q ε_dd/d = 3 times the largest step of"
+        " G.22, which the proof cites as met.",
     )
 
 
@@ -170,8 +175,9 @@ class _RiskFault(_Risk):
     claim=_Risk,
     fault=("the last √B and both transport terms dropped", _RiskFault),
     licenses=("guarantees.nonconvex:excess_risk",),
-    scope="The sum and (163) symbolically; laws at a measured KL from the Gibbs law (tilted and shifted ones) on a grid. The O-statement hides B: see 5.2(3)-zero. "
-    "Slips: a missing 1/n in front of Σ∇ℓ, and the sign of the inner product before Young's inequality.",
+    scope="The sum and (163) symbolically; laws at a measured KL from the Gibbs law (tilted and shifted ones) on a "
+    "grid. The O-statement hides B: see 5.2(3)-zero. Slips: a missing 1/n in front of Σ∇ℓ, and the sign of the "
+    "inner product before Young's inequality.",
 )
 def _theorem_utility(claim, effort: int) -> Finding:
     e, W, square = sp.symbols("e W S", positive=True)
@@ -235,8 +241,9 @@ def _theorem_utility(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC,),
     claim=lambda barrier_log, root: 2 * root,
     fault=("a bound without 2√B", lambda barrier_log, root: 0 * root),
-    scope="err(0) ≤ sup ℓ − inf ℓ ≤ σ² log(B)/2 by boundedness, and log B ≤ (2/e)√B < 2d√B: symbolically. So (3) promises nothing beyond the prior; with B "
-    "constant, σ² = Õ(q/(ε_dp n²)) forces the loss's range itself to be of that order.",
+    scope="err(0) ≤ sup ℓ − inf ℓ ≤ σ² log(B)/2 by boundedness, and log B ≤ (2/e)√B < 2d√B: symbolically. So (3) "
+    "promises nothing beyond the prior; with B constant, σ² = Õ(q/(ε_dp n²)) forces the loss's range itself to "
+    "be of that order.",
 )
 def _zero_model(claim, effort: int) -> Finding:
     b = sp.Symbol("b", positive=True)  # log B
@@ -258,8 +265,9 @@ def _zero_model(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, RIGOROUS),
     claim=Fraction(1, 4),
     fault=("ε_dd = 0 in the denominator", Fraction(0)),
-    scope="K_A − K_Ā from (19) in closed form: (2B/(λη)) log(2/(1 + 4r/n)) ≤ (2B/(λη)) log 2, with η free of n and r. A saving of order log(n/r) needs "
-    "ε_dd ≤ (r/n)^c log B for some c > 0. That K_Ā < K_A iff r/n < 1/2 − ε_dd/log B holds (symbolic).",
+    scope="K_A − K_Ā from (19) in closed form: (2B/(λη)) log(2/(1 + 4r/n)) ≤ (2B/(λη)) log 2, with η free of n and r."
+    " A saving of order log(n/r) needs ε_dd ≤ (r/n)^c log B for some c > 0. That K_Ā < K_A iff r/n < 1/2 − "
+    "ε_dd/log B holds (symbolic).",
 )
 def _saving(claim, effort: int) -> Finding:
     share, logB = sp.symbols("x b", positive=True)  # r/n
@@ -271,7 +279,8 @@ def _saving(claim, effort: int) -> Finding:
     same(edge, sp.Rational(1, 2) - e / logB, "where unlearning starts to pay")
     return Finding(
         "saving/(2B/(λη)) ≤ log 2 for every n/r",
-        "ε_dd = log(B)/4, n/r = 2^m: K_A − K_Ā = (2B/(λη)) log(2/(1 + 2^{2−m})) < (2B/(λη)) log 2 for every m, while log(n/r) = m log 2; d enters only through η.",
+        "ε_dd = log(B)/4, n/r = 2^m: K_A − K_Ā = (2B/(λη)) log(2/(1 + 2^{2−m})) < (2B/(λη)) log 2 for every m, while "
+        "log(n/r) = m log 2; d enters only through η.",
     )
 
 
@@ -318,7 +327,8 @@ class _ScheduleFault:
 
 @statement(
     "S.schedule",
-    "the package's σ², η, K_A, K_Ā for Theorem 5.2: least σ² that meets (18), and a schedule that keeps ε_dd at every request",
+    "the package's σ², η, K_A, K_Ā for Theorem 5.2: least σ² that meets (18), and a schedule that keeps ε_dd at every"
+    " request",
     evidence=(RIGOROUS,),
     claim=_Schedule,
     fault=("a quarter of K_Ā", _ScheduleFault),
@@ -328,8 +338,9 @@ class _ScheduleFault:
         "guarantees.nonconvex_schedule:printed",
         "guarantees.nonconvex_schedule:sharper",
     ),
-    scope="Four problems, printed and sharper form: 0.1 % less noise breaks (18); η within both limits; the recursion of G.22, written out here, ends "
-    "at or below ε_dd after learning and after three edits; the cheapest schedule needs no more steps than the least σ² and stays private.",
+    scope="Four problems, printed and sharper form: 0.1 % less noise breaks (18); η within both limits; the recursion"
+    " of G.22, written out here, ends at or below ε_dd after learning and after three edits; the cheapest "
+    "schedule needs no more steps than the least σ² and stays private.",
 )
 def _schedules(claim, effort: int) -> Finding:
     closest = math.inf
