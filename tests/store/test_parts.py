@@ -38,15 +38,17 @@ def test_a_sqlite_that_refuses_to_overwrite_is_refused(path: Path, monkeypatch: 
         Store.open(path)
 
 
-def told(file: Path, *statements: str, seconds: float = 5.0) -> type[Exception]:
-    """The error that these statements, in one transaction, end in."""
-    with (
-        pytest.raises(StoreError) as caught,
-        database.connect(file, seconds) as connection,
-        database.transaction(connection, Disk(), file),
-    ):
+def execute(file: Path, *statements: str, seconds: float = 5.0) -> None:
+    """These statements, in one transaction."""
+    with database.connect(file, seconds) as connection, database.transaction(connection, Disk(), file):
         for statement in statements:
             connection.execute(statement)
+
+
+def told(file: Path, *statements: str, seconds: float = 5.0) -> type[Exception]:
+    """The error that these statements end in."""
+    with pytest.raises(StoreError) as caught:
+        execute(file, *statements, seconds=seconds)
     return caught.type
 
 
