@@ -19,6 +19,7 @@ _STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.color": "#e4e8ee",
     "axes.edgecolor": GREY,
     "axes.labelcolor": "#1d2430",
