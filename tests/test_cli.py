@@ -92,6 +92,7 @@ def test_planning_and_accounting_never_import_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+<<<<<<< HEAD
 def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     small = ["audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--certificate", "sharp"]
     small += ["--gdp", "--dp", "3", "--deletion", "0.38", "--no-utility", "--chains", "4000", "--seed", "1"]
@@ -102,3 +103,25 @@ def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["verdict"] == "pass"
     assert all(row["measured_lower_bound"] <= row["claimed_advantage"] for row in answer["rows"])
     assert main([*small, "--chains", "3"]) == 2
+=======
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_scripts_name_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab", reason="shtab is not installed")
+    with pytest.raises(SystemExit) as stopped:
+        main(["--print-completion", shell])
+    assert stopped.value.code == 0
+    script = capsys.readouterr().out
+    for command in ("demo", "plan", "keygen", "verify-certificate"):
+        assert command in script
+    assert "--certificate" in script
+
+
+def test_every_command_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    from noisygd_delete.cli import _COMMANDS, parser
+
+    names = [module.__name__.rpartition(".")[2].replace("_", "-") for module in _COMMANDS]
+    for name in names:
+        with pytest.raises(SystemExit):
+            parser().parse_args([name, "--help"])
+        assert f"noisygd-delete {name}" in capsys.readouterr().out.partition("example")[2], name
+>>>>>>> 28997e8 (Examples 01, 04, 05 with a runner; shell completion; an example in every help text)
