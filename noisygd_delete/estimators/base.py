@@ -24,7 +24,30 @@ Array = NDArray[np.float64]
 
 
 class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators. Subclasses say how labels are coded and which loss they use."""
+    """Base of the estimators. Subclasses say how labels are coded and which loss they use.
+
+    Args:
+        feature_bounds: required. (low, high) of every raw feature, as two numbers, two sequences, or
+            {column: (low, high)}: public knowledge, never read off the data. Values outside are clipped to them.
+        row_norm: how a row is brought to norm ≤ R: "unit", "bounds" or a number (see `RowScaling`).
+        fit_intercept: append a constant column (it counts in R and is regularised).
+        regularization: λ.
+        budget: of one release; None: Budget(order=10, dp=1.0, deletion=0.1).
+        certificate, adjacency, deletion_notion, releases, batch, rows_per_subject, utility, dtype: as in `make_plan`.
+        slots: n, public; None: the number of rows given. More than that leaves room for `insert`.
+        random_state: None draws certified noise. Anything else is for research: the noise can be repeated, so the
+            model is marked uncertified (`certified_`).
+
+    Attributes:
+        plan_: the Plan.
+        accountant_: answers for all releases.
+        release_: the last release.
+        model_: the published model, on scaled rows.
+        n_records_: records in the table now.
+
+    There is no `partial_fit` and no `warm_start`. Every `fit` starts a new account: two fits on the same people are
+    two publications whose costs add; `relearn` keeps them on one account.
+    """
 
     feature_bounds: Any
     row_norm: str | float

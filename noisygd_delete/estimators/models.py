@@ -19,39 +19,23 @@ from .scaling import public_bounds
 
 Array = NDArray[np.float64]
 
-_PARAMETERS = """
-    Args:
-        feature_bounds: required. (low, high) of every raw feature, as two numbers, two sequences, or
-            {column: (low, high)}: public knowledge, never read off the data. Values outside are clipped to them.
-        row_norm: how a row is brought to norm ≤ R: "unit", "bounds" or a number (see `RowScaling`).
-        fit_intercept: append a constant column (it counts in R and is regularised).
-        regularization: λ.
-        budget: of one release; None: Budget(order=10, dp=1.0, deletion=0.1).
-        certificate, adjacency, deletion_notion, releases, batch, rows_per_subject, utility, dtype: as in `make_plan`.
-        slots: n, public; None: the number of rows given. More than that leaves room for `insert`.
-        random_state: None draws certified noise. Anything else is for research: the noise can be repeated, so the model
-            is marked uncertified (`certified_`).
-
-    There is no `partial_fit` and no `warm_start`. Every `fit` starts a new account: two fits on the same people are
-    two publications whose costs add; use `relearn` to keep them on one account.
-
-    Attributes:
-        plan_: the Plan. accountant_: answers for all releases. release_: the last release.
-        model_: the published model, on scaled rows. certified_, n_records_, n_features_in_, n_iter_.
-"""
-
 
 class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[misc]
-    __doc__ = f"""Linear classifier whose records can be deleted with a certificate: logistic for two classes, softmax for more.
+    """Linear classifier whose records can be deleted with a certificate: logistic for two classes, softmax for more.
 
     >>> from noisygd_delete import NoisyGDClassifier
     >>> classifier = NoisyGDClassifier(feature_bounds=(0, 10), certificate="sharp")
-    >>> classifier = classifier.fit([[1, 2], [2, 1], [8, 9], [9, 8]], ["low", "low", "high", "high"], ids="abcd")
+    >>> classifier = classifier.fit([[1, 2], [2, 1], [8, 9], [9, 8]], ["low", "low", "high", "high"], ids=list("abcd"))
     >>> release = classifier.delete(["b"])
     >>> release.guarantee.renyi(10) <= 0.1
     True
-{_PARAMETERS}
+
+    Arguments and attributes are those of `DeletionEstimator`, and:
+
+    Args:
         classes: the public list of class names; None takes the names in y, which then count as public.
+
+    Attributes:
         classes_: class names in the order of `predict_proba`'s columns.
     """
 
@@ -141,8 +125,11 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
 
 
 class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
-    __doc__ = f"""Linear regression by the pseudo-Huber loss, whose records can be deleted with a certificate.
-{_PARAMETERS}
+    """Linear regression by the pseudo-Huber loss, whose records can be deleted with a certificate.
+
+    Arguments and attributes are those of `DeletionEstimator`, and:
+
+    Args:
         target_bounds: required. (low, high) of the target, public; targets outside are clipped.
         huber_delta: δ of the loss, in units of half the target range: residuals beyond it count linearly.
     """
