@@ -263,5 +263,11 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             raise InvalidRecords("records were edited since fit: pass ids=, one per row, so that requests find them")
         records = self._table(features, labels, ids, subjects, self.plan_.records)
         records.next_id = max(records.next_id, self._next_id)
-        self._curator = Curator.resumed(records, self.plan_, self.accountant_, getattr(self, "model_", None))
+        self._curator = Curator.restored(
+            records,
+            self.plan_,
+            events=self.accountant_.events,
+            model=getattr(self, "model_", None),
+            pending_edits=0 if hasattr(self, "model_") else self.release_.edits,
+        )
         return self
