@@ -77,6 +77,16 @@ def test_deletes_by_id_and_keeps_predicting(flowers):
         model.delete(["plant-0"])
 
 
+@pytest.mark.parametrize(
+    "options", [{"certificate": "theorem", "utility": False}, {"start": "minimiser", "solver": "cold"}]
+)
+def test_every_way_of_learning_is_open(flowers, options):
+    X, y, ids = flowers
+    model = classifier(**options).fit(X, y, ids=ids)
+    assert model.delete(["plant-0"]).guarantee.renyi(2) <= WIDE.deletion
+    assert model.score(X, y) > 0.9
+
+
 def test_a_deletion_really_changes_what_the_model_learns(flowers):
     """Erase a whole class: a model that still learned from it would go on predicting it."""
     X, y, ids = flowers

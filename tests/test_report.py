@@ -103,15 +103,25 @@ def test_a_good_certificate_holds(certificate, key):
     assert [check.name for check in answer.checks] == ["format", "signature", "plan", "statement"]
 
 
-@pytest.mark.parametrize("name", ["theorem", "sharp"])
+@pytest.mark.parametrize(
+    "options", [{"certificate": "theorem"}, {"certificate": "sharp"}, {"certificate": "sharp", "start": "minimiser"}]
+)
 @pytest.mark.parametrize("status", ["published", "withheld", "pending"])
-def test_every_status_and_certificate_verifies(name, status, key):
-    plan = a_plan(name)
+def test_every_status_and_certificate_verifies(options, status, key):
+    plan = a_plan(**options)
     erasure = Erasure(rows=1, release=2 if status == "published" else None, status=status)
     paper = sign(erasure_certificate(erasure, plan=plan, events=ledger(plan)), key)
     assert verify_certificate(json.loads(json.dumps(paper)), public_key=f"{key}.pub").passed
     assert ("erased_later_models" in paper["statement"]["guarantees"]) == (status == "published")
     certificate_html(paper)
+    store_report(plan=plan, events=ledger(plan))
+
+
+def test_a_release_with_too_few_steps_gets_no_certificate(plan):
+    events = ledger(plan)
+    events[1] = Event("unlearn", plan.delete_steps - 1, 1, plan.mechanism)
+    with pytest.raises(InvalidParameter, match="fewer than its plan"):
+        erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=events)
 
 
 def leaves(value, path=()):

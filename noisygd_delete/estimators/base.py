@@ -33,7 +33,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         fit_intercept: append a constant column (it counts in R and is regularised).
         regularization: λ.
         budget: of one release; None: Budget(order=10, dp=1.0, deletion=0.1).
-        certificate, adjacency, deletion_notion, releases, batch, rows_per_subject, utility, dtype: as in `make_plan`.
+        certificate, adjacency, deletion_notion, releases, batch, rows_per_subject, utility, dtype, start, solver:
+            as in `make_plan`.
         slots: n, public; None: the number of rows given. More than that leaves room for `insert`.
         random_state: None draws certified noise. Anything else is for research: the noise can be repeated, so the
             model is marked uncertified (`certified_`).
@@ -63,6 +64,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     slots: int | None
     utility: bool
     dtype: str
+    start: str
+    solver: str
     random_state: Any
 
     plan_: Plan
@@ -122,6 +125,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             rows_per_subject=self.rows_per_subject,
             utility=self.utility,
             dtype=self.dtype,
+            start=self.start,
+            solver=self.solver,
         )
 
     def _generator(self) -> np.random.Generator | None:

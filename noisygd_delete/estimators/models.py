@@ -57,6 +57,8 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         slots: int | None = None,
         utility: bool = True,
         dtype: str = "float32",
+        start: str = "published",
+        solver: str = "warm",
         random_state: Any = None,
     ) -> None:
         self.feature_bounds = feature_bounds
@@ -74,6 +76,8 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         self.slots = slots
         self.utility = utility
         self.dtype = dtype
+        self.start = start
+        self.solver = solver
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, subjects: Iterable[Id] | None = None) -> Self:
@@ -153,6 +157,8 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         slots: int | None = None,
         utility: bool = True,
         dtype: str = "float32",
+        start: str = "published",
+        solver: str = "warm",
         random_state: Any = None,
     ) -> None:
         self.feature_bounds = feature_bounds
@@ -171,6 +177,8 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         self.slots = slots
         self.utility = utility
         self.dtype = dtype
+        self.start = start
+        self.solver = solver
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, subjects: Iterable[Id] | None = None) -> Self:

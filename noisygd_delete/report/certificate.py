@@ -171,7 +171,9 @@ def statement(facts: Mapping[str, Any]) -> dict[str, Any]:
         "run": {
             "kind": None if served is None else served.kind,
             "steps": None if served is None else served.steps,
-            "gradient_evaluations": None if served is None else served.steps * served.mechanism.records,
+            "gradient_evaluations": None
+            if served is None
+            else plan.gradient_evaluations["learn" if served.fresh else "delete"],
             "gradient_evaluations_of_learning": plan.gradient_evaluations["learn"],
             "releases_so_far": len(accountant.events),
         },
@@ -194,6 +196,8 @@ def _served(erasure: Erasure, accountant: Accountant) -> Event:
     assert accountant.plan is not None
     if event.mechanism != accountant.plan.mechanism:
         raise InvalidParameter(f"release {number} was not made under the plan of this certificate")
+    if not event.steps >= (accountant.plan.learn_steps if event.fresh else accountant.plan.delete_steps):
+        raise InvalidParameter(f"release {number} took {event.steps} steps, fewer than its plan asks for")
     if not event.edits >= erasure.rows:
         raise InvalidParameter(
             f"release {number} covers {event.edits} edits, fewer than the {erasure.rows} rows erased"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accountant import Accountant
+from ..accountant import Accountant, Event
 from ..errors import NoisyGDDeleteError
 from ..guarantees import convex, sharp
 from ..plan import Plan
@@ -43,7 +43,7 @@ class Forgetting:
 
 @dataclass(frozen=True)
 class Costs:
-    """Full passes over the table: of each release, summed, and had every request been answered by learning afresh."""
+    """Full passes over the table (a solver's as forecast): of each release, summed, and had every request been answered by learning afresh."""
 
     release: Curve
     passes: Curve
@@ -83,7 +83,7 @@ def forgetting(plan: Plan) -> Forgetting | None:
     """At the plan's σ² and n, T = K_A steps with the record; each bound at its own step size rule, equal noise. None
     where the loss is not convex or the run is not plain Noisy-GD."""
     problem = plan.problem
-    if not plan.loss.constants.convex or plan.certificate not in ("theorem", "sharp"):
+    if not plan.loss.constants.convex or plan.certificate not in ("theorem", "sharp") or problem.start != "published":
         return None
     order = plan.budget.order or 10.0
     steps = np.unique(np.linspace(0, max(1.25 * plan.delete_steps, 8), POINTS).astype(int)).astype(float)
@@ -131,8 +131,13 @@ def linear_gdp_squared(plan: Plan, steps: float) -> float:
 
 
 def costs(accountant: Accountant, plan: Plan) -> Costs:
-    passes = np.array([event.steps for event in accountant.events], float)
-    learning = np.full(len(passes), float(plan.learn_steps))
+    def solver(event: Event) -> int:
+        if event.mechanism != plan.mechanism:
+            return 0
+        return plan.learn_solver_passes if event.fresh else plan.delete_solver_passes
+
+    passes = np.array([event.steps + solver(event) for event in accountant.events], float)
+    learning = np.full(len(passes), float(plan.learn_steps + plan.learn_solver_passes))
     return Costs(np.arange(1.0, len(passes) + 1), passes, passes.cumsum(), learning.cumsum())
 
 
@@ -146,6 +151,8 @@ def utility(accountant: Accountant, plan: Plan) -> Utility | None:
     farthest = math.sqrt(plan.dimension * plan.init_variance) + constants.lipschitz / plan.regularization
     distance, course = farthest**2, []
     numbers: Sequence[int] = [i for i, e in enumerate(accountant.events, 1) if e.mechanism == plan.mechanism]
+    if problem.start == "minimiser":  # every release starts afresh, so one bound holds for all
+        return Utility(np.array(numbers, float), np.full(len(numbers), plan.excess_risk), plan.excess_risk)
     for number in numbers:
         event = accountant.events[number - 1]
         move = 0.0

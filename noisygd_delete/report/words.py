@@ -25,11 +25,13 @@ NOT_COVERED = (
 
 def assumptions(plan: Plan) -> list[str]:
     """What the caller answers for, besides the mathematics of the mechanism."""
+    timed = plan.problem.start == "minimiser" and plan.problem.solver != "fixed"
+    seen = "sees published models" + ("" if timed else " and the time of their publication") + ", not memory or disks"
     return [
         f"every feature row has norm at most {plan.loss.radius:g}, by bounds that were not read off the data",
         "preprocessing acts on each record by itself and was fitted to no record of the table",
         f"at most {plan.problem.rows_per_subject} row(s) belong to one person; the figures cover all of them together",
-        "the curator's machine is trusted: the observer sees published models and the time of their publication, not memory or disks",
+        f"the curator's machine is trusted: the observer {seen}",
     ]
 
 
