@@ -269,6 +269,18 @@ def test_a_spent_budget_withdraws_the_model_and_relearn_brings_one_back(flowers)
     assert [event.kind for event in model.accountant_.events] == ["learn", "unlearn", "relearn"]
 
 
+def test_a_withheld_release_survives_pickling(flowers):
+    X, y, _ = flowers
+    model = classifier(releases=2).fit(X, y)
+    model.delete([0])
+    assert model.delete([1]).status == "withheld"
+    back = pickle.loads(pickle.dumps(model)).attach(X[2:], y[2:], ids=range(2, 180))
+    with pytest.raises(NotLearned, match="relearn"):
+        back.predict(X)
+    release = back.set_params(releases=1, budget=Budget(order=2, dp=1000.0, deletion=10.0)).relearn()
+    assert release.edits == 1  # the fresh learn covers the edit that was never published
+
+
 def test_there_is_no_uncertified_way_to_go_on_training():
     for name in ("partial_fit", "warm_start"):
         assert not hasattr(NoisyGDClassifier(), name)

@@ -42,7 +42,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     Attributes:
         plan_: the Plan.
         accountant_: answers for all releases.
-        release_: the last release.
+        release_: the last release (not in pickles).
         model_: the published model, on scaled rows.
         n_records_: records in the table now.
 
@@ -144,6 +144,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         """Take over what a release made public; a withheld one withdraws the model."""
         self.release_, self.plan_, self.accountant_ = release, self._curator.plan, self._curator.accountant
         self.n_records_, self._next_id = len(self._curator.records), self._curator.records.next_id
+        self._pending = self._curator.pending_edits
         self.n_iter_ = release.steps
         if release.model is not None:
             self.model_ = release.model
@@ -247,9 +248,9 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     # -- pickles -----------------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """Parameters, model, plan and accountant: never rows, ids or generators' states."""
+        """Parameters, model, plan and accountant: never rows, ids, or what a solver needed (it depends on the rows)."""
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_curator"}
+        return {name: value for name, value in state.items() if name not in ("_curator", "release_")}
 
     def attach(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, subjects: Iterable[Id] | None = None) -> Self:
         """Give an unpickled estimator its current records back: those of the last release, without the erased ones.
@@ -273,6 +274,6 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             self.plan_,
             events=self.accountant_.events,
             model=getattr(self, "model_", None),
-            pending_edits=0 if hasattr(self, "model_") else self.release_.edits,
+            pending_edits=self._pending,
         )
         return self

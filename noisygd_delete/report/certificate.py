@@ -182,7 +182,7 @@ def statement(facts: Mapping[str, Any]) -> dict[str, Any]:
         "adaptivity": words.ADAPTIVITY,
         "loss": {**plan.loss.to_dict(), "constants": _finite(asdict(plan.loss.constants))},
         "assumptions": [*plan.dp.assumptions, *words.assumptions(plan)],
-        "plain_words": words.plain(erasure.status, promises, order=order, delta=delta),
+        "plain_words": words.plain(erasure.status, erasure.rows, promises, order=order, delta=delta),
         "not_covered": list(words.NOT_COVERED),
         "to_do": words.to_do(erasure.status),
     }

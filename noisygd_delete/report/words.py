@@ -49,14 +49,17 @@ def _limit(guarantee: Guarantee) -> str:
     return f"at most {_share(guarantee)}"
 
 
-def _question(guarantee: Guarantee) -> str:
+def _question(guarantee: Guarantee, rows: int) -> str:
+    one = "the erased record" if rows == 1 else "any one of the erased records"
     if guarantee.adjacency in ("pairwise", "replace"):
-        return "which of two possible records was the erased one"
-    return "whether the erased record was ever in the data"
+        return f"which of two possible records {one} was"
+    return f"whether {one} was ever in the data"
 
 
-def plain(status: str, promises: Mapping[str, Guarantee], *, order: float, delta: float) -> list[str]:
+def plain(status: str, rows: int, promises: Mapping[str, Guarantee], *, order: float, delta: float) -> list[str]:
     """For the person who asked: no symbols."""
+    erased = "The record was" if rows == 1 else f"{rows} records were"
+    it = "it" if rows == 1 else "them"
     everything = promises["erased_all_models"]
     guess = (
         "Advantage over guessing: a coin is right half the time; an advantage of 10 % means right at most 55 times in 100 "
@@ -65,23 +68,23 @@ def plain(status: str, promises: Mapping[str, Guarantee], *, order: float, delta
     if status == "published":
         later = promises["erased_later_models"]
         sentences = [
-            "The record was erased from the training data, and a model that has forgotten it was published.",
-            f"If requests did not depend on earlier models: whoever sees every model published since can tell {_question(later)} "
+            f"{erased} erased from the training data, and a model that has forgotten {it} was published.",
+            f"If requests did not depend on earlier models: whoever sees every model published since can tell {_question(later, rows)} "
             f"with an advantage over guessing of {_limit(later)}.",
             f"If requests depended on every earlier model, seen by somebody who kept them all: {_limit(everything)}.",
         ]
     elif status == "withheld":
         sentences = [
-            "The record was erased from the training data. No new model was published, because that would have cost "
+            f"{erased} erased from the training data. No new model was published, because that would have cost "
             "other people more privacy than was promised; the old model is withdrawn.",
-            f"From the models published before, somebody who kept them all can tell {_question(everything)} with an "
+            f"From the models published before, somebody who kept them all can tell {_question(everything, rows)} with an "
             f"advantage over guessing of {_limit(everything)}.",
         ]
     else:
         sentences = [
-            "The record was erased from the training data. The model published now has not forgotten it yet: "
+            f"{erased} erased from the training data. The model published now has not forgotten {it} yet: "
             "the next publication will, and a certificate for it follows.",
-            f"From the models published so far, somebody who kept them all can tell {_question(everything)} with an "
+            f"From the models published so far, somebody who kept them all can tell {_question(everything, rows)} with an "
             f"advantage over guessing of {_limit(everything)}.",
         ]
     exact = everything.with_slack()
