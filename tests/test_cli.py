@@ -111,17 +111,45 @@ def test_completion_scripts_name_every_command(shell: str, capsys: pytest.Captur
         main(["--print-completion", shell])
     assert stopped.value.code == 0
     script = capsys.readouterr().out
-    for command in ("demo", "plan", "keygen", "verify-certificate"):
+    for command in ("demo", "plan", "delete", "certificate", "keygen", "verify-certificate"):
         assert command in script
     assert "--certificate" in script
 
 
 def test_every_command_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:
-    from noisygd_delete.cli import _COMMANDS, parser
+    import argparse
 
-    names = [module.__name__.rpartition(".")[2].replace("_", "-") for module in _COMMANDS]
-    for name in names:
+    from noisygd_delete.cli import parser
+
+    (commands,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
+    assert len(commands.choices) >= 15
+    for name in commands.choices:
         with pytest.raises(SystemExit):
             parser().parse_args([name, "--help"])
+<<<<<<< HEAD
         assert f"noisygd-delete {name}" in capsys.readouterr().out.partition("example")[2], name
 >>>>>>> 28997e8 (Examples 01, 04, 05 with a runner; shell completion; an example in every help text)
+=======
+        assert f"noisygd-delete {name}" in " ".join(capsys.readouterr().out.partition("example")[2].split()), name
+
+
+def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+    import time
+
+    from noisygd_delete.cli.output import progress_bar
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with progress_bar("learn", 64, lambda step: f"ε_dp={step / 100}") as progress:
+        assert progress is not None
+        for step in range(1, 65):
+            progress(step)
+            time.sleep(0.008)  # a bar is redrawn ten times a second at most
+    assert "ε_dp=0.48" in screen.getvalue()
+    assert "step/s" in screen.getvalue()
+>>>>>>> 1564f62 (certificate and report on a store; dry runs tell the cost before and after; bars show the running guarantee)

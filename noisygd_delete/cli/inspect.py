@@ -21,7 +21,9 @@ def register(commands: Any) -> None:
         ("budget", "what each release and all of them together reveal, as Rényi, GDP and (ε, δ)", _budget),
         ("verify", "check that the store is what its ledger says; or that given texts are in no byte of it", _verify),
     ):
-        parser = commands.add_parser(name, help=text, allow_abbrev=False)
+        more = " --absent names.txt" if name == "verify" else ""
+        example = f"example: noisygd-delete {name} STORE{more}"
+        parser = commands.add_parser(name, help=text, epilog=example, allow_abbrev=False)
         parser.add_argument("store", metavar="STORE")
         parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process")
         add_json(parser)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from ..noisygd import Progress
+
+DELTA = 1e-6  # of the (ε, δ) figures that commands show without being asked for another
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -22,12 +24,24 @@ def show(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> No
 
 
 @contextmanager
-def progress_bar(label: str, total: int) -> Iterator[Progress | None]:
-    """A bar on stderr while it is a terminal; nothing in a pipe."""
+def progress_bar(label: str, total: int, running: Callable[[int], str] | None = None) -> Iterator[Progress | None]:
+    """A bar on stderr while it is a terminal; nothing in a pipe. `running` says where the guarantee stands after k steps."""
     if not sys.stderr.isatty():
         yield None
         return
     from tqdm import tqdm
 
     with tqdm(total=total, desc=label, unit="step", leave=False) as bar:
+<<<<<<< HEAD
         yield lambda step: bar.update(step - bar.n) if step % 16 == 0 or total < 64 or step == total else None
+=======
+
+        def advance(step: int) -> None:
+            if step % 16 and step != total:
+                return
+            if running is not None:
+                bar.set_postfix_str(running(step), refresh=False)
+            bar.update(step - bar.n)
+
+        yield advance
+>>>>>>> 1564f62 (certificate and report on a store; dry runs tell the cost before and after; bars show the running guarantee)
