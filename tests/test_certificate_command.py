@@ -143,11 +143,17 @@ def test_no_certificate_for_a_store_that_does_not_verify(store: Path, capsys: py
 
 def test_the_report_of_a_store(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("delete", "store", "customer-0001")
-    Path("audit.json").write_text('[{"name": "membership", "measured_lower_bound": 0.1, "claimed_upper_bound": 3}]')
+    capsys.readouterr()
+    run(
+        "audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--certificate", "sharp", "--gdp", "--dp", "3",
+        "--deletion", "0.38", "--no-utility", "--chains", "4000", "--seed", "1", "--json",
+    )  # fmt: skip
+    Path("audit.json").write_text(capsys.readouterr().out)
     run("report", "store", "--out", "report.html", "--audit", "audit.json", "--title", "Customers")
     page = Path("report.html").read_text()
     assert page.count("<svg") == 5
     assert "Customers" in page
+    assert "likelihood ratio" in page
     assert "customer-" not in page
 
 

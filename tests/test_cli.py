@@ -92,7 +92,6 @@ def test_planning_and_accounting_never_import_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-<<<<<<< HEAD
 def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     small = ["audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--certificate", "sharp"]
     small += ["--gdp", "--dp", "3", "--deletion", "0.38", "--no-utility", "--chains", "4000", "--seed", "1"]
@@ -103,7 +102,8 @@ def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["verdict"] == "pass"
     assert all(row["measured_lower_bound"] <= row["claimed_advantage"] for row in answer["rows"])
     assert main([*small, "--chains", "3"]) == 2
-=======
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
 def test_completion_scripts_name_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("shtab", reason="shtab is not installed")
@@ -126,10 +126,6 @@ def test_every_command_has_an_example_in_its_help(capsys: pytest.CaptureFixture[
     for name in commands.choices:
         with pytest.raises(SystemExit):
             parser().parse_args([name, "--help"])
-<<<<<<< HEAD
-        assert f"noisygd-delete {name}" in capsys.readouterr().out.partition("example")[2], name
->>>>>>> 28997e8 (Examples 01, 04, 05 with a runner; shell completion; an example in every help text)
-=======
         assert f"noisygd-delete {name}" in " ".join(capsys.readouterr().out.partition("example")[2].split()), name
 
 
@@ -152,4 +148,3 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
             time.sleep(0.008)  # a bar is redrawn ten times a second at most
     assert "ε_dp=0.48" in screen.getvalue()
     assert "step/s" in screen.getvalue()
->>>>>>> 1564f62 (certificate and report on a store; dry runs tell the cost before and after; bars show the running guarantee)

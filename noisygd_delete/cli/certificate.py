@@ -33,7 +33,7 @@ def register(commands: Any) -> None:
     )
     certificate.add_argument("--controller", metavar="NAME", help="the organisation that answers for the data")
     certificate.add_argument("--delta", type=float, default=DELTA, help="δ of the (ε, δ) figures (default 1e-6)")
-    certificate.add_argument("--audit", metavar="FILE", help="audit results, a JSON list")
+    certificate.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
     add_json(certificate)
     certificate.set_defaults(run=_certificate)
 
@@ -47,7 +47,7 @@ def register(commands: Any) -> None:
     report.add_argument("--out", required=True, metavar="FILE", help="write the page here")
     report.add_argument("--title", default="Deletion report")
     report.add_argument("--delta", type=float, default=DELTA, help="δ of the (ε, δ) figures (default 1e-6)")
-    report.add_argument("--audit", metavar="FILE", help="audit results, a JSON list")
+    report.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
     add_json(report)
     report.set_defaults(run=_report)
 
@@ -109,21 +109,22 @@ def _verified(store: str) -> str:
 
 
 def _audit(file: str | None) -> list[dict[str, Any]]:
+    """The rows of `noisygd-delete audit --json`, as evidence."""
     if file is None:
         return []
     try:
-        results = json.loads(Path(file).read_text(encoding="utf-8"))
+        rows = json.loads(Path(file).read_text(encoding="utf-8"))["rows"]
         return [
             {
-                "name": str(result["name"]),
-                "measured_lower_bound": float(result["measured_lower_bound"]),
-                "claimed_upper_bound": float(result["claimed_upper_bound"]),
+                "name": f"{row['question']}: {row['attack']}",
+                "measured_lower_bound": float(row["measured_lower_bound"]),
+                "claimed_advantage": float(row["claimed_advantage"]),
             }
-            for result in results
+            for row in rows
         ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidParameter(
-            f"--audit {file}: give a JSON list of objects with name, measured_lower_bound and claimed_upper_bound ({error})"
+            f"--audit {file}: give the output of `noisygd-delete audit ... --json` ({error!r})"
         ) from error
 
 

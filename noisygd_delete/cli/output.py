@@ -32,16 +32,12 @@ def progress_bar(label: str, total: int, running: Callable[[int], str] | None = 
     from tqdm import tqdm
 
     with tqdm(total=total, desc=label, unit="step", leave=False) as bar:
-<<<<<<< HEAD
-        yield lambda step: bar.update(step - bar.n) if step % 16 == 0 or total < 64 or step == total else None
-=======
 
         def advance(step: int) -> None:
-            if step % 16 and step != total:
+            if step % 16 and step != total and total >= 64:
                 return
             if running is not None:
                 bar.set_postfix_str(running(step), refresh=False)
             bar.update(step - bar.n)
 
         yield advance
->>>>>>> 1564f62 (certificate and report on a store; dry runs tell the cost before and after; bars show the running guarantee)

@@ -112,13 +112,13 @@ def utility(curve: Utility) -> str:
 def audits(results: Sequence[Mapping[str, Any]]) -> str:
     def draw(axes: Any) -> None:
         rows = range(len(results))
-        claimed = [float(result["claimed_upper_bound"]) for result in results]
+        claimed = [float(result["claimed_advantage"]) for result in results]
         measured = [float(result["measured_lower_bound"]) for result in results]
         axes.barh(rows, claimed, color="#b9d0df", label="certified: at most")
         axes.barh(rows, measured, height=0.4, color=BLUE, label="attack measured: at least")
         axes.set_yticks(rows, [str(result["name"]) for result in results])
         axes.invert_yaxis()
-        axes.set(xlabel="ε")
+        axes.set(xlabel="advantage over guessing")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 
     return _drawn(draw, "audit", (6.4, 1.4 + 0.5 * len(results)))
