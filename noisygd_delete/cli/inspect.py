@@ -9,17 +9,27 @@ from typing import Any
 
 from ..errors import InvalidParameter, StoreLocked
 from ..store import absent, budget, status, tokens, verify
-from .output import add_json, show
+from .output import show, store_command
 from .requests import open_store
 
 _INTEGRITY = 5
 
 
 def register(commands: Any) -> None:
-    for name, text, run in (
-        ("status", "sizes, releases, pending edits, and which model is in force", _status),
-        ("budget", "what each release and all of them together reveal, as Rényi, GDP and (ε, δ)", _budget),
-        ("verify", "check that the store is what its ledger says; or that given texts are in no byte of it", _verify),
+    for name, text, example, run in (
+        ("status", "sizes, releases, pending edits, and which model is in force", "status STORE --json", _status),
+        (
+            "budget",
+            "what each release and all of them together reveal, as Rényi, GDP and (ε, δ)",
+            "budget STORE --delta 1e-6",
+            _budget,
+        ),
+        (
+            "verify",
+            "check that the store is what its ledger says; or that given texts are in no byte of it",
+            "verify STORE --absent gone.txt",
+            _verify,
+        ),
     ):
         more = " --absent names.txt" if name == "verify" else ""
         example = f"example: noisygd-delete {name} STORE{more}"

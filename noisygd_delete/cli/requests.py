@@ -25,11 +25,17 @@ _WITHHELD = 3
 
 
 def register(commands: Any) -> None:
-    learn = _command(commands, "learn", "train from the initial law and publish the first model", _learn)
+    learn = store_command(
+        commands, "learn", "train from the initial law and publish the first model", "learn STORE", _learn
+    )
     learn.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
 
-    delete = _command(
-        commands, "delete", "erase records, or all records of persons, and publish a model without them", _delete
+    delete = store_command(
+        commands,
+        "delete",
+        "erase records, or all records of persons, and publish a model without them",
+        "delete STORE 17 42 --request-id 9f2c",
+        _delete,
     )
     delete.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
     delete.add_argument("--subject", action="append", default=[], metavar="S", help="erase every record of this person")
@@ -37,15 +43,29 @@ def register(commands: Any) -> None:
     delete.add_argument("--subject-file", metavar="FILE", help="persons to erase, one a line (- for standard input)")
     _request_options(delete)
 
-    insert = _command(commands, "insert", "put new records into free slots and publish a model with them", _insert)
+    insert = store_command(
+        commands,
+        "insert",
+        "put new records into free slots and publish a model with them",
+        "insert STORE --data new.csv",
+        _insert,
+    )
     insert.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet with the columns of the schema")
     insert.add_argument("--delimiter", help="of a CSV file; default: found from the header")
     _request_options(insert)
 
-    publish = _command(commands, "publish", "one release that covers every edit made with --later", _publish)
+    publish = store_command(
+        commands, "publish", "one release that covers every edit made with --later", "publish STORE", _publish
+    )
     publish.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
 
-    relearn = _command(commands, "relearn", "train afresh, under a new plan where options say so", _relearn)
+    relearn = store_command(
+        commands,
+        "relearn",
+        "train afresh, under a new plan where options say so",
+        "relearn STORE --dp 2 --dry-run",
+        _relearn,
+    )
     relearn.add_argument("--slots", type=int, metavar="N", help="a larger n; default: as before")
     relearn.add_argument("--dry-run", action="store_true", help="show the plan; change nothing")
     add_plan_arguments(relearn)
