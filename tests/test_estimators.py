@@ -90,7 +90,7 @@ def test_every_way_of_learning_is_open(flowers, options):
 def test_a_deletion_really_changes_what_the_model_learns(flowers):
     """Erase a whole class: a model that still learned from it would go on predicting it."""
     X, y, ids = flowers
-    model = classifier().fit(X, y, ids=ids)
+    model = classifier(random_state=0).fit(X, y, ids=ids)  # one draw: the threshold is about learning, not about luck
     assert (model.predict(X[y == "rose"]) == "rose").mean() > 0.8
     model.delete([name for name, label in zip(ids, y, strict=True) if label == "rose"])
     assert (model.predict(X[y == "rose"]) == "rose").mean() < 0.2

@@ -31,13 +31,7 @@ def register(commands: Any) -> None:
             _verify,
         ),
     ):
-        more = " --absent names.txt" if name == "verify" else ""
-        example = f"example: noisygd-delete {name} STORE{more}"
-        parser = commands.add_parser(name, help=text, epilog=example, allow_abbrev=False)
-        parser.add_argument("store", metavar="STORE")
-        parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process")
-        add_json(parser)
-        parser.set_defaults(run=run)
+        parser = store_command(commands, name, text, example, run)
         if name == "budget":
             parser.add_argument("--order", type=float, help="Rényi order; default: the plan's, or 10")
             parser.add_argument("--delta", type=float, help="δ; default: the plan's, or 1e-6")

@@ -18,7 +18,7 @@ from ..plan import Plan
 from ..planner import make_plan
 from ..records import EditRequest
 from ..store import Store
-from .output import DELTA, add_json, progress_bar, show
+from .output import DELTA, progress_bar, show, store_command
 from .plan import add_plan_arguments, budget_from, loss_from
 
 _WITHHELD = 3
@@ -72,26 +72,6 @@ def register(commands: Any) -> None:
     plain = argparse.ArgumentParser()
     add_plan_arguments(plain)
     relearn.set_defaults(**dict.fromkeys(vars(plain.parse_args([]))))  # None: as in the plan in force
-
-
-_EXAMPLES = {
-    "learn": "learn STORE",
-    "delete": "delete STORE 4711 --request-id 9f2c31    or: delete STORE --subject S-12 --dry-run",
-    "insert": "insert STORE --data new.csv",
-    "publish": "publish STORE    (after: delete STORE 4711 --later)",
-    "relearn": "relearn STORE --dp 2 --releases 12 --dry-run",
-}
-
-
-def _command(commands: Any, name: str, text: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=text, epilog=f"example: noisygd-delete {_EXAMPLES[name]}", allow_abbrev=False
-    )
-    parser.add_argument("store", metavar="STORE")
-    parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process to finish")
-    add_json(parser)
-    parser.set_defaults(run=run)
-    return parser
 
 
 def _request_options(parser: argparse.ArgumentParser) -> None:
