@@ -25,7 +25,6 @@ from .accountant import Accountant
 from .curator import Model, Release
 from .errors import InvalidParameter, InvalidRequest, count, positive
 from .guarantee import Guarantee
-from .noisygd import Progress
 from .records import EditRequest, Records
 
 
@@ -41,22 +40,9 @@ class Curating(Protocol):
     @property
     def pending_edits(self) -> int: ...
 
-    def serve(
-        self,
-        request: EditRequest,
-        *,
-        publish: bool = True,
-        rng: np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Release | None: ...
+    def serve(self, request: EditRequest, *, publish: bool = True) -> Release | None: ...
 
-    def publish(
-        self,
-        request_id: str | None = None,
-        *,
-        rng: np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Release: ...
+    def publish(self) -> Release: ...
 
 
 class Requester(Protocol):
@@ -141,13 +127,14 @@ class Publication:
     requests: int
     edits: int
     steps: int
+    gradient_passes: int
     seconds: float
     dp: Guarantee
     dp_cumulative: Guarantee
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            **{name: getattr(self, name) for name in ("release", "status", "requests", "edits", "steps", "seconds")},
+            **{name: value for name, value in vars(self).items() if not isinstance(value, Guarantee)},
             "dp": self.dp.to_dict(),
             "dp_cumulative": self.dp_cumulative.to_dict(),
         }
@@ -164,7 +151,7 @@ class StreamReport:
                   at the costliest release of the stream; None if nothing was erased
     everything    the same, to an observer of every release
     adaptivity    p: releases the requester was shown
-    gradient_evaluations  per-record gradients, n · steps
+    gradient_evaluations  per-record gradients: n times the passes over the table
     """
 
     served: int
@@ -217,9 +204,11 @@ class Stream:
         curator: has learned already.
         batching: when to publish.
         observable: the releases the requester is shown; None: every release.
-        rng: None for certified noise; a generator for research.
+        rng: None for certified noise; a generator for research, where the curator takes one.
         clock: seconds, for the deadline.
         progress: called with each publication.
+
+    Edits that waited before the stream began are due at once if there is a deadline: how long they waited is not known.
     """
 
     def __init__(
@@ -235,11 +224,11 @@ class Stream:
         self.curator = curator
         self.batching = Batching() if batching is None else batching
         self._observable = observable
-        self._rng = rng
+        self._publish: Callable[[], Release] = curator.publish if rng is None else _with_noise(curator, rng)
         self._clock = clock
         self._progress = progress
         self._waiting = 0
-        self._oldest: float | None = clock() if curator.pending_edits else None
+        self._oldest: float | None = -math.inf if curator.pending_edits else None
         self._served = self._repeated = self._position = 0
         self._refused: list[tuple[int, str]] = []
         self._publications: list[Publication] = []
@@ -259,10 +248,11 @@ class Stream:
     def push(self, request: EditRequest) -> None:
         """Carry one request out on the rows; publish if the batch is full or due. An invalid request changes nothing
         and is noted in the report; a request_id that was answered before costs nothing."""
+        self.tick()  # what an earlier run left waiting
         position, self._position = self._position, self._position + 1
         before, started = self.curator.pending_edits, time.perf_counter()
         try:
-            self.curator.serve(request, publish=False, rng=self._rng)
+            self.curator.serve(request, publish=False)
         except InvalidRequest as error:
             self._refused.append((position, str(error)))
             return
@@ -275,15 +265,17 @@ class Stream:
         self._waiting += 1
         if self._oldest is None:
             self._oldest = self._clock()
-        full = self.batching.size is not None and self.curator.pending_edits >= self.batching.size
-        if full and not self._withheld:
-            self.publish()
-        else:
-            self.tick()
+        self.tick()
+
+    def refuse(self, reason: str) -> None:
+        """Note a request that could not even be read."""
+        self._refused.append((self._position, reason))
+        self._position += 1
 
     def tick(self) -> None:
-        """Publish if the deadline has come. To be called whenever time may have passed without a request."""
-        if self.due == 0:
+        """Publish if the batch is full or the deadline has come. To be called whenever time may have passed."""
+        full = self.batching.size is not None and self.curator.pending_edits >= self.batching.size
+        if (full and not self._withheld) or self.due == 0:
             self.publish()
 
     def flush(self) -> None:
@@ -294,7 +286,7 @@ class Stream:
     def publish(self) -> None:
         """One charged release for every pending edit; also the forced redo of a release, where none is pending."""
         edits, started = self.curator.pending_edits, time.perf_counter()
-        release = self.curator.publish(rng=self._rng)
+        release = self._publish()
         seconds = time.perf_counter() - started
         self._seconds += seconds
         cumulative = release.guarantees["dp_cumulative"]
@@ -304,6 +296,7 @@ class Stream:
             requests=self._waiting,
             edits=edits,
             steps=release.steps,
+            gradient_passes=release.gradient_passes,
             seconds=seconds,
             dp=release.guarantees.get("dp", cumulative),
             dp_cumulative=cumulative,
@@ -318,7 +311,8 @@ class Stream:
         accountant = self.curator.accountant
         shown = self._shown(len(accountant.events))
         evaluations = sum(
-            accountant.events[entry.release - 1].mechanism.records * entry.steps for entry in self._publications
+            accountant.events[entry.release - 1].mechanism.records * entry.gradient_passes
+            for entry in self._publications
         )
         current = None if self._withheld else self.curator.model
         return StreamReport(
@@ -356,6 +350,10 @@ class Stream:
             self.curator.accountant.deletion(1, number, observed(number, len(events) + 1)) for number in latest.values()
         ]
         return max(answers, key=lambda answer: answer.advantage, default=None)
+
+
+def _with_noise(curator: Any, rng: np.random.Generator) -> Callable[[], Release]:
+    return lambda: curator.publish(rng=rng)
 
 
 def interact(

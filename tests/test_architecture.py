@@ -20,7 +20,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("explain", "planner"),
     ("accountant",),
     ("curator",),
-    ("stream",),
+    ("stream", "request_lines"),
     ("store",),
     ("audit", "baselines", "deep"),
     ("estimators", "report", "demonstration"),

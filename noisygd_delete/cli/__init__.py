@@ -19,6 +19,7 @@ from . import (
     keygen,
     plan,
     requests,
+    stream,
     verify_certificate,
 )
 
@@ -27,6 +28,7 @@ _COMMANDS = (
     plan,
     init,
     requests,
+    stream,
     inspect,
     keygen,
     verify_certificate,
