@@ -20,7 +20,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("explain", "planner"),
     ("accountant",),
     ("curator",),
-    ("stream", "request_lines"),
+    ("stream",),
     ("store",),
     ("audit", "baselines", "deep"),
     ("estimators", "report", "demonstration"),

@@ -14,9 +14,9 @@ from typing import Any
 from ..errors import InvalidRequest
 from ..guarantee import Guarantee
 from ..records import Records
-from ..request_lines import read
 from ..store import Store
 from ..stream import Batching, Stream, StreamReport
+from ..stream.lines import read
 from .output import add_json, progress_bar, show
 from .requests import open_store
 

@@ -14,9 +14,9 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidRequest
-from noisygd_delete.request_lines import from_json, read
 from noisygd_delete.store import Store, status
 from noisygd_delete.stream import Batching, NonAdaptive, Stream, interact
+from noisygd_delete.stream.lines import from_json, read
 
 from .conftest import ROWS, SCHEMA, Crash, CrashAt, name, person, plan, records, row
 
@@ -194,3 +194,15 @@ def test_reading_goes_on_after_a_bad_line() -> None:
     found = list(read(["{", LINES[0]], SCHEMA))
     assert isinstance(found[0], InvalidRequest)
     assert found[1] == EditRequest.delete([name(0)], request_id="token-0")
+
+
+def test_the_audit_of_a_store_runs_its_plan_and_touches_nothing(path, capsys) -> None:
+    before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    assert main(["audit", str(path), "--chains", "2000", "--seed", "1", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == "pass"
+    assert f"n={plan().records}" in answer["notes"][0]
+    assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
+    assert main(["audit", str(path), "--records", "3"]) == 2
+    assert main(["audit"]) == 2
+    assert "needs a STORE" in capsys.readouterr().err

@@ -19,10 +19,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from .errors import InvalidRequest, InvalidSchema
-from .features import Schema
-from .features.table import Table
-from .records import EditRequest, Id, Insertion
+from ..errors import InvalidRequest, InvalidSchema
+from ..features import Schema
+from ..features.table import Table
+from ..records import EditRequest, Id, Insertion
 
 _PARTS = {"request_id", "delete", "subjects", "replace", "insert"}
 

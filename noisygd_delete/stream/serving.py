@@ -1,31 +1,22 @@
-"""Streams of edit requests: Algorithm 1 of Chourasia & Shah (ICML 2023), with batched publication.
-
-    publish A(D_0); for i = 1, 2, …: get u_i from the requester, edit the rows, publish Ā(D_{i−1}, u_i, θ_{i−1})
-
-A (p, r)-requester chooses u_i after seeing p earlier releases. Which releases it is shown is declared before the
-interaction, so the accountant's adaptive bound follows from the declaration: nobody computes p. Both worlds restart from
-the same point at every release the requester or the adversary saw (see `accountant.py`).
-
-Rows are erased at once. Publication may wait: for a number of edits, or for a deadline. Each release of a stream runs the
-same number of steps, so *when* it happens does not change what it costs; if the requester decides how many there are, the
-total is bounded by the plan's `releases=N`, which caps it beforehand.
-"""
+"""Requests in, releases out: rows are erased at once, publication waits for its batch."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from .accountant import Accountant
-from .curator import Model, Release
-from .errors import InvalidParameter, InvalidRequest, count, positive
-from .guarantee import Guarantee
-from .records import EditRequest, Records
+from ..accountant import Accountant
+from ..curator import Model, Release
+from ..errors import InvalidParameter, InvalidRequest, count, positive
+from ..guarantee import Guarantee
+from ..records import EditRequest, Records
+from .report import Publication, StreamReport
+from .requesters import Requester
 
 
 class Curating(Protocol):
@@ -43,46 +34,6 @@ class Curating(Protocol):
     def serve(self, request: EditRequest, *, publish: bool = True) -> Release | None: ...
 
     def publish(self) -> Release: ...
-
-
-class Requester(Protocol):
-    """𝒬 of Definition 2.6. What it sent before is its own to remember.
-
-    observable  the releases it is shown, numbered from 1 (the learned model); None: every release. Fixed beforehand.
-    """
-
-    @property
-    def observable(self) -> Container[int] | None: ...
-
-    def next(self, seen: Mapping[int, Model]) -> EditRequest | None:
-        """The next request, given the observable releases so far; None ends the stream."""
-
-
-class NonAdaptive:
-    """A list of requests fixed before anything is released: p = 0."""
-
-    observable: Container[int] | None = ()
-
-    def __init__(self, requests: Iterable[EditRequest]) -> None:
-        self._requests = iter(requests)
-
-    def next(self, seen: Mapping[int, Model]) -> EditRequest | None:
-        return next(self._requests, None)
-
-
-class Adaptive:
-    """Requests chosen by a function of the releases it is shown: the given ones, or every one.
-
-    Args:
-        choose: maps {release number: model} to the next request, or to None to stop.
-        observable: release numbers it may see; None: every release.
-    """
-
-    def __init__(
-        self, choose: Callable[[Mapping[int, Model]], EditRequest | None], observable: Container[int] | None = None
-    ) -> None:
-        self.next = choose
-        self.observable = observable
 
 
 @dataclass(frozen=True)
@@ -116,85 +67,6 @@ class Batching:
             raise InvalidParameter("no publication is left in the budget; plan afresh with more releases and relearn")
         size = 1 if left is None else math.ceil(count("edits", edits) / left)
         return cls(size=size, deadline=deadline)
-
-
-@dataclass(frozen=True)
-class Publication:
-    """One release of a stream and what it cost. `dp_cumulative` is the budget's course."""
-
-    release: int
-    status: str
-    requests: int
-    edits: int
-    steps: int
-    gradient_passes: int
-    seconds: float
-    dp: Guarantee
-    dp_cumulative: Guarantee
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            **{name: value for name, value in vars(self).items() if not isinstance(value, Guarantee)},
-            "dp": self.dp.to_dict(),
-            "dp_cumulative": self.dp_cumulative.to_dict(),
-        }
-
-
-@dataclass(frozen=True)
-class StreamReport:
-    """What a stream did, and what it promises.
-
-    served        requests carried out (repeats cost nothing and are counted apart)
-    refused       (position in the stream, reason) of requests that could not be carried out
-    present       what every release together reveals about a record that is still there
-    erased        what the releases from the erasure on, and those the requester saw before, reveal about a record erased
-                  at the costliest release of the stream; None if nothing was erased
-    everything    the same, to an observer of every release
-    adaptivity    p: releases the requester was shown
-    gradient_evaluations  per-record gradients: n times the passes over the table
-    """
-
-    served: int
-    repeated: int
-    refused: tuple[tuple[int, str], ...]
-    publications: tuple[Publication, ...]
-    present: Guarantee
-    erased: Guarantee | None
-    everything: Guarantee | None
-    adaptivity: int
-    gradient_evaluations: int
-    seconds: float
-    accuracy: float | None
-
-    @property
-    def steps(self) -> int:
-        return sum(publication.steps for publication in self.publications)
-
-    @property
-    def withheld(self) -> bool:
-        """Whether the budget refused a publication: the rows are erased, the last model is withdrawn."""
-        return any(publication.status == "withheld" for publication in self.publications)
-
-    @property
-    def gradient_evaluations_per_request(self) -> float:
-        return self.gradient_evaluations / self.served if self.served else 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        guarantees = {"present": self.present, "erased": self.erased, "everything": self.everything}
-        return {
-            "served": self.served,
-            "repeated": self.repeated,
-            "refused": [list(entry) for entry in self.refused],
-            "adaptivity": self.adaptivity,
-            "steps": self.steps,
-            "seconds": self.seconds,
-            "gradient_evaluations": self.gradient_evaluations,
-            "gradient_evaluations_per_request": self.gradient_evaluations_per_request,
-            "withheld": self.withheld,
-            "accuracy": self.accuracy,
-            "guarantees": {name: value and value.to_dict() for name, value in guarantees.items()},
-            "publications": [publication.to_dict() for publication in self.publications],
-        }
 
 
 class Stream:
