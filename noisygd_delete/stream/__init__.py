@@ -11,9 +11,10 @@ same number of steps, so *when* it happens does not change what it costs; if the
 total is bounded by the plan's `releases=N`, which caps it beforehand.
 """
 
+from .batching import Batching
 from .report import Publication, StreamReport
 from .requesters import Adaptive, NonAdaptive, Requester
-from .serving import Batching, Curating, Stream, interact
+from .serving import Curating, Stream, interact
 
 __all__ = [
     "Adaptive",

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..accountant import Accountant
 from ..curator import Model, Release
-from ..errors import InvalidParameter, InvalidRequest, count, positive
+from ..errors import InvalidRequest, NotLearned
 from ..guarantee import Guarantee
 from ..records import EditRequest, Records
+from .batching import Batching
 from .report import Publication, StreamReport
 from .requesters import Requester
 
@@ -34,39 +34,6 @@ class Curating(Protocol):
     def serve(self, request: EditRequest, *, publish: bool = True) -> Release | None: ...
 
     def publish(self) -> Release: ...
-
-
-@dataclass(frozen=True)
-class Batching:
-    """When edited rows are published: as soon as one of the conditions holds.
-
-    size      so many edits wait (None: no such condition)
-    deadline  the oldest waiting edit is so many seconds old: a legal time limit (None: no such condition)
-    """
-
-    size: int | None = 1
-    deadline: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.size is None and self.deadline is None:
-            raise InvalidParameter("size=None and deadline=None: give one of them, or nothing is ever published")
-        if self.size is not None:
-            count("size", self.size)
-        if self.deadline is not None:
-            positive("deadline", self.deadline)
-
-    @classmethod
-    def within_budget(cls, accountant: Accountant, *, edits: int, deadline: float | None = None) -> Batching:
-        """The smallest batches for which the publications that `releases=N` has left last for so many edits.
-
-        Raises:
-            InvalidParameter: nothing is left to publish.
-        """
-        left = accountant.remaining().publications
-        if left == 0:
-            raise InvalidParameter("no publication is left in the budget; plan afresh with more releases and relearn")
-        size = 1 if left is None else math.ceil(count("edits", edits) / left)
-        return cls(size=size, deadline=deadline)
 
 
 class Stream:
@@ -156,7 +123,7 @@ class Stream:
             self.publish()
 
     def publish(self) -> None:
-        """One charged release for every pending edit; also the forced redo of a release, where none is pending."""
+        """One charged release for every pending edit. In memory also the forced redo of a release, where none is pending."""
         edits, started = self.curator.pending_edits, time.perf_counter()
         release = self._publish()
         seconds = time.perf_counter() - started
@@ -186,7 +153,7 @@ class Stream:
             accountant.events[entry.release - 1].mechanism.records * entry.gradient_passes
             for entry in self._publications
         )
-        current = None if self._withheld else self.curator.model
+        current = _model_of(self.curator)
         return StreamReport(
             served=self._served,
             repeated=self._repeated,
@@ -224,6 +191,14 @@ class Stream:
         return max(answers, key=lambda answer: answer.advantage, default=None)
 
 
+def _model_of(curator: Curating) -> Model | None:
+    """The model in force; None once it has been withdrawn."""
+    try:
+        return curator.model
+    except NotLearned:
+        return None
+
+
 def _with_noise(curator: Any, rng: np.random.Generator) -> Callable[[], Release]:
     return lambda: curator.publish(rng=rng)
 
@@ -253,8 +228,8 @@ def interact(
     def look() -> None:
         number = len(curator.accountant.events)
         visible = requester.observable is None or number in requester.observable
-        if visible and number not in seen and not stream._withheld:
-            seen[number] = curator.model
+        if visible and number not in seen and (current := _model_of(curator)) is not None:
+            seen[number] = current
 
     sent = 0
     while limit is None or sent < limit:

@@ -152,7 +152,8 @@ def wait_for(condition, seconds: float = 60.0) -> None:
 
 
 def test_the_budget_sets_the_batches_and_withholds_in_the_end(tmp_path, capsys) -> None:
-    limited = plan(releases=3)
+    limited, public = plan(releases=3), tmp_path / "public.csv"
+    public.write_text("a,b,c,y\n0.1,0.2,0.3,yes\n")
     with Store.create(tmp_path / "store", records(), SCHEMA, limited) as store:
         store.learn()
     file = tmp_path / "requests.jsonl"
@@ -164,6 +165,8 @@ def test_the_budget_sets_the_batches_and_withholds_in_the_end(tmp_path, capsys) 
     assert "no publication is left" in capsys.readouterr().err
     assert main(["stream", str(tmp_path / "store"), str(file)]) == 3
     assert "withheld" in capsys.readouterr().out
+    assert main(["stream", str(tmp_path / "store"), str(file), "--batch", "9", "--holdout", str(public), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["accuracy"] is None  # the model has been withdrawn
     with Store.open(tmp_path / "store") as store:
         assert name(4) not in store.records
 
