@@ -22,6 +22,7 @@ from .losses.base import Loss
 from .noise import Noise, noise_source
 from .noisygd import Progress, Weights, initial_weights, on_grid, publication_grid, run
 from .plan import Plan
+from .precise import PreciseObjective
 from .records import EditRequest, Id, Records
 from .solver import solve
 
@@ -81,7 +82,7 @@ class Release:
         return self.guarantees.get("deletion", self.guarantees["dp_cumulative" if self.model is None else "dp"])
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON answer to the caller; all but gradient_passes and seconds are public facts."""
+        """JSON answer to the caller; all but gradient_passes are public facts."""
         return {
             "release": self.release,
             "kind": self.kind,
@@ -89,7 +90,6 @@ class Release:
             "steps": self.steps,
             "edits": self.edits,
             "gradient_passes": self.gradient_passes,
-            "seconds": self.seconds,
             "certified": None if self.model is None else self.model.certified,
             "request_id": self.request_id,
             "guarantees": {name: guarantee.to_dict() for name, guarantee in self.guarantees.items()},
@@ -149,7 +149,7 @@ def _train(
     noise, passes = noise_source(rng), steps
     if plan.problem.start == "minimiser":
         solution = solve(
-            Objective(records, plan.loss, regularization=plan.regularization, dtype="float64"),
+            PreciseObjective(records, plan.loss, regularization=plan.regularization),
             start=published if plan.problem.solver == "warm" else None,
             tolerance=plan.gradient_tolerance,
             strong_convexity=plan.problem.strong_convexity,

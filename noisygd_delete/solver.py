@@ -24,7 +24,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 
 from .errors import AssumptionViolated
-from .gradient import Objective, gradient_error
+from .precise import PreciseObjective, gradient_error
 
 Vector = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class _Reached(Exception):
 class _Measured:
     """L_D and ∇L_D of flat weights; counts passes and raises `_Reached` at the first point within the tolerance."""
 
-    def __init__(self, objective: Objective, tolerance: float) -> None:
+    def __init__(self, objective: PreciseObjective, tolerance: float) -> None:
         self.objective = objective
         self._tolerance = tolerance
         self.passes = 0
@@ -63,7 +63,7 @@ class _Measured:
         return value, gradient.ravel()
 
 
-def certified_norm(objective: Objective, weights: Vector, gradient: Vector) -> float:
+def certified_norm(objective: PreciseObjective, weights: Vector, gradient: Vector) -> float:
     """Upper bound on the true ‖∇L_D(θ)‖, from its float64 value and the bound on its rounding."""
     rounding = gradient_error(
         loss=objective.loss,
@@ -76,7 +76,7 @@ def certified_norm(objective: Objective, weights: Vector, gradient: Vector) -> f
 
 
 def solve(
-    objective: Objective,
+    objective: PreciseObjective,
     *,
     start: Vector | None,
     tolerance: float,
@@ -87,7 +87,7 @@ def solve(
     """A point with ‖∇L_D‖ ≤ `tolerance`.
 
     Args:
-        objective: with dtype="float64".
+        objective: of the current records.
         start: (outputs, features), finite, for example the published model; None, or no better than 0: 0.
         fixed: take a number of passes that no record can change, from 0.
 
@@ -117,7 +117,7 @@ def solve(
     )
 
 
-def _hopeless(objective: Objective, start: Vector) -> bool:
+def _hopeless(objective: PreciseObjective, start: Vector) -> bool:
     """Whether the regulariser alone makes `start` worse than 0: the published model was mostly noise."""
     return objective.regularization / 2 * float(np.vdot(start, start)) > objective.value_at_zero()
 

@@ -10,15 +10,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisygd_delete import Accountant, Budget, Curator, Plan, Records, compare_plans, learn, losses, make_plan, resume
+from noisygd_delete import (
+    Accountant,
+    Budget,
+    Curator,
+    EditRequest,
+    Plan,
+    Records,
+    compare_plans,
+    learn,
+    losses,
+    make_plan,
+    resume,
+)
 from noisygd_delete.accountant import Event
 from noisygd_delete.cli import main
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError
-from noisygd_delete.gradient import Objective
 from noisygd_delete.guarantees import sharp
 from noisygd_delete.mechanism import Mechanism
 from noisygd_delete.planner.minimiser import forecast_excess_risk
+from noisygd_delete.precise import PreciseObjective
 from noisygd_delete.solver import solve
+from noisygd_delete.store import Store
+from tests.store.conftest import SCHEMA
+from tests.store.conftest import plan as store_plan
+from tests.store.conftest import records as store_records
 
 ADULT = {"records": 26_000, "features": 108, "regularization": 1e-3}
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
@@ -161,6 +177,21 @@ def test_a_mechanism_cannot_be_certified_otherwise() -> None:
         Mechanism("theorem", 10, 0.1, 1.0, 1.0, 1.0, start="minimiser")
 
 
+def test_a_store_keeps_neither_passes_nor_seconds(tmp_path) -> None:
+    plan = store_plan(start="minimiser")
+    with Store.create(tmp_path / "store", store_records(), SCHEMA, plan) as store:
+        store.learn()
+        release = store.serve(EditRequest.delete(["identifier-token-0003"]))
+        assert release.gradient_passes > release.steps
+        assert release.seconds > 0
+    ledger = (tmp_path / "store" / "ledger.sqlite").read_bytes()
+    assert b"gradient_tolerance" in ledger
+    assert b"gradient_passes" not in ledger
+    assert b"seconds" not in ledger
+    with Store.open(tmp_path / "store") as store:
+        assert store.accountant.dp_cumulative().gdp_squared == pytest.approx(2 * plan.dp.gdp_squared)
+
+
 def test_the_forecast_is_exact_where_curvature_is_flat() -> None:
     """Linear loss: E‖θ_K − θ*‖² = 2ηdσ² Σ c^{2j}, and the excess risk is λ/2 of it."""
     plan = solved(losses.Linear(1.0), regularization=0.2, step_size=1.0, diffusion_steps=6, records=100, features=3)
@@ -175,7 +206,7 @@ def test_the_forecast_covers_what_is_measured() -> None:
     rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-6)
     records = Records(rows, np.where(rows[:, 0] > 0, 1.0, -1.0))
     plan = solved(records=2000, features=8, regularization=1e-2, diffusion_steps=5)
-    objective = Objective(records, plan.loss, regularization=1e-2, dtype="float64")
+    objective = PreciseObjective(records, plan.loss, regularization=1e-2)
     least = objective.value(
         solve(objective, start=None, tolerance=1e-9, strong_convexity=1e-2, objective_smoothness=0.26).weights
     )

@@ -8,11 +8,11 @@ replaces them to cut writes short or to make them fail.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..errors import StoreCorrupt
+from ..errors import StoreCorrupt, StoreError
 from .layout import TEMPORARY
 
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -145,3 +145,12 @@ def read(path: Path) -> bytes:
             return file.read()
     except OSError as error:
         raise StoreCorrupt(f"{path}: cannot be read ({error.strerror}); restore the store from a backup") from error
+
+
+@contextmanager
+def explained(root: Path, promise: str) -> Iterator[None]:
+    """A failure of the disk as one clear `StoreError` that says what state the store is in."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{root}: the disk refused a change ({error}); {promise}") from error

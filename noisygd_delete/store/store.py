@@ -8,8 +8,6 @@ Opening a store finishes what its journal holds, with fresh noise. Nothing is ke
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,18 +15,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-
 from ..accountant import Accountant, Event
 from ..curator import Curator, Model, Release, check_edit, check_fit
-from ..errors import InvalidParameter, InvalidRequest, NotLearned, StoreError
+from ..errors import InvalidParameter, InvalidRequest, NotLearned
 from ..features import Schema
-from ..guarantee import Guarantee
 from ..noisygd import Progress
 from ..plan import Plan
-from ..records import EditRequest, Insertion, Records
-from . import journal, models, presence, recovery, table
-from .disk import Disk
+from ..records import EditRequest, Records
+from . import answers, journal, models, presence, recovery, table
+from .disk import Disk, explained
 from .layout import Layout
 from .ledger import Entry, Ledger, now
 from .lock import Lock
@@ -36,8 +31,6 @@ from .lock import Lock
 _NOTHING_CHANGED = "nothing was changed"
 _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
 _WILL_FINISH = "the request is in the journal; free space or fix permissions, and the next command finishes it"
-# of what a caller is told; passes and seconds may depend on the data and are told once, never kept
-_PUBLIC = ("release", "kind", "status", "steps", "edits", "certified", "request_id", "guarantees")
 _PRESENT = "the ledger says what has happened; free space or fix permissions, and the next command goes on from there"
 
 
@@ -68,8 +61,12 @@ class Store:
         owners = [owner for owner in records.subjects_by_slot or () if owner is not None]
         if not all(isinstance(name, str) for name in records.ids + owners):
             raise InvalidParameter("a store keeps ids and subjects as text; give Records(ids=[...]) strings")
+        if schema.features != plan.features or (schema.subject_column is None) != (records.subjects_by_slot is None):
+            raise InvalidParameter(
+                "the schema does not make these records: other features, or subjects on one side only"
+            )
         layout, disk = Layout(Path(path).absolute()), disk or Disk()
-        with _explained(layout, _INIT_AGAIN):
+        with explained(layout.root, _INIT_AGAIN):
             presence.require_free(layout)
             disk.make_folder(layout.root)
             lock = Lock(layout.lock)
@@ -80,7 +77,7 @@ class Store:
                         disk.erase(leftover)
                 table.write(disk, layout, records)
                 disk.make_folder(layout.journal)
-                fields = _plain(plan.to_dict()), _plain(schema.to_dict())
+                fields = answers.plain(plan.to_dict()), answers.plain(schema.to_dict())
                 for file, public in zip((layout.plan, layout.schema), fields, strict=True):
                     disk.replace(file, recovery.as_json(public))
                 first = Entry(kind="init", time=now(), pending=0, plan=fields[0], schema=fields[1])
@@ -101,7 +98,7 @@ class Store:
         """
         layout, disk = Layout(Path(path).absolute()), disk or Disk()
         presence.require_store(layout)
-        with _explained(layout, _PRESENT):
+        with explained(layout.root, _PRESENT):
             lock = Lock(layout.lock, wait)
             try:
                 store = cls(layout, disk, lock, Ledger.read(layout.ledger))
@@ -192,10 +189,10 @@ class Store:
                 f"{current.features}: n may only grow, features may not change; make a new store"
             )
         with self._changing(progress):
-            curator = self._curator(_with_slots(self.records, plan.records), plan, self.pending_edits)
+            curator = self._curator(table.with_slots(self.records, plan.records), plan, self.pending_edits)
             release = curator.learn(progress=progress)
-            changed = _plain(plan.to_dict()) if plan != current else None
-            with _explained(self._layout, _PRESENT):
+            changed = answers.plain(plan.to_dict()) if plan != current else None
+            with explained(self.path, _PRESENT):
                 self._commit(release, curator.accountant.events[-1], plan=changed)
                 self._catch_up()
         return release
@@ -207,7 +204,7 @@ class Store:
         with self._changing(progress):
             curator = self._curator(self.records, self.plan, self.pending_edits)
             release = curator.publish(progress=progress)
-            with _explained(self._layout, _PRESENT):
+            with explained(self.path, _PRESENT):
                 self._commit(release, curator.accountant.events[-1])
                 self._catch_up()
         return release
@@ -224,29 +221,40 @@ class Store:
             told = self._ledger.answered(request.request_id)
             if told is not None:
                 return self._told(told)
-            request = _in_text(request)
+            request = table.in_text(request)
             check_edit(self.records, self.plan, request)
             edits = self.records.resolve(request)
             change = journal.Change(len(self._ledger.entries), edits, publish, request.request_id)
-            with _explained(self._layout, _NOTHING_CHANGED):
+            with explained(self.path, _NOTHING_CHANGED):
                 journal.accept(self._disk, self._layout, change)
             return self._finish(change, progress)
 
-    def foresee(self, request: EditRequest, *, publish: bool = True) -> dict[str, Any]:
-        """What `serve` would do, having validated everything and changed nothing."""
-        request = _in_text(request)
+    def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
+        """What `serve` would do and what it would cost, having validated everything and changed nothing."""
+        request = table.in_text(request)
         check_edit(self.records, self.plan, request)
         edits = len(self.records.resolve(request).slots)
         event = Event("unlearn", self.plan.delete_steps, self.pending_edits + edits, self.plan.mechanism)
         known = self._ledger.answered(request.request_id) is not None
         learned, current = self._ledger.releases > 0, self._ledger.head.model is not None
         publication = "published" if current and self.accountant.affordable(event) else "withheld"
-        return {
+        runs = learned and publish and publication == "published"
+        answer: dict[str, Any] = {
             "edits": edits,
             "request_id_answered_before": known,
             "publication": publication if learned and publish else "left for later",
-            "steps": self.plan.delete_steps if learned and publish and publication == "published" else 0,
+            "steps": self.plan.delete_steps if runs else 0,
         }
+        if runs:
+            ahead = Accountant(self.plan, [*self.accountant.events, event])
+            answer |= {
+                "gradient_evaluations": self.plan.gradient_evaluations["delete"],
+                "delta": delta,
+                "epsilon_before": self.accountant.dp_cumulative().epsilon(delta),
+                "epsilon_after": ahead.dp_cumulative().epsilon(delta),
+                "epsilon_deletion": self.plan.deletion.epsilon(delta),
+            }
+        return answer
 
     @contextmanager
     def _changing(self, progress: Progress | None) -> Iterator[None]:
@@ -270,7 +278,7 @@ class Store:
 
     def _finish(self, change: journal.Change, progress: Progress | None) -> Release:
         """The rest of an accepted request. Every part can be repeated after a crash."""
-        with _explained(self._layout, _WILL_FINISH):
+        with explained(self.path, _WILL_FINISH):
             self._records = None  # the mapping of the old content, before it changes
             table.apply(self._disk, self._layout, change.edits)
             pending = self.pending_edits + len(change.edits.slots)
@@ -279,32 +287,26 @@ class Store:
                 release = curator.publish(change.request_id, progress=progress)
                 self._commit(release, curator.accountant.events[-1])
             else:
-                release = self._later(pending, change.request_id)
+                release = answers.pending(self._ledger, pending, change.request_id)
                 self._append("edit", release, self._ledger.head.model)
             self._catch_up()
             journal.clear(self._disk, self._layout)
         return release
-
-    def _later(self, pending: int, request_id: str | None) -> Release:
-        spent = {"dp_cumulative": self.accountant.dp_cumulative()} if self._ledger.releases else {}
-        number = self._ledger.releases
-        return Release(number, "unlearn", 0, 0, pending, spent, None, "pending", request_id)
 
     def _commit(self, release: Release, event: Event, plan: dict[str, Any] | None = None) -> None:
         if release.model is None:
             self._append("withheld", release, None)
         else:
             digest = models.write(self._disk, self._layout, release.model, release.release)
-            self._append(release.kind, release, digest, event=_plain(event.to_dict()), plan=plan)
+            self._append(release.kind, release, digest, event=answers.plain(event.to_dict()), plan=plan)
 
     def _append(self, kind: str, release: Release, model: str | None, **facts: Any) -> None:
-        answer = {name: fact for name, fact in _plain(release.to_dict()).items() if name in _PUBLIC}
         entry = Entry(
             kind=kind,
             time=now(),
             pending=0 if "event" in facts else release.edits,
             model=model,
-            answer=answer,
+            answer=answers.kept(release),
             request_id=release.request_id,
             **facts,
         )
@@ -329,54 +331,8 @@ class Store:
 
     def _told(self, entry: Entry) -> Release:
         """The answer of an earlier request. Its model is there only while no later release has replaced it."""
-        fields = dict(entry.answer or {})
-        certified = fields.pop("certified")
-        guarantees = {name: Guarantee.from_dict(parts) for name, parts in fields.pop("guarantees").items()}
-        last = certified is not None and fields["release"] == self._ledger.releases
-        model = self._model() if last else None
-        return Release(**fields, gradient_passes=0, guarantees=guarantees, model=model)
-
-
-def _plain(fields: dict[str, Any]) -> dict[str, Any]:
-    """The same in JSON's own types, as it will be read back."""
-    plain: dict[str, Any] = json.loads(json.dumps(fields, allow_nan=False))
-    return plain
-
-
-def _in_text(request: EditRequest) -> EditRequest:
-    """The request with ids and subjects as text, the way a store keeps them."""
-    inserted = request.insertion
-    if inserted is not None:
-        if inserted.ids is None:
-            raise InvalidParameter("a store does not number records by itself; give insert(ids=[...])")
-        owners = None if inserted.subjects is None else tuple(map(str, inserted.subjects))
-        inserted = Insertion(tuple(map(str, inserted.ids)), inserted.rows, inserted.labels, owners)
-    return replace(
-        request,
-        deletions=tuple(map(str, request.deletions)),
-        subjects=tuple(map(str, request.subjects)),
-        replacements={str(name): pair for name, pair in request.replacements.items()},
-        insertion=inserted,
-    )
-
-
-def _with_slots(records: Records, slots: int) -> Records:
-    """The same table with free slots at the end."""
-    free = slots - records.slots
-    if not free:
-        return records
-    owners = records.subjects_by_slot
-    rows = np.concatenate([records.features, np.zeros((free, records.features.shape[1]), np.float32)])
-    labels = np.concatenate([records.labels, np.zeros(free)])
-    return Records.from_slots(
-        rows, labels, [*records.ids_by_slot, *[None] * free], owners and [*owners, *[None] * free]
-    )
-
-
-@contextmanager
-def _explained(layout: Layout, promise: str) -> Iterator[None]:
-    """A failure of the disk as one clear `StoreError` that says what state the store is in."""
-    try:
-        yield
-    except (OSError, sqlite3.Error) as error:
-        raise StoreError(f"{layout.root}: the disk refused a change ({error}); {promise}") from error
+        published = entry.event is not None
+        release = answers.told(entry)
+        return (
+            replace(release, model=self._model()) if published and release.release == self._ledger.releases else release
+        )

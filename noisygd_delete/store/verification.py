@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..curator import check_fit
-from ..errors import InvalidParameter, NoisyGDDeleteError, StoreError
+from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
 from . import models, presence, table
 from .database import connect
 from .disk import read
@@ -111,7 +111,10 @@ def _slots(layout: Layout) -> Iterator[str]:
         stray = (bits.any(axis=1) | (records.labels[block] != 0)) & ~occupied[block]
         if stray.any():
             yield f"{layout.features}: slot {start + int(stray.argmax())} has no id and is not zero"
-    check_fit(records, ledger.plan)
+    try:
+        check_fit(records, ledger.plan)
+    except (AssumptionViolated, InvalidRecords):  # their messages name an id
+        yield f"{layout.records}: a row is too long, a label is not of its kind, or a subject has too many rows for the plan"
 
 
 def _pages(layout: Layout) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import EditRequest, Records
+from noisygd_delete import EditRequest, Records, Schema
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, StoreCorrupt, StoreError
 from noisygd_delete.store import Store, absent, status, tokens, verify
@@ -146,7 +146,8 @@ def test_verify_finds_what_opening_does_not_look_for(path: Path) -> None:
     assert any("slot 11 has no id" in fault for fault in verify(path).faults)
     row[11], row[2] = 0, 5.0
     row.tofile(layout.features)
-    assert any("norm" in fault for fault in verify(path).faults)
+    assert any("a row is too long" in fault for fault in verify(path).faults)
+    assert name(2) not in str(verify(path).faults)
     (path / "notes.txt").write_text("hello")
     (path / "plan.json.tmp").write_text("")
     (path / "model-7.safetensors").write_bytes(b"")
@@ -195,5 +196,7 @@ def test_bad_tables_make_no_store(tmp_path: Path) -> None:
     with pytest.raises(InvalidRecords):
         Store.create(tmp_path / "store", mislabelled, SCHEMA, plan())
     assert not (tmp_path / "store").exists()
+    with pytest.raises(InvalidParameter, match="schema does not make"):
+        Store.create(tmp_path / "store", records(), Schema.from_dict({**SCHEMA.to_dict(), "intercept": True}), plan())
     with pytest.raises(StoreError):
         status(tmp_path / "store")
