@@ -192,12 +192,54 @@ class Accountant:
         if not start < erased:
             raise InvalidParameter(f"erased_at={erased} must come after present_from={start}")
         seen = self._observed(observed)
-        return self._total(
+        composed = self._total(
             "deletion",
             world,
             self._intervals("deletion", world, present_from=start, erased_at=erased, observed=seen),
             seen,
         )
+        hidden = self._hidden_past(erased, seen) if world == "definition-4.1" else None
+        if hidden is None:
+            return composed
+        order = hidden.points[0][0]
+        return min(composed, hidden, key=lambda guarantee: guarantee.renyi(order))
+
+    def _hidden_past(self, erased_at: int, observed: set[int]) -> Guarantee | None:
+        """Theorem 5.2, for an observer who came after the erasure: later models are functions of the first one seen."""
+        first = min(observed, default=0)
+        if first < erased_at:
+            return None
+        began = max(number for number in range(1, first + 1) if self._events[number - 1].fresh)
+        chain = self._events[began - 1 : first]
+        return chain[0].mechanism.forgotten([(event.steps, event.edits) for event in chain])
+
+    def forgotten(self) -> Guarantee:
+        """What the last release reveals about what it erased, whatever came before: Definition 4.1 as the plan states it.
+
+        Under Theorem 5.2 it depends on the edits and steps of every release since the last fresh learn.
+        """
+        last = self._events[-1]
+        if last.fresh:
+            return last.mechanism.interval("deletion", self._adjacency("deletion", None), steps_with=0)
+        hidden = self._hidden_past(len(self._events), {len(self._events)})
+        if hidden is not None:
+            return hidden
+        assert self.plan is not None
+        return self.plan.deletion
+
+    @property
+    def steps_since_learn(self) -> int:
+        """Steps that a record present since the last fresh learn has been through."""
+        steps = 0
+        for event in self._events:
+            steps = event.steps + (0 if event.fresh else steps)
+        return steps
+
+    @property
+    def horizon_spent(self) -> bool:
+        """Whether a record erased now could have been through more steps than the plan's composition affords."""
+        horizon = None if self.plan is None else self.plan.horizon
+        return horizon is not None and self.steps_since_learn > horizon
 
     def affordable(self, event: Event) -> bool:
         """Whether publishing `event` next keeps the cumulative cost within a budget that covers several releases."""
@@ -237,7 +279,7 @@ class Accountant:
 
 def within(spent: Guarantee, plan: Plan) -> bool:
     """Whether a guarantee lies within the plan's dp budget, in the measure of its certificate (relative 1e-12)."""
-    if plan.certificate == "sharp":
+    if plan.certificate in ("sharp", "composition"):
         return spent.gdp_squared <= plan.budget.dp_gdp() ** 2 * (1 + 1e-12)
     rate, order = plan.budget.dp_rate()
     return spent.renyi(order) <= rate * order * (1 + 1e-12)

@@ -249,9 +249,18 @@ class Curator:
         rng: np.random.Generator | None = None,
         progress: Progress | None = None,
     ) -> Release:
-        """One release that covers every pending edit. Withheld, with the old model withdrawn, if the budget is spent."""
+        """One release that covers every pending edit. Withheld, with the old model withdrawn, if the budget is spent.
+
+        Where composition's horizon is spent, only a fresh learn forgets: it is run here if the plan says
+        fresh_learn="automatic", else the release is withheld until `relearn` is called.
+        """
+        spent_horizon = self.accountant.horizon_spent
+        if spent_horizon and self.plan.problem.fresh_learn == "automatic":
+            event = Event("relearn", self.plan.learn_steps, self.pending_edits, self.plan.mechanism)
+            if self.accountant.affordable(event):
+                return self._publish(event, learn(self.records, self.plan, rng, progress), request_id)
         event = Event("unlearn", self.plan.delete_steps, self.pending_edits, self.plan.mechanism)
-        if self._model is None or not self.accountant.affordable(event):
+        if self._model is None or spent_horizon or not self.accountant.affordable(event):
             self._model = None
             spent = {"dp_cumulative": self.accountant.dp_cumulative()}
             number = len(self.accountant.events)
@@ -318,8 +327,7 @@ class Curator:
         self._model, self.pending_edits = model, 0
         guarantees = {"dp": self.accountant.dp(), "dp_cumulative": self.accountant.dp_cumulative()}
         if event.edits:
-            forgotten = event.mechanism.interval("deletion", self.plan.problem.deletion_notion, steps_with=0)
-            guarantees["deletion"] = forgotten if event.fresh else self.plan.deletion
+            guarantees["deletion"] = self.accountant.forgotten()
         release = Release(
             release=number,
             kind=event.kind,

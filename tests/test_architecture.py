@@ -15,7 +15,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("guarantees", "losses"),
     ("guarantee", "records", "features", "noise"),
     ("gradient", "budget"),
-    ("noisygd", "mechanism"),
+    ("gibbs", "noisygd", "mechanism"),
     ("plan",),
     ("explain", "planner"),
     ("accountant",),
