@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Model:
     def scores(self, features: ArrayLike) -> NDArray[np.float64]:
         """Wx per row: (rows, outputs)."""
         rows = np.asarray(features, dtype=np.float64)
-        return np.asarray(rows @ np.atleast_2d(self.weights).T)
+        return np.asarray(self.loss.scores(np.atleast_2d(self.weights), rows))
 
     def predict(self, features: ArrayLike) -> NDArray[np.float64]:
         """Labels in the table's own coding: −1/+1, class numbers, or targets."""
@@ -113,7 +114,8 @@ def check_fit(records: Records, plan: Plan) -> None:
 def _descend(
     start: Weights, records: Records, plan: Plan, steps: int, noise: Noise, progress: Progress | None
 ) -> Model:
-    objective = Objective(records, plan.loss, regularization=plan.regularization, dtype=plan.problem.dtype)
+    build = getattr(plan.loss, "objective", partial(Objective, loss=plan.loss))  # a torch module brings its own
+    objective = build(records, regularization=plan.regularization, dtype=plan.problem.dtype)
     scale = {"step_size": plan.step_size, "noise_variance": plan.noise_variance}
     weights = run(start, objective.gradient, steps=steps, noise=noise, progress=progress, **scale)
     if not np.isfinite(weights).all():

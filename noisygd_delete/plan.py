@@ -164,8 +164,8 @@ class Plan:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(outputs, features) of the weights inside the engine."""
-        return self.loss.outputs, self.features
+        """Shape of the weights inside the engine: (outputs, features) but for torch modules."""
+        return self.loss.shape(self.features)
 
     @property
     def mechanism(self) -> Mechanism:

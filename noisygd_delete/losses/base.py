@@ -88,6 +88,14 @@ class Loss(ABC):
         """d of the theorems: the number of weights."""
         return self.outputs * features
 
+    def shape(self, features: int) -> tuple[int, int]:
+        """Shape of the weights inside the engine: (outputs, features), for a loss of scores z = Wx."""
+        return self.outputs, features
+
+    def scores(self, weights: Array, features: Array) -> Array:
+        """z = Wx per row: (rows, outputs)."""
+        return features @ weights.T
+
     def to_dict(self) -> dict[str, Any]:
         """JSON description; `losses.from_dict` reads it back."""
         return {"name": self.name, **asdict(self)}

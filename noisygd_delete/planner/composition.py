@@ -52,13 +52,15 @@ def plan_composition(problem: Problem) -> Plan:
         noise_variance=noise_variance,
         **facts,
     )
+    # any initial law that does not depend on the data will do; a network brings one of its own
+    stationary = convex.init_variance(
+        noise_variance=noise_variance, regularization=problem.regularization, step_size=eta
+    )
     return Plan(
         problem=problem,
         step_size=eta,
         noise_variance=noise_variance,
-        init_variance=convex.init_variance(
-            noise_variance=noise_variance, regularization=problem.regularization, step_size=eta
-        ),
+        init_variance=getattr(problem.loss, "init_variance", stationary),
         learn_steps=learn,
         delete_steps_for_deletion=delete,
         delete_steps_for_utility=0,
