@@ -16,7 +16,7 @@ demo: $(READY)          ## learn and delete on scikit-learn's digits
 	$(RUN) -m noisygd_delete demo
 
 test: $(READY)          ## the default suite
-	$(RUN) -m pytest -n 2 --dist loadfile -m "not long"
+	$(RUN) -m pytest -n 2 --dist loadfile
 
 long: $(READY)          ## the statistical suite
 	$(RUN) -m pytest -n 2 --dist loadfile -m long --table benchmarks/results/long-suite.md

@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from .accountant import Accountant
     from .budget import Budget
     from .curator import Curator, Model, Release, learn, resume, unlearn
+    from .features import Schema
     from .guarantee import Guarantee
     from .plan import Plan
     from .planner import make_plan
+    from .planner.comparison import compare_plans
     from .records import EditRequest, Records
+    from .store import Store
 
 __version__ = "0.1.0"
 
@@ -30,6 +33,9 @@ __all__ = [
     "Plan",
     "Records",
     "Release",
+    "Schema",
+    "Store",
+    "compare_plans",
     "errors",
     "learn",
     "losses",
@@ -48,9 +54,12 @@ _HOMES = {
     "Plan": "plan",
     "Records": "records",
     "Release": "curator",
+    "compare_plans": "planner.comparison",
     "learn": "curator",
     "make_plan": "planner",
     "resume": "curator",
+    "Schema": "features",
+    "Store": "store",
     "unlearn": "curator",
 }
 

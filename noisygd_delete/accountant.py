@@ -44,8 +44,13 @@ class Event:
 
     @property
     def fresh(self) -> bool:
-        """Whether nothing before this release influences it, except through the records."""
-        return self.kind != "unlearn"
+        """Whether the run began afresh: from the initial law, or from the minimiser of the records of its time."""
+        return self.kind != "unlearn" or self.mechanism.start == "minimiser"
+
+    @property
+    def warm(self) -> bool:
+        """Whether the model published before could still show in where a solver stopped."""
+        return self.kind == "unlearn" and self.mechanism.warm
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -96,10 +101,10 @@ class Accountant:
         return len(self._events)
 
     def _check_next(self, event: Event) -> None:
+        if event.kind == "unlearn" and not self._events:
+            raise InvalidParameter("the first release must be a 'learn': there is no published model to resume from")
         if event.fresh:
             return
-        if not self._events:
-            raise InvalidParameter("the first release must be a 'learn': there is no published model to resume from")
         if event.mechanism != self._events[-1].mechanism:
             raise InvalidParameter("a change of plan or of n needs a fresh learn ('relearn'); it cannot resume a chain")
 
@@ -127,15 +132,19 @@ class Accountant:
         self, about: str, adjacency: str, *, present_from: int, erased_at: int | None, observed: set[int]
     ) -> Iterator[Guarantee]:
         """The cost of each observed release to a record present from one release and erased at another."""
-        steps_with = steps_without = 0
+        steps_with: float = 0
+        steps_without = 0
         for number, event in enumerate(self._events, start=1):
+            carried: float = 0
             if event.fresh:
+                carried = steps_with if event.warm else 0
                 steps_with = steps_without = 0
             if number < present_from:
                 continue
             if erased_at is None or number < erased_at:
                 steps_with += event.steps
             else:
+                steps_with = steps_with or carried
                 steps_without += event.steps
             if number in observed:
                 if steps_with:
@@ -219,7 +228,7 @@ class Accountant:
         Under Theorem 5.2 it depends on the edits and steps of every release since the last fresh learn.
         """
         last = self._events[-1]
-        if last.fresh:
+        if last.kind != "unlearn":
             return last.mechanism.interval("deletion", self._adjacency("deletion", None), steps_with=0)
         hidden = self._hidden_past(len(self._events), {len(self._events)})
         if hidden is not None:
@@ -269,7 +278,9 @@ class Accountant:
         ahead = Accountant(self.plan, self._events)
         left = 0
         while True:
-            kind, steps = ("unlearn", self.plan.delete_steps) if ahead._events else ("learn", self.plan.learn_steps)
+            # a plan that no release has followed yet begins with a fresh learn
+            resumes = bool(ahead._events) and ahead._events[-1].mechanism == self.plan.mechanism
+            kind, steps = ("unlearn", self.plan.delete_steps) if resumes else ("relearn", self.plan.learn_steps)
             event = Event(kind=kind, steps=steps, edits=0, mechanism=self.plan.mechanism)
             if steps == 0 or not ahead.affordable(event):
                 return left

@@ -66,6 +66,11 @@ class Budget:
         """Budgets as Gaussian-DP μ (sharp certificate only: one Rényi order does not give μ-GDP)."""
         return cls(dp=dp, deletion=deletion, measure="gdp")
 
+    @property
+    def least_delete_steps(self) -> int:
+        """1 where the deletion budget is smaller than the dp budget: zero steps delete nothing. Else 0."""
+        return int((self.deletion, self.deletion_delta) != (self.dp, self.dp_delta))
+
     def dp_gdp(self) -> float:
         """The largest μ whose every consequence lies within the dp budget."""
         return self._gdp(self.dp, self.dp_delta)

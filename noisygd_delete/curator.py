@@ -6,8 +6,9 @@ optimiser state, no cached sum, no generator, no statistic of the data.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .accountant import Accountant, Event
-from .errors import AssumptionViolated, BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned
+from .errors import AssumptionViolated, BudgetExceeded, InvalidParameter, InvalidRecords, InvalidRequest, NotLearned
 from .gradient import Objective, check_records
 from .guarantee import Guarantee
 from .losses.base import Loss
@@ -23,6 +24,7 @@ from .noise import Noise, noise_source
 from .noisygd import Progress, Weights, initial_weights, on_grid, publication_grid, run
 from .plan import Plan
 from .records import EditRequest, Id, Records
+from .solver import solve
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class Release:
     """What one call published, or withheld.
 
     status           "published", or "withheld": rows edited, publication refused by the budget
-    gradient_passes  full passes over the table that it took
+    gradient_passes  full passes over the table that it took, and `seconds`: with start="minimiser" both depend on private
+                     data, so they are for the caller and never for the ledger
     guarantees       "dp" (this release alone), "deletion" (Definition 4.1 for what it erased), "dp_cumulative"
     model            None when withheld
     """
@@ -71,6 +74,7 @@ class Release:
     model: Model | None = field(repr=False)
     status: str = "published"
     request_id: str | None = None
+    seconds: float = 0.0
 
     @property
     def guarantee(self) -> Guarantee:
@@ -78,7 +82,7 @@ class Release:
         return self.guarantees.get("deletion", self.guarantees["dp_cumulative" if self.model is None else "dp"])
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON answer: public facts only."""
+        """JSON answer to the caller; all but gradient_passes and seconds are public facts."""
         return {
             "release": self.release,
             "kind": self.kind,
@@ -86,6 +90,7 @@ class Release:
             "steps": self.steps,
             "edits": self.edits,
             "gradient_passes": self.gradient_passes,
+            "seconds": self.seconds,
             "certified": None if self.model is None else self.model.certified,
             "request_id": self.request_id,
             "guarantees": {name: guarantee.to_dict() for name, guarantee in self.guarantees.items()},
@@ -111,6 +116,56 @@ def check_fit(records: Records, plan: Plan) -> None:
     check_records(records, plan.loss)
 
 
+def check_edit(records: Records, plan: Plan, request: EditRequest) -> None:
+    """Raise `InvalidRequest` unless the request can be carried out and its new rows are ones the plan covers."""
+    if not (request.replacements or request.insertion):
+        records.resolve(request)
+        return
+    try:
+        check_fit(records.apply(request), plan)
+    except (AssumptionViolated, InvalidRecords) as error:
+        raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
+
+
+@dataclass(frozen=True)
+class Training:
+    """A model and what it cost: full passes over the table and seconds, which may depend on private data."""
+
+    model: Model
+    gradient_passes: int
+    seconds: float
+
+
+def _train(
+    records: Records,
+    plan: Plan,
+    steps: int,
+    published: Weights | None,
+    rng: np.random.Generator | None,
+    progress: Progress | None,
+) -> Training:
+    """The run every release is made of: a start, then Noisy-GD. `published` is None for a learn."""
+    check_fit(records, plan)
+    began = time.perf_counter()
+    noise, passes = noise_source(rng), steps
+    if plan.problem.start == "minimiser":
+        solution = solve(
+            Objective(records, plan.loss, regularization=plan.regularization, dtype="float64"),
+            start=published if plan.problem.solver == "warm" else None,
+            tolerance=plan.gradient_tolerance,
+            strong_convexity=plan.problem.strong_convexity,
+            objective_smoothness=plan.problem.objective_smoothness,
+            fixed=plan.problem.solver == "fixed",
+        )
+        start, passes = solution.weights, passes + solution.gradient_passes
+    elif published is None:
+        start = initial_weights(plan.shape, init_variance=plan.init_variance, noise=noise)
+    else:
+        start = published
+    model = _descend(start, records, plan, steps, noise, progress)
+    return Training(model, passes, time.perf_counter() - began)
+
+
 def _descend(
     start: Weights, records: Records, plan: Plan, steps: int, noise: Noise, progress: Progress | None
 ) -> Model:
@@ -130,7 +185,7 @@ def _descend(
 def learn(
     records: Records, plan: Plan, rng: np.random.Generator | None = None, progress: Progress | None = None
 ) -> Model:
-    """A(D): K_A steps of Noisy-GD from the initial law ρ.
+    """A(D): K_A steps of Noisy-GD from the initial law ρ (or from the minimiser, if the plan says so).
 
     Args:
         rng: None for certified noise; a `numpy.random.Generator` for research (the model is then not certified).
@@ -139,25 +194,27 @@ def learn(
     Raises:
         AssumptionViolated, InvalidRecords: the table is not the one the plan was made for.
     """
-    check_fit(records, plan)
-    noise = noise_source(rng)
-    start = initial_weights(plan.shape, init_variance=plan.init_variance, noise=noise)
-    return _descend(start, records, plan, plan.learn_steps, noise, progress)
+    return _train(records, plan, plan.learn_steps, None, rng, progress).model
 
 
 def resume(
     records: Records, model: Model, plan: Plan, rng: np.random.Generator | None = None, progress: Progress | None = None
 ) -> Model:
     """K_Ā steps of Noisy-GD on `records` from a published model: Ā once the request has been applied."""
-    check_fit(records, plan)
+    return _resume(records, model, plan, rng, progress).model
+
+
+def _resume(
+    records: Records, model: Model, plan: Plan, rng: np.random.Generator | None, progress: Progress | None
+) -> Training:
     start = np.atleast_2d(model.weights)
     if start.shape != plan.shape or not np.isfinite(start).all():
         raise InvalidParameter(
             f"the model has weights of shape {model.weights.shape}; the plan needs finite {plan.shape}"
         )
-    noise = noise_source(rng)
-    resumed = _descend(start, records, plan, plan.delete_steps, noise, progress)
-    return Model(weights=resumed.weights, loss=resumed.loss, certified=resumed.certified and model.certified)
+    training = _train(records, plan, plan.delete_steps, start, rng, progress)
+    certified = training.model.certified and model.certified
+    return replace(training, model=replace(training.model, certified=certified))
 
 
 def unlearn(
@@ -189,6 +246,17 @@ class Curator:
         self._model: Model | None = None
         self._answered: dict[str, Release] = {}
 
+    @classmethod
+    def restored(
+        cls, records: Records, plan: Plan, *, events: Iterable[Event], model: Model | None, pending_edits: int
+    ) -> Curator:
+        """A curator in the state that these facts describe: all that may persist between releases."""
+        curator = cls(records, plan)
+        curator.accountant = Accountant(plan, events)
+        curator.pending_edits = pending_edits
+        curator._model = model
+        return curator
+
     @property
     def model(self) -> Model:
         """The last published model.
@@ -210,7 +278,8 @@ class Curator:
         event = Event(kind, self.plan.learn_steps, self.pending_edits, self.plan.mechanism)
         if not self.accountant.affordable(event):
             raise BudgetExceeded(self._refusal())
-        return self._publish(event, learn(self.records, self.plan, rng, progress), None)
+        training = _train(self.records, self.plan, event.steps, None, rng, progress)
+        return self._publish(event, training, None)
 
     def relearn(
         self, plan: Plan | None = None, rng: np.random.Generator | None = None, progress: Progress | None = None
@@ -240,7 +309,7 @@ class Curator:
             raise NotLearned(
                 "there is no model to delete from yet: call learn() first, or build Records without the rows"
             )
-        self._check_edit(request)
+        check_edit(self.records, self.plan, request)
         self.pending_edits += self.records.edit(request)
         return self.publish(request.request_id, rng=rng, progress=progress) if publish else None
 
@@ -260,7 +329,8 @@ class Curator:
         if spent_horizon and self.plan.problem.fresh_learn == "automatic":
             event = Event("relearn", self.plan.learn_steps, self.pending_edits, self.plan.mechanism)
             if self.accountant.affordable(event):
-                return self._publish(event, learn(self.records, self.plan, rng, progress), request_id)
+                training = _train(self.records, self.plan, event.steps, None, rng, progress)
+                return self._publish(event, training, request_id)
         event = Event("unlearn", self.plan.delete_steps, self.pending_edits, self.plan.mechanism)
         if self._model is None or spent_horizon or not self.accountant.affordable(event):
             self._model = None
@@ -269,7 +339,7 @@ class Curator:
             return self._answer(
                 Release(number, "unlearn", 0, 0, self.pending_edits, spent, None, "withheld", request_id)
             )
-        return self._publish(event, resume(self.records, self.model, self.plan, rng, progress), request_id)
+        return self._publish(event, _resume(self.records, self.model, self.plan, rng, progress), request_id)
 
     def delete(
         self,
@@ -314,19 +384,9 @@ class Curator:
         assert release is not None
         return release
 
-    def _check_edit(self, request: EditRequest) -> None:
-        """Refuse new rows that the plan does not cover, before anything is touched."""
-        if not (request.replacements or request.insertion):
-            self.records.resolve(request)
-            return
-        try:
-            check_fit(self.records.apply(request), self.plan)
-        except AssumptionViolated as error:
-            raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
-
-    def _publish(self, event: Event, model: Model, request_id: str | None) -> Release:
+    def _publish(self, event: Event, training: Training, request_id: str | None) -> Release:
         number = self.accountant.record(event)
-        self._model, self.pending_edits = model, 0
+        self._model, self.pending_edits = training.model, 0
         guarantees = {"dp": self.accountant.dp(), "dp_cumulative": self.accountant.dp_cumulative()}
         if event.edits:
             guarantees["deletion"] = self.accountant.forgotten()
@@ -334,10 +394,11 @@ class Curator:
             release=number,
             kind=event.kind,
             steps=event.steps,
-            gradient_passes=event.steps,
+            gradient_passes=training.gradient_passes,
+            seconds=training.seconds,
             edits=event.edits,
             guarantees=guarantees,
-            model=model,
+            model=training.model,
             request_id=request_id,
         )
         return self._answer(release)

@@ -12,10 +12,11 @@ Conversions go one way: everything has a Rényi curve, only a purely Gaussian pa
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from .errors import InvalidParameter, bound, choice, non_negative, probability, renyi_order
+from .errors import InvalidParameter, bound, choice, count, non_negative, probability, renyi_order
 from .guarantees import adaptive, conversion
 
 ADJACENCIES = ("replace", "zero-out")
@@ -76,62 +77,157 @@ class Guarantee:
         return None
 
     def epsilon(self, delta: float) -> float:
-        """Least ε, rounded up, with (ε, δ)-indistinguishability. Exact for Gaussian guarantees; best order otherwise."""
+        """Least ε, rounded up, with (ε, δ)-indistinguishability. Exact for Gaussian guarantees; best conversion otherwise."""
         delta = probability("delta", delta)
         if self.gdp is not None:
             return conversion.gdp_epsilon(mu=self.gdp, delta=delta)
         if not self.points:
-            return conversion.rate_epsilon(rate=self.gdp_squared / 2 + self.rate, delta=delta)
-        return min(conversion.renyi_epsilon(order=q, renyi=self.renyi(q), delta=delta) for q in self._orders())
+            return conversion.rate_epsilon(rate=self.total_rate, delta=delta)
+        return min(conversion.renyi_epsilon_optimal(order=q, renyi=self.renyi(q), delta=delta) for q in self._orders())
+
+    def conversions(self, delta: float) -> dict[str, float]:
+        """ε at this δ by every conversion that applies, side by side; `epsilon` uses the least.
+
+        The Rényi conversions each take their own best order, so a Gaussian guarantee shows what its Rényi curve alone
+        would have said.
+        """
+        delta = probability("delta", delta)
+        ways = {
+            "mironov": conversion.renyi_epsilon_mironov,
+            "canonne-kamath-steinke": conversion.renyi_epsilon,
+            "one-order-optimal": conversion.renyi_epsilon_optimal,
+        }
+        answers = {name: self._by_best_order(way, delta) for name, way in ways.items()}
+        if self.gdp is not None:
+            answers = {"gaussian-exact": conversion.gdp_epsilon(mu=self.gdp, delta=delta), **answers}
+        return answers
+
+    def _by_best_order(self, way: Callable[..., float], delta: float) -> float:
+        def at(order: float) -> float:
+            return way(order=order, renyi=self.renyi(order), delta=delta)
+
+        if self.points:
+            return min(map(at, self._orders()))
+        return at(conversion.best_order(at)) if self.total_rate > 0 else 0.0
 
     def delta(self, epsilon: float) -> float:
         """Least δ, rounded up, with (ε, δ)-indistinguishability."""
-        return math.exp(self.log_delta(epsilon))
+        return conversion.exp_up(self.log_delta(epsilon))
 
     def log_delta(self, epsilon: float) -> float:
         """log δ(ε): usable where δ itself underflows."""
         epsilon = non_negative("epsilon", epsilon)
         if self.gdp is not None:
             return conversion.gdp_log_delta(mu=self.gdp, epsilon=epsilon)
+        if not self.points:
+            return conversion.rate_log_delta(rate=self.total_rate, epsilon=epsilon)
+        return min(
+            conversion.renyi_log_delta_optimal(order=q, renyi=self.renyi(q), epsilon=epsilon) for q in self._orders()
+        )
 
-        def at(order: float) -> float:
-            return conversion.renyi_log_delta(order=order, renyi=self.renyi(order), epsilon=epsilon)
-
-        return min(map(at, self._orders())) if self.points else at(conversion.best_order(at))
+    @property
+    def total_rate(self) -> float:
+        """ε_q/q apart from the listed points: every Gaussian part has a rate, μ²/2."""
+        return self.gdp_squared / 2 + self.rate
 
     def _orders(self) -> list[float]:
         return [order for order, _ in self.points]
 
+    def tradeoff(self, false_positive: float) -> float:
+        """Least false negative rate of any test between the two worlds with this false positive rate; rounded down."""
+        rate = non_negative("false_positive", false_positive)
+        if self.gdp is not None:
+            return conversion.gdp_tradeoff(mu=self.gdp, false_positive=rate)
+        if not self.points:
+            return conversion.rate_tradeoff(rate=self.total_rate, false_positive=rate)
+        return max(conversion.renyi_tradeoff(order=q, renyi=self.renyi(q), false_positive=rate) for q in self._orders())
+
     @property
     def advantage(self) -> float:
-        """Upper bound on true minus false positive rate of any membership test between the two worlds."""
+        """Upper bound on true minus false positive rate of any membership test between the two worlds.
+
+        For "definition-4.1" and "zero-out" the question is "was it ever there?" (Δ = L), for "pairwise" and "replace" it is
+        "was it x or x′?" (Δ = 2L).
+        """
         if self.gdp is not None:
             return conversion.gdp_advantage(mu=self.gdp)
+        if not self.points:
+            return conversion.rate_advantage(rate=self.total_rate)
+        return self.delta(0.0)
+
+    @property
+    def advantage_between_records(self) -> float:
+        """Upper bound on the advantage of any test "was it x or x′?", also where the guarantee is against the null record.
+
+        Both records then lie within the guarantee of one third law, which a test has to step over: 2μ in GDP (the triangle
+        inequality of trade-off curves), Theorem 4.1 in its sharp form otherwise.
+        """
+        if self.adjacency in ("replace", "pairwise"):
+            return self.advantage
+        if self.gdp is not None:
+            return conversion.gdp_advantage(mu=2 * self.gdp)
 
         def at(order: float) -> float:
             return adaptive.membership_advantage(order=order, renyi=self.renyi(order))
 
         best = min(map(at, self._orders())) if self.points else at(conversion.best_order(at))
-        return min(1.0, best, self.delta(0.0))
+        return min(1.0, best, 2 * self.advantage)
+
+    @property
+    def unit(self) -> str:
+        """Whose data one record of this guarantee is."""
+        return "one row" if self.rows == 1 else f"one data subject with at most {self.rows} rows"
+
+    def covers(self, other: Guarantee) -> bool:
+        """Whether `other` promises at least as much, for the same worlds and unit (relative 1e-12).
+
+        A Rényi cap is compared at its own orders, a Gaussian cap covers Gaussian guarantees only.
+        """
+        if (self.about, self.adjacency) != (other.about, other.adjacency) or other.rows < self.rows:
+            return False
+        room = 1 + 1e-12
+        if self.gdp is not None:
+            return other.gdp is not None and other.gdp_squared <= self.gdp_squared * room
+        if not self.points:
+            return not other.points and other.total_rate <= self.total_rate * room
+        return all(other.renyi(order) <= self.renyi(order) * room for order in self._orders())
+
+    @staticmethod
+    def composed(parts: Iterable[tuple[Guarantee, int]]) -> Guarantee:
+        """The cost of observing every part, each as often as it says. Only guarantees about the same worlds compose."""
+        listed = [(part, count("times", times)) for part, times in parts]
+        if not listed:
+            raise InvalidParameter("nothing to compose; give at least one guarantee")
+        first = listed[0][0]
+        for part, _ in listed:
+            if (part.about, part.adjacency) != (first.about, first.adjacency):
+                raise InvalidParameter(
+                    f"cannot compose a guarantee about {first.about}/{first.adjacency} with one about "
+                    f"{part.about}/{part.adjacency}"
+                )
+        orders = sorted({order for part, _ in listed for order, _ in part.points})
+        guarantees = [part for part, _ in listed]
+        return replace(
+            first,
+            gdp_squared=math.fsum(part.gdp_squared * times for part, times in listed),
+            rate=math.fsum(part.rate * times for part, times in listed),
+            points=tuple((q, math.fsum(part._listed(q) * times for part, times in listed)) for q in orders),
+            rows=min(part.rows for part in guarantees),  # a sum covers no more rows than its weakest part
+            source=" + ".join(
+                dict.fromkeys(source for part in guarantees for source in part.source.split(" + ") if source)
+            ),
+            assumptions=tuple(dict.fromkeys(text for part in guarantees for text in part.assumptions)),
+            proven=all(part.proven for part in guarantees),
+            slack=max(part.slack for part in guarantees),
+        )
 
     def __add__(self, other: Guarantee) -> Guarantee:
-        """Composition: the cost of observing both. Only guarantees about the same pair of worlds compose."""
-        if (self.about, self.adjacency) != (other.about, other.adjacency):
-            raise InvalidParameter(
-                f"cannot compose a guarantee about {self.about}/{self.adjacency} with one about {other.about}/{other.adjacency}"
-            )
-        listed = sorted({order for order, _ in self.points + other.points})
-        return replace(
-            self,
-            gdp_squared=self.gdp_squared + other.gdp_squared,
-            rate=self.rate + other.rate,
-            points=tuple((order, self._listed(order) + other._listed(order)) for order in listed),
-            rows=max(self.rows, other.rows),
-            source=" + ".join(dict.fromkeys(filter(None, (self.source, other.source)))),
-            assumptions=tuple(dict.fromkeys(self.assumptions + other.assumptions)),
-            proven=self.proven and other.proven,
-            slack=max(self.slack, other.slack),
-        )
+        """Composition: the cost of observing both."""
+        return Guarantee.composed([(self, 1), (other, 1)])
+
+    def times(self, number: int) -> Guarantee:
+        """The cost of observing the same thing again and again, `number` times in all."""
+        return Guarantee.composed([(self, number)])
 
     def with_slack(self) -> Guarantee:
         """The same bound with the rounding slack of the sensitivity included: every part grows by (1 + slack)²."""

@@ -17,10 +17,12 @@ from .guarantee import Guarantee
 from .guarantees import convex, sharp
 
 CERTIFICATES = ("theorem", "sharp", "composition")
+STARTS = ("published", "minimiser")
 
 _SOURCES = {
     "theorem": "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)",
     "sharp": "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD",
+    "minimiser": "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser",
     "composition": "composition of noisy steps, each a Gaussian mechanism (in Rényi form: Chourasia & Shah 2023, G.7)",
     "printed": "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)",
     "sharper": "Theorem 5.2's induction with the oscillation of the loss, at every order up to q",
@@ -31,17 +33,21 @@ _SOURCES = {
 class Mechanism:
     """Public facts of one Noisy-GD run.
 
-    certificate       which mathematics answers for it
-    records           n, slots
-    step_size         η
-    noise_variance    σ² (one step adds N(0, 2ησ² I))
-    strong_convexity  m of the objective (λ, or λ − β₋ for weakly convex losses)
-    lipschitz         L of one record's loss
-    rows_per_subject  m rows of one data subject count as one record
-    proven            False where the loss's constants are only declared by the user
-    slack             relative rounding slack of the sensitivity
-    gibbs             facts of Theorem 5.2: a non-convex loss. Once an earlier model was observed only the composition of
-                      steps is certified; `forgotten` speaks of models whose past was not
+    certificate         which mathematics answers for it
+    records             n, slots
+    step_size           η
+    noise_variance      σ² (one step adds N(0, 2ησ² I))
+    strong_convexity    m of the objective (λ, or λ − β₋ for weakly convex losses)
+    lipschitz           L of one record's loss
+    rows_per_subject    m rows of one data subject count as one record
+    proven              False where the loss's constants are only declared by the user
+    slack               relative rounding slack of the sensitivity
+    start               "published" (the last published model; the initial law for a learn) or "minimiser": a solver's
+                        answer for the current records, so that every release is a fresh publication
+    gradient_tolerance  γ: the solver stops where the gradient's norm is certainly at most this
+    warm                whether the solver of a request starts from the published model (else from 0)
+    gibbs               facts of Theorem 5.2: a non-convex loss. Once an earlier model was observed only the composition of
+                        steps is certified; `forgotten` speaks of models whose past was not
     """
 
     certificate: str
@@ -53,15 +59,22 @@ class Mechanism:
     rows_per_subject: int = 1
     proven: bool = True
     slack: float = 0.0
+    start: str = "published"
+    gradient_tolerance: float = 0.0
+    warm: bool = False
     gibbs: Gibbs | None = None
 
     def __post_init__(self) -> None:
         choice("certificate", self.certificate, CERTIFICATES)
+        choice("start", self.start, STARTS)
         count("records", self.records)
         count("rows_per_subject", self.rows_per_subject)
         for name in ("step_size", "noise_variance", "strong_convexity", "lipschitz"):
             positive(name, getattr(self, name))
         non_negative("slack", self.slack)
+        non_negative("gradient_tolerance", self.gradient_tolerance)
+        if self.start == "minimiser" and self.certificate != "sharp":
+            raise InvalidParameter("start='minimiser' needs certificate='sharp': no other theorem covers it")
 
     def sensitivity(self, adjacency: str) -> float:
         """Δ between the two worlds: 2L for x or x′ (replace, pairwise), L against the null record, times rows per subject."""
@@ -76,6 +89,9 @@ class Mechanism:
         """
         if steps_with == 0:
             return self._guarantee(about, adjacency)
+        if self.start == "minimiser":
+            mu = self._solved_gdp(self.sensitivity(adjacency), steps_with, steps_without)
+            return self._guarantee(about, adjacency, gdp_squared=mu**2)
         facts = {
             "sensitivity": self.sensitivity(adjacency),
             "noise_variance": self.noise_variance,
@@ -103,6 +119,21 @@ class Mechanism:
             steps_without_record=steps_without,
         )
         return self._guarantee(about, adjacency, rate=rate)
+
+    def _solved_gdp(self, sensitivity: float, steps_with: float, steps_without: float) -> float:
+        """μ of solve, then diffuse. The solver reads the current records only: a record that is gone by then can show
+        in nothing but where, within the tolerance, a warm solver stopped.
+        """
+        facts = {
+            "step_size": self.step_size,
+            "strong_convexity": self.strong_convexity,
+            "noise_variance": self.noise_variance,
+            "records": self.records,
+            "gradient_tolerance": self.gradient_tolerance,
+        }
+        if not steps_without:
+            return sharp.minimiser_dp_gdp(sensitivity=sensitivity, steps=steps_with, **facts)
+        return sharp.minimiser_deletion_gdp(steps=steps_without, **facts) if self.warm else 0.0
 
     def forgotten(self, runs: Sequence[tuple[float, int]]) -> Guarantee | None:
         """Deletion of everything erased so far, for an observer of this model and later ones only (Definition 4.1).
@@ -143,7 +174,7 @@ class Mechanism:
             about=about,
             adjacency=adjacency,
             rows=self.rows_per_subject,
-            source=_SOURCES[source or self.certificate],
+            source=_SOURCES[source or ("minimiser" if self.start == "minimiser" else self.certificate)],
             assumptions=self._assumptions(),
             proven=self.proven,
             slack=self.slack,
@@ -154,7 +185,12 @@ class Mechanism:
 
     def _assumptions(self) -> tuple[str, ...]:
         constants = "proven" if self.proven else "declared by the user, not proven"
+        solved = (
+            f"the solver's answer has gradient norm at most {self.gradient_tolerance:.3g} in real arithmetic; its running "
+            "time is not observed"
+        )
         return (
+            *((solved,) if self.start == "minimiser" else ()),
             f"every record's loss has gradient norm at most {self.lipschitz:g} ({constants})",
             f"n={self.records} slots is public and fixed",
             "real arithmetic; the rounding of gradient sums adds the stated slack to the sensitivity",

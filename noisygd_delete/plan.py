@@ -16,6 +16,8 @@ from .guarantees import nonconvex, sharp
 from .losses.base import Loss
 from .mechanism import Mechanism
 
+SOLVERS = ("warm", "cold", "fixed")
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -37,6 +39,10 @@ class Problem:
     utility: bool = True
     utility_tolerance: float = 0.01
     dtype: str = "float32"
+    start: str = "published"
+    solver: str = "warm"
+    diffusion_steps: int | None = None
+    gradient_tolerance: float | None = None
     learn_steps: int | None = None
     delete_steps: int | None = None
     requests_per_learn: int = 20
@@ -63,7 +69,14 @@ class Problem:
         """M = λ + β₊."""
         return self.regularization + self.loss.constants.smoothness
 
-    def mechanism(self, *, step_size: float, noise_variance: float, order: float | None = None) -> Mechanism:
+    def mechanism(
+        self,
+        *,
+        step_size: float,
+        noise_variance: float,
+        gradient_tolerance: float = 0.0,
+        order: float | None = None,
+    ) -> Mechanism:
         """The run these facts describe, ready to be accounted. `order` is Theorem 5.2's."""
         return Mechanism(
             certificate=self.certificate,
@@ -77,6 +90,9 @@ class Problem:
             rows_per_subject=self.rows_per_subject,
             proven=self.loss.constants.proven,
             slack=sensitivity_slack(records=self.records, dtype=self.dtype),
+            start=self.start,
+            gradient_tolerance=gradient_tolerance,
+            warm=self.start == "minimiser" and self.solver == "warm",
         )
 
     def _gibbs(self, order: float) -> Gibbs:
@@ -111,6 +127,9 @@ class Plan:
     learn_steps                K_A
     delete_steps_for_deletion  K_Ā that the deletion guarantee needs
     delete_steps_for_utility   K_Ā that keeps the accuracy over any number of requests (0: not asked for)
+    gradient_tolerance         γ of the solver, where every release starts from the minimiser
+    learn_solver_passes        gradient passes of the solver in a learn and in a request: a forecast from public numbers,
+    delete_solver_passes       exact when solver="fixed"
     order                      the Rényi order of Theorem 5.2 (None: another certificate)
     horizon                    steps since the last fresh learn that composition affords (None: no limit)
     """
@@ -122,6 +141,9 @@ class Plan:
     learn_steps: int
     delete_steps_for_deletion: int
     delete_steps_for_utility: int
+    gradient_tolerance: float = 0.0
+    learn_solver_passes: int = 0
+    delete_solver_passes: int = 0
     order: float | None = None
     horizon: int | None = None
 
@@ -169,14 +191,19 @@ class Plan:
 
     @property
     def mechanism(self) -> Mechanism:
-        return self.problem.mechanism(step_size=self.step_size, noise_variance=self.noise_variance, order=self.order)
+        return self.problem.mechanism(
+            step_size=self.step_size,
+            noise_variance=self.noise_variance,
+            gradient_tolerance=self.gradient_tolerance,
+            order=self.order,
+        )
 
     @property
     def dp(self) -> Guarantee:
         """What one release reveals about a record still there, for every number of steps (composition: of the plan's)."""
-        bounded = self.order is not None or self.horizon is not None
-        steps = max(self.learn_steps, self.delete_steps) if bounded else math.inf
-        return self.mechanism.interval("dp", self.problem.adjacency, steps_with=steps)
+        bounded = self.order is not None or self.horizon is not None or self.problem.start == "minimiser"
+        longest = max(self.learn_steps, self.delete_steps) if bounded else math.inf
+        return self.mechanism.interval("dp", self.problem.adjacency, steps_with=longest)
 
     @property
     def deletion(self) -> Guarantee:
@@ -225,20 +252,34 @@ class Plan:
                 dimension=self.dimension,
                 deletion=self.deletion.renyi(gibbs.order),
             )
+        if self.problem.start == "minimiser":
+            distance = sharp.distance_after(
+                distance_before=(self.gradient_tolerance / self.problem.strong_convexity) ** 2,
+                move=0.0,
+                steps=self.learn_steps,
+                step_size=self.step_size,
+                strong_convexity=self.problem.strong_convexity,
+                stationary=self.stationary_distance,
+            )
+        else:
+            distance = self.stationary_distance * (1 + self.problem.utility_tolerance)
         return sharp.excess_risk(
-            distance=self.stationary_distance * (1 + self.problem.utility_tolerance),
+            distance=distance,
             objective_smoothness=self.problem.objective_smoothness,
         )
 
     @property
     def gradient_evaluations(self) -> dict[str, int]:
-        """Per-record gradients of one learning run and of one request: n·K."""
-        return {"learn": self.records * self.learn_steps, "delete": self.records * self.delete_steps}
+        """Per-record gradients of one learning run and of one request: n·(solver passes + K)."""
+        return {
+            "learn": self.records * (self.learn_solver_passes + self.learn_steps),
+            "delete": self.records * (self.delete_solver_passes + self.delete_steps),
+        }
 
     @property
     def saving(self) -> int:
-        """Per-record gradients saved per request against learning afresh: n(K_A − K_Ā)."""
-        return self.records * (self.learn_steps - self.delete_steps)
+        """Per-record gradients saved per request against learning afresh: n(K_A − K_Ā) where nothing is solved."""
+        return self.gradient_evaluations["learn"] - self.gradient_evaluations["delete"]
 
     def explain(self) -> str:
         """In words and numbers: what drives the noise and the steps, and what the other certificate would cost."""
@@ -257,6 +298,9 @@ class Plan:
             "delete_steps_for_deletion": self.delete_steps_for_deletion,
             "delete_steps_for_utility": self.delete_steps_for_utility,
             "certificate": self.certificate,
+            "start": self.problem.start,
+            "gradient_tolerance": self.gradient_tolerance,
+            "solver_passes": {"learn": self.learn_solver_passes, "delete": self.delete_solver_passes},
             "order": self.budget.order,
             "dp": self.budget.dp,
             "deletion": self.budget.deletion,

@@ -15,7 +15,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("guarantees", "losses"),
     ("guarantee", "records", "features", "noise"),
     ("gradient", "budget"),
-    ("gibbs", "noisygd", "mechanism"),
+    ("gibbs", "noisygd", "mechanism", "solver"),
     ("plan",),
     ("explain", "planner"),
     ("accountant",),

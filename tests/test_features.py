@@ -257,6 +257,7 @@ def test_damaged_bytes_and_absent_files_are_errors(tmp_path: Path) -> None:
         ({"columns": {"age": {"bounds": [0, 10**400]}}}, "lo < hi"),
         ({"columns": {"age": {"bounds": [-1.7e308, 1.7e308]}}}, "lo < hi"),
         ({"columns": {"age": {"bounds": [-1, 1], "transform": "log1p"}}}, "above -1"),
+        ({"columns": {"age": {"bounds": [1e17, 1e17 + 16], "transform": "log1p"}}}, "one number"),
         ({"columns": {"age": {"bounds": [0, 1], "transform": "log"}}}, '"none" or "log1p"'),
         ({"columns": {"age": {"bounds": [0, 1], "missing": 2}}}, "within the bounds"),
         ({"columns": {"age": {"bounds": [0, 1], "unknown": "zero"}}}, "does not belong"),

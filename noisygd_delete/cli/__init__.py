@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
-from . import demo, plan
+from . import demo, init, inspect, plan, requests
 
-_COMMANDS = (demo, plan)
+_COMMANDS = (demo, plan, init, requests, inspect)
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
+_AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -40,6 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NoisyGDDeleteError as error:
         print(f"noisygd-delete {parsed.command}: {error}", file=sys.stderr)
         return next((code for kind, code in _STATUS if isinstance(error, kind)), 2)
+    except KeyboardInterrupt:
+        print(f"noisygd-delete {parsed.command}: interrupted; {_AFTER_INTERRUPT}", file=sys.stderr)
+        return 130
     except BrokenPipeError:
         sys.stderr.close()
         return 0

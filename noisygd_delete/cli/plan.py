@@ -9,8 +9,10 @@ from .. import losses
 from ..budget import Budget
 from ..errors import InvalidParameter
 from ..guarantee import ADJACENCIES, DELETION_NOTIONS
-from ..plan import Plan
+from ..mechanism import STARTS
+from ..plan import SOLVERS, Plan
 from ..planner import make_plan
+from ..planner.comparison import compare_plans
 from .output import add_json, show
 
 
@@ -19,7 +21,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     loss = parser.add_argument_group("loss")
     loss.add_argument("--loss", default="logistic", choices=sorted(losses.CATALOGUE), help="default: logistic")
     loss.add_argument("--radius", type=float, default=1.0, help="bound R on the norm of a feature row (default 1)")
-    loss.add_argument("--classes", type=int, help="number of classes (softmax)")
+    loss.add_argument("--classes", type=int, help="number of classes (softmax, one-vs-rest)")
     loss.add_argument("--huber-delta", type=float, help="δ of the pseudo-Huber loss (default 1)")
     loss.add_argument("--regularization", type=float, default=1e-3, metavar="λ", help="default 1e-3")
     budget = parser.add_argument_group(
@@ -34,13 +36,21 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     )
     chosen = parser.add_argument_group("guarantee")
     chosen.add_argument(
-        "--certificate", default="theorem", choices=("theorem", "sharp"), help="default: theorem, the paper's"
+        "--certificate",
+        choices=("theorem", "sharp"),
+        help="default: theorem, the paper's; sharp with --start minimiser",
     )
     chosen.add_argument("--adjacency", default="replace", choices=ADJACENCIES)
     chosen.add_argument("--deletion-notion", default="definition-4.1", choices=DELETION_NOTIONS)
     chosen.add_argument(
         "--releases", type=int, default=1, metavar="N", help="N observed publications together within --dp"
     )
+    chosen.add_argument(
+        "--start", default="published", choices=STARTS, help="minimiser: solve, then diffuse (default: published)"
+    )
+    chosen.add_argument("--solver", default="warm", choices=SOLVERS, help="with --start minimiser (default: warm)")
+    chosen.add_argument("--diffusion-steps", type=int, metavar="K", help="with --start minimiser")
+    chosen.add_argument("--gradient-tolerance", type=float, metavar="γ", help="with --start minimiser")
     chosen.add_argument("--batch", type=int, default=1, help="records edited by one request")
     chosen.add_argument("--rows-per-subject", type=int, default=1)
     chosen.add_argument("--step-size", type=float)
@@ -54,8 +64,8 @@ def loss_from(parsed: argparse.Namespace) -> losses.Loss:
     fields: dict[str, Any] = {"name": parsed.loss, "radius": parsed.radius}
     if parsed.classes is not None:
         fields["classes"] = parsed.classes
-    elif parsed.loss == "softmax":
-        raise InvalidParameter("--loss softmax needs --classes")
+    elif parsed.loss in ("softmax", "one-vs-rest"):
+        raise InvalidParameter(f"--loss {parsed.loss} needs --classes")
     if parsed.huber_delta is not None:
         fields["delta"] = parsed.huber_delta
     return losses.from_dict(fields)
@@ -82,7 +92,11 @@ def plan_from(parsed: argparse.Namespace, *, records: int, features: int) -> Pla
         features=features,
         regularization=parsed.regularization,
         budget=budget_from(parsed),
-        certificate=parsed.certificate,
+        certificate=parsed.certificate or ("sharp" if parsed.start == "minimiser" else "theorem"),
+        start=parsed.start,
+        solver=parsed.solver,
+        diffusion_steps=parsed.diffusion_steps,
+        gradient_tolerance=parsed.gradient_tolerance,
         adjacency=parsed.adjacency,
         deletion_notion=parsed.deletion_notion,
         releases=parsed.releases,
@@ -105,11 +119,33 @@ def register(commands: Any) -> None:
     parser.add_argument("--records", type=int, required=True, help="n, number of slots")
     parser.add_argument("--features", type=int, required=True, help="columns, the constant one included")
     add_plan_arguments(parser)
+    comparing = parser.add_argument_group("comparison")
+    comparing.add_argument(
+        "--compare", action="store_true", help="theorem, sharp and minimiser side by side, by forecast cost and noise"
+    )
+    comparing.add_argument("--requests", type=int, metavar="N", help="deletion requests the --dp budget must last for")
+    comparing.add_argument("--excess-risk", type=float, default=0.01, help="target, nats per record (default 0.01)")
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(parsed: argparse.Namespace) -> int:
+    if parsed.compare:
+        comparison = compare_plans(
+            loss=loss_from(parsed),
+            records=parsed.records,
+            features=parsed.features,
+            regularization=parsed.regularization,
+            budget=budget_from(parsed),
+            adjacency=parsed.adjacency,
+            deletion_notion=parsed.deletion_notion,
+            batch=parsed.batch,
+            rows_per_subject=parsed.rows_per_subject,
+            target=parsed.excess_risk,
+            requests=parsed.requests,
+        )
+        show(parsed, comparison.to_dict(), comparison.table())
+        return 0
     plan = plan_from(parsed, records=parsed.records, features=parsed.features)
     show(parsed, plan.summary(), plan.explain())
     return 0

@@ -142,6 +142,8 @@ def _column(fields: Any, where: str) -> Numeric | Category:
     transform = column.choice("transform", tuple(TRANSFORMS))
     if transform == "log1p" and not lower > -1:
         raise column.fault("bounds", 'above -1 with transform = "log1p"')
+    if not TRANSFORMS[transform](lower) < TRANSFORMS[transform](upper):
+        raise column.fault("bounds", "further apart: after the transform they are one number")
     missing = column.number("missing")
     if missing is not None and not lower <= missing <= upper:
         raise column.fault("missing", "a value within the bounds")

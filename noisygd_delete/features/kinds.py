@@ -38,10 +38,7 @@ class Numeric:
         texts = table.column(column, "a number in the schema")
         if self.missing is not None:
             texts = [text or str(self.missing) for text in texts]
-        try:
-            values = np.array(texts, dtype=np.str_).astype(np.float64)
-        except ValueError:
-            values = np.array([number(text) for text in texts])
+        values = np.fromiter(map(number, texts), dtype=np.float64, count=len(texts))
         if not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             what = "not a finite number" if texts[row] else "empty, and the schema has no `missing` value for it"

@@ -165,6 +165,30 @@ def minimiser_dp_gdp(
     return limit / math.sqrt(_one_minus_power(log_c, 2 * steps))
 
 
+def minimiser_noise_variance(
+    *,
+    gdp: float,
+    sensitivity: float,
+    step_size: float,
+    strong_convexity: float,
+    records: float,
+    steps: float,
+    gradient_tolerance: float,
+) -> float:
+    """The least σ² with `minimiser_dp_gdp` ≤ μ: `noise_variance` at the widened Δ, times 1/(1 − c^{2K})."""
+    log_c = _log_contraction(step_size, strong_convexity)
+    widened = sensitivity + 2 * gradient_tolerance * records * math.exp(steps * log_c)
+    chain = {"step_size": step_size, "strong_convexity": strong_convexity, "records": records}
+    return noise_variance(gdp=gdp, sensitivity=widened, **chain) * noise_inflation(
+        steps=steps, step_size=step_size, strong_convexity=strong_convexity
+    )
+
+
+def noise_inflation(*, steps: float, step_size: float, strong_convexity: float) -> float:
+    """1/(1 − c^{2K}): how much more noise variance K steps from the minimiser need than very many."""
+    return 1 / _one_minus_power(_log_contraction(step_size, strong_convexity), 2 * steps)
+
+
 def minimiser_deletion_gdp(
     *,
     step_size: float,

@@ -8,6 +8,7 @@ from ..errors import AssumptionViolated, InvalidParameter
 from .base import Loss, LossConstants
 from .linear import Linear
 from .logistic import Logistic
+from .one_vs_rest import OneVsRest
 from .pseudo_huber import PseudoHuber
 from .sigmoid import Sigmoid
 from .softmax import Softmax
@@ -19,6 +20,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "LossConstants",
+    "OneVsRest",
     "PseudoHuber",
     "Sigmoid",
     "Softmax",
@@ -28,7 +30,7 @@ __all__ = [
 ]
 
 CATALOGUE: dict[str, type[Loss]] = {
-    kind.name: kind for kind in (Logistic, Softmax, PseudoHuber, Linear, Sigmoid, TanhNetwork)
+    kind.name: kind for kind in (Logistic, Softmax, OneVsRest, PseudoHuber, Linear, Sigmoid, TanhNetwork)
 }
 
 

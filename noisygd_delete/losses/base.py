@@ -84,6 +84,11 @@ class Loss(ABC):
             return scores.argmax(-1)
         return scores[..., 0]
 
+    @property
+    def curvature_trace(self) -> float:
+        """Bound on the trace of one record's Hessian, R² · sup tr ∂²ℓ/∂z²; for forecasts of utility alone."""
+        return self.constants.smoothness * self.outputs
+
     def dimension(self, features: int) -> int:
         """d of the theorems: the number of weights."""
         return self.outputs * features

@@ -37,6 +37,11 @@ class Softmax(Loss):
     def constants(self) -> LossConstants:
         return LossConstants(lipschitz=2**0.5 * self.radius, smoothness=self.radius**2 / 2)
 
+    @property
+    def curvature_trace(self) -> float:
+        """tr(diag(p) − ppᵀ) = 1 − ‖p‖² ≤ 1 − 1/k."""
+        return self.radius**2 * (1 - 1 / self.classes)
+
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
         shifted = scores - xp.amax(scores, -1)[..., None]
         chosen = shifted[xp.arange(shifted.shape[0]), labels]

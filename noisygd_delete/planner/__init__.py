@@ -7,9 +7,10 @@ from ..errors import InvalidParameter, choice, count, positive, probability
 from ..gradient import DTYPES
 from ..guarantee import ADJACENCIES, DELETION_NOTIONS
 from ..losses.base import Loss
-from ..mechanism import CERTIFICATES
-from ..plan import Plan, Problem
+from ..mechanism import CERTIFICATES, STARTS
+from ..plan import SOLVERS, Plan, Problem
 from .composition import FRESH_LEARN, plan_composition
+from .minimiser import plan_minimiser
 from .nonconvex import plan_near_gibbs
 from .sharp import plan_sharp
 from .theorem import plan_theorem
@@ -37,6 +38,10 @@ def make_plan(
     utility: bool = True,
     utility_tolerance: float = 0.01,
     dtype: str = "float32",
+    start: str = "published",
+    solver: str = "warm",
+    diffusion_steps: int | None = None,
+    gradient_tolerance: float | None = None,
     learn_steps: int | None = None,
     delete_steps: int | None = None,
     requests_per_learn: int = 20,
@@ -61,6 +66,12 @@ def make_plan(
             beyond which the steps hardly fall; the model is then near the prior, and the plan says how near.
         utility: also take enough steps that accuracy never degrades over any number of requests.
         dtype: of the rows in the gradient; "float64" makes the rounding slack negligible.
+        start: where Noisy-GD starts: "published" (the paper) or "minimiser" (solve for the minimiser of the current
+            records, then diffuse; sharp only): nothing but noise is left to wait for.
+        solver: with start="minimiser": "warm" starts a request from the published model; "cold" starts from 0, so that a
+            deleted record leaves exactly nothing; "fixed" also takes a number of passes that no record can change.
+        diffusion_steps: K of start="minimiser"; None weighs the noise inflation 1/(1 − c^{2K}) against passes.
+        gradient_tolerance: γ of the solver; None takes a hundredth of what one record can do.
         learn_steps, delete_steps, requests_per_learn, fresh_learn: under composition only: K_A, K_Ā, the requests served
             before a fresh learn is due, and whether it is run then ("automatic") or asked for ("demand").
 
@@ -95,17 +106,31 @@ def make_plan(
         utility=bool(utility),
         utility_tolerance=probability("utility_tolerance", utility_tolerance),
         dtype=choice("dtype", dtype, DTYPES),
+        start=choice("start", start, STARTS),
+        solver=choice("solver", solver, SOLVERS),
+        diffusion_steps=None if diffusion_steps is None else count("diffusion_steps", diffusion_steps),
+        gradient_tolerance=None if gradient_tolerance is None else positive("gradient_tolerance", gradient_tolerance),
         learn_steps=None if learn_steps is None else count("learn_steps", learn_steps),
         delete_steps=None if delete_steps is None else count("delete_steps", delete_steps),
         requests_per_learn=count("requests_per_learn", requests_per_learn),
         fresh_learn=choice("fresh_learn", fresh_learn, FRESH_LEARN),
     )
-    if problem.near_gibbs:
-        return plan_near_gibbs(problem)
-    if noise_variance == "cheapest":
+    if noise_variance == "cheapest" and not (problem.near_gibbs and start == "published"):
         raise InvalidParameter(
             "noise_variance='cheapest' is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps"
         )
+    if start == "minimiser":
+        return plan_minimiser(problem)
+    if solver != "warm" or diffusion_steps is not None or gradient_tolerance is not None:
+        raise InvalidParameter(
+            "solver, diffusion_steps and gradient_tolerance belong to start='minimiser'; leave them out, or choose it"
+        )
+    if certificate != "composition" and (learn_steps is not None or delete_steps is not None):
+        raise InvalidParameter(
+            f"learn_steps and delete_steps are chosen by certificate={certificate!r}; leave them out, or use 'composition'"
+        )
+    if problem.near_gibbs:
+        return plan_near_gibbs(problem)
     if certificate == "composition" and loss.constants.convex:
         raise InvalidParameter(
             f"certificate={certificate!r} is not available for convex losses; use 'theorem' or 'sharp'"

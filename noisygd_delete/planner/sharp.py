@@ -11,6 +11,19 @@ from ..plan import Plan, Problem
 from .calibration import calibrate
 
 
+def contracting_step_size(problem: Problem) -> float:
+    """η: the caller's, checked, or 1/(λ+β)."""
+    eta = 1 / problem.objective_smoothness if problem.step_size is None else problem.step_size
+    limit = sharp.largest_step_size(
+        strong_convexity=problem.strong_convexity, objective_smoothness=problem.objective_smoothness
+    )
+    if not eta <= limit:
+        raise AssumptionViolated(
+            f"step_size={eta:g} must be at most 2/(2λ+β)={limit:g}: beyond it a step may expand distances"
+        )
+    return eta
+
+
 def plan_sharp(problem: Problem) -> Plan:
     """σ² from μ_∞, K_Ā from μ's decay, utility from the contraction of E‖θ − θ*‖²; η = 1/(λ+β) unless told otherwise.
 
@@ -18,12 +31,7 @@ def plan_sharp(problem: Problem) -> Plan:
     left to the caller.
     """
     constants, m = problem.loss.constants, problem.strong_convexity
-    eta = 1 / problem.objective_smoothness if problem.step_size is None else problem.step_size
-    limit = sharp.largest_step_size(strong_convexity=m, objective_smoothness=problem.objective_smoothness)
-    if not eta <= limit:
-        raise AssumptionViolated(
-            f"step_size={eta:g} must be at most 2/(2λ+β)={limit:g}: beyond it a step may expand distances"
-        )
+    eta = contracting_step_size(problem)
     budget_dp, budget_deletion = problem.budget.dp_gdp(), problem.budget.deletion_gdp()
     chain = {"step_size": eta, "strong_convexity": m}
     move = sharp.minimiser_move(
@@ -52,7 +60,7 @@ def plan_sharp(problem: Problem) -> Plan:
             learn_steps=max(1, sharp.steps_to_distance(distance_before=farthest**2, **target)),
             delete_steps_for_deletion=max(
                 sharp.deletion_steps(gdp_before=before, gdp_after=budget_deletion, **chain),
-                int(budget_deletion < budget_dp),
+                problem.budget.least_delete_steps,
             ),
             delete_steps_for_utility=sharp.steps_to_distance(distance_before=kept, **target) if problem.utility else 0,
         )

@@ -45,7 +45,7 @@ def plan_theorem(problem: Problem) -> Plan:
             learn_steps=convex.learn_steps_for_utility(rate=replace_one_row, records=problem.records, **sizes),
             delete_steps_for_deletion=max(
                 convex.deletion_steps(dp=released, deletion=deletion_rate, regularization=lam, step_size=eta),
-                int(deletion_rate < dp_rate),
+                problem.budget.least_delete_steps,
             ),
             delete_steps_for_utility=(
                 convex.delete_steps_for_utility(rate=replace_one_row, batch=problem.batch, **sizes)

@@ -1,0 +1,1 @@
+"""Side-by-side measurements; each writes its table, with commit and command, under benchmarks/results."""

@@ -1,0 +1,24 @@
+"""`python -m benchmarks NAME [options]`: one measurement per module, each with `main(arguments)`."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+MEASUREMENTS = {
+    "solve_then_diffuse": "solve, then diffuse against every other way: passes, time, accuracy, excess risk",
+}
+
+
+def main() -> int:
+    if len(sys.argv) < 2 or sys.argv[1] not in MEASUREMENTS:
+        width = max(map(len, MEASUREMENTS))
+        print("python -m benchmarks NAME, with NAME one of")
+        print("\n".join(f"  {name:{width}}  {what}" for name, what in sorted(MEASUREMENTS.items())))
+        return 2
+    import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

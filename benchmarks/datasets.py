@@ -1,0 +1,71 @@
+"""The public data of the tables, split once by a fixed seed. Files come from $NOISYGD_DELETE_DATA or shared/data nearby."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from noisygd_delete import Records, losses
+from noisygd_delete.features import Schema
+from noisygd_delete.losses import Loss
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Data:
+    """A train and a test table, and the loss that fits them."""
+
+    name: str
+    train: Records
+    test: Records
+    loss: Loss
+
+
+def path(name: str) -> Path:
+    chosen = os.environ.get("NOISYGD_DELETE_DATA")
+    folders = [Path(chosen)] if chosen else [parent / "shared" / "data" for parent in list(ROOT.parents)[:3]]
+    for folder in folders:
+        if (folder / name).exists():
+            return folder / name
+    raise SystemExit(f"{name} was not found; set NOISYGD_DELETE_DATA to the folder that has it")
+
+
+def _split(name: str, rows: np.ndarray, labels: np.ndarray, train: int, loss: Loss) -> Data:
+    order = np.random.default_rng(0).permutation(len(rows))
+    rows, labels = rows[order].astype(np.float32), labels[order].astype(float)
+    return Data(name, Records(rows[:train], labels[:train]), Records(rows[train:], labels[train:]), loss)
+
+
+def adult() -> Data:
+    """26,000 of Adult's 32,561 rows, 108 features with the constant, unit norm."""
+    encoded = Schema.read(ROOT / "examples" / "adult.toml").encode_file(path("adult.csv.gz"))
+    return _split("adult", encoded.rows, encoded.labels, 26_000, losses.Logistic(1.0))
+
+
+def mnist() -> Data:
+    """MNIST's 10,000 test images, digits 3 and 8: 1,600 of 1,984, 784 features, unit norm."""
+    with gzip.open(path("mnist_t10k") / "t10k-images-idx3-ubyte.gz") as file:
+        pixels = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784).astype(float)
+    with gzip.open(path("mnist_t10k") / "t10k-labels-idx1-ubyte.gz") as file:
+        digits = np.frombuffer(file.read(), np.uint8, offset=8)
+    chosen = np.isin(digits, (3, 8))
+    rows = pixels[chosen] / (np.linalg.norm(pixels[chosen], axis=1, keepdims=True) * (1 + 2.0**-23))
+    return _split("mnist", rows, np.where(digits[chosen] == 3, 1.0, -1.0), 1_600, losses.Logistic(1.0))
+
+
+def digits() -> Data:
+    """scikit-learn's digits, ten classes: 1,497 of 1,797, 64 pixels and a constant, unit norm."""
+    from sklearn.datasets import load_digits
+
+    pixels, labels = load_digits(return_X_y=True)
+    rows = np.column_stack([pixels / 16, np.ones(len(pixels))])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-23)
+    return _split("digits", rows, labels, 1_497, losses.Softmax(1.0, classes=10))
+
+
+ALL = {"adult": adult, "mnist": mnist, "digits": digits}

@@ -1,0 +1,279 @@
+"""Solve, then diffuse against Theorem 5.1, sharp Noisy-GD, output perturbation and scikit-learn, in one process.
+
+Everything is measured except what is marked: a chain longer than `--cap` steps is started at the minimiser and run for
+`--cap` steps, which samples the law it has in the long run; its time is the measured time of a step times its steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from benchmarks import datasets, report
+from noisygd_delete import Budget, Curator, EditRequest, Model, Plan, Records, compare_plans, make_plan
+from noisygd_delete.curator import resume
+from noisygd_delete.gradient import Objective
+from noisygd_delete.noise import SecureNoise
+from noisygd_delete.planner.comparison import WAYS
+from noisygd_delete.solver import solve
+
+ORDER = 10
+DELETED = tuple(range(0, 50, 10))
+PRECISE = 1e-7  # gradient norm of the reference minimiser
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One way of deleting. Passes are gradient passes; `seconds` of one deletion; excess risk and accuracy after it."""
+
+    way: str
+    learn_passes: str
+    delete_passes: str
+    seconds: float | None
+    accuracy: float | None
+    excess_risk: float | None
+    noise: float | None = None
+    note: str = ""
+
+
+class Case:
+    """One data set at one λ: the table before and after the deletion, its minimiser, and scikit-learn's answer."""
+
+    def __init__(self, data: datasets.Data, regularization: float) -> None:
+        self.data, self.regularization, self.loss = data, regularization, data.loss
+        self.edited = data.train.apply(EditRequest.delete(DELETED))
+        self.objective = self._objective(self.edited)
+        self.minimiser = self._minimise(self.objective, PRECISE)
+        self.least = self.objective.value(self.minimiser)
+        self.sizes = {
+            "records": data.train.slots,
+            "features": data.train.features.shape[1],
+            "regularization": regularization,
+        }
+        self.pass_seconds = self._pass_seconds()
+
+    def _objective(self, records: Records) -> Objective:
+        return Objective(records, self.loss, regularization=self.regularization, dtype="float64")
+
+    def _minimise(self, objective: Objective, tolerance: float) -> np.ndarray:
+        return solve(objective, start=None, tolerance=tolerance, **self._curvature()).weights
+
+    def _curvature(self) -> dict[str, float]:
+        return {
+            "strong_convexity": self.regularization,
+            "objective_smoothness": self.regularization + self.loss.constants.smoothness,
+        }
+
+    def _pass_seconds(self) -> float:
+        """One step of Noisy-GD, noise included, as the engine runs it (float32 rows)."""
+        plan = self.plan(1.0, certificate="sharp")
+        plan = replace(plan, delete_steps_for_deletion=50, delete_steps_for_utility=0)
+        model = self.model(self.minimiser)
+        return min(timed(lambda: resume(self.edited, model, plan))[1] for _ in range(3)) / 50
+
+    def plan(self, dp: float, **way: str) -> Plan:
+        return make_plan(self.loss, budget=Budget(order=ORDER, dp=dp, deletion=0.1 * dp), **self.sizes, **way)
+
+    def model(self, weights: np.ndarray) -> Model:
+        return Model(weights[0] if self.loss.outputs == 1 else weights, self.loss, False)
+
+    def quality(self, models: list[Model]) -> tuple[float, float]:
+        """Mean accuracy on the test rows and mean excess risk on the edited table."""
+        risks = [self.objective.value(np.atleast_2d(model.weights)) - self.least for model in models]
+        return float(np.mean([model.accuracy(self.data.test) for model in models])), float(np.mean(risks))
+
+    # the ways
+
+    def retrained(self) -> Measured:
+        """scikit-learn from scratch on the edited table, its default solver and tolerance: not private, deletes exactly."""
+        used = self.edited.occupied
+        rows, labels = self.edited.features[used].astype(np.float64), self.edited.labels[used]
+        estimator = LogisticRegression(
+            C=1 / (self.regularization * self.edited.slots), fit_intercept=False, max_iter=5000
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            seconds = min(timed(lambda: estimator.fit(rows, labels))[1] for _ in range(3))
+        passes = f"{int(estimator.n_iter_.max())} it."
+        accuracy, risk = self.quality([self.model(estimator.coef_)])
+        return Measured("scikit-learn retrain (not private)", passes, passes, seconds, accuracy, risk)
+
+    def solved(self, dp: float, repeats: int, plan: Plan | None = None, name: str = "solve, then diffuse") -> Measured:
+        plan = plan or self.plan(dp, **WAYS["minimiser"])
+        learned, deleted = [], []
+        for _ in range(repeats):
+            curator = Curator(self.data.train.copy(), plan)
+            learned.append(curator.learn())
+            deleted.append(curator.delete(DELETED))
+        accuracy, risk = self.quality([release.model for release in deleted])
+        return Measured(
+            f"{name}, K={plan.delete_steps}",
+            mean_of([release.gradient_passes for release in learned]),
+            mean_of([release.gradient_passes for release in deleted]),
+            float(np.median([release.seconds for release in deleted])),
+            accuracy,
+            risk,
+            plan.noise_variance,
+            f"forecast {plan.delete_solver_passes} + {plan.delete_steps} passes; ε_dd={plan.deletion.renyi(ORDER):.1e}",
+        )
+
+    def resumed(self, name: str, dp: float, cap: int, repeats: int, **way: str) -> Measured:
+        """Learn, then delete, by Noisy-GD from the published model."""
+        plan = self.plan(dp, **way)
+        if max(plan.learn_steps, plan.delete_steps) <= cap:
+            curator = Curator(self.data.train.copy(), plan)
+            curator.learn()
+            first = curator.delete(DELETED)
+            models, seconds, note = [first.model], first.seconds, ""
+        else:
+            short = replace(plan, delete_steps_for_deletion=min(cap, plan.delete_steps), delete_steps_for_utility=0)
+            settled = replace(short, delete_steps_for_deletion=cap)
+            model = resume(self.edited, self.model(self.minimiser), settled)
+            models, seconds = [model], plan.delete_steps * self.pass_seconds
+            note = "long-run law†"
+            for _ in range(repeats - 1 if short.delete_steps * repeats <= cap else 0):
+                models.append(resume(self.edited, models[-1], short))
+        accuracy, risk = self.quality(models)
+        alone = f"deletion condition alone {plan.delete_steps_for_deletion}"
+        note = "; ".join(filter(None, (note, alone, f"ε_dd={plan.deletion.renyi(ORDER):.1e}")))
+        return Measured(
+            name, str(plan.learn_steps), str(plan.delete_steps), seconds, accuracy, risk, plan.noise_variance, note
+        )
+
+    def plain_bound(self, dp: float) -> Measured:
+        """Sharp Noisy-GD's chain and noise, but deletion steps from the plain bound of Chien et al. (full batch)."""
+        plan = self.plan(dp, **WAYS["sharp"])
+        steps = chien_steps(plan, sensitivity=plan.mechanism.sensitivity("definition-4.1"), renyi=0.1 * dp, order=ORDER)
+        return Measured(
+            "Chien et al., plain bound",
+            str(plan.learn_steps),
+            str(steps),
+            steps * self.pass_seconds,
+            None,
+            None,
+            plan.noise_variance,
+            "same chain as sharp",
+        )
+
+    def perturbed(self, dp: float, repeats: int) -> Measured:
+        """Private retraining: solve from 0 on the edited table, add one Gaussian of scale Δ/(λnμ), publish."""
+        n, lam = self.sizes["records"], self.regularization
+        delta = 2 * self.loss.constants.lipschitz
+        tolerance = 0.01 * delta / (2 * n)
+        scale = (delta / n + 2 * tolerance) / lam / Budget(order=ORDER, dp=dp, deletion=0.1 * dp).dp_gdp()
+        noise, models, seconds, passes = SecureNoise(), [], [], []
+        for _ in range(repeats):
+            start = time.perf_counter()
+            solution = solve(self._objective(self.edited), start=None, tolerance=tolerance, **self._curvature())
+            models.append(self.model(solution.weights + scale * noise.normal(solution.weights.shape)))
+            seconds.append(time.perf_counter() - start)
+            passes.append(solution.gradient_passes)
+        accuracy, risk = self.quality(models)
+        return Measured(
+            "output perturbation (private retrain)",
+            mean_of(passes),
+            mean_of(passes),
+            float(np.median(seconds)),
+            accuracy,
+            risk,
+            None,
+            "ε_dd=0",
+        )
+
+
+def chien_steps(plan: Plan, *, sensitivity: float, renyi: float, order: float) -> int:
+    """Least K with q D² c^{2K}(1 − c²)/(τ²(1 − c^{2K})) ≤ ε, D = s/(1 − c), s = ηΔ/n, τ² = 2ησ²."""
+    eta, m = plan.step_size, plan.problem.strong_convexity
+    distance = sensitivity / plan.records / m
+    scale = order * distance**2 * (1 - (1 - eta * m) ** 2) / (2 * eta * plan.noise_variance)
+    # x = c^{2K}: scale x/(1 − x) ≤ ε
+    return max(1, math.ceil(math.log(renyi / (renyi + scale)) / (2 * math.log1p(-eta * m))))
+
+
+def timed(call):
+    start = time.perf_counter()
+    return call(), time.perf_counter() - start
+
+
+def mean_of(values: list[int]) -> str:
+    return f"{np.mean(values):.0f}"
+
+
+def measure(case: Case, dp: float, retrained: Measured, cap: int, repeats: int) -> tuple[list[Measured], str]:
+    """All ways at one budget, and the way the planner takes."""
+    measured = [
+        case.resumed("Theorem 5.1", dp, cap, repeats, **WAYS["theorem"]),
+        case.resumed("sharp Noisy-GD", dp, cap, repeats, **WAYS["sharp"]),
+        case.plain_bound(dp),
+        case.solved(dp, repeats),
+        case.perturbed(dp, repeats),
+        retrained,
+    ]
+    chosen = compare_plans(loss=case.loss, budget=Budget(order=ORDER, dp=dp, deletion=0.1 * dp), **case.sizes).chosen
+    if chosen.way == "minimiser" and chosen.plan.delete_steps != case.plan(dp, **WAYS["minimiser"]).delete_steps:
+        measured.insert(4, case.solved(dp, repeats, chosen.plan, "solve, then diffuse, K for the target"))
+    return measured, chosen.way
+
+
+def show(case: Case, dp: float, measured: list[Measured], chosen: str, retrained: Measured) -> str:
+    def number(value: float | None, form: str) -> str:
+        return "" if value is None else format(value, form)
+
+    rows = [
+        [
+            way.way,
+            way.learn_passes,
+            way.delete_passes,
+            number(way.seconds / case.pass_seconds, ".0f"),
+            number(way.seconds / retrained.seconds, ".2g"),
+            number(None if way.accuracy is None else 100 * way.accuracy, ".1f"),
+            number(way.excess_risk, ".2g"),
+            number(way.noise, ".2g"),
+            way.note,
+        ]
+        for way in measured
+    ]
+    header = ["way", "learn", "delete", "time/step", "time/retrain", "accuracy %", "excess risk", "σ²", ""]
+    n, d = case.sizes["records"], case.loss.dimension(case.sizes["features"])
+    title = f"### {case.data.name}: n={n}, d={d}, λ={case.regularization:g}, ε_dp={dp:g} (planner takes: {chosen})"
+    return f"{title}\n\n{report.table(header, rows)}"
+
+
+LEGEND = """\
+Rényi order q=10, ε_dd = 0.1 ε_dp, replace adjacency, Definition 4.1; {deleted} records are deleted in one request. One process, one
+thread. *learn*, *delete*: gradient passes over the table (scikit-learn: iterations). *time/step*: time of a deletion in steps of
+Noisy-GD on the same table, *time/retrain*: in scikit-learn's retraining. *accuracy* on held-out rows and *excess risk* (regularised
+loss of the edited table above its minimum, nats per record) after the deletion, mean of up to {repeats} runs. *planner takes*: what
+`compare_plans` chooses for a forecast excess risk of 0.01; where no way meets it, the least noisy one.
+† A chain longer than {cap} steps was started at the minimiser and run for {cap} steps; its time is a step's time times its steps."""
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks solve_then_diffuse", description=__doc__)
+    parser.add_argument("--data", nargs="+", default=list(datasets.ALL), choices=list(datasets.ALL))
+    parser.add_argument("--regularization", nargs="+", type=float, default=[1e-2, 1e-3, 1e-4])
+    parser.add_argument("--dp", nargs="+", type=float, default=[1.0, 0.1, 0.01])
+    parser.add_argument("--cap", type=int, default=2000)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--write", action="store_true", help="write benchmarks/results/solve_then_diffuse.md")
+    parsed = parser.parse_args(arguments)
+    commit = report.commit()
+    parts = [LEGEND.format(deleted=len(DELETED), repeats=parsed.repeats, cap=parsed.cap)]
+    for name in parsed.data:
+        data = datasets.ALL[name]()
+        for regularization in parsed.regularization:
+            case = Case(data, regularization)
+            retrained = case.retrained()
+            for dp in parsed.dp:
+                measured, chosen = measure(case, dp, retrained, parsed.cap, parsed.repeats)
+                parts.append(show(case, dp, measured, chosen, retrained))
+                print(parts[-1], flush=True)
+    if parsed.write:
+        command = " ".join(["OMP_NUM_THREADS=1 python -m benchmarks solve_then_diffuse", *arguments])
+        report.write("solve_then_diffuse", "Solve, then diffuse, side by side", command, "\n\n".join(parts), commit)

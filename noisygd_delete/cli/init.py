@@ -1,0 +1,110 @@
+"""`noisygd-delete init`: a table and a schema in, a store out; or a first draft of the schema."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidParameter
+from ..features import Schema, draft_schema, read_table
+from ..records import Records
+from ..store import Store
+from .output import add_json, show
+from .plan import add_plan_arguments, plan_from
+
+
+def register(commands: Any) -> None:
+    parser = commands.add_parser(
+        "init",
+        help="make a store from a CSV or Parquet file and a schema",
+        epilog="first: noisygd-delete init --data people.csv --label y --id id --draft-schema schema.toml",
+        allow_abbrev=False,
+    )
+    parser.add_argument("store", nargs="?", metavar="STORE", help="folder to make; not needed with --draft-schema")
+    parser.add_argument("--data", required=True, metavar="FILE", help="CSV (plain or gzip) or Parquet")
+    parser.add_argument("--label", metavar="COL", help="column to predict (with a schema: must agree with it)")
+    parser.add_argument("--id", metavar="COL", help="column with each record's own id (or `id` in the schema)")
+    parser.add_argument("--subject", metavar="COL", help="column with the person each record is about")
+    parser.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--schema", metavar="FILE", help="public bounds and categories (TOML)")
+    source.add_argument("--draft-schema", metavar="FILE", help="write a first draft of the schema and stop")
+    parser.add_argument("--slots", type=int, metavar="N", help="n, with room for insertions; default: as many as rows")
+    parser.add_argument("--dry-run", action="store_true", help="check everything and show the plan; write nothing")
+    add_plan_arguments(parser)
+    add_json(parser)
+    parser.set_defaults(run=_run, loss=None, radius=None)  # the schema decides, unless told otherwise
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    return _draft(parsed) if parsed.draft_schema else _create(parsed)
+
+
+def _draft(parsed: argparse.Namespace) -> int:
+    if parsed.label is None:
+        raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
+    target = Path(parsed.draft_schema)
+    text = draft_schema(read_table(parsed.data, parsed.delimiter), parsed.label, id=parsed.id, subject=parsed.subject)
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise InvalidParameter(f"--draft-schema {target}: {error.strerror}; give the name of a new file") from error
+    warning = "its ranges were read off the data: replace them by public ones, then set confirmed = true"
+    show(parsed, {"draft_schema": str(target), "warning": warning}, f"wrote {target}; {warning}")
+    return 0
+
+
+def _create(parsed: argparse.Namespace) -> int:
+    if parsed.store is None:
+        raise InvalidParameter("give STORE, the folder to make")
+    schema = _schema(parsed)
+    encoded = schema.encode_file(parsed.data, parsed.delimiter)
+    records = Records(encoded.rows, encoded.labels, encoded.ids, encoded.subjects, slots=parsed.slots)
+    _fill_loss(parsed, schema)
+    plan = plan_from(parsed, records=records.slots, features=schema.features)
+    if not parsed.dry_run:
+        Store.create(parsed.store, records, schema, plan).close()
+    answer = {
+        "store": parsed.store,
+        "created": not parsed.dry_run,
+        "slots": records.slots,
+        "records": len(records),
+        "features": schema.features,
+        "clipped": encoded.clipped,
+        "unknown": encoded.unknown,
+        "plan": plan.summary(),
+    }
+    clipped = {name: count for name, count in encoded.clipped.items() if count}
+    done = "would make" if parsed.dry_run else "made"
+    text = f"{done} {parsed.store}: {len(records)} records in {records.slots} slots, {schema.features} features\n"
+    text += f"values clipped to their bounds (shown here only, not stored): {clipped or 'none'}\n\n{plan.explain()}"
+    show(parsed, answer, text)
+    return 0
+
+
+def _schema(parsed: argparse.Namespace) -> Schema:
+    schema = Schema.read(parsed.schema).with_columns(id=parsed.id, subject=parsed.subject)
+    if not schema.confirmed:
+        raise InvalidParameter(
+            f"{parsed.schema}: confirmed = false: this is a draft whose ranges were read off the data. Replace them by ranges "
+            "that are public knowledge, then set confirmed = true"
+        )
+    if schema.id_column is None:
+        raise InvalidParameter("--id COL is needed: later requests name records by their id")
+    if parsed.label not in (None, schema.label_column):
+        raise InvalidParameter(f"--label {parsed.label} contradicts the schema's label column {schema.label_column!r}")
+    return schema
+
+
+def _fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
+    """The loss that fits the schema's label, and its row norm, where the arguments leave them open."""
+    if parsed.radius is None:
+        parsed.radius = schema.radius
+    if parsed.loss is None and schema.classes is None:
+        parsed.loss = "pseudo-huber"
+    elif parsed.loss is None and schema.classes is not None:
+        parsed.loss = "logistic" if len(schema.classes) == 2 else "softmax"
+    if parsed.loss == "softmax" and parsed.classes is None and schema.classes:
+        parsed.classes = len(schema.classes)

@@ -1,0 +1,110 @@
+"""What only looks at a store: `status`, `budget`, `verify`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidParameter, StoreLocked
+from ..store import absent, budget, status, tokens, verify
+from .output import add_json, show
+from .requests import open_store
+
+_INTEGRITY = 5
+
+
+def register(commands: Any) -> None:
+    for name, text, run in (
+        ("status", "sizes, releases, pending edits, and which model is in force", _status),
+        ("budget", "what each release and all of them together reveal, as Rényi, GDP and (ε, δ)", _budget),
+        ("verify", "check that the store is what its ledger says; or that given texts are in no byte of it", _verify),
+    ):
+        parser = commands.add_parser(name, help=text, allow_abbrev=False)
+        parser.add_argument("store", metavar="STORE")
+        parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process")
+        add_json(parser)
+        parser.set_defaults(run=run)
+        if name == "budget":
+            parser.add_argument("--order", type=float, help="Rényi order; default: the plan's, or 10")
+            parser.add_argument("--delta", type=float, help="δ; default: the plan's, or 1e-6")
+        if name == "verify":
+            parser.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
+
+
+def _finish(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:
+    """Finish an interrupted request, if there is one and nobody is at work on it."""
+    if not answer["request_in_flight"]:
+        return False
+    try:
+        open_store(parsed).close()
+    except StoreLocked:
+        return False
+    return True
+
+
+def _status(parsed: argparse.Namespace) -> int:
+    answer = status(parsed.store)
+    if _finish(parsed, answer):
+        answer = status(parsed.store)
+    shown = dict(answer)
+    if shown["publications_left"] is None:
+        shown["publications_left"] = "no limit, each release has its own budget"
+    lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in shown.items()]
+    show(parsed, answer, "\n".join(lines))
+    return 0
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(map(str, value.values()))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
+
+
+def _budget(parsed: argparse.Namespace) -> int:
+    _finish(parsed, status(parsed.store))
+    answer = budget(parsed.store, order=parsed.order, delta=parsed.delta)
+    total = answer["cumulative"]
+    head = f"{'release':>7}  {'kind':<8}{'steps':>8}{'edits':>7}{'ε, order ' + format(total['order'], 'g'):>16}"
+    lines = [
+        f"budget {answer['budget']}; {answer['adjacency']} adjacency",
+        head + f"{'μ':>9}{'ε, δ=' + format(total['delta'], 'g'):>14}",
+    ]
+    for entry in answer["releases"]:
+        lines.append(
+            f"{entry['release']:>7}  {entry['kind']:<8}{entry['steps']:>8}{entry['edits']:>7}{_measures(entry['dp'])}"
+        )
+    lines.append(f"{'all':>7}  {'':<8}{'':>8}{'':>7}{_measures(total)}")
+    left = answer["publications_left"]
+    lines.append("each release has its own budget" if left is None else f"publications left: {left}")
+    show(parsed, answer, "\n".join(lines))
+    return 0
+
+
+def _measures(values: Mapping[str, Any]) -> str:
+    gdp = "none" if values["gdp"] is None else format(values["gdp"], ".4g")
+    return f"{values['renyi']:>16.4g}{gdp:>9}{values['epsilon']:>14.4g}"
+
+
+def _verify(parsed: argparse.Namespace) -> int:
+    if parsed.absent is not None:
+        return _absent(parsed)
+    result = verify(parsed.store, wait=parsed.wait)
+    text = "\n".join([f"checked: {check}" for check in result.checked] + [f"FAULT: {fault}" for fault in result.faults])
+    show(parsed, result.to_dict(), f"{text}\n{'sound' if result.passed else 'NOT sound'}")
+    return 0 if result.passed else _INTEGRITY
+
+
+def _absent(parsed: argparse.Namespace) -> int:
+    try:
+        wanted = tokens(parsed.absent, Path(parsed.absent).read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidParameter(f"--absent {parsed.absent}: cannot be read as UTF-8 text ({error})") from error
+    hits = absent(parsed.store, wanted)
+    summary = f"{len(wanted)} texts looked for in every byte of {parsed.store}: "
+    text = summary + ("none found" if not hits else "\n".join(["FOUND", *hits]))
+    show(parsed, {"passed": not hits, "tokens": len(wanted), "found": hits}, text)
+    return _INTEGRITY if hits else 0

@@ -1,0 +1,202 @@
+"""What changes a store: `learn`, `delete`, `insert`, `publish`, `relearn`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from .. import losses
+from ..curator import Release
+from ..errors import InvalidRequest
+from ..noisygd import Progress
+from ..plan import Plan
+from ..planner import make_plan
+from ..records import EditRequest
+from ..store import Store
+from .output import add_json, progress_bar, show
+from .plan import add_plan_arguments, budget_from, loss_from
+
+_WITHHELD = 3
+
+
+def register(commands: Any) -> None:
+    learn = _command(commands, "learn", "train from the initial law and publish the first model", _learn)
+    learn.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
+
+    delete = _command(
+        commands, "delete", "erase records, or all records of persons, and publish a model without them", _delete
+    )
+    delete.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
+    delete.add_argument("--subject", action="append", default=[], metavar="S", help="erase every record of this person")
+    delete.add_argument("--file", metavar="FILE", help="ids to erase, one a line (- for standard input)")
+    delete.add_argument("--subject-file", metavar="FILE", help="persons to erase, one a line (- for standard input)")
+    _request_options(delete)
+
+    insert = _command(commands, "insert", "put new records into free slots and publish a model with them", _insert)
+    insert.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet with the columns of the schema")
+    insert.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    _request_options(insert)
+
+    publish = _command(commands, "publish", "one release that covers every edit made with --later", _publish)
+    publish.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
+
+    relearn = _command(commands, "relearn", "train afresh, under a new plan where options say so", _relearn)
+    relearn.add_argument("--slots", type=int, metavar="N", help="a larger n; default: as before")
+    relearn.add_argument("--dry-run", action="store_true", help="show the plan; change nothing")
+    add_plan_arguments(relearn)
+    plain = argparse.ArgumentParser()
+    add_plan_arguments(plain)
+    relearn.set_defaults(**dict.fromkeys(vars(plain.parse_args([]))))  # None: as in the plan in force
+
+
+def _command(commands: Any, name: str, text: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, allow_abbrev=False)
+    parser.add_argument("store", metavar="STORE")
+    parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process to finish")
+    add_json(parser)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _request_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--request-id", metavar="TOKEN", help="random token: repeating it returns the first answer")
+    parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
+    parser.add_argument("--dry-run", action="store_true", help="check everything; change nothing")
+
+
+def open_store(parsed: argparse.Namespace) -> Store:
+    """The store, having finished an interrupted request first and said so."""
+    store = Store.open(parsed.store, wait=parsed.wait)
+    if store.recovered is not None:
+        print(f"a request that had been interrupted was finished first: {sentence(store.recovered)}", file=sys.stderr)
+    return store
+
+
+def _learn(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        if parsed.dry_run:
+            show(parsed, store.plan.summary(), store.plan.explain())
+            return 0
+        return _released(parsed, "learn", store.plan.learn_steps, store.learn)
+
+
+def _delete(parsed: argparse.Namespace) -> int:
+    ids = parsed.ids + _lines(parsed.file)
+    subjects = parsed.subject + _lines(parsed.subject_file)
+    request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
+    with open_store(parsed) as store:
+        return _serve(parsed, store, request)
+
+
+def _insert(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        new = store.schema.encode_file(parsed.data, parsed.delimiter)
+        request = EditRequest.insert(new.ids, new.rows, new.labels, subjects=new.subjects, request_id=parsed.request_id)
+        return _serve(parsed, store, request, clipped=new.clipped, unknown=new.unknown)
+
+
+def _publish(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        if parsed.dry_run:
+            answer = {"pending_edits": store.pending_edits, "steps": store.plan.delete_steps}
+            show(
+                parsed, answer, f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
+            )
+            return 0
+        return _released(parsed, "publish", store.plan.delete_steps, store.publish)
+
+
+def _relearn(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        plan = _replanned(parsed, store.plan)
+        if parsed.dry_run:
+            show(parsed, plan.summary(), plan.explain())
+            return 0
+        return _released(parsed, "relearn", plan.learn_steps, lambda progress: store.relearn(plan, progress))
+
+
+def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
+    """The plan in force with what the arguments change; the very same plan where they change nothing."""
+    problem = plan.problem
+    arguments = {field.name: getattr(problem, field.name) for field in fields(problem)}
+    for name in arguments:
+        if getattr(parsed, name, None) is not None:
+            arguments[name] = getattr(parsed, name)
+    if parsed.no_utility:
+        arguments["utility"] = False
+    if parsed.slots is not None:
+        arguments["records"] = parsed.slots
+    if any(value is not None for value in (parsed.order, parsed.dp, parsed.deletion, parsed.delta, parsed.gdp)):
+        arguments["budget"] = budget_from(parsed)
+    arguments["loss"] = _new_loss(parsed, problem.loss)
+    return plan if arguments == {name: getattr(problem, name) for name in arguments} else make_plan(**arguments)
+
+
+def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
+    if parsed.loss is None:
+        parsed.loss = loss.name
+        description = loss.to_dict()
+        if parsed.radius is None and parsed.classes is None and parsed.huber_delta is None:
+            return losses.from_dict(description)
+    if parsed.radius is None:
+        parsed.radius = loss.radius
+    return loss_from(parsed)
+
+
+def _serve(parsed: argparse.Namespace, store: Store, request: EditRequest, **counts: dict[str, int]) -> int:
+    if parsed.dry_run:
+        answer = {**store.foresee(request, publish=not parsed.later), **counts}
+        text = (
+            f"would edit {answer['edits']} records and take {answer['steps']} steps; release: {answer['publication']}"
+        )
+        show(parsed, answer, text)
+        return 0
+
+    def run(progress: Progress | None) -> Release:
+        return store.serve(request, publish=not parsed.later, progress=progress)
+
+    return _released(parsed, parsed.command, store.plan.delete_steps, run, **counts)
+
+
+def _released(
+    parsed: argparse.Namespace,
+    label: str,
+    steps: int,
+    run: Callable[[Progress | None], Release],
+    **counts: dict[str, int],
+) -> int:
+    with progress_bar(label, steps) as progress:
+        release = run(progress)
+    show(parsed, {**release.to_dict(), **counts}, sentence(release))
+    return _WITHHELD if release.status == "withheld" else 0
+
+
+def sentence(release: Release) -> str:
+    """A release in words."""
+    if release.status == "withheld":
+        return (
+            f"erased, release withheld: the rows of {release.edits} pending edits are edited and the old model is withdrawn, "
+            "but one more release would exceed the budget. Next: relearn with a larger budget (--dp, --releases)"
+        )
+    if release.status == "pending":
+        return f"edited; {release.edits} edits wait for the next release (publish, or any later request)"
+    lines = [f"release {release.release} ({release.kind}): {release.edits} records edited, {release.steps} steps"]
+    for name, guarantee in release.guarantees.items():
+        gain = f"an observer gains at most {guarantee.advantage:.1%} over guessing"
+        lines.append(f"  {name:<14}{gain}; {guarantee.adjacency}")
+    return "\n".join(lines)
+
+
+def _lines(source: str | None) -> list[str]:
+    """The non-empty lines of a file, `-` for standard input."""
+    if source is None:
+        return []
+    try:
+        text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidRequest(f"{source}: cannot be read as UTF-8 text ({error}); nothing was changed") from error
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,0 +1,7 @@
+"""The on-disk curator: layout, journal, recovery, erasure, lock, verification."""
+
+from .overview import budget, status
+from .store import Store
+from .verify import Verification, absent, tokens, verify
+
+__all__ = ["Store", "Verification", "absent", "budget", "status", "tokens", "verify"]

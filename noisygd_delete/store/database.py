@@ -1,0 +1,67 @@
+"""SQLite as the store uses it: deleted content overwritten, no write-ahead log, nothing outside its own folder."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import StoreCorrupt, StoreError, StoreLocked
+from .disk import Disk
+
+# name -> (value asked for, value that must be read back)
+_PRAGMAS = {
+    "secure_delete": ("ON", 1),  # zeros over deleted content
+    "journal_mode": ("DELETE", "delete"),  # a rollback journal, removed at every commit
+    "synchronous": ("EXTRA", 3),  # sync the folder after removing it, too
+    "temp_store": ("MEMORY", 2),
+    "trusted_schema": ("OFF", 0),
+}
+
+
+@contextmanager
+def connect(path: Path, seconds: float = 5.0) -> Iterator[sqlite3.Connection]:
+    """A connection to an existing database with every pragma read back. SQLite's errors become the store's."""
+    if path.is_symlink() or not path.is_file():
+        raise StoreCorrupt(f"{path}: missing or not a plain file; restore the store from a backup")
+    connection: sqlite3.Connection | None = None
+    try:
+        uri = f"{path.absolute().as_uri()}?mode=rw"
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=seconds)
+        for name, (value, expected) in _PRAGMAS.items():
+            connection.execute(f"PRAGMA {name} = {value}")
+            if connection.execute(f"PRAGMA {name}").fetchone()[0] != expected:
+                raise StoreError(
+                    f"{path}: this SQLite refuses {name} = {value}, which erasure relies on; use another build"
+                )
+        yield connection
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise StoreLocked(f"{path}: another process is writing; try again") from error
+        raise StoreError(f"{path}: {error}; free space or fix permissions, then run any command to go on") from error
+    except sqlite3.DatabaseError as error:
+        raise StoreCorrupt(f"{path}: {error}; restore the store from a backup") from error
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, disk: Disk, path: Path) -> Iterator[None]:
+    """All of the statements inside, or none."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        disk.reached("commit", path)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def create(disk: Disk, path: Path) -> None:
+    """An empty database file that only its owner can read (SQLite gives its journals the same mode)."""
+    disk.create(path)
+    disk.sync_folder(path.parent)

@@ -1,0 +1,146 @@
+"""Every change the store makes to a file system goes through `Disk`.
+
+Each change is announced to `reached` just before it happens, so a test that fails or kills at the k-th announcement,
+for every k, has tried every instant between two changes. `write`, `fsync` and `rename` are the raw calls; a test
+replaces them to cut writes short or to make them fail.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from ..errors import StoreCorrupt
+from .layout import TEMPORARY
+
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_ZEROS = bytes(1 << 16)
+
+
+class Disk:
+    """Durable changes: when a method returns, its change survives a power cut (as far as fsync tells the truth)."""
+
+    def reached(self, operation: str, path: Path) -> None:
+        """Called before every change."""
+
+    def write(self, descriptor: int, data: memoryview) -> int:
+        return os.write(descriptor, data)
+
+    def fsync(self, descriptor: int) -> None:
+        os.fsync(descriptor)
+
+    def rename(self, source: Path, target: Path) -> None:
+        os.replace(source, target)
+
+    def make_folder(self, path: Path) -> None:
+        """A folder that only its owner may enter; an existing one is kept."""
+        self.reached("make folder", path)
+        path.mkdir(mode=0o700, exist_ok=True)
+        path.chmod(0o700)
+        self.sync_folder(path.parent)
+
+    def replace(self, path: Path, data: bytes) -> None:
+        """`path` holds `data`, or what it held before: never something between."""
+        temporary = path.with_name(path.name + TEMPORARY)
+        try:
+            self.create(temporary, data)
+            self.reached("rename", path)
+            self.rename(temporary, path)
+        except OSError:
+            with suppress(OSError):
+                self.erase(temporary)
+            raise
+        self.sync_folder(path.parent)
+
+    def create(self, path: Path, data: bytes = b"") -> None:
+        """A file of mode 0600 with this content, durable once its folder is synced."""
+        self.reached("create", path)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINKS, 0o600)
+        try:
+            self._write(descriptor, data, path)
+            self._sync(descriptor, path)
+        finally:
+            os.close(descriptor)
+
+    def overwrite(self, path: Path, pieces: Iterable[tuple[int, bytes]]) -> None:
+        """Write each (offset, bytes) in place."""
+        descriptor = os.open(path, os.O_WRONLY | _NO_LINKS)
+        try:
+            for offset, data in pieces:
+                os.lseek(descriptor, offset, os.SEEK_SET)
+                self._write(descriptor, data, path)
+            self._sync(descriptor, path)
+        finally:
+            os.close(descriptor)
+
+    def extend(self, path: Path, size: int) -> None:
+        """Lengthen a file to `size` bytes with zeros."""
+        descriptor = os.open(path, os.O_WRONLY | _NO_LINKS)
+        try:
+            self.reached("extend", path)
+            os.ftruncate(descriptor, size)
+            self._sync(descriptor, path)
+        finally:
+            os.close(descriptor)
+
+    def discard(self, path: Path) -> None:
+        """`path` holds what it held, or is gone: its content is erased under a temporary name."""
+        temporary = path.with_name(path.name + TEMPORARY)
+        self.reached("rename", path)
+        self.rename(path, temporary)
+        self.sync_folder(path.parent)
+        self.erase(temporary)
+
+    def erase(self, path: Path) -> None:
+        """Overwrite a file with zeros and remove it. An absent file is already erased.
+
+        A crash on the way leaves it half zero: only for files that nobody reads any more.
+        """
+        try:
+            descriptor = os.open(path, os.O_WRONLY | _NO_LINKS)
+        except FileNotFoundError:
+            return
+        try:
+            left = os.fstat(descriptor).st_size
+            while left:
+                size = min(left, len(_ZEROS))
+                self._write(descriptor, _ZEROS[:size], path)
+                left -= size
+            self._sync(descriptor, path)
+        finally:
+            os.close(descriptor)
+        self.reached("remove", path)
+        path.unlink()
+        self.sync_folder(path.parent)
+
+    def sync_folder(self, path: Path) -> None:
+        """Make the names in a folder durable."""
+        if os.name == "nt":  # Windows has no handle to sync a folder by
+            return
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            self._sync(descriptor, path)
+        finally:
+            os.close(descriptor)
+
+    def _write(self, descriptor: int, data: bytes, path: Path) -> None:
+        left = memoryview(data)
+        while left:
+            self.reached("write", path)
+            left = left[self.write(descriptor, left) :]
+
+    def _sync(self, descriptor: int, path: Path) -> None:
+        self.reached("sync", path)
+        self.fsync(descriptor)
+
+
+def read(path: Path) -> bytes:
+    """A file's bytes. A missing file, a link or an unreadable one is `StoreCorrupt`."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _NO_LINKS)
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise StoreCorrupt(f"{path}: cannot be read ({error.strerror}); restore the store from a backup") from error

@@ -1,0 +1,93 @@
+"""The request in flight. Once it is in the journal it will be done, whatever happens to the process."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import StoreCorrupt
+from ..records import SlotEdits
+from .disk import Disk, read
+from .layout import FORMAT, ROW, Layout
+
+
+@dataclass(frozen=True)
+class Change:
+    """A validated request, resolved to slots, so that doing it again does the same.
+
+    base     ledger entries when it was accepted; a longer ledger says that it has happened
+    publish  whether a release follows at once
+    """
+
+    base: int
+    edits: SlotEdits
+    publish: bool
+    request_id: str | None
+
+    def to_bytes(self) -> bytes:
+        held = np.array([name is not None for name in self.edits.ids], dtype=bool)
+        rows = np.ascontiguousarray(self.edits.rows[held], dtype=ROW)  # an erased slot's row is zero: not written out
+        return json.dumps(
+            {
+                "format": FORMAT,
+                "base": self.base,
+                "publish": self.publish,
+                "request_id": self.request_id,
+                "slots": self.edits.slots.tolist(),
+                "width": self.edits.rows.shape[1],
+                "rows": base64.b64encode(rows.tobytes()).decode(),
+                "labels": self.edits.labels.tolist(),
+                "ids": self.edits.ids,
+                "subjects": self.edits.subjects,
+                "next_id": self.edits.next_id,
+            }
+        ).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Change:
+        """Read back `to_bytes`; raises ValueError, TypeError or KeyError for anything else."""
+        fields = json.loads(data)
+        if fields["format"] != FORMAT:
+            raise ValueError(f"format {fields['format']!r}")
+        ids, width = tuple(fields["ids"]), int(fields["width"])
+        rows = np.zeros((len(ids), width), dtype=np.float32)
+        held = np.array([name is not None for name in ids], dtype=bool)
+        rows[held] = np.frombuffer(base64.b64decode(fields["rows"], validate=True), dtype=ROW).reshape(-1, width)
+        edits = SlotEdits(
+            slots=np.array(fields["slots"], dtype=np.int64),
+            rows=rows,
+            labels=np.array(fields["labels"], dtype=np.float64),
+            ids=ids,
+            subjects=tuple(fields["subjects"]),
+            next_id=int(fields["next_id"]),
+        )
+        return cls(int(fields["base"]), edits, bool(fields["publish"]), fields["request_id"])
+
+
+def accept(disk: Disk, layout: Layout, change: Change) -> None:
+    """Put the request into the journal: from here on it will be done."""
+    disk.replace(layout.request, change.to_bytes())
+
+
+def in_flight(layout: Layout) -> Change | None:
+    """The request that was accepted and not finished.
+
+    Raises:
+        StoreCorrupt: the journal is not one that `accept` wrote.
+    """
+    if not layout.request.exists() and not layout.request.is_symlink():
+        return None
+    try:
+        return Change.from_bytes(read(layout.request))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise StoreCorrupt(
+            f"{layout.request}: not a request this program wrote; restore the store from a backup and send the request again"
+        ) from error
+
+
+def clear(disk: Disk, layout: Layout) -> None:
+    """The request has happened: overwrite it and remove it."""
+    disk.discard(layout.request)

@@ -1,0 +1,109 @@
+"""Where everything is, and that nothing else is there.
+
+plan.json  schema.json       public: copies of what the ledger says, for people to read
+records/features.f32         slots × features, little-endian float32; a free slot is all zeros
+records/labels.f64           one little-endian float64 per slot; 0 in a free slot
+records/ids.sqlite           slot, id and subject of each record
+model-<release>.safetensors  the last published model
+ledger.sqlite                public facts only; its last entry names the plan and the model in force
+journal/request.json         the request in flight; absent between requests
+lock                         held by the one process that writes
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+FORMAT = 1
+TEMPORARY = ".tmp"
+ROW = "<f4"
+LABEL = "<f8"
+
+_MODEL = re.compile(r"model-([1-9][0-9]*)\.safetensors")
+_SQLITE_LEFTOVERS = ("-journal", "-wal", "-shm")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Paths inside the store at `root`."""
+
+    root: Path
+
+    @property
+    def plan(self) -> Path:
+        return self.root / "plan.json"
+
+    @property
+    def schema(self) -> Path:
+        return self.root / "schema.json"
+
+    @property
+    def records(self) -> Path:
+        return self.root / "records"
+
+    @property
+    def features(self) -> Path:
+        return self.records / "features.f32"
+
+    @property
+    def labels(self) -> Path:
+        return self.records / "labels.f64"
+
+    @property
+    def ids(self) -> Path:
+        return self.records / "ids.sqlite"
+
+    @property
+    def ledger(self) -> Path:
+        return self.root / "ledger.sqlite"
+
+    @property
+    def journal(self) -> Path:
+        return self.root / "journal"
+
+    @property
+    def request(self) -> Path:
+        return self.journal / "request.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "lock"
+
+    def model(self, release: int) -> Path:
+        return self.root / f"model-{release}.safetensors"
+
+    def models(self) -> list[Path]:
+        """Every model file there is, named by the ledger or not."""
+        return sorted(path for path in self.root.iterdir() if _MODEL.fullmatch(path.name))
+
+    def temporaries(self) -> list[Path]:
+        """Half-written files that a crash left behind."""
+        folders = [folder for folder in (self.root, self.records, self.journal) if folder.is_dir()]
+        return sorted(path for folder in folders for path in folder.iterdir() if path.name.endswith(TEMPORARY))
+
+    def databases(self) -> list[Path]:
+        return [self.ids, self.ledger]
+
+    def everything(self) -> Iterator[Path]:
+        """Every file and folder under the root; links are yielded, not followed."""
+        pending = [self.root]
+        while pending:
+            for path in sorted(pending.pop().iterdir()):
+                yield path
+                if path.is_dir() and not path.is_symlink():
+                    pending.append(path)
+
+    def expected(self, path: Path) -> bool:
+        """Whether a path under the root belongs to the layout (databases' own journals do, while in use)."""
+        own = {self.plan, self.schema, self.records, self.features, self.labels, self.ids, self.ledger}
+        own |= {self.journal, self.request, self.lock}
+        own |= {database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS}
+        return path in own or (path.parent == self.root and bool(_MODEL.fullmatch(path.name)))
+
+    def leftovers(self) -> list[Path]:
+        """Journals that SQLite removes itself when a database closes cleanly."""
+        names = (database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS)
+        return [path for path in names if path.exists()]

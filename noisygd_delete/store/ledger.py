@@ -1,0 +1,162 @@
+"""The ledger: a hash chain of public facts. Its last entry says which plan and which model are in force.
+
+An entry never holds anything that depends on the records other than the published model's own digest: no row, no id,
+no statistic, no time taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ..accountant import Accountant, Event
+from ..errors import InvalidParameter, StoreCorrupt, choice, count
+from ..plan import Plan
+from .database import connect, create, transaction
+from .disk import Disk
+from .layout import FORMAT
+
+KINDS = ("init", "learn", "unlearn", "relearn", "edit", "withheld")
+_START = "0" * 64
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger.
+
+    kind     "init"; a release ("learn", "unlearn", "relearn"); "edit": rows edited, publication left for later;
+             "withheld": rows edited, publication refused by the budget, the model withdrawn
+    plan     the plan from here on; schema: of the store, in the first entry only
+    event    of a release, for the accountant
+    pending  edits that no release covers yet
+    model    SHA-256 of the model file in force; None before the first and after a withdrawal
+    answer   what the caller was told; request_id: the caller's random token, to tell it again
+    """
+
+    kind: str
+    time: str
+    pending: int
+    model: str | None = None
+    plan: dict[str, Any] | None = None
+    schema: dict[str, Any] | None = None
+    event: dict[str, Any] | None = None
+    answer: dict[str, Any] | None = None
+    request_id: str | None = None
+    format: int = FORMAT
+
+    def __post_init__(self) -> None:
+        choice("kind", self.kind, KINDS)
+        count("pending", self.pending, minimum=0)
+
+
+def now() -> str:
+    """UTC, to the second: information for people, never used in a decision."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The entries, read whole and checked link by link."""
+
+    path: Path
+    entries: tuple[Entry, ...]
+    digest: str
+
+    @classmethod
+    def create(cls, disk: Disk, path: Path, first: Entry) -> Ledger:
+        """A ledger of one entry. Until that is committed there is no store."""
+        create(disk, path)
+        with connect(path) as connection, transaction(connection, disk, path):
+            connection.execute(
+                "CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL, digest TEXT NOT NULL)"
+            )
+            body, digest = _link(_START, first)
+            connection.execute("INSERT INTO entries VALUES (1, ?, ?)", (body, digest))
+        return cls(path, (first,), digest)
+
+    @classmethod
+    def read(cls, path: Path) -> Ledger:
+        """The ledger on disk.
+
+        Raises:
+            StoreCorrupt: another format, a broken link, or an entry that does not parse.
+        """
+        with connect(path) as connection:
+            rows = connection.execute("SELECT number, body, digest FROM entries ORDER BY number").fetchall()
+        if not rows:
+            raise StoreCorrupt(f"{path}: the ledger is empty; restore the store from a backup")
+        digest, entries = _START, []
+        for expected, (number, body, stated) in enumerate(rows, start=1):
+            digest = hashlib.sha256(f"{digest}{body}".encode()).hexdigest()
+            if number != expected or digest != stated:
+                raise StoreCorrupt(
+                    f"{path}: entry {expected} does not continue the hash chain: the ledger was changed by hand or damaged. "
+                    "Nothing in it can be trusted; restore the store from a backup"
+                )
+            entries.append(_parse(path, expected, body))
+        return cls(path, tuple(entries), digest)
+
+    def append(self, disk: Disk, entry: Entry) -> Ledger:
+        """Commit one more entry: the instant at which a request has happened."""
+        body, digest = _link(self.digest, entry)
+        with connect(self.path) as connection, transaction(connection, disk, self.path):
+            connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (len(self.entries) + 1, body, digest))
+        return replace(self, entries=(*self.entries, entry), digest=digest)
+
+    @property
+    def head(self) -> Entry:
+        return self.entries[-1]
+
+    @property
+    def plans(self) -> list[dict[str, Any]]:
+        """Every plan so far, the one in force last."""
+        return [entry.plan for entry in self.entries if entry.plan is not None]
+
+    @property
+    def plan(self) -> Plan:
+        return Plan.from_dict(self.plans[-1])
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return self.entries[0].schema or {}
+
+    @property
+    def accountant(self) -> Accountant:
+        return Accountant(
+            self.plan, (Event.from_dict(entry.event) for entry in self.entries if entry.event is not None)
+        )
+
+    @property
+    def releases(self) -> int:
+        return sum(entry.event is not None for entry in self.entries)
+
+    def answered(self, request_id: str | None) -> Entry | None:
+        """The entry that served this request before."""
+        if request_id is None:
+            return None
+        return next((entry for entry in self.entries if entry.request_id == request_id), None)
+
+
+def _link(digest: str, entry: Entry) -> tuple[str, str]:
+    body = json.dumps(asdict(entry), sort_keys=True, ensure_ascii=True, allow_nan=False)
+    return body, hashlib.sha256(f"{digest}{body}".encode()).hexdigest()
+
+
+def _parse(path: Path, number: int, body: str) -> Entry:
+    try:
+        fields = json.loads(body)
+        if fields.get("format") != FORMAT:
+            raise StoreCorrupt(
+                f"{path}: entry {number} has format {fields.get('format')!r} and this program writes format {FORMAT}; "
+                "use the version of noisygd-delete that made the store"
+            )
+        entry = Entry(**fields)
+    except (ValueError, TypeError, AttributeError, InvalidParameter, RecursionError) as error:
+        raise StoreCorrupt(f"{path}: entry {number} is not a ledger entry; restore the store from a backup") from error
+    if number == 1 and (entry.plan is None or entry.schema is None):
+        raise StoreCorrupt(f"{path}: the first entry lacks the plan or the schema; restore the store from a backup")
+    return entry

@@ -1,0 +1,45 @@
+"""Published models on disk: safetensors (numbers only, no code), recognised by their digest in the ledger."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from ..curator import Model
+from ..errors import StoreCorrupt
+from ..plan import Plan
+from .disk import Disk, read
+from .layout import Layout
+
+
+def write(disk: Disk, layout: Layout, model: Model, release: int) -> str:
+    """Make the model of a release durable; returns its digest. It is in force once the ledger names it."""
+    metadata = {"release": str(release), "loss": json.dumps(model.loss.to_dict(), sort_keys=True)}
+    data = save({"weights": np.array(model.weights)}, metadata)
+    disk.replace(layout.model(release), data)
+    return hashlib.sha256(data).hexdigest()
+
+
+def load_model(layout: Layout, plan: Plan, release: int, digest: str) -> Model:
+    """The model of a release.
+
+    Raises:
+        StoreCorrupt: it is missing, or not the file that the ledger names.
+    """
+    path = layout.model(release)
+    data = read(path)
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise StoreCorrupt(
+            f"{path}: not the model that was published as release {release}: it was changed by hand or damaged. Restore it "
+            "from a copy of that release; the records and the ledger are untouched"
+        )
+    try:
+        weights = load(data)["weights"]
+    except (SafetensorError, KeyError) as error:
+        raise StoreCorrupt(f"{path}: not a model file; restore the store from a backup") from error
+    weights.flags.writeable = False
+    return Model(weights=weights, loss=plan.loss, certified=True)

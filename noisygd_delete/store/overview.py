@@ -1,0 +1,90 @@
+"""What a store says about itself: read from the ledger alone, so it answers while another process works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..errors import probability, renyi_order
+from ..guarantee import Guarantee
+from . import presence
+from .database import connect
+from .layout import Layout
+from .ledger import Ledger
+
+_ORDER = 10.0
+_DELTA = 1e-6
+
+
+def status(path: str | Path) -> dict[str, Any]:
+    """Sizes, releases, pending edits and the state of the model."""
+    layout = Layout(Path(path).absolute())
+    presence.require_store(layout)
+    ledger = Ledger.read(layout.ledger)
+    with connect(layout.ids) as connection:
+        held = connection.execute("SELECT COUNT(*) FROM names").fetchone()[0]
+    plan, head = ledger.plan, ledger.head
+    remaining = ledger.accountant.remaining()
+    return {
+        "store": str(layout.root),
+        "slots": plan.records,
+        "records": held,
+        "features": plan.features,
+        "loss": plan.loss.name,
+        "certificate": plan.certificate,
+        "budget": remaining.allowed,
+        "releases": ledger.releases,
+        "publications_left": remaining.publications,
+        "pending_edits": head.pending,
+        "model": _model_state(layout, ledger),
+        "last_entry": {"kind": head.kind, "time": head.time},
+        "request_in_flight": layout.request.exists(),
+    }
+
+
+def _model_state(layout: Layout, ledger: Ledger) -> str | None:
+    if ledger.head.model is not None:
+        return layout.model(ledger.releases).name
+    return "withdrawn" if ledger.releases else None
+
+
+def budget(path: str | Path, *, order: float | None = None, delta: float | None = None) -> dict[str, Any]:
+    """Every release, and all of them together, as Rényi, GDP and (ε, δ)."""
+    layout = Layout(Path(path).absolute())
+    presence.require_store(layout)
+    ledger = Ledger.read(layout.ledger)
+    plan, accountant = ledger.plan, ledger.accountant
+    order = renyi_order("order", (plan.budget.order or _ORDER) if order is None else order)
+    delta = probability("delta", (plan.budget.dp_delta or _DELTA) if delta is None else delta)
+
+    def measured(guarantee: Guarantee) -> dict[str, Any]:
+        return {
+            "order": order,
+            "renyi": guarantee.renyi(order),
+            "gdp": guarantee.gdp,
+            "epsilon": guarantee.epsilon(delta),
+            "delta": delta,
+        }
+
+    releases = []
+    for number, event in enumerate(accountant.events, start=1):
+        entry = {"release": number, "kind": event.kind, "steps": event.steps, "edits": event.edits}
+        entry["dp"] = measured(accountant.dp(number))
+        if event.edits and number > 1:
+            # what the releases from this one on reveal about the records it erased
+            entry["deletion"] = measured(
+                accountant.deletion(
+                    present_from=1, erased_at=number, observed=range(number, len(accountant.events) + 1)
+                )
+            )
+        releases.append(entry)
+    remaining = accountant.remaining()
+    return {
+        "budget": remaining.allowed,
+        "certificate": plan.certificate,
+        "adjacency": plan.problem.adjacency,
+        "deletion_notion": plan.problem.deletion_notion,
+        "releases": releases,
+        "cumulative": measured(remaining.spent),
+        "publications_left": remaining.publications,
+    }

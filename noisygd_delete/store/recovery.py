@@ -1,0 +1,65 @@
+"""What a crash can leave behind, and the one direction out of it: forward, to what the ledger says.
+
+A ledger entry is the switch. Everything after it (removing the old model, copying the plan, adding free slots) only
+catches up with it, and can be done again at any time. Everything before it is a candidate, and is erased.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ..errors import StoreCorrupt
+from . import table
+from .disk import Disk, read
+from .layout import Layout
+from .ledger import Ledger
+
+
+def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
+    """Erase half-written files and every model that the ledger does not name."""
+    current = layout.model(ledger.releases) if ledger.head.model is not None else None
+    for path in layout.temporaries() + [path for path in layout.models() if path != current]:
+        disk.erase(path)
+
+
+def catch_up(disk: Disk, layout: Layout, ledger: Ledger) -> None:
+    """Bring plan.json, schema.json and the number of slots to what the ledger says.
+
+    Raises:
+        StoreCorrupt: a file is neither what the ledger says nor what it said before.
+    """
+    copy(disk, layout.schema, ledger.schema, [ledger.schema])
+    plan = ledger.plan
+    earlier = [fields["problem"]["records"] for fields in ledger.plans]
+    for path, size in table.sizes(layout, plan.records, plan.features).items():
+        found = path.stat().st_size if path.is_file() else None
+        before = [table.sizes(layout, slots, plan.features)[path] for slots in earlier]
+        if found not in before:
+            raise StoreCorrupt(f"{path}: missing, or not {size} bytes long; restore the store from a backup")
+        if found < size:
+            disk.extend(path, size)
+    copy(disk, layout.plan, ledger.plans[-1], ledger.plans)
+
+
+def copy(disk: Disk, path: Path, current: dict[str, object], known: list[dict[str, object]]) -> None:
+    """Make `path` hold `current`, unless it holds something that was never written to it."""
+    try:
+        held = json.loads(read(path)) if path.exists() else known[0]
+    except ValueError as error:
+        raise StoreCorrupt(f"{path}: {_CHANGED}") from error
+    if held not in known:
+        raise StoreCorrupt(f"{path}: {_CHANGED}")
+    if held != current or not path.exists():
+        disk.replace(path, as_json(current))
+
+
+def as_json(fields: dict[str, object]) -> bytes:
+    """A public file: for people to read."""
+    return (json.dumps(fields, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+_CHANGED = (
+    "differs from the ledger: it was changed by hand. A plan changes by `relearn`, a schema by a new store; remove the "
+    "file and run any command to have it written again"
+)

@@ -1,0 +1,382 @@
+"""The on-disk curator: one request is one transaction that only rolls forward.
+
+    validate everything → journal → erase rows in place → Noisy-GD from the published model → new model durable →
+    ledger entry (the switch) → remove the old model → clear the journal
+
+Opening a store finishes what its journal holds, with fresh noise. Nothing is kept that the architecture does not list.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from ..accountant import Accountant, Event
+from ..curator import Curator, Model, Release, check_edit, check_fit
+from ..errors import InvalidParameter, InvalidRequest, NotLearned, StoreError
+from ..features import Schema
+from ..guarantee import Guarantee
+from ..noisygd import Progress
+from ..plan import Plan
+from ..records import EditRequest, Insertion, Records
+from . import journal, models, presence, recovery, table
+from .disk import Disk
+from .layout import Layout
+from .ledger import Entry, Ledger, now
+from .lock import Lock
+
+_NOTHING_CHANGED = "nothing was changed"
+_INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
+_WILL_FINISH = "the request is in the journal; free space or fix permissions, and the next command finishes it"
+_PRESENT = "the ledger says what has happened; free space or fix permissions, and the next command goes on from there"
+
+
+class Store:
+    """A table, its model and its ledger in one folder, held for writing.
+
+    `Store.create` makes one, `Store.open` opens one; use it as a context manager, or call `close`. Ids and subjects are
+    text. `recovered` is the release of a request that a crash had interrupted, if opening had to finish one.
+    """
+
+    def __init__(self, layout: Layout, disk: Disk, lock: Lock, ledger: Ledger) -> None:
+        self._layout, self._disk, self._lock, self._ledger = layout, disk, lock, ledger
+        self._records: Records | None = None
+        self._settled = True
+        self.recovered: Release | None = None
+
+    @classmethod
+    def create(
+        cls, path: str | Path, records: Records, schema: Schema, plan: Plan, *, disk: Disk | None = None
+    ) -> Store:
+        """A new store in `path`: absent, empty, or left by a `create` that was interrupted.
+
+        Raises:
+            InvalidRecords, AssumptionViolated: the records are not those of the plan; nothing was written.
+            StoreError: there is something at `path` already.
+        """
+        check_fit(records, plan)
+        owners = [owner for owner in records.subjects_by_slot or () if owner is not None]
+        if not all(isinstance(name, str) for name in records.ids + owners):
+            raise InvalidParameter("a store keeps ids and subjects as text; give Records(ids=[...]) strings")
+        layout, disk = Layout(Path(path).absolute()), disk or Disk()
+        with _explained(layout, _INIT_AGAIN):
+            presence.require_free(layout)
+            disk.make_folder(layout.root)
+            lock = Lock(layout.lock)
+            try:
+                presence.require_free(layout)
+                for leftover in layout.everything():
+                    if leftover != layout.lock and not leftover.is_dir():
+                        disk.erase(leftover)
+                table.write(disk, layout, records)
+                disk.make_folder(layout.journal)
+                fields = _plain(plan.to_dict()), _plain(schema.to_dict())
+                for file, public in zip((layout.plan, layout.schema), fields, strict=True):
+                    disk.replace(file, recovery.as_json(public))
+                first = Entry(kind="init", time=now(), pending=0, plan=fields[0], schema=fields[1])
+                return cls(layout, disk, lock, Ledger.create(disk, layout.ledger, first))
+            except BaseException:
+                lock.release()
+                raise
+
+    @classmethod
+    def open(
+        cls, path: str | Path, *, wait: float = 0.0, disk: Disk | None = None, progress: Progress | None = None
+    ) -> Store:
+        """The store at `path`, after finishing any request that was interrupted.
+
+        Raises:
+            StoreLocked: another process writes to it, for `wait` seconds from now.
+            StoreCorrupt: its files contradict one another.
+        """
+        layout, disk = Layout(Path(path).absolute()), disk or Disk()
+        presence.require_store(layout)
+        with _explained(layout, _PRESENT):
+            lock = Lock(layout.lock, wait)
+            try:
+                store = cls(layout, disk, lock, Ledger.read(layout.ledger))
+                store._settled = False
+                with store._changing(progress):
+                    return store
+            except BaseException:
+                lock.release()
+                raise
+
+    def close(self) -> None:
+        """Let other processes write."""
+        self._records = None
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def path(self) -> Path:
+        return self._layout.root
+
+    @property
+    def ledger(self) -> Ledger:
+        return self._ledger
+
+    @property
+    def plan(self) -> Plan:
+        return self._ledger.plan
+
+    @property
+    def schema(self) -> Schema:
+        return Schema.from_dict(self._ledger.schema, str(self._layout.schema))
+
+    @property
+    def accountant(self) -> Accountant:
+        return self._ledger.accountant
+
+    @property
+    def pending_edits(self) -> int:
+        """Edits that no release covers yet."""
+        return self._ledger.head.pending
+
+    @property
+    def records(self) -> Records:
+        """The table; rows are read from the file as they are needed."""
+        if self._records is None:
+            with_subjects = self.schema.subject_column is not None
+            self._records = table.load(self._layout, self.plan, with_subjects=with_subjects)
+        return self._records
+
+    @property
+    def model(self) -> Model:
+        """The model in force.
+
+        Raises:
+            NotLearned: before the first `learn`, or after a publication was withheld.
+        """
+        model = self._model()
+        if model is None:
+            raise NotLearned(f"{self.path}: no model is in force; run learn, or relearn after a withheld publication")
+        return model
+
+    def learn(self, progress: Progress | None = None) -> Release:
+        """Train from the initial law and publish the first model."""
+        if self._ledger.releases:
+            raise InvalidParameter(
+                f"{self.path}: a model has been published already; use relearn for a fresh one (charged like any release)"
+            )
+        return self.relearn(progress=progress)
+
+    def relearn(self, plan: Plan | None = None, progress: Progress | None = None) -> Release:
+        """Train afresh and publish; with `plan`, from here on by that plan. Its n may only grow.
+
+        Raises:
+            BudgetExceeded: with nothing changed.
+        """
+        current = self.plan
+        plan = plan or current
+        if plan.records < current.records or plan.features != current.features:
+            raise InvalidParameter(
+                f"the plan is for {plan.records} slots of {plan.features} features and the store has {current.records} of "
+                f"{current.features}: n may only grow, features may not change; make a new store"
+            )
+        with self._changing(progress):
+            curator = self._curator(_with_slots(self.records, plan.records), plan, self.pending_edits)
+            release = curator.learn(progress=progress)
+            changed = _plain(plan.to_dict()) if plan != current else None
+            with _explained(self._layout, _PRESENT):
+                self._commit(release, curator.accountant.events[-1], plan=changed)
+                self._catch_up()
+        return release
+
+    def publish(self, progress: Progress | None = None) -> Release:
+        """One release that covers every pending edit."""
+        if not self.pending_edits:
+            raise InvalidRequest(f"{self.path}: no edits are pending; a release would cost budget and change nothing")
+        with self._changing(progress):
+            curator = self._curator(self.records, self.plan, self.pending_edits)
+            release = curator.publish(progress=progress)
+            with _explained(self._layout, _PRESENT):
+                self._commit(release, curator.accountant.events[-1])
+                self._catch_up()
+        return release
+
+    def serve(self, request: EditRequest, *, publish: bool = True, progress: Progress | None = None) -> Release:
+        """Carry out one request: edit the rows, then publish, unless `publish=False` leaves that to a later call.
+
+        A request_id that was answered before gets its answer again; nothing happens and nothing is charged.
+
+        Raises:
+            InvalidRequest: with nothing changed.
+        """
+        with self._changing(progress):
+            told = self._ledger.answered(request.request_id)
+            if told is not None:
+                return self._told(told)
+            request = _in_text(request)
+            check_edit(self.records, self.plan, request)
+            edits = self.records.resolve(request)
+            change = journal.Change(len(self._ledger.entries), edits, publish, request.request_id)
+            with _explained(self._layout, _NOTHING_CHANGED):
+                journal.accept(self._disk, self._layout, change)
+            return self._finish(change, progress)
+
+    def foresee(self, request: EditRequest, *, publish: bool = True) -> dict[str, Any]:
+        """What `serve` would do, having validated everything and changed nothing."""
+        request = _in_text(request)
+        check_edit(self.records, self.plan, request)
+        edits = len(self.records.resolve(request).slots)
+        event = Event("unlearn", self.plan.delete_steps, self.pending_edits + edits, self.plan.mechanism)
+        known = self._ledger.answered(request.request_id) is not None
+        learned, current = self._ledger.releases > 0, self._ledger.head.model is not None
+        publication = "published" if current and self.accountant.affordable(event) else "withheld"
+        return {
+            "edits": edits,
+            "request_id_answered_before": known,
+            "publication": publication if learned and publish else "left for later",
+            "steps": self.plan.delete_steps if learned and publish and publication == "published" else 0,
+        }
+
+    @contextmanager
+    def _changing(self, progress: Progress | None) -> Iterator[None]:
+        """Nothing new begins before what an earlier failure left unfinished is finished."""
+        if not self._settled:
+            self._settle(progress)
+        self._settled = False
+        yield
+        self._settled = True
+
+    def _settle(self, progress: Progress | None) -> None:
+        self._ledger, self._records = Ledger.read(self._layout.ledger), None
+        recovery.sweep(self._disk, self._layout, self._ledger)
+        recovery.catch_up(self._disk, self._layout, self._ledger)
+        change = journal.in_flight(self._layout)
+        if change is not None and change.base == len(self._ledger.entries):
+            self.recovered = self._finish(change, progress)
+        elif change is not None:
+            journal.clear(self._disk, self._layout)
+        if self._ledger.head.model is not None:
+            self._model()
+
+    def _finish(self, change: journal.Change, progress: Progress | None) -> Release:
+        """The rest of an accepted request. Every part can be repeated after a crash."""
+        with _explained(self._layout, _WILL_FINISH):
+            self._records = None  # the mapping of the old content, before it changes
+            table.apply(self._disk, self._layout, change.edits)
+            pending = self.pending_edits + len(change.edits.slots)
+            if change.publish and self._ledger.releases:
+                curator = self._curator(self.records, self.plan, pending)
+                release = curator.publish(change.request_id, progress=progress)
+                self._commit(release, curator.accountant.events[-1])
+            else:
+                release = self._later(pending, change.request_id)
+                self._append("edit", release, self._ledger.head.model)
+            self._catch_up()
+            journal.clear(self._disk, self._layout)
+        return release
+
+    def _later(self, pending: int, request_id: str | None) -> Release:
+        spent = {"dp_cumulative": self.accountant.dp_cumulative()} if self._ledger.releases else {}
+        number = self._ledger.releases
+        return Release(number, "unlearn", 0, 0, pending, spent, None, "pending", request_id)
+
+    def _commit(self, release: Release, event: Event, plan: dict[str, Any] | None = None) -> None:
+        if release.model is None:
+            self._append("withheld", release, None)
+        else:
+            digest = models.write(self._disk, self._layout, release.model, release.release)
+            self._append(release.kind, release, digest, event=_plain(event.to_dict()), plan=plan)
+
+    def _append(self, kind: str, release: Release, model: str | None, **facts: Any) -> None:
+        answer = _plain(release.to_dict())
+        del answer["gradient_passes"]  # of a solver, these would depend on the data
+        entry = Entry(
+            kind=kind,
+            time=now(),
+            pending=0 if "event" in facts else release.edits,
+            model=model,
+            answer=answer,
+            request_id=release.request_id,
+            **facts,
+        )
+        self._ledger = self._ledger.append(self._disk, entry)
+
+    def _catch_up(self) -> None:
+        recovery.sweep(self._disk, self._layout, self._ledger)
+        if self._ledger.head.plan is not None:
+            self._records = None
+            recovery.catch_up(self._disk, self._layout, self._ledger)
+
+    def _curator(self, records: Records, plan: Plan, pending: int) -> Curator:
+        return Curator.restored(
+            records, plan, events=self.accountant.events, model=self._model(), pending_edits=pending
+        )
+
+    def _model(self) -> Model | None:
+        digest = self._ledger.head.model
+        if digest is None:
+            return None
+        return models.load_model(self._layout, self.plan, self._ledger.releases, digest)
+
+    def _told(self, entry: Entry) -> Release:
+        """The answer of an earlier request. Its model is there only while no later release has replaced it."""
+        fields = dict(entry.answer or {})
+        certified = fields.pop("certified")
+        guarantees = {name: Guarantee.from_dict(parts) for name, parts in fields.pop("guarantees").items()}
+        last = certified is not None and fields["release"] == self._ledger.releases
+        model = self._model() if last else None
+        return Release(**fields, gradient_passes=fields["steps"], guarantees=guarantees, model=model)
+
+
+def _plain(fields: dict[str, Any]) -> dict[str, Any]:
+    """The same in JSON's own types, as it will be read back."""
+    plain: dict[str, Any] = json.loads(json.dumps(fields, allow_nan=False))
+    return plain
+
+
+def _in_text(request: EditRequest) -> EditRequest:
+    """The request with ids and subjects as text, the way a store keeps them."""
+    inserted = request.insertion
+    if inserted is not None:
+        if inserted.ids is None:
+            raise InvalidParameter("a store does not number records by itself; give insert(ids=[...])")
+        owners = None if inserted.subjects is None else tuple(map(str, inserted.subjects))
+        inserted = Insertion(tuple(map(str, inserted.ids)), inserted.rows, inserted.labels, owners)
+    return replace(
+        request,
+        deletions=tuple(map(str, request.deletions)),
+        subjects=tuple(map(str, request.subjects)),
+        replacements={str(name): pair for name, pair in request.replacements.items()},
+        insertion=inserted,
+    )
+
+
+def _with_slots(records: Records, slots: int) -> Records:
+    """The same table with free slots at the end."""
+    free = slots - records.slots
+    if not free:
+        return records
+    owners = records.subjects_by_slot
+    rows = np.concatenate([records.features, np.zeros((free, records.features.shape[1]), np.float32)])
+    labels = np.concatenate([records.labels, np.zeros(free)])
+    return Records.from_slots(
+        rows, labels, [*records.ids_by_slot, *[None] * free], owners and [*owners, *[None] * free]
+    )
+
+
+@contextmanager
+def _explained(layout: Layout, promise: str) -> Iterator[None]:
+    """A failure of the disk as one clear `StoreError` that says what state the store is in."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"{layout.root}: the disk refused a change ({error}); {promise}") from error

@@ -1,0 +1,96 @@
+"""The records on disk: written once, edited in place slot by slot, read back without copying the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import StoreCorrupt
+from ..plan import Plan
+from ..records import Id, Records, SlotEdits
+from .database import connect, create, transaction
+from .disk import Disk, read
+from .layout import LABEL, ROW, Layout
+
+_LABEL_BYTES = np.dtype(LABEL).itemsize
+_ROW_BYTES = np.dtype(ROW).itemsize
+
+Named = Iterable[tuple[int, Id | None, Id | None]]
+
+
+def write(disk: Disk, layout: Layout, records: Records) -> None:
+    """A new table on disk."""
+    disk.make_folder(layout.records)
+    disk.create(layout.features, np.ascontiguousarray(records.features, dtype=ROW).tobytes())
+    disk.create(layout.labels, np.ascontiguousarray(records.labels, dtype=LABEL).tobytes())
+    create(disk, layout.ids)
+    with connect(layout.ids) as connection:
+        with transaction(connection, disk, layout.ids):
+            connection.execute("CREATE TABLE names (slot INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subject TEXT)")
+        owners = records.subjects_by_slot or [None] * records.slots
+        _rename(disk, layout, zip(range(records.slots), records.ids_by_slot, owners, strict=True))
+    disk.sync_folder(layout.records)
+
+
+def load(layout: Layout, plan: Plan, *, with_subjects: bool) -> Records:
+    """The table; its rows stay memory-mapped.
+
+    Raises:
+        StoreCorrupt: the files are not those of `plan.records` slots of `plan.features` values.
+    """
+    slots, width = plan.records, plan.features
+    for path, size in sizes(layout, slots, width).items():
+        if path.is_symlink() or not path.is_file() or path.stat().st_size != size:
+            raise StoreCorrupt(f"{path}: missing, a link, or not {size} bytes long; restore the store from a backup")
+    rows = np.memmap(layout.features, dtype=ROW, mode="r", shape=(slots, width))
+    labels = np.frombuffer(read(layout.labels), dtype=LABEL)
+    with connect(layout.ids) as connection:
+        named = connection.execute("SELECT slot, id, subject FROM names").fetchall()
+    ids: list[Id | None] = [None] * slots
+    subjects: list[Id | None] = [None] * slots
+    for slot, name, subject in named:
+        if not 0 <= slot < slots or not isinstance(name, str) or isinstance(subject, str) != with_subjects:
+            raise StoreCorrupt(f"{layout.ids}: an entry does not belong to this table; restore the store from a backup")
+        ids[slot], subjects[slot] = name, subject
+    return Records.from_slots(rows, labels, ids, subjects if with_subjects else None)
+
+
+def sizes(layout: Layout, slots: int, width: int) -> dict[Path, int]:
+    """How long the two plain files must be."""
+    return {layout.features: slots * width * _ROW_BYTES, layout.labels: slots * _LABEL_BYTES}
+
+
+def apply(disk: Disk, layout: Layout, edits: SlotEdits) -> None:
+    """Overwrite the edited slots. Doing it twice is doing it once, so a half-done edit is simply done again."""
+    rows = np.ascontiguousarray(edits.rows, dtype=ROW)
+    labels = np.ascontiguousarray(edits.labels, dtype=LABEL)
+    slots = [int(slot) for slot in edits.slots]
+    disk.overwrite(layout.features, [(slot * row.nbytes, row.tobytes()) for slot, row in zip(slots, rows, strict=True)])
+    disk.overwrite(
+        layout.labels, [(slot * _LABEL_BYTES, label.tobytes()) for slot, label in zip(slots, labels, strict=True)]
+    )
+    _rename(disk, layout, zip(slots, edits.ids, edits.subjects, strict=True))
+
+
+def extend(disk: Disk, layout: Layout, slots: int, width: int) -> None:
+    """Add free slots at the end."""
+    for path, size in sizes(layout, slots, width).items():
+        disk.extend(path, size)
+
+
+def _rename(disk: Disk, layout: Layout, named: Named) -> None:
+    """Give slots their names and owners, None for a free slot.
+
+    `secure_delete` zeroes a deleted entry, but not the copies that SQLite leaves behind on a page when it moves entries
+    to another: so the file is rebuilt from its live entries after every edit.
+    """
+    named = list(named)
+    with connect(layout.ids) as connection:
+        with transaction(connection, disk, layout.ids):
+            connection.executemany("DELETE FROM names WHERE slot = ?", [(slot,) for slot, _, _ in named])
+            live = [entry for entry in named if entry[1] is not None]
+            connection.executemany("INSERT INTO names VALUES (?, ?, ?)", live)
+        disk.reached("rebuild", layout.ids)
+        connection.execute("VACUUM")

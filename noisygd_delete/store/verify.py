@@ -1,0 +1,178 @@
+"""Is the store what its ledger says, and nothing more? And are given tokens absent from every byte of it?"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..curator import check_fit
+from ..errors import InvalidParameter, NoisyGDDeleteError, StoreError
+from ..features import Schema
+from . import models, presence, table
+from .database import connect
+from .disk import read
+from .layout import Layout
+from .ledger import Ledger
+from .lock import Lock
+
+_CHUNK = 1 << 22
+_SHORTEST = 4
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was checked and every fault found; no fault quotes a row or an id."""
+
+    checked: tuple[str, ...]
+    faults: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        return not self.faults
+
+    def to_dict(self) -> dict[str, object]:
+        return {"passed": self.passed, "checked": list(self.checked), "faults": list(self.faults)}
+
+
+def verify(path: str | Path, *, wait: float = 0.0) -> Verification:
+    """Check the structure of a store without changing it.
+
+    Raises:
+        StoreError: there is no store. StoreLocked: another process is writing to it.
+    """
+    layout = Layout(Path(path).absolute())
+    presence.require_store(layout)
+    lock = Lock(layout.lock, wait)
+    try:
+        checks = {
+            "only known files, for the owner only": _files(layout),
+            "journal empty": _journal(layout),
+            "ledger, plan, schema and model agree": _ledger(layout),
+            "slots without an id hold zeros": _slots(layout),
+            "no free pages in the databases": _pages(layout),
+        }
+        return Verification(tuple(checks), tuple(fault for faults in checks.values() for fault in _collected(faults)))
+    finally:
+        lock.release()
+
+
+def _collected(faults: Iterator[str]) -> Iterator[str]:
+    try:
+        yield from faults
+    except (NoisyGDDeleteError, OSError) as error:
+        yield str(error)
+
+
+def _files(layout: Layout) -> Iterator[str]:
+    for path in [layout.root, *layout.everything()]:
+        mode = path.lstat().st_mode
+        if path != layout.root and not layout.expected(path):
+            yield f"{path}: does not belong to the store; remove it"
+        elif os.name != "nt" and stat.S_IMODE(mode) & 0o077:
+            yield f"{path}: others than its owner may use it; chmod go-rwx"
+
+
+def _journal(layout: Layout) -> Iterator[str]:
+    left = [layout.request] * layout.request.exists() + layout.temporaries() + layout.leftovers()
+    for path in left:
+        yield f"{path}: a request was interrupted; any other command finishes it"
+
+
+def _ledger(layout: Layout) -> Iterator[str]:
+    ledger = Ledger.read(layout.ledger)
+    for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):
+        try:
+            same = json.loads(read(path)) == fields
+        except ValueError:
+            same = False
+        if not same:
+            yield f"{path}: differs from the ledger: it was changed by hand, or a relearn was interrupted"
+    Schema.from_dict(ledger.schema, str(layout.schema))
+    digest, release = ledger.head.model, ledger.releases
+    ledger.accountant  # noqa: B018 -- the events make a history that the accountant accepts
+    for path in layout.models():
+        if digest is None or path != layout.model(release):
+            yield f"{path}: the ledger does not name this model; any other command removes it"
+    if digest is not None:
+        models.load_model(layout, ledger.plan, release, digest)
+
+
+def _slots(layout: Layout) -> Iterator[str]:
+    ledger = Ledger.read(layout.ledger)
+    with_subjects = ledger.schema.get("subject") is not None
+    records = table.load(layout, ledger.plan, with_subjects=with_subjects)
+    occupied = records.occupied
+    for start in range(0, records.slots, 1 << 14):
+        block = slice(start, start + (1 << 14))
+        bits = np.ascontiguousarray(records.features[block]).view(np.uint32)
+        stray = (bits.any(axis=1) | (records.labels[block] != 0)) & ~occupied[block]
+        if stray.any():
+            yield f"{layout.features}: slot {start + int(stray.argmax())} has no id and is not zero"
+    check_fit(records, ledger.plan)
+
+
+def _pages(layout: Layout) -> Iterator[str]:
+    for path in layout.databases():
+        with connect(path) as connection:
+            if connection.execute("PRAGMA freelist_count").fetchone()[0]:
+                yield f"{path}: has free pages, which may hold erased content"
+            if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+                yield f"{path}: fails SQLite's integrity check; restore the store from a backup"
+
+
+def tokens(source: str, text: str) -> list[str]:
+    """The tokens of a file, one a line; blank lines are skipped, lines too short to mean anything are refused."""
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        token = line.strip()
+        if token and len(token.encode()) < _SHORTEST:
+            raise InvalidParameter(
+                f"{source}, line {number}: shorter than {_SHORTEST} bytes, so it would be found by chance; give longer tokens"
+            )
+        if token:
+            found.append(token)
+    if not found:
+        raise InvalidParameter(f"{source}: no tokens; write one per line: the ids and other texts that must be gone")
+    return found
+
+
+def absent(path: str | Path, wanted: Sequence[str]) -> list[str]:
+    """Where any of the tokens occurs in the store's bytes or file names: "FILE: token k" per hit, [] if nowhere.
+
+    Looked for as UTF-8, as UTF-16 (both orders) and as JSON writes it. Tokens are neither stored nor quoted.
+    """
+    layout = Layout(Path(path).absolute())
+    if not layout.root.is_dir():
+        raise StoreError(f"{layout.root}: there is no store here; check the path")
+    needles = [(number, form) for number, token in enumerate(wanted, start=1) for form in sorted(_forms(token))]
+    hits: dict[str, None] = {}
+    for file in layout.everything():
+        for number, form in needles:
+            if form in os.fsencode(file.name):
+                hits[f"{file.parent}, the name of a file: token {number}"] = None
+        if file.is_symlink() or not file.is_file():
+            continue
+        for chunk in _chunks(file, max(len(form) for _, form in needles)):
+            for number, form in needles:
+                if form in chunk:
+                    hits[f"{file}: token {number}"] = None
+    return list(hits)
+
+
+def _forms(token: str) -> set[bytes]:
+    written = json.dumps(token)[1:-1]
+    return {form.encode(code) for form in (token, written) for code in ("utf-8", "utf-16-le", "utf-16-be")}
+
+
+def _chunks(path: Path, overlap: int) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        kept = b""
+        while block := file.read(_CHUNK):
+            kept = kept[-overlap:] + block
+            yield kept

@@ -1,0 +1,86 @@
+"""A small store whose every id, subject and row carries a token that occurs nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, Records, Schema, losses, make_plan
+from noisygd_delete.store import Store
+from noisygd_delete.store.disk import Disk
+
+SLOTS, ROWS, WIDTH = 12, 9, 3
+SCHEMA = Schema.from_dict(
+    {
+        "intercept": False,
+        "id": "id",
+        "subject": "person",
+        "label": {"column": "y", "classes": ["no", "yes"]},
+        "columns": {name: {"bounds": [-1, 1]} for name in ("a", "b", "c")},
+    }
+)
+
+
+class Crash(BaseException):
+    """The process dies here: nothing catches it."""
+
+
+class CrashAt(Disk):
+    """Dies at the k-th announced change; counts them."""
+
+    def __init__(self, crash_at: int | None = None) -> None:
+        self.crash_at, self.points = crash_at, []
+
+    def reached(self, operation: str, path: Path) -> None:
+        if len(self.points) == self.crash_at:
+            raise Crash(f"{operation} {path.name}")
+        self.points.append((operation, path.name))
+
+
+def name(k: int) -> str:
+    return f"identifier-token-{k:04d}"
+
+
+def person(k: int) -> str:
+    return f"subject-token-{k // 2:04d}"
+
+
+def row(k: int) -> np.ndarray:
+    """A unit row whose twelve bytes are recognisable."""
+    values = np.random.default_rng(1000 + k).normal(size=WIDTH)
+    return (values / (np.linalg.norm(values) * (1 + 2.0**-23))).astype(np.float32)
+
+
+def traces(k: int) -> list[bytes]:
+    """The bytes that record k leaves: its id and its row, as a whole and value by value. Its label tells nothing."""
+    return [name(k).encode(), row(k).tobytes(), *[value.tobytes() for value in row(k)]]
+
+
+def found(root: Path, needles: list[bytes]) -> list[str]:
+    """Files under `root` that hold any of the byte strings."""
+    files = [path for path in root.rglob("*") if path.is_file()]
+    return [path.name for path in files for needle in needles if needle in path.read_bytes()]
+
+
+def plan(slots: int = SLOTS, **changes):
+    arguments = {"regularization": 0.5, "budget": Budget(order=4, dp=2.0, deletion=0.5), "certificate": "sharp"}
+    arguments |= {"rows_per_subject": 2, "utility": False} | changes
+    return make_plan(losses.Logistic(radius=1.0), records=slots, features=WIDTH, **arguments)
+
+
+def records(slots: int = SLOTS) -> Records:
+    numbers = range(ROWS)
+    labels = [1.0 - 2 * (k % 2) for k in numbers]
+    return Records(
+        [row(k) for k in numbers], labels, [name(k) for k in numbers], [person(k) for k in numbers], slots=slots
+    )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store that has learned."""
+    with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
+        store.learn()
+    return tmp_path / "store"

@@ -1,0 +1,282 @@
+"""Death at every write point, of every operation: before or after, never between; and nothing of the erased row left."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, EditRequest
+from noisygd_delete.errors import StoreCorrupt, StoreError
+from noisygd_delete.store import Store, verify
+from noisygd_delete.store.disk import Disk
+
+from .conftest import SCHEMA, SLOTS, Crash, CrashAt, found, name, person, plan, records, row, traces
+
+ROOT = Path(__file__).parents[2]
+
+
+def delete(store: Store) -> None:
+    store.serve(EditRequest.delete([name(3)], request_id="r"))
+
+
+def delete_later(store: Store) -> None:
+    store.serve(EditRequest.delete([name(3)], request_id="r"), publish=False)
+
+
+def delete_a_subject(store: Store) -> None:
+    store.serve(EditRequest.delete(subjects=[person(3)], request_id="r"))
+
+
+def replace(store: Store) -> None:
+    store.serve(EditRequest.replace({name(3): (row(70), 1.0)}, request_id="r"))
+
+
+def insert(store: Store) -> None:
+    store.serve(EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"], request_id="r"))
+
+
+def crashed(path: Path, operation: Callable[[Store], None], at: int) -> bool:
+    """Run the operation with a crash before its `at`-th change; whether it happened."""
+    try:
+        with Store.open(path, disk=CrashAt(at)) as store:
+            operation(store)
+    except Crash:
+        return True
+    return False
+
+
+def points(path: Path, folder: Path, operation: Callable[[Store], None]) -> int:
+    """How many changes the operation makes, on a copy."""
+    shutil.copytree(path, folder)
+    disk = CrashAt()
+    with Store.open(folder, disk=disk) as store:
+        operation(store)
+    return len(disk.points)
+
+
+@pytest.mark.parametrize("operation", [delete, delete_later, delete_a_subject, replace, insert])
+def test_a_crash_at_any_point_leaves_before_or_after(path: Path, tmp_path: Path, operation) -> None:
+    total = points(path, tmp_path / "whole", operation)
+    assert total > 15
+    later = operation is delete_later
+    outcomes = []
+    for at in range(total):
+        copy = tmp_path / "copy"
+        shutil.copytree(path, copy)
+        assert crashed(copy, operation, at)
+        accepted = (copy / "journal" / "request.json").exists()
+        if at % 3 == 0:
+            crashed(copy, lambda store: None, at // 3)  # the recovery dies as well
+        with Store.open(copy) as store:
+            happened = store.ledger.answered("r") is not None
+            assert happened >= accepted, "an accepted request is never lost"
+            assert len(store.ledger.entries) == 2 + happened, "done once, or not at all"
+            assert store.ledger.releases == 1 + (happened and not later)
+            assert store.pending_edits == (happened and later)
+            names = store.records.ids_by_slot
+            if operation is insert:
+                assert (name(99) in names) == happened
+            elif operation is replace:
+                np.testing.assert_array_equal(store.records.features[3], row(70) if happened else row(3))
+            else:
+                assert (name(3) in names) != happened
+            if not happened:
+                operation(store)  # the caller sends it again
+            else:
+                told = store.ledger.head.answer
+                operation(store)  # a repeat with the same request id changes nothing
+                assert store.ledger.head.answer == told
+            assert store.ledger.releases == 1 + (not later)
+        if operation is not insert:
+            assert found(copy, traces(3)[operation is replace :]) == []
+        assert verify(copy).faults == ()
+        outcomes.append(happened)
+        shutil.rmtree(copy)
+    assert outcomes[0] is False
+    assert outcomes[-1] is True
+    assert outcomes == sorted(outcomes), "once accepted, it stays accepted"
+
+
+def test_the_crash_test_sees_a_journal_that_is_overwritten_in_place(path, tmp_path, monkeypatch) -> None:
+    """The planted fault: clearing the journal by zeros first, removal second, leaves half a request to a crash."""
+    monkeypatch.setattr(Disk, "discard", Disk.erase)
+    with pytest.raises(StoreCorrupt):
+        test_a_crash_at_any_point_leaves_before_or_after(path, tmp_path, delete)
+
+
+def test_a_half_made_candidate_is_never_reused(path: Path, tmp_path: Path) -> None:
+    """The model written just before the crash is not the one published after it: fresh noise."""
+    disk = CrashAt()
+    shutil.copytree(path, tmp_path / "whole")
+    with Store.open(tmp_path / "whole", disk=disk) as store:
+        delete(store)
+    at = disk.points.index(("commit", "ledger.sqlite"))
+    assert crashed(path, delete, at)
+    candidate = (path / "model-2.safetensors").read_bytes()
+    with Store.open(path) as store:
+        assert store.recovered is not None
+        assert store.recovered.release == 2
+    assert (path / "model-2.safetensors").read_bytes() != candidate
+
+
+def grow(store: Store) -> None:
+    store.relearn(plan(slots=SLOTS + 5, budget=Budget(order=4, dp=1.0, deletion=0.5)))
+
+
+def publish(store: Store) -> None:
+    store.publish()
+
+
+@pytest.mark.parametrize("operation", [grow, publish])
+def test_a_crash_while_learning_changes_nothing_or_everything(path: Path, tmp_path: Path, operation) -> None:
+    with Store.open(path) as store:
+        delete_later(store)
+        old = store.plan
+    total = points(path, tmp_path / "whole", operation)
+    outcomes = []
+    for at in range(total):
+        copy = tmp_path / "copy"
+        shutil.copytree(path, copy)
+        assert crashed(copy, operation, at)
+        with Store.open(copy) as store:
+            happened = store.ledger.releases == 2
+            assert store.pending_edits == (not happened)
+            assert store.records.slots == store.plan.records == (SLOTS + 5 * (happened and operation is grow))
+            assert (store.plan == old) != (happened and operation is grow)
+        assert verify(copy).faults == ()
+        outcomes.append(happened)
+        shutil.rmtree(copy)
+    assert outcomes == sorted(outcomes)
+    assert set(outcomes) == {False, True}
+
+
+def test_a_crash_while_withholding_still_erases(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    with Store.create(path, records(), SCHEMA, plan(releases=2)) as store:
+        store.learn()
+        store.serve(EditRequest.delete([name(0)]))
+    total = points(path, tmp_path / "whole", delete)
+    for at in range(total):
+        copy = tmp_path / "copy"
+        shutil.copytree(path, copy)
+        assert crashed(copy, delete, at)
+        with Store.open(copy) as store:
+            delete(store)
+            assert (store.ledger.head.kind, store.ledger.releases, store.pending_edits) == ("withheld", 2, 1)
+        assert found(copy, traces(3)) == []
+        assert list(copy.glob("model-*")) == []
+        assert verify(copy).faults == ()
+        shutil.rmtree(copy)
+
+
+def test_a_crash_while_creating_is_cleared_by_creating_again(tmp_path: Path) -> None:
+    disk = CrashAt()
+    Store.create(tmp_path / "whole", records(), SCHEMA, plan(), disk=disk).close()
+    for at in range(len(disk.points)):
+        path = tmp_path / f"store-{at}"
+        with pytest.raises(Crash):
+            Store.create(path, records(), SCHEMA, plan(), disk=CrashAt(at))
+        if path.exists():
+            with pytest.raises(StoreError, match="init"):
+                Store.open(path)
+        with Store.create(path, records(), SCHEMA, plan()) as store:
+            store.learn()
+        assert verify(path).faults == ()
+
+
+WORKER = """
+import os, sys
+from noisygd_delete import EditRequest
+from noisygd_delete.store import Store
+from noisygd_delete.store.disk import Disk
+
+class Kill(Disk):
+    left = int(sys.argv[2])
+    def reached(self, operation, path):
+        self.left -= 1
+        if self.left < 0:
+            os._exit(9)
+
+with Store.open(sys.argv[1], disk=Kill()) as store:
+    store.serve(EditRequest.delete([sys.argv[3]], request_id="r"))
+"""
+
+
+def test_a_killed_process_is_finished_by_the_next(path: Path, tmp_path: Path) -> None:
+    """No destructor, no `finally`, no SQLite rollback: the operating system ends the process between two writes."""
+    total = points(path, tmp_path / "whole", delete)
+    for at in np.linspace(0, total - 1, 8).astype(int):
+        copy = tmp_path / "copy"
+        shutil.copytree(path, copy)
+        command = [sys.executable, "-c", WORKER, str(copy), str(at), name(3)]
+        killed = subprocess.run(command, check=False, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        assert killed.returncode == 9
+        with Store.open(copy) as store:
+            delete(store)
+            assert store.ledger.releases == 2
+        assert found(copy, traces(3)) == []
+        assert verify(copy).faults == ()
+        shutil.rmtree(copy)
+
+
+class Failing(Disk):
+    """The k-th raw call of one kind fails, once; writes are cut short throughout."""
+
+    def __init__(self, kind: str, at: int) -> None:
+        self.kind, self.left = kind, at
+
+    def _count(self, kind: str) -> None:
+        if kind == self.kind:
+            self.left -= 1
+            if self.left == -1:
+                raise OSError(errno.ENOSPC if kind == "write" else errno.EIO, "planted")
+
+    def write(self, descriptor: int, data: memoryview) -> int:
+        self._count("write")
+        return super().write(descriptor, data[: max(1, len(data) // 2)])
+
+    def fsync(self, descriptor: int) -> None:
+        self._count("fsync")
+        super().fsync(descriptor)
+
+    def rename(self, source: Path, target: Path) -> None:
+        self._count("rename")
+        super().rename(source, target)
+
+
+def failure(store: Store) -> str | None:
+    """What the store said when the deletion failed."""
+    try:
+        delete(store)
+    except StoreError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("kind", ["write", "fsync", "rename"])
+def test_a_failing_disk_is_one_error_and_the_same_object_goes_on(path: Path, tmp_path: Path, kind: str) -> None:
+    failures = 0
+    for at in range(0, 200, 1 if kind == "rename" else 5):
+        copy = tmp_path / "copy"
+        shutil.copytree(path, copy)
+        with Store.open(copy, disk=Failing(kind, at)) as store:
+            message = failure(store)
+            if message is not None:
+                assert "nothing was changed" in message or "next command" in message
+                delete(store)  # the same request again, on the same object, once there is space
+            assert store.ledger.releases == 2
+        assert found(copy, traces(3)) == []
+        assert verify(copy).faults == ()
+        shutil.rmtree(copy)
+        if message is None:
+            break
+        failures += 1
+    assert failures >= 2

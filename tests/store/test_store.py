@@ -1,0 +1,296 @@
+"""What a store promises while nothing goes wrong: the same answers as the curator in memory, and bytes that are gone."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Accountant, Budget, EditRequest, Records
+from noisygd_delete.accountant import Event
+from noisygd_delete.errors import (
+    AssumptionViolated,
+    BudgetExceeded,
+    InvalidParameter,
+    InvalidRequest,
+    NotLearned,
+    StoreError,
+    StoreLocked,
+)
+from noisygd_delete.store import Store, absent, budget, status, table, verify
+from noisygd_delete.store.disk import Disk
+from noisygd_delete.store.layout import Layout
+
+from .conftest import ROWS, SCHEMA, SLOTS, found, name, person, plan, records, row, traces
+
+
+def everything(path: Path) -> dict[str, bytes]:
+    return {str(file): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def test_a_deletion_leaves_a_model_a_ledger_and_no_trace(path: Path) -> None:
+    assert set(found(path, traces(3))) == {"ids.sqlite", "features.f32"}
+    with Store.open(path) as store:
+        before = store.model.weights
+        release = store.serve(EditRequest.delete([name(3)]))
+        assert (release.release, release.kind, release.edits, release.status) == (2, "unlearn", 1, "published")
+        assert release.guarantees["deletion"].renyi(4) <= 0.5
+        assert not np.array_equal(store.model.weights, before)
+        assert name(3) not in store.records
+        assert len(store.records) == ROWS - 1
+        np.testing.assert_array_equal(store.records.features[3], np.zeros(3))
+    assert found(path, traces(3)) == []
+    assert set(found(path, traces(4))) == {"ids.sqlite", "features.f32"}
+    assert [file.name for file in path.glob("model-*")] == ["model-2.safetensors"]
+    assert verify(path).passed
+    assert absent(path, [name(3)]) == []
+    assert absent(path, [name(4), name(3)]) == [f"{path}/records/ids.sqlite: token 1"]
+
+
+def test_the_accountant_of_a_store_is_the_accountant_of_its_events(path: Path) -> None:
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(0)]))
+        store.serve(EditRequest.insert(["new-record"], [row(50)], [1.0], subjects=["new-person"]))
+        store.relearn()
+        events = store.accountant.events
+    p = plan()
+    expected = [
+        Event("learn", p.learn_steps, 0, p.mechanism),
+        Event("unlearn", p.delete_steps, 1, p.mechanism),
+        Event("unlearn", p.delete_steps, 1, p.mechanism),
+        Event("relearn", p.learn_steps, 0, p.mechanism),
+    ]
+    assert list(events) == expected
+    answer = budget(path, order=3, delta=1e-5)
+    total = Accountant(p, expected).dp_cumulative()
+    assert answer["cumulative"]["renyi"] == total.renyi(3)
+    assert answer["cumulative"]["epsilon"] == total.epsilon(1e-5)
+    assert [entry["kind"] for entry in answer["releases"]] == ["learn", "unlearn", "unlearn", "relearn"]
+
+
+def test_a_subject_loses_every_row(path: Path) -> None:
+    with Store.open(path) as store:
+        assert store.serve(EditRequest.delete(subjects=[person(4)])).edits == 2
+        with pytest.raises(InvalidRequest, match="no row"):
+            store.serve(EditRequest.delete(subjects=[person(4)]))
+    assert found(path, [*traces(4), *traces(5), person(4).encode()]) == []
+
+
+def test_replacing_forgets_the_old_row_and_keeps_the_id(path: Path) -> None:
+    with Store.open(path) as store:
+        store.serve(EditRequest.replace({name(2): (row(77), -1.0)}))
+        slot = store.records.ids_by_slot.index(name(2))
+        np.testing.assert_array_equal(store.records.features[slot], row(77))
+    assert found(path, traces(2)[1:]) == []
+    assert verify(path).passed
+
+
+def test_a_repeated_request_id_gets_its_answer_and_costs_nothing(path: Path) -> None:
+    with Store.open(path) as store:
+        first = store.serve(EditRequest.delete([name(1)], request_id="random-1"))
+    before = everything(path)
+    with Store.open(path) as store:
+        again = store.serve(EditRequest.delete([name(1)], request_id="random-1"))
+        assert again.to_dict() == first.to_dict()
+        np.testing.assert_array_equal(again.model.weights, first.model.weights)
+        other = store.serve(EditRequest.delete([name(2)], request_id="random-1"))  # the token decides, not the content
+        assert other.to_dict() == first.to_dict()
+        assert name(2) in store.records
+    assert everything(path) == before
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(2)]))
+        again = store.serve(EditRequest.delete([name(1)], request_id="random-1"))
+        assert (again.release, again.model) == (2, None)
+
+
+def test_a_repeat_without_request_id_is_an_unknown_id_and_hits_nobody(path: Path) -> None:
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(1)]))
+        store.serve(EditRequest.insert(["somebody-else"], [row(60)], [1.0], subjects=["else"]))
+    before = everything(path)
+    with Store.open(path) as store:
+        assert store.records.ids_by_slot[1] == "somebody-else"  # the slot is used again, the id is not
+        with pytest.raises(InvalidRequest, match="not in the table"):
+            store.serve(EditRequest.delete([name(1)]))
+        with pytest.raises(InvalidRequest, match="in use"):
+            store.serve(EditRequest.insert(["somebody-else"], [row(61)], [1.0], subjects=["x"]))
+    assert everything(path) == before
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        EditRequest.delete(["nobody"]),
+        EditRequest.delete([name(0), "nobody"]),
+        EditRequest.delete([name(0)], subjects=[person(0)]),
+        EditRequest.insert(["x"], [[0.0, 0.0]], [1.0], subjects=["y"]),
+        EditRequest.insert(["x"], [[2.0, 0.0, 0.0]], [1.0], subjects=["y"]),
+        EditRequest.insert(["x"], [[1.0, 0.0, 0.0]], [0.5], subjects=["y"]),
+        EditRequest.insert(["x"], [[1.0, 0.0, 0.0]], [1.0]),
+        EditRequest.insert(["x"], [[1.0, 0.0, 0.0]], [1.0], subjects=[person(0)]),  # a third row of one subject
+        EditRequest.insert(list("abcd"), [row(k) for k in range(4)], [1.0] * 4, subjects=list("abcd")),
+    ],
+)
+def test_an_invalid_request_changes_no_byte(path: Path, request_: EditRequest) -> None:
+    before = everything(path)
+    with Store.open(path) as store, pytest.raises(InvalidRequest):
+        store.serve(request_)
+    assert everything(path) == before
+    with Store.open(path) as store, pytest.raises(InvalidRequest):
+        store.foresee(request_)
+
+
+def test_a_dry_run_says_what_would_happen_and_changes_no_byte(path: Path) -> None:
+    before = everything(path)
+    with Store.open(path) as store:
+        answer = store.foresee(EditRequest.delete(subjects=[person(0)]))
+        steps = store.plan.delete_steps
+    assert answer == {
+        "edits": 2, "request_id_answered_before": False, "publication": "published", "steps": steps
+    }  # fmt: skip
+    assert everything(path) == before
+
+
+def test_erase_now_publish_later(path: Path) -> None:
+    with Store.open(path) as store:
+        for k in (0, 1):
+            release = store.serve(EditRequest.delete([name(k)], request_id=f"r{k}"), publish=False)
+            assert (release.status, release.edits, release.model) == ("pending", k + 1, None)
+            assert found(path, traces(k)) == []
+        assert store.model is not None
+    assert status(path)["pending_edits"] == 2
+    with Store.open(path) as store:
+        assert store.serve(EditRequest.delete([name(0)], request_id="r0")).status == "pending"
+        release = store.publish()
+        assert (release.edits, release.release) == (2, 2)
+        with pytest.raises(InvalidRequest, match="no edits are pending"):
+            store.publish()
+    assert status(path)["pending_edits"] == 0
+
+
+def test_a_spent_budget_withholds_the_publication_and_never_the_erasure(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    with Store.create(path, records(), SCHEMA, plan(releases=2)) as store:
+        store.learn()
+        assert store.serve(EditRequest.delete([name(0)])).status == "published"
+        assert store.foresee(EditRequest.delete([name(1)]))["publication"] == "withheld"
+        withheld = store.serve(EditRequest.delete([name(1)], request_id="w"))
+        assert (withheld.status, withheld.model, withheld.edits) == ("withheld", None, 1)
+        with pytest.raises(NotLearned):
+            store.model
+        with pytest.raises(BudgetExceeded):
+            store.relearn()
+    assert found(path, traces(1)) == []
+    assert list(path.glob("model-*")) == []
+    assert status(path)["model"] == "withdrawn"
+    assert verify(path).passed
+    with Store.open(path) as store:
+        assert store.serve(EditRequest.delete([name(2)])).status == "withheld"
+        assert store.pending_edits == 2
+        assert store.serve(EditRequest.delete([name(1)], request_id="w")).status == "withheld"
+        with pytest.raises(BudgetExceeded):
+            store.relearn(plan(releases=8))  # the same total is already spent
+        release = store.relearn(plan(releases=8, budget=Budget(order=4, dp=8.0, deletion=0.5)))
+        assert (release.kind, release.release, release.edits) == ("relearn", 3, 2)
+        assert store.plan.releases == 8
+    assert verify(path).passed
+
+
+def test_every_record_may_go(path: Path) -> None:
+    with Store.open(path) as store:
+        release = store.serve(EditRequest.delete(store.records.ids))
+        assert release.edits == ROWS
+        assert len(store.records) == 0
+    assert not np.fromfile(path / "records" / "features.f32", np.uint32).any()
+    assert found(path, [b"token"]) == []
+    assert verify(path).passed
+
+
+def test_editing_before_the_first_model_waits_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    with Store.create(path, records(), SCHEMA, plan()) as store:
+        assert store.serve(EditRequest.delete([name(0)])).status == "pending"
+        assert store.serve(EditRequest.delete([name(1)], request_id="early")).to_dict()["status"] == "pending"
+        assert found(path, traces(0)) == []
+        with pytest.raises(NotLearned):
+            store.publish()
+        assert store.learn().edits == 2
+        with pytest.raises(InvalidParameter, match="relearn"):
+            store.learn()
+        assert store.serve(EditRequest.delete([name(1)], request_id="early")).status == "pending"
+
+
+def test_relearning_with_more_slots_makes_room(path: Path) -> None:
+    with Store.open(path) as store:
+        with pytest.raises(InvalidParameter, match="may only grow"):
+            store.relearn(plan(slots=SLOTS - 1))
+        store.relearn(plan(slots=SLOTS + 5))
+        assert store.records.slots == SLOTS + 5
+        added = [f"added-{k}" for k in range(8)]
+        store.serve(EditRequest.insert(added, [row(90 + k) for k in range(8)], [1.0] * 8, subjects=added))
+        assert len(store.records) == SLOTS + 5
+    assert verify(path).passed
+    with Store.open(path) as store:
+        assert store.plan.records == SLOTS + 5
+
+
+def test_one_writer_at_a_time_and_readers_always(path: Path) -> None:
+    with Store.open(path):
+        with pytest.raises(StoreLocked, match="another process"):
+            Store.open(path)
+        with pytest.raises(StoreLocked):
+            Store.open(path, wait=0.1)
+        with pytest.raises(StoreLocked):
+            verify(path)
+        assert status(path)["releases"] == len(budget(path)["releases"]) == 1
+    Store.open(path).close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_only_the_owner_may_look(path: Path) -> None:
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(0)]))
+    for file in [path, *path.rglob("*")]:
+        assert stat.S_IMODE(file.stat().st_mode) == (0o700 if file.is_dir() else 0o600), file
+    (path / "plan.json").chmod(0o644)
+    assert any("chmod" in fault for fault in verify(path).faults)
+
+
+def test_sqlite_never_keeps_erased_text_however_often_pages_split(tmp_path: Path) -> None:
+    """Names are inserted in random order and of many lengths, so that pages split and merge; then most are deleted."""
+    rng = np.random.default_rng(5)
+    count = 1500
+    names = [f"name-{k:05d}-" + "x" * int(rng.integers(1, 150)) for k in rng.permutation(count)]
+    layout = Layout(tmp_path)
+    whole = plan(slots=count)
+    table.write(Disk(), layout, Records(np.zeros((count, 3)), np.zeros(count), names, names))
+    kept = table.load(layout, whole, with_subjects=True)
+    gone = list(rng.permutation(count)[: count - 20])
+    for part in np.array_split(gone, 5):
+        table.apply(Disk(), layout, kept.resolve(EditRequest.delete([names[k] for k in part])))
+        data = layout.ids.read_bytes()
+        assert not [k for k in part if names[k][:10].encode() in data]
+        kept = table.load(layout, whole, with_subjects=True)
+    assert len(kept) == 20
+
+
+def test_creating_refuses_what_is_not_its_own(tmp_path: Path, path: Path) -> None:
+    with pytest.raises(StoreError, match="a store already"):
+        Store.create(path, records(), SCHEMA, plan())
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "thesis.tex").write_text("years of work")
+    with pytest.raises(StoreError, match="does not belong"):
+        Store.create(tmp_path / "docs", records(), SCHEMA, plan())
+    with pytest.raises(StoreError, match="not a folder"):
+        Store.create(tmp_path / "docs" / "thesis.tex", records(), SCHEMA, plan())
+    with pytest.raises(AssumptionViolated):
+        Store.create(tmp_path / "new", records(), SCHEMA, plan(slots=5))
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(StoreError, match="no store here"):
+        Store.open(tmp_path / "new")
+    with pytest.raises(StoreError, match="init was interrupted"):
+        Store.open(tmp_path / "docs")
+    assert [file.name for file in (tmp_path / "docs").iterdir()] == ["thesis.tex"]
