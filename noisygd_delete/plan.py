@@ -311,7 +311,7 @@ class Plan:
             "rows_per_subject": self.problem.rows_per_subject,
             "gradient_evaluations": self.gradient_evaluations,
             "saving": self.saving,
-            "excess_risk_bound": self.excess_risk,
+            "excess_risk_bound": self.excess_risk if math.isfinite(self.excess_risk) else None,
             "sensitivity_slack": self.mechanism.slack,
         }
 

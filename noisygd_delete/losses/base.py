@@ -54,6 +54,7 @@ class Loss(ABC):
 
     name: ClassVar[str]
     label_kind: ClassVar[str]  # "binary" (−1/+1), "class" (0..k−1), "target" (real) or "none"
+    twice_differentiable: ClassVar[bool] = True  # the printed theorems assume C²; the tight ones need C^{1,1} only
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", positive("radius", self.radius))
