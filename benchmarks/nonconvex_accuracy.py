@@ -12,7 +12,7 @@ from noisygd_delete import Budget, Curator, Plan, Records, losses, make_plan
 BUDGET = {"dp": (1.0, 1e-5), "deletion": (0.1, 1e-5)}
 DELETED = (1, 2, 3, 4, 5)
 UNITS = 8
-REPEATS = 3
+REPEATS = 2
 
 
 def even_or_odd(records: Records) -> Records:
@@ -28,7 +28,7 @@ def ways(loss: str) -> list[tuple[str, losses.Loss, dict]]:
     outer = tuple((-1.0) ** j / UNITS for j in range(UNITS))
     bent = losses.TanhNetwork(1.0, outer)
     found = {
-        "logistic": [("sharp", losses.Logistic(1.0), {"regularization": lam}) for lam in (1e-3, 1e-2)],
+        "logistic": [("sharp", losses.Logistic(1.0), {"regularization": lam}) for lam in (3e-3,)],
         "sigmoid": [
             ("sharp", losses.Sigmoid(1.0), {"regularization": 0.1}),
             ("composition", losses.Sigmoid(1.0), {"regularization": 1e-3}),
