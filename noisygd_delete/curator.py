@@ -23,6 +23,7 @@ from .losses.base import Loss
 from .noise import Noise, noise_source
 from .noisygd import Progress, Weights, initial_weights, on_grid, publication_grid, run
 from .plan import Plan
+from .precise import PreciseObjective
 from .records import EditRequest, Id, Records
 from .solver import solve
 
@@ -82,7 +83,7 @@ class Release:
         return self.guarantees.get("deletion", self.guarantees["dp_cumulative" if self.model is None else "dp"])
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON answer to the caller; all but gradient_passes and seconds are public facts."""
+        """JSON answer to the caller; all but gradient_passes are public facts."""
         return {
             "release": self.release,
             "kind": self.kind,
@@ -90,7 +91,6 @@ class Release:
             "steps": self.steps,
             "edits": self.edits,
             "gradient_passes": self.gradient_passes,
-            "seconds": self.seconds,
             "certified": None if self.model is None else self.model.certified,
             "request_id": self.request_id,
             "guarantees": {name: guarantee.to_dict() for name, guarantee in self.guarantees.items()},
@@ -150,7 +150,7 @@ def _train(
     noise, passes = noise_source(rng), steps
     if plan.problem.start == "minimiser":
         solution = solve(
-            Objective(records, plan.loss, regularization=plan.regularization, dtype="float64"),
+            PreciseObjective(records, plan.loss, regularization=plan.regularization),
             start=published if plan.problem.solver == "warm" else None,
             tolerance=plan.gradient_tolerance,
             strong_convexity=plan.problem.strong_convexity,
@@ -245,6 +245,7 @@ class Curator:
         self.pending_edits = 0
         self._model: Model | None = None
         self._answered: dict[str, Release] = {}
+        self._waiting: list[str] = []  # request ids whose rows are edited and whose release is still to come
 
     @classmethod
     def restored(
@@ -301,17 +302,24 @@ class Curator:
     ) -> Release | None:
         """Carry out one request: edit the rows, then publish unless `publish=False` leaves that to a later call.
 
-        A request_id that was answered before returns its release and costs nothing.
+        A request_id that was answered before returns its release and costs nothing; one whose release is still to come
+        returns None.
         """
         if request.request_id is not None and request.request_id in self._answered:
             return self._answered[request.request_id]
+        if request.request_id is not None and request.request_id in self._waiting:
+            return None
         if self._model is None and not self.accountant.events:
             raise NotLearned(
                 "there is no model to delete from yet: call learn() first, or build Records without the rows"
             )
         check_edit(self.records, self.plan, request)
         self.pending_edits += self.records.edit(request)
-        return self.publish(request.request_id, rng=rng, progress=progress) if publish else None
+        if publish:
+            return self.publish(request.request_id, rng=rng, progress=progress)
+        if request.request_id is not None:
+            self._waiting.append(request.request_id)
+        return None
 
     def publish(
         self,
@@ -404,6 +412,8 @@ class Curator:
         return self._answer(release)
 
     def _answer(self, release: Release) -> Release:
+        self._answered.update(dict.fromkeys(self._waiting, release))
+        self._waiting.clear()
         if release.request_id is not None:
             self._answered[release.request_id] = release
         return release

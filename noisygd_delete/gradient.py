@@ -7,8 +7,6 @@ distance between their sums beyond Δ: `sensitivity_slack` bounds it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,19 +33,6 @@ def sensitivity_slack(*, records: int, dtype: str) -> float:
     blocks = -(-records // BLOCK)
     outside = blocks * 2.0**-53
     return 2 * BLOCK * inside + 2 * records * outside + _NORM_TOLERANCE
-
-
-def gradient_error(*, loss: Loss, records: int, features: int, regularization: float, weights_norm: float) -> float:
-    """Bound on ‖computed − true ∇L_D(θ)‖ in float64, for float32 rows of norm ≤ R and ‖θ‖ ≤ `weights_norm`.
-
-    With unit roundoff u: scores err by at most d'u R‖θ‖ (d' features), which moves the mean gradient by β d'u‖θ‖; the
-    loss's derivative by (16 + 4 · outputs)u relative to L, taking exp and tanh as good to 4u; sums of 256 inside a block
-    and n/256 blocks by (256 + n/256)u L; the regulariser by 2uλ‖θ‖. The sum is doubled for the second-order terms.
-    """
-    constants = loss.constants
-    curved = max(constants.smoothness, constants.weak_convexity) * (features + 2) * weights_norm
-    summed = (24 + 4 * loss.outputs + BLOCK + -(-records // BLOCK)) * constants.lipschitz
-    return 2 * _UNIT_ROUNDOFF["float64"] * (curved + summed + 4 * regularization * weights_norm)
 
 
 def check_records(records: Records, loss: Loss) -> None:
@@ -90,17 +75,15 @@ class Objective:
         self._blocks = rows[:whole].reshape(-1, BLOCK, width)
         self._rest = rows[whole:]
         self._labels = records.labels.astype(np.int64 if loss.label_kind == "class" else self._kind)
-        self.loss = loss
-        self.slots = slots
-        self.regularization = regularization
+        self._loss = loss
+        self._slots = slots
+        self._regularization = regularization
         self.shape = (loss.outputs, width)
 
     def gradient_sum(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Σ_x ∇ℓ(θ; x), (outputs, features) float64."""
-        return self._gradient_sum(self._rows @ weights.astype(self._kind).T)
-
-    def _gradient_sum(self, scores: NDArray[Any]) -> NDArray[np.float64]:
-        derivative = np.ascontiguousarray(self.loss.derivative(scores, self._labels, np).T)
+        scores = self._rows @ weights.astype(self._kind).T
+        derivative = np.ascontiguousarray(self._loss.derivative(scores, self._labels, np).T)
         outputs, whole = len(derivative), len(self._blocks) * BLOCK
         total = np.zeros(self.shape)
         if whole:
@@ -112,27 +95,13 @@ class Objective:
 
     def gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """∇L_D(θ), (outputs, features) float64."""
-        gradient: NDArray[np.float64] = self.gradient_sum(weights) / self.slots + self.regularization * weights
+        gradient: NDArray[np.float64] = self.gradient_sum(weights) / self._slots + self._regularization * weights
         return gradient
 
     def value(self, weights: NDArray[np.float64]) -> float:
         """L_D(θ). A function of private data: for solvers and tests, never for a log."""
-        return self._value(self._rows @ weights.astype(self._kind).T, weights)
-
-    def _value(self, scores: NDArray[Any], weights: NDArray[np.float64]) -> float:
-        losses = self.loss.value(scores, self._labels, np)
-        fit: float = float(losses.sum(dtype=np.float64)) / self.slots
-        penalty = self.regularization / 2 * float(np.vdot(weights, weights))
-        return fit + penalty
-
-    def value_and_gradient(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """L_D(θ) and ∇L_D(θ) from one pass over the rows."""
         scores = self._rows @ weights.astype(self._kind).T
-        gradient = self._gradient_sum(scores) / self.slots + self.regularization * weights
-        return self._value(scores, weights), gradient
-
-    def second_moment(self, rows: int) -> NDArray[np.float64]:
-        """(features, features) mean of xxᵀ over about `rows` slots, evenly spaced."""
-        spread = self._rows[:: max(1, self.slots // rows)]
-        moment: NDArray[np.float64] = (spread.T @ spread).astype(np.float64) / len(spread)
-        return moment
+        losses = self._loss.value(scores, self._labels, np)
+        fit: float = float(losses.sum(dtype=np.float64)) / self._slots
+        penalty = self._regularization / 2 * float(np.vdot(weights, weights))
+        return fit + penalty

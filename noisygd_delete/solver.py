@@ -24,7 +24,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 
 from .errors import AssumptionViolated
-from .gradient import Objective, gradient_error
+from .precise import PreciseObjective, gradient_error
 
 Vector = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class _Reached(Exception):
 class _Measured:
     """L_D and ∇L_D of flat weights; counts passes and raises `_Reached` at the first point within the tolerance."""
 
-    def __init__(self, objective: Objective, tolerance: float) -> None:
+    def __init__(self, objective: PreciseObjective, tolerance: float) -> None:
         self.objective = objective
         self._tolerance = tolerance
         self.passes = 0
@@ -63,7 +63,7 @@ class _Measured:
         return value, gradient.ravel()
 
 
-def certified_norm(objective: Objective, weights: Vector, gradient: Vector) -> float:
+def certified_norm(objective: PreciseObjective, weights: Vector, gradient: Vector) -> float:
     """Upper bound on the true ‖∇L_D(θ)‖, from its float64 value and the bound on its rounding."""
     rounding = gradient_error(
         loss=objective.loss,
@@ -76,7 +76,7 @@ def certified_norm(objective: Objective, weights: Vector, gradient: Vector) -> f
 
 
 def solve(
-    objective: Objective,
+    objective: PreciseObjective,
     *,
     start: Vector | None,
     tolerance: float,
@@ -87,15 +87,17 @@ def solve(
     """A point with ‖∇L_D‖ ≤ `tolerance`.
 
     Args:
-        objective: with dtype="float64".
-        start: (outputs, features), finite, for example the published model; None: 0.
+        objective: of the current records.
+        start: (outputs, features), finite, for example the published model; None, or no better than 0: 0.
         fixed: take a number of passes that no record can change, from 0.
 
     Raises:
         AssumptionViolated: the tolerance was not reached, so the loss is not as smooth or convex as it was declared.
     """
     measured = _Measured(objective, tolerance)
-    origin = np.zeros(objective.shape) if start is None or fixed else start
+    origin = start
+    if origin is None or fixed or _hopeless(objective, origin):
+        origin = np.zeros(objective.shape)
     curvature = {"strong_convexity": strong_convexity, "objective_smoothness": objective_smoothness}
     slope = objective.loss.constants.lipschitz  # of the objective at 0, whatever the records
     try:
@@ -113,6 +115,11 @@ def solve(
         f"the solver did not reach gradient norm {tolerance:.3g} within its proven number of steps, so the loss does not "
         "have the constants it states; nothing was published"
     )
+
+
+def _hopeless(objective: PreciseObjective, start: Vector) -> bool:
+    """Whether the regulariser alone makes `start` worse than 0: the published model was mostly noise."""
+    return objective.regularization / 2 * float(np.vdot(start, start)) > objective.value_at_zero()
 
 
 def whitening_passes(*, records: int, features: int, outputs: int) -> int:

@@ -14,7 +14,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("guarantees", "losses"),
     ("guarantee", "records", "features", "noise"),
-    ("gradient", "budget"),
+    ("gradient", "precise", "budget"),
     ("gibbs", "noisygd", "mechanism", "solver"),
     ("plan",),
     ("explain_nonconvex", "explain", "planner"),

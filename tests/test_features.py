@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import gzip
 import math
+import tempfile
 from fractions import Fraction
 from pathlib import Path
 
@@ -218,6 +219,28 @@ def test_blank_lines_are_skipped_and_lines_stay_right(tmp_path: Path) -> None:
     head, *rest = CSV.splitlines()
     blocks = list(read_blocks(write(tmp_path / "a.csv", "\n\n\n\n\n".join([head, *rest]) + "\n\n"), rows=2))
     assert [list(block.lines) for block in blocks] == [[6, 11], [16]]
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.one_of(st.binary(max_size=200), st.text(alphabet='ab,;"\t|\r\n0 \x00', max_size=80).map(str.encode)))
+def test_any_bytes_are_a_table_or_one_error(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x"
+        path.write_bytes(data)
+        try:
+            read = read_table(path)
+        except InvalidSchema as error:
+            assert str(path) in str(error)  # noqa: PT017 -- a table is the other right answer
+        else:
+            assert len(read) > 0
+            assert all(len(cells) == len(read) for cells in read.columns.values())
+
+
+def test_a_file_that_unpacks_to_one_endless_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noisygd_delete.features.table._LONGEST_LINE", 1000)
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"a,b\n" + b"0" * 100_000))
+    with pytest.raises(InvalidSchema, match="line 2: longer than 1000"):
+        read_table(tmp_path / "bomb.gz")
 
 
 def test_damaged_bytes_and_absent_files_are_errors(tmp_path: Path) -> None:

@@ -13,12 +13,14 @@ import io
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter, InvalidSchema, MissingDependency
 
 BLOCK_ROWS = 16_384
+_LONGEST_LINE = 1 << 24
 _DELIMITERS = (",", ";", "\t", "|")
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 
@@ -85,9 +87,13 @@ def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int) -> Iter
     try:
         with gzip.open(path, "rb") if compressed else path.open("rb") as raw:
             file = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
-            first = file.readline()
+            lines_of_file = _lines(path, file)
+            first = next(lines_of_file, "")
             reader = csv.reader(
-                _after(first, file), delimiter=delimiter or _delimiter(first), strict=True, skipinitialspace=True
+                chain([first], lines_of_file),
+                delimiter=delimiter or _delimiter(first),
+                strict=True,
+                skipinitialspace=True,
             )
             names = _header(str(path), next(reader, []))
             cells: list[list[str]] = []
@@ -120,9 +126,14 @@ def _rows(path: Path, names: list[str], cells: list[list[str]], lines: list[int]
     return Table(str(path), dict(zip(names, texts, strict=True)), lines)
 
 
-def _after(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
+def _lines(path: Path, file: io.TextIOBase) -> Iterator[str]:
+    """Lines of bounded length: a file without line breaks, or a small one that unpacks to gigabytes, must not fill memory."""
+    number = 0
+    while line := file.readline(_LONGEST_LINE):
+        number += 1
+        if len(line) == _LONGEST_LINE:
+            raise InvalidSchema(f"{path}, line {number}: longer than {_LONGEST_LINE} characters; this is not a table")
+        yield line
 
 
 def _delimiter(header: str) -> str:

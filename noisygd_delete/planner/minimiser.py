@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 
 from ..errors import AssumptionViolated, InvalidParameter
-from ..gradient import gradient_error
 from ..guarantee import Guarantee
 from ..guarantees import sharp
 from ..plan import Plan, Problem
+from ..precise import gradient_error
 from ..solver import proven_steps, whitening_passes
 from .calibration import calibrate
 from .sharp import contracting_step_size
 
 _SHARE = 0.01  # of one record's influence: what the solver's tolerance may add to it
-_ROUNDING_ROOM = 100  # γ is at least this many times the rounding of a measured gradient
+_ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
 _DIFFUSION_SHARE = 1.0  # of the forecast solver passes: the most that diffusion takes unless the caller chooses K
 
 

@@ -8,11 +8,11 @@ replaces them to cut writes short or to make them fail.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..errors import StoreCorrupt
+from ..errors import StoreCorrupt, StoreError
 from .layout import TEMPORARY
 
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -44,6 +44,7 @@ class Disk:
     def replace(self, path: Path, data: bytes) -> None:
         """`path` holds `data`, or what it held before: never something between."""
         temporary = path.with_name(path.name + TEMPORARY)
+        self.erase(temporary)
         try:
             self.create(temporary, data)
             self.reached("rename", path)
@@ -55,9 +56,9 @@ class Disk:
         self.sync_folder(path.parent)
 
     def create(self, path: Path, data: bytes = b"") -> None:
-        """A file of mode 0600 with this content, durable once its folder is synced."""
+        """A new file of mode 0600 with this content, durable once its folder is synced."""
         self.reached("create", path)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINKS, 0o600)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS, 0o600)
         try:
             self._write(descriptor, data, path)
             self._sync(descriptor, path)
@@ -144,3 +145,12 @@ def read(path: Path) -> bytes:
             return file.read()
     except OSError as error:
         raise StoreCorrupt(f"{path}: cannot be read ({error.strerror}); restore the store from a backup") from error
+
+
+@contextmanager
+def explained(root: Path, promise: str) -> Iterator[None]:
+    """A failure of the disk as one clear `StoreError` that says what state the store is in."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{root}: the disk refused a change ({error}); {promise}") from error

@@ -8,8 +8,6 @@ Opening a store finishes what its journal holds, with fresh noise. Nothing is ke
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,18 +15,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-
 from ..accountant import Accountant, Event
 from ..curator import Curator, Model, Release, check_edit, check_fit
-from ..errors import InvalidParameter, InvalidRequest, NotLearned, StoreError
+from ..errors import InvalidParameter, InvalidRequest, NotLearned
 from ..features import Schema
-from ..guarantee import Guarantee
 from ..noisygd import Progress
 from ..plan import Plan
-from ..records import EditRequest, Insertion, Records
-from . import journal, models, presence, recovery, table
-from .disk import Disk
+from ..records import EditRequest, Records
+from . import answers, journal, models, presence, recovery, table
+from .disk import Disk, explained
 from .layout import Layout
 from .ledger import Entry, Ledger, now
 from .lock import Lock
@@ -66,8 +61,12 @@ class Store:
         owners = [owner for owner in records.subjects_by_slot or () if owner is not None]
         if not all(isinstance(name, str) for name in records.ids + owners):
             raise InvalidParameter("a store keeps ids and subjects as text; give Records(ids=[...]) strings")
+        if schema.features != plan.features or (schema.subject_column is None) != (records.subjects_by_slot is None):
+            raise InvalidParameter(
+                "the schema does not make these records: other features, or subjects on one side only"
+            )
         layout, disk = Layout(Path(path).absolute()), disk or Disk()
-        with _explained(layout, _INIT_AGAIN):
+        with explained(layout.root, _INIT_AGAIN):
             presence.require_free(layout)
             disk.make_folder(layout.root)
             lock = Lock(layout.lock)
@@ -78,7 +77,7 @@ class Store:
                         disk.erase(leftover)
                 table.write(disk, layout, records)
                 disk.make_folder(layout.journal)
-                fields = _plain(plan.to_dict()), _plain(schema.to_dict())
+                fields = answers.plain(plan.to_dict()), answers.plain(schema.to_dict())
                 for file, public in zip((layout.plan, layout.schema), fields, strict=True):
                     disk.replace(file, recovery.as_json(public))
                 first = Entry(kind="init", time=now(), pending=0, plan=fields[0], schema=fields[1])
@@ -99,7 +98,7 @@ class Store:
         """
         layout, disk = Layout(Path(path).absolute()), disk or Disk()
         presence.require_store(layout)
-        with _explained(layout, _PRESENT):
+        with explained(layout.root, _PRESENT):
             lock = Lock(layout.lock, wait)
             try:
                 store = cls(layout, disk, lock, Ledger.read(layout.ledger))
@@ -190,10 +189,10 @@ class Store:
                 f"{current.features}: n may only grow, features may not change; make a new store"
             )
         with self._changing(progress):
-            curator = self._curator(_with_slots(self.records, plan.records), plan, self.pending_edits)
+            curator = self._curator(table.with_slots(self.records, plan.records), plan, self.pending_edits)
             release = curator.learn(progress=progress)
-            changed = _plain(plan.to_dict()) if plan != current else None
-            with _explained(self._layout, _PRESENT):
+            changed = answers.plain(plan.to_dict()) if plan != current else None
+            with explained(self.path, _PRESENT):
                 self._commit(release, curator.accountant.events[-1], plan=changed)
                 self._catch_up()
         return release
@@ -205,7 +204,7 @@ class Store:
         with self._changing(progress):
             curator = self._curator(self.records, self.plan, self.pending_edits)
             release = curator.publish(progress=progress)
-            with _explained(self._layout, _PRESENT):
+            with explained(self.path, _PRESENT):
                 self._commit(release, curator.accountant.events[-1])
                 self._catch_up()
         return release
@@ -222,17 +221,17 @@ class Store:
             told = self._ledger.answered(request.request_id)
             if told is not None:
                 return self._told(told)
-            request = _in_text(request)
+            request = table.in_text(request)
             check_edit(self.records, self.plan, request)
             edits = self.records.resolve(request)
             change = journal.Change(len(self._ledger.entries), edits, publish, request.request_id)
-            with _explained(self._layout, _NOTHING_CHANGED):
+            with explained(self.path, _NOTHING_CHANGED):
                 journal.accept(self._disk, self._layout, change)
             return self._finish(change, progress)
 
     def foresee(self, request: EditRequest, *, publish: bool = True) -> dict[str, Any]:
         """What `serve` would do, having validated everything and changed nothing."""
-        request = _in_text(request)
+        request = table.in_text(request)
         check_edit(self.records, self.plan, request)
         edits = len(self.records.resolve(request).slots)
         event = Event("unlearn", self.plan.delete_steps, self.pending_edits + edits, self.plan.mechanism)
@@ -257,19 +256,18 @@ class Store:
 
     def _settle(self, progress: Progress | None) -> None:
         self._ledger, self._records = Ledger.read(self._layout.ledger), None
-        recovery.sweep(self._disk, self._layout, self._ledger)
-        recovery.catch_up(self._disk, self._layout, self._ledger)
+        self._model()  # a ledger that names a model it does not have is not one to clean up after
         change = journal.in_flight(self._layout)
+        recovery.catch_up(self._disk, self._layout, self._ledger)
+        recovery.sweep(self._disk, self._layout, self._ledger)
         if change is not None and change.base == len(self._ledger.entries):
             self.recovered = self._finish(change, progress)
         elif change is not None:
             journal.clear(self._disk, self._layout)
-        if self._ledger.head.model is not None:
-            self._model()
 
     def _finish(self, change: journal.Change, progress: Progress | None) -> Release:
         """The rest of an accepted request. Every part can be repeated after a crash."""
-        with _explained(self._layout, _WILL_FINISH):
+        with explained(self.path, _WILL_FINISH):
             self._records = None  # the mapping of the old content, before it changes
             table.apply(self._disk, self._layout, change.edits)
             pending = self.pending_edits + len(change.edits.slots)
@@ -278,33 +276,26 @@ class Store:
                 release = curator.publish(change.request_id, progress=progress)
                 self._commit(release, curator.accountant.events[-1])
             else:
-                release = self._later(pending, change.request_id)
+                release = answers.pending(self._ledger, pending, change.request_id)
                 self._append("edit", release, self._ledger.head.model)
             self._catch_up()
             journal.clear(self._disk, self._layout)
         return release
-
-    def _later(self, pending: int, request_id: str | None) -> Release:
-        spent = {"dp_cumulative": self.accountant.dp_cumulative()} if self._ledger.releases else {}
-        number = self._ledger.releases
-        return Release(number, "unlearn", 0, 0, pending, spent, None, "pending", request_id)
 
     def _commit(self, release: Release, event: Event, plan: dict[str, Any] | None = None) -> None:
         if release.model is None:
             self._append("withheld", release, None)
         else:
             digest = models.write(self._disk, self._layout, release.model, release.release)
-            self._append(release.kind, release, digest, event=_plain(event.to_dict()), plan=plan)
+            self._append(release.kind, release, digest, event=answers.plain(event.to_dict()), plan=plan)
 
     def _append(self, kind: str, release: Release, model: str | None, **facts: Any) -> None:
-        answer = _plain(release.to_dict())
-        del answer["gradient_passes"]  # of a solver, these would depend on the data
         entry = Entry(
             kind=kind,
             time=now(),
             pending=0 if "event" in facts else release.edits,
             model=model,
-            answer=answer,
+            answer=answers.kept(release),
             request_id=release.request_id,
             **facts,
         )
@@ -329,54 +320,8 @@ class Store:
 
     def _told(self, entry: Entry) -> Release:
         """The answer of an earlier request. Its model is there only while no later release has replaced it."""
-        fields = dict(entry.answer or {})
-        certified = fields.pop("certified")
-        guarantees = {name: Guarantee.from_dict(parts) for name, parts in fields.pop("guarantees").items()}
-        last = certified is not None and fields["release"] == self._ledger.releases
-        model = self._model() if last else None
-        return Release(**fields, gradient_passes=fields["steps"], guarantees=guarantees, model=model)
-
-
-def _plain(fields: dict[str, Any]) -> dict[str, Any]:
-    """The same in JSON's own types, as it will be read back."""
-    plain: dict[str, Any] = json.loads(json.dumps(fields, allow_nan=False))
-    return plain
-
-
-def _in_text(request: EditRequest) -> EditRequest:
-    """The request with ids and subjects as text, the way a store keeps them."""
-    inserted = request.insertion
-    if inserted is not None:
-        if inserted.ids is None:
-            raise InvalidParameter("a store does not number records by itself; give insert(ids=[...])")
-        owners = None if inserted.subjects is None else tuple(map(str, inserted.subjects))
-        inserted = Insertion(tuple(map(str, inserted.ids)), inserted.rows, inserted.labels, owners)
-    return replace(
-        request,
-        deletions=tuple(map(str, request.deletions)),
-        subjects=tuple(map(str, request.subjects)),
-        replacements={str(name): pair for name, pair in request.replacements.items()},
-        insertion=inserted,
-    )
-
-
-def _with_slots(records: Records, slots: int) -> Records:
-    """The same table with free slots at the end."""
-    free = slots - records.slots
-    if not free:
-        return records
-    owners = records.subjects_by_slot
-    rows = np.concatenate([records.features, np.zeros((free, records.features.shape[1]), np.float32)])
-    labels = np.concatenate([records.labels, np.zeros(free)])
-    return Records.from_slots(
-        rows, labels, [*records.ids_by_slot, *[None] * free], owners and [*owners, *[None] * free]
-    )
-
-
-@contextmanager
-def _explained(layout: Layout, promise: str) -> Iterator[None]:
-    """A failure of the disk as one clear `StoreError` that says what state the store is in."""
-    try:
-        yield
-    except (OSError, sqlite3.Error) as error:
-        raise StoreError(f"{layout.root}: the disk refused a change ({error}); {promise}") from error
+        published = entry.event is not None
+        release = answers.told(entry)
+        return (
+            replace(release, model=self._model()) if published and release.release == self._ledger.releases else release
+        )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import StoreCorrupt
+from ..errors import InvalidParameter, StoreCorrupt
 from ..plan import Plan
-from ..records import Id, Records, SlotEdits
+from ..records import EditRequest, Id, Insertion, Records, SlotEdits
 from .database import connect, create, transaction
 from .disk import Disk, read
 from .layout import LABEL, ROW, Layout
@@ -78,6 +79,35 @@ def extend(disk: Disk, layout: Layout, slots: int, width: int) -> None:
     """Add free slots at the end."""
     for path, size in sizes(layout, slots, width).items():
         disk.extend(path, size)
+
+
+def in_text(request: EditRequest) -> EditRequest:
+    """The request with ids and subjects as text, the way a store keeps them."""
+    inserted = request.insertion
+    if inserted is not None:
+        if inserted.ids is None:
+            raise InvalidParameter("a store does not number records by itself; give insert(ids=[...])")
+        owners = None if inserted.subjects is None else tuple(map(str, inserted.subjects))
+        inserted = Insertion(tuple(map(str, inserted.ids)), inserted.rows, inserted.labels, owners)
+    return replace(
+        request,
+        deletions=tuple(map(str, request.deletions)),
+        subjects=tuple(map(str, request.subjects)),
+        replacements={str(name): pair for name, pair in request.replacements.items()},
+        insertion=inserted,
+    )
+
+
+def with_slots(records: Records, slots: int) -> Records:
+    """The same table with free slots at the end, in memory."""
+    free = slots - records.slots
+    if not free:
+        return records
+    owners = records.subjects_by_slot
+    rows = np.concatenate([records.features, np.zeros((free, records.features.shape[1]), np.float32)])
+    labels = np.concatenate([records.labels, np.zeros(free)])
+    empty = [None] * free
+    return Records.from_slots(rows, labels, [*records.ids_by_slot, *empty], owners and [*owners, *empty])
 
 
 def _rename(disk: Disk, layout: Layout, named: Named) -> None:

@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..curator import check_fit
-from ..errors import InvalidParameter, NoisyGDDeleteError, StoreError
-from ..features import Schema
+from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
 from . import models, presence, table
 from .database import connect
 from .disk import read
@@ -93,9 +92,7 @@ def _ledger(layout: Layout) -> Iterator[str]:
             same = False
         if not same:
             yield f"{path}: differs from the ledger: it was changed by hand, or a relearn was interrupted"
-    Schema.from_dict(ledger.schema, str(layout.schema))
     digest, release = ledger.head.model, ledger.releases
-    ledger.accountant  # noqa: B018 -- the events make a history that the accountant accepts
     for path in layout.models():
         if digest is None or path != layout.model(release):
             yield f"{path}: the ledger does not name this model; any other command removes it"
@@ -114,7 +111,10 @@ def _slots(layout: Layout) -> Iterator[str]:
         stray = (bits.any(axis=1) | (records.labels[block] != 0)) & ~occupied[block]
         if stray.any():
             yield f"{layout.features}: slot {start + int(stray.argmax())} has no id and is not zero"
-    check_fit(records, ledger.plan)
+    try:
+        check_fit(records, ledger.plan)
+    except (AssumptionViolated, InvalidRecords):  # their messages name an id
+        yield f"{layout.records}: a row is too long, a label is not of its kind, or a subject has too many rows for the plan"
 
 
 def _pages(layout: Layout) -> Iterator[str]:

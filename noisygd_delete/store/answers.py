@@ -1,0 +1,38 @@
+"""What the ledger keeps of the answer to a request, and how it is told again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ..curator import Release
+from ..guarantee import Guarantee
+from .ledger import Entry, Ledger
+
+# gradient passes and seconds are missing: they may depend on the data, so they are told once and never kept
+_PUBLIC = ("release", "kind", "status", "steps", "edits", "certified", "request_id", "guarantees")
+
+
+def plain(fields: dict[str, Any]) -> dict[str, Any]:
+    """The same in JSON's own types, as it will be read back."""
+    read_back: dict[str, Any] = json.loads(json.dumps(fields, allow_nan=False))
+    return read_back
+
+
+def kept(release: Release) -> dict[str, Any]:
+    """The public facts of a release."""
+    return {name: fact for name, fact in plain(release.to_dict()).items() if name in _PUBLIC}
+
+
+def told(entry: Entry) -> Release:
+    """The answer that `entry` kept, without its model: it cost nothing this time."""
+    fields = dict(entry.answer or {})
+    del fields["certified"]
+    guarantees = {name: Guarantee.from_dict(parts) for name, parts in fields.pop("guarantees").items()}
+    return Release(**fields, gradient_passes=0, guarantees=guarantees, model=None)
+
+
+def pending(ledger: Ledger, edits: int, request_id: str | None) -> Release:
+    """The answer to a request whose rows are edited and whose release comes later."""
+    spent = {"dp_cumulative": ledger.accountant.dp_cumulative()} if ledger.releases else {}
+    return Release(ledger.releases, "unlearn", 0, 0, edits, spent, None, "pending", request_id)
