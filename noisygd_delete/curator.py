@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ class Model:
     def scores(self, features: ArrayLike) -> NDArray[np.float64]:
         """Wx per row: (rows, outputs)."""
         rows = np.asarray(features, dtype=np.float64)
-        return np.asarray(rows @ np.atleast_2d(self.weights).T)
+        return np.asarray(self.loss.scores(np.atleast_2d(self.weights), rows))
 
     def predict(self, features: ArrayLike) -> NDArray[np.float64]:
         """Labels in the table's own coding: −1/+1, class numbers, or targets."""
@@ -168,7 +169,8 @@ def _train(
 def _descend(
     start: Weights, records: Records, plan: Plan, steps: int, noise: Noise, progress: Progress | None
 ) -> Model:
-    objective = Objective(records, plan.loss, regularization=plan.regularization, dtype=plan.problem.dtype)
+    build = getattr(plan.loss, "objective", partial(Objective, loss=plan.loss))  # a torch module brings its own
+    objective = build(records, regularization=plan.regularization, dtype=plan.problem.dtype)
     scale = {"step_size": plan.step_size, "noise_variance": plan.noise_variance}
     weights = run(start, objective.gradient, steps=steps, noise=noise, progress=progress, **scale)
     if not np.isfinite(weights).all():
@@ -326,9 +328,19 @@ class Curator:
         rng: np.random.Generator | None = None,
         progress: Progress | None = None,
     ) -> Release:
-        """One release that covers every pending edit. Withheld, with the old model withdrawn, if the budget is spent."""
+        """One release that covers every pending edit. Withheld, with the old model withdrawn, if the budget is spent.
+
+        Where composition's horizon is spent, only a fresh learn forgets: it is run here if the plan says
+        fresh_learn="automatic", else the release is withheld until `relearn` is called.
+        """
+        spent_horizon = self.accountant.horizon_spent
+        if spent_horizon and self.plan.problem.fresh_learn == "automatic":
+            event = Event("relearn", self.plan.learn_steps, self.pending_edits, self.plan.mechanism)
+            if self.accountant.affordable(event):
+                training = _train(self.records, self.plan, event.steps, None, rng, progress)
+                return self._publish(event, training, request_id)
         event = Event("unlearn", self.plan.delete_steps, self.pending_edits, self.plan.mechanism)
-        if self._model is None or not self.accountant.affordable(event):
+        if self._model is None or spent_horizon or not self.accountant.affordable(event):
             self._model = None
             spent = {"dp_cumulative": self.accountant.dp_cumulative()}
             number = len(self.accountant.events)
@@ -385,8 +397,7 @@ class Curator:
         self._model, self.pending_edits = training.model, 0
         guarantees = {"dp": self.accountant.dp(), "dp_cumulative": self.accountant.dp_cumulative()}
         if event.edits:
-            forgotten = event.mechanism.interval("deletion", self.plan.problem.deletion_notion, steps_with=0)
-            guarantees["deletion"] = self.plan.deletion if event.kind == "unlearn" else forgotten
+            guarantees["deletion"] = self.accountant.forgotten()
         release = Release(
             release=number,
             kind=event.kind,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from . import explain_nonconvex
 from .errors import NoisyGDDeleteError
 from .guarantees import convex, sharp
 from .plan import Plan
@@ -12,6 +13,14 @@ from .plan import Plan
 
 def explain(plan: Plan) -> str:
     """Plain text, one paragraph per question a user asks of a plan."""
+    if not plan.loss.constants.convex and plan.problem.start == "published":
+        parts = (
+            explain_nonconvex.certificate,
+            explain_nonconvex.steps,
+            explain_nonconvex.promise,
+            explain_nonconvex.others,
+        )
+        return "\n\n".join((_heading(plan), *(part(plan) for part in parts)))
     paragraphs = (_solving, _inflation) if plan.problem.start == "minimiser" else (_noise, _learning, _deleting)
     return "\n\n".join(filter(None, (part(plan) for part in (_heading, *paragraphs, _promise, _other))))
 

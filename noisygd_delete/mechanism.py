@@ -7,10 +7,12 @@ to guarantees.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from .errors import InvalidParameter, choice, count, non_negative, positive
+from .gibbs import Gibbs
 from .guarantee import Guarantee
 from .guarantees import convex, sharp
 
@@ -21,7 +23,9 @@ _SOURCES = {
     "theorem": "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)",
     "sharp": "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD",
     "minimiser": "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser",
-    "composition": "Chourasia & Shah 2023, Theorem G.7 (composition of noisy steps)",
+    "composition": "composition of noisy steps, each a Gaussian mechanism (in Rényi form: Chourasia & Shah 2023, G.7)",
+    "printed": "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)",
+    "sharper": "Theorem 5.2's induction with the oscillation of the loss, at every order up to q",
 }
 
 
@@ -42,6 +46,8 @@ class Mechanism:
                         answer for the current records, so that every release is a fresh publication
     gradient_tolerance  γ: the solver stops where the gradient's norm is certainly at most this
     warm                whether the solver of a request starts from the published model (else from 0)
+    gibbs               facts of Theorem 5.2: a non-convex loss. Once an earlier model was observed only the composition of
+                        steps is certified; `forgotten` speaks of models whose past was not
     """
 
     certificate: str
@@ -56,6 +62,7 @@ class Mechanism:
     start: str = "published"
     gradient_tolerance: float = 0.0
     warm: bool = False
+    gibbs: Gibbs | None = None
 
     def __post_init__(self) -> None:
         choice("certificate", self.certificate, CERTIFICATES)
@@ -91,6 +98,12 @@ class Mechanism:
             "records": self.records,
             "step_size": self.step_size,
         }
+        if self.gibbs or self.certificate == "composition":
+            # steps without the record add nothing and take nothing away; each is a Gaussian mechanism, so ε_q = q μ²/2
+            rate = convex.composition_rate(**facts, steps=steps_with)
+            if self.certificate == "theorem":
+                return self._guarantee(about, adjacency, source="composition", rate=rate)
+            return self._guarantee(about, adjacency, source="composition", gdp_squared=2 * rate)
         if self.certificate == "sharp":
             mu = sharp.gdp(
                 **facts,
@@ -99,15 +112,12 @@ class Mechanism:
                 steps_without_record=steps_without,
             )
             return self._guarantee(about, adjacency, gdp_squared=mu**2)
-        if self.certificate == "theorem":
-            rate = convex.deletion_rate(
-                **facts,
-                regularization=self.strong_convexity,
-                steps_with_record=steps_with,
-                steps_without_record=steps_without,
-            )
-        else:  # composition: steps without the record add nothing and take nothing away
-            rate = convex.composition_rate(**facts, steps=steps_with)
+        rate = convex.deletion_rate(
+            **facts,
+            regularization=self.strong_convexity,
+            steps_with_record=steps_with,
+            steps_without_record=steps_without,
+        )
         return self._guarantee(about, adjacency, rate=rate)
 
     def _solved_gdp(self, sensitivity: float, steps_with: float, steps_without: float) -> float:
@@ -125,17 +135,52 @@ class Mechanism:
             return sharp.minimiser_dp_gdp(sensitivity=sensitivity, steps=steps_with, **facts)
         return sharp.minimiser_deletion_gdp(steps=steps_without, **facts) if self.warm else 0.0
 
-    def _guarantee(self, about: str, adjacency: str, *, gdp_squared: float = 0.0, rate: float = 0.0) -> Guarantee:
+    def forgotten(self, runs: Sequence[tuple[float, int]]) -> Guarantee | None:
+        """Deletion of everything erased so far, for an observer of this model and later ones only (Definition 4.1).
+
+        `runs` are the (steps, edits) of the learn and of every request since. The law π(D) of the current records never
+        saw an erased one. Requests must not depend on the models in between. None where Theorem 5.2 does not apply.
+        """
+        return None if self.gibbs is None else self._near_gibbs(self.gibbs.closeness(runs=runs, **self._chain()))
+
+    def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee | None:
+        """`forgotten` after a learn and any number of requests of at most `batch` edits."""
+        if self.gibbs is None:
+            return None
+        requests = {"learn_steps": learn_steps, "delete_steps": delete_steps, "batch": batch}
+        return self._near_gibbs(self.gibbs.worst_closeness(**requests, **self._chain()))
+
+    def _chain(self) -> dict[str, Any]:
+        return {"step_size": self.step_size, "noise_variance": self.noise_variance, "records": self.records}
+
+    def _near_gibbs(self, cost: float) -> Guarantee:
+        assert self.gibbs is not None
+        hidden = "no earlier model was observed, and requests do not depend on any (non-adaptive)"
+        point = (self.gibbs.order, cost)
+        guarantee = self._guarantee("deletion", "definition-4.1", source=self.gibbs.form, points=(point,))
+        return replace(guarantee, assumptions=(hidden, *guarantee.assumptions))
+
+    def _guarantee(
+        self,
+        about: str,
+        adjacency: str,
+        *,
+        source: str | None = None,
+        gdp_squared: float = 0.0,
+        rate: float = 0.0,
+        points: tuple[tuple[float, float], ...] = (),
+    ) -> Guarantee:
         return Guarantee(
             about=about,
             adjacency=adjacency,
             rows=self.rows_per_subject,
-            source=_SOURCES["minimiser" if self.start == "minimiser" else self.certificate],
+            source=_SOURCES[source or ("minimiser" if self.start == "minimiser" else self.certificate)],
             assumptions=self._assumptions(),
             proven=self.proven,
             slack=self.slack,
             gdp_squared=gdp_squared,
             rate=rate,
+            points=points,
         )
 
     def _assumptions(self) -> tuple[str, ...]:
@@ -159,6 +204,7 @@ class Mechanism:
     def from_dict(cls, fields: dict[str, Any]) -> Mechanism:
         """Read back `to_dict`; unknown or missing fields are refused."""
         try:
-            return cls(**fields)
+            gibbs = fields.get("gibbs")
+            return cls(**{**fields, "gibbs": None if gibbs is None else Gibbs(**gibbs)})
         except TypeError as error:
             raise InvalidParameter(f"not the facts of a release: {error}") from error

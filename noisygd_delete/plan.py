@@ -9,9 +9,10 @@ from typing import Any
 from . import losses
 from .budget import Budget
 from .errors import InvalidParameter
+from .gibbs import Gibbs
 from .gradient import sensitivity_slack
 from .guarantee import Guarantee
-from .guarantees import sharp
+from .guarantees import nonconvex, sharp
 from .losses.base import Loss
 from .mechanism import Mechanism
 
@@ -34,7 +35,7 @@ class Problem:
     batch: int = 1
     rows_per_subject: int = 1
     step_size: float | None = None
-    noise_variance: float | None = None
+    noise_variance: float | str | None = None
     utility: bool = True
     utility_tolerance: float = 0.01
     dtype: str = "float32"
@@ -42,6 +43,10 @@ class Problem:
     solver: str = "warm"
     diffusion_steps: int | None = None
     gradient_tolerance: float | None = None
+    learn_steps: int | None = None
+    delete_steps: int | None = None
+    requests_per_learn: int = 20
+    fresh_learn: str = "demand"
 
     @property
     def dimension(self) -> int:
@@ -54,18 +59,33 @@ class Problem:
         return self.regularization - self.loss.constants.weak_convexity
 
     @property
+    def near_gibbs(self) -> bool:
+        """Whether Theorem 5.2 answers, as printed or sharper: a loss too far from convex for its regulariser."""
+        weakly = self.certificate == "sharp" and self.strong_convexity > 0
+        return self.certificate != "composition" and not (self.loss.constants.convex or weakly)
+
+    @property
     def objective_smoothness(self) -> float:
         """M = λ + β₊."""
         return self.regularization + self.loss.constants.smoothness
 
-    def mechanism(self, *, step_size: float, noise_variance: float, gradient_tolerance: float = 0.0) -> Mechanism:
-        """The run these facts describe, ready to be accounted."""
+    def mechanism(
+        self,
+        *,
+        step_size: float,
+        noise_variance: float,
+        gradient_tolerance: float = 0.0,
+        order: float | None = None,
+    ) -> Mechanism:
+        """The run these facts describe, ready to be accounted. `order` is Theorem 5.2's."""
         return Mechanism(
             certificate=self.certificate,
             records=self.records,
             step_size=step_size,
             noise_variance=noise_variance,
-            strong_convexity=self.strong_convexity,
+            # Theorem 5.2 and composition do not use m, which may be negative there
+            strong_convexity=self.strong_convexity if self.strong_convexity > 0 else self.regularization,
+            gibbs=None if order is None else self._gibbs(order),
             lipschitz=self.loss.constants.lipschitz,
             rows_per_subject=self.rows_per_subject,
             proven=self.loss.constants.proven,
@@ -73,6 +93,17 @@ class Problem:
             start=self.start,
             gradient_tolerance=gradient_tolerance,
             warm=self.start == "minimiser" and self.solver == "warm",
+        )
+
+    def _gibbs(self, order: float) -> Gibbs:
+        constants = self.loss.constants
+        return Gibbs(
+            order=order,
+            range=constants.range,
+            smoothness=max(constants.smoothness, constants.weak_convexity),
+            regularization=self.regularization,
+            dimension=self.dimension,
+            form="sharper" if self.certificate == "sharp" else "printed",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,6 +130,8 @@ class Plan:
     gradient_tolerance         γ of the solver, where every release starts from the minimiser
     learn_solver_passes        gradient passes of the solver in a learn and in a request: a forecast from public numbers,
     delete_solver_passes       exact when solver="fixed"
+    order                      the Rényi order of Theorem 5.2 (None: another certificate)
+    horizon                    steps since the last fresh learn that composition affords (None: no limit)
     """
 
     problem: Problem
@@ -111,6 +144,8 @@ class Plan:
     gradient_tolerance: float = 0.0
     learn_solver_passes: int = 0
     delete_solver_passes: int = 0
+    order: float | None = None
+    horizon: int | None = None
 
     @property
     def delete_steps(self) -> int:
@@ -151,24 +186,37 @@ class Plan:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(outputs, features) of the weights inside the engine."""
-        return self.loss.outputs, self.features
+        """Shape of the weights inside the engine: (outputs, features) but for torch modules."""
+        return self.loss.shape(self.features)
 
     @property
     def mechanism(self) -> Mechanism:
         return self.problem.mechanism(
-            step_size=self.step_size, noise_variance=self.noise_variance, gradient_tolerance=self.gradient_tolerance
+            step_size=self.step_size,
+            noise_variance=self.noise_variance,
+            gradient_tolerance=self.gradient_tolerance,
+            order=self.order,
         )
 
     @property
     def dp(self) -> Guarantee:
-        """What one release reveals about a record still there, for every number of steps."""
-        longest = self.learn_steps if self.problem.start == "minimiser" else math.inf
+        """What one release reveals about a record still there, for every number of steps (composition: of the plan's)."""
+        bounded = self.order is not None or self.horizon is not None or self.problem.start == "minimiser"
+        longest = max(self.learn_steps, self.delete_steps) if bounded else math.inf
         return self.mechanism.interval("dp", self.problem.adjacency, steps_with=longest)
 
     @property
     def deletion(self) -> Guarantee:
-        """What the release that serves a deletion reveals about the erased record, whatever came before."""
+        """What the release that serves a deletion reveals about the erased record, whatever came before.
+
+        Under Theorem 5.2: after learning and any number of unobserved requests of at most `batch` edits each.
+        """
+        steps = {"learn_steps": self.learn_steps, "delete_steps": self.delete_steps, "batch": self.problem.batch}
+        near_gibbs = self.mechanism.forgets(**steps)
+        if near_gibbs is not None:
+            return near_gibbs
+        if self.horizon is not None:
+            return self.mechanism.interval("deletion", self.problem.deletion_notion, steps_with=self.horizon)
         return self.mechanism.interval(
             "deletion", self.problem.deletion_notion, steps_with=math.inf, steps_without=self.delete_steps
         )
@@ -185,7 +233,25 @@ class Plan:
 
     @property
     def excess_risk(self) -> float:
-        """Bound on E[L_D(θ)] − min L_D of the released model, (M/2)V_∞ up to the utility tolerance; nats per record."""
+        """Bound on E[L_D(θ)] − min L_D of the released model, (M/2)V_∞ up to the utility tolerance; nats per record.
+
+        (162) under Theorem 5.2; infinite under composition, which promises nothing about accuracy.
+        """
+        if self.horizon is not None:
+            return math.inf
+        gibbs = self.mechanism.gibbs
+        if gibbs is not None:
+            barrier = nonconvex.log_barrier if gibbs.form == "sharper" else nonconvex.log_barrier_printed
+            return nonconvex.excess_risk(
+                log_barrier=barrier(range=gibbs.range, noise_variance=self.noise_variance),
+                range=gibbs.range,
+                noise_variance=self.noise_variance,
+                lipschitz=self.loss.constants.lipschitz,
+                smoothness=gibbs.smoothness,
+                regularization=self.regularization,
+                dimension=self.dimension,
+                deletion=self.deletion.renyi(gibbs.order),
+            )
         if self.problem.start == "minimiser":
             distance = sharp.distance_after(
                 distance_before=(self.gradient_tolerance / self.problem.strong_convexity) ** 2,
@@ -246,7 +312,7 @@ class Plan:
             "rows_per_subject": self.problem.rows_per_subject,
             "gradient_evaluations": self.gradient_evaluations,
             "saving": self.saving,
-            "excess_risk_bound": self.excess_risk,
+            "excess_risk_bound": self.excess_risk if math.isfinite(self.excess_risk) else None,
             "sensitivity_slack": self.mechanism.slack,
         }
 

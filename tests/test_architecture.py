@@ -15,9 +15,9 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("guarantees", "losses"),
     ("guarantee", "records", "features", "noise"),
     ("gradient", "precise", "budget"),
-    ("noisygd", "mechanism", "solver", "extractor"),
+    ("gibbs", "noisygd", "mechanism", "solver", "extractor"),
     ("plan",),
-    ("explain", "planner"),
+    ("explain_nonconvex", "explain", "planner"),
     ("accountant",),
     ("curator",),
     ("stream",),
@@ -28,7 +28,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
 )
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
-LAZY = {("plan", "explain"), ("explain", "planner")}  # inside functions: a plan explains itself on demand
+LAZY = {("plan", "explain"), ("explain", "planner"), ("explain_nonconvex", "planner")}  # inside functions: a plan explains itself on demand
 HEAVY = {
     "torch": {"deep", "gradient", "baselines", "audit", "distributed"},
     "opacus": {"deep", "baselines"},

@@ -37,7 +37,7 @@ class PrivacyFilter:
     def for_plan(cls, plan: Plan) -> PrivacyFilter:
         """The cap that the plan's budget states: of all its `releases` together."""
         nothing = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0)
-        if plan.certificate == "sharp":
+        if plan.certificate in ("sharp", "composition"):
             return cls(replace(nothing, gdp_squared=plan.budget.dp_gdp() ** 2))
         return cls(replace(nothing, rate=plan.budget.dp_rate()[0]))
 

@@ -79,7 +79,7 @@ def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event) ->
 def within(spent: Guarantee, plan: Plan) -> bool:
     """Whether a guarantee lies within the plan's dp budget, in the measure of its certificate (relative 1e-12)."""
     room = 1 + 1e-12
-    if plan.certificate == "sharp":
+    if plan.certificate in ("sharp", "composition"):
         if spent.gdp is not None:
             return spent.gdp_squared <= plan.budget.dp_gdp() ** 2 * room
         if plan.budget.measure == "gdp":

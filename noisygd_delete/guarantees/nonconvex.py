@@ -164,20 +164,21 @@ def learn_steps_printed(
 
 def delete_steps_printed(
     *,
-    learn_steps: float,
     log_barrier: float,
+    order: float,
     deletion: float,
     regularization: float,
     step_size: float,
     batch: int,
     records: int,
 ) -> float:
-    """(19): K_Ā ≥ K_A − (2B/(λη)) log( log(B)/(2(ε_dd + (r/n) log B)) )."""
+    """(19) where K_A is its least: K_Ā ≥ K_A − (2B/(λη)) log( log(B)/(2(ε_dd + (r/n) log B)) ).
+
+    That is (2B/(λη)) log(2q(ε_dd + (r/n) log B)/ε_dd), what the induction needs: it does not matter by how much learning
+    exceeded its own condition.
+    """
     time = _time(log_barrier=log_barrier, regularization=regularization, step_size=step_size)
-    if math.inf in (time, learn_steps):
-        return math.inf
-    saving = math.log(log_barrier / (2 * (deletion + batch / records * log_barrier)))
-    return max(1.0, _round_up(learn_steps - time * saving))
+    return max(1.0, _round_up(time * math.log(2 * order * (1 + batch / records * log_barrier / deletion))))
 
 
 def steps_to_rate(*, start_rate: float, rate: float, discretisation_rate: float, forgetting_rate: float) -> float:

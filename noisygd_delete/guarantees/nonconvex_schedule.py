@@ -64,15 +64,15 @@ def printed(problem: Problem, noise_variance: float) -> Schedule:
         step_size=step_size,
     )
     delete = nonconvex.delete_steps_printed(
-        learn_steps=learn,
         log_barrier=log_barrier,
+        order=problem.order,
         deletion=problem.deletion,
         regularization=problem.regularization,
         step_size=step_size,
         batch=problem.batch,
         records=problem.records,
     )
-    dp = _dp(problem, noise_variance, step_size, max(learn, delete) + (problem.releases - 1) * delete)
+    dp = _dp(problem, noise_variance, step_size, learn, delete)
     return Schedule(noise_variance, log_barrier, step_size, learn, delete, dp)
 
 
@@ -102,7 +102,7 @@ def sharper(problem: Problem, noise_variance: float) -> Schedule:
         range=problem.range, noise_variance=noise_variance, batch=problem.batch, records=problem.records
     )
     delete = max(1.0, steps(target + move))
-    dp = _dp(problem, noise_variance, step_size, max(learn, delete) + (problem.releases - 1) * delete)
+    dp = _dp(problem, noise_variance, step_size, learn, delete)
     return Schedule(noise_variance, log_barrier, step_size, learn, delete, dp)
 
 
@@ -117,16 +117,16 @@ def _step_size(problem: Problem, log_barrier: float) -> float:
     )
 
 
-def _dp(problem: Problem, noise_variance: float, step_size: float, steps: float) -> float:
-    """(18) solved for ε: q Δ²ηK/(4σ²n²)."""
-    if steps == math.inf:
+def _dp(problem: Problem, noise_variance: float, step_size: float, learn: float, delete: float) -> float:
+    """(18) solved for ε, q Δ²ηK/(4σ²n²), with K the most steps that `releases` observed models share with a record."""
+    if math.inf in (learn, delete):
         return math.inf
     rate = composition_rate(
         sensitivity=problem.sensitivity,
         noise_variance=noise_variance,
         records=problem.records,
         step_size=step_size,
-        steps=int(steps),
+        steps=int(max(learn, delete) + (problem.releases - 1) * delete),
     )
     return problem.order * rate
 

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from ..errors import AssumptionViolated, InvalidParameter
 from .base import Loss, LossConstants
+from .clipped import Clipped, clip
 from .linear import Linear
 from .logistic import Logistic
 from .one_vs_rest import OneVsRest
@@ -16,6 +17,7 @@ from .tanh_network import TanhNetwork
 
 __all__ = [
     "CATALOGUE",
+    "Clipped",
     "Linear",
     "Logistic",
     "Loss",
@@ -26,6 +28,7 @@ __all__ = [
     "Softmax",
     "Squared",
     "TanhNetwork",
+    "clip",
     "from_dict",
 ]
 
@@ -48,6 +51,8 @@ def from_dict(description: dict[str, Any]) -> Loss:
     name = fields.pop("name", None)
     if name == "squared":
         Squared()
+    if name == Clipped.name:
+        return clip(from_dict(fields.get("base", {})), fields.get("limit", 0.0))
     if name not in CATALOGUE:
         raise InvalidParameter(f"loss={name!r} must be one of {', '.join(map(repr, CATALOGUE))}")
     try:

@@ -54,6 +54,7 @@ class Loss(ABC):
 
     name: ClassVar[str]
     label_kind: ClassVar[str]  # "binary" (−1/+1), "class" (0..k−1), "target" (real) or "none"
+    twice_differentiable: ClassVar[bool] = True  # the printed theorems assume C²; the tight ones need C^{1,1} only
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", positive("radius", self.radius))
@@ -92,6 +93,14 @@ class Loss(ABC):
     def dimension(self, features: int) -> int:
         """d of the theorems: the number of weights."""
         return self.outputs * features
+
+    def shape(self, features: int) -> tuple[int, int]:
+        """Shape of the weights inside the engine: (outputs, features), for a loss of scores z = Wx."""
+        return self.outputs, features
+
+    def scores(self, weights: Array, features: Array) -> Array:
+        """z = Wx per row: (rows, outputs)."""
+        return features @ weights.T
 
     def to_dict(self) -> dict[str, Any]:
         """JSON description; `losses.from_dict` reads it back."""

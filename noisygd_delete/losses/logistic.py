@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -33,3 +34,10 @@ class Logistic(Loss):
         signs = labels[..., None]
         # s(−m) = (1 − tanh(m/2))/2: no overflow, and 0 for a null slot's label 0
         return signs * ((xp.tanh(scores * signs * 0.5) - 1) * 0.5)
+
+    def unclipped(self, scores: Array, labels: Array, limit: float, xp: Any) -> Array:
+        """The nearest scores with |g| ≤ limit: s(−yz) ≤ limit where yz ≥ log((1 − limit)/limit)."""
+        signs = labels[..., None]
+        edge = math.log1p(-limit) - math.log(limit)
+        margins = scores * signs
+        return signs * (margins + (xp.abs(edge - margins) + edge - margins) / 2)

@@ -39,3 +39,9 @@ class PseudoHuber(Loss):
     def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
         residual = scores - labels[..., None]
         return residual / xp.sqrt(1 + (residual / self.delta) ** 2)
+
+    def unclipped(self, scores: Array, labels: Array, limit: float, xp: Any) -> Array:
+        """The nearest scores with |g| ≤ limit: residuals of size at most limit/√(1 − (limit/δ)²)."""
+        edge = limit / (1 - (limit / self.delta) ** 2) ** 0.5
+        residual = scores - labels[..., None]
+        return labels[..., None] + (xp.abs(residual + edge) - xp.abs(residual - edge)) / 2

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from ..budget import Budget
-from ..errors import AssumptionViolated, InvalidParameter, choice, count, positive, probability
+from ..errors import InvalidParameter, choice, count, positive, probability
 from ..gradient import DTYPES
 from ..guarantee import ADJACENCIES, DELETION_NOTIONS
 from ..losses.base import Loss
 from ..mechanism import CERTIFICATES, STARTS
 from ..plan import SOLVERS, Plan, Problem
+from .composition import FRESH_LEARN, plan_composition
 from .minimiser import plan_minimiser
+from .nonconvex import plan_near_gibbs
 from .sharp import plan_sharp
 from .targets import cheapest_plan
 from .theorem import plan_theorem
 
 __all__ = ["cheapest_plan", "make_plan"]
 
-_PLANNERS = {"theorem": plan_theorem, "sharp": plan_sharp}
+_PLANNERS = {"theorem": plan_theorem, "sharp": plan_sharp, "composition": plan_composition}
 
 
 def make_plan(
@@ -33,7 +35,7 @@ def make_plan(
     batch: int = 1,
     rows_per_subject: int = 1,
     step_size: float | None = None,
-    noise_variance: float | None = None,
+    noise_variance: float | str | None = None,
     utility: bool = True,
     utility_tolerance: float = 0.01,
     dtype: str = "float32",
@@ -41,6 +43,10 @@ def make_plan(
     solver: str = "warm",
     diffusion_steps: int | None = None,
     gradient_tolerance: float | None = None,
+    learn_steps: int | None = None,
+    delete_steps: int | None = None,
+    requests_per_learn: int = 20,
+    fresh_learn: str = "demand",
 ) -> Plan:
     """The least noise and the fewest steps whose guarantees lie within the budget.
 
@@ -49,13 +55,16 @@ def make_plan(
         records: n, the public number of slots. features: columns, the constant one included.
         regularization: λ > 0.
         budget: of one release; with `releases=N > 1` the dp part is for N observed publications together.
-        certificate: "theorem" (Theorem 5.1 as printed) or "sharp" (the tight bound of the same algorithm).
+        certificate: "theorem" (Theorem 5.1, or 5.2 for a non-convex loss, as printed), "sharp" (the tight bound of the same
+            algorithm: also for non-convex losses with λ > β₋, and Theorem 5.2 sharpened for the others) or "composition"
+            (non-convex losses: every noisy step costs, nothing is forgotten before a fresh learn).
         adjacency: "replace" or "zero-out", of the dp guarantee.
         deletion_notion: "definition-4.1" (against never there) or "pairwise" (x or x′; sharp only).
         batch: r, records edited by one request, for the utility condition alone.
         rows_per_subject: rows of one data subject that must be forgotten together.
         step_size: η; None takes 1/(2(λ+β)) under theorem and 1/(m+β₋+β) = 1/(λ+β) under sharp.
-        noise_variance: σ²; None takes the calibrated one, a larger value is allowed.
+        noise_variance: σ²; None takes the calibrated one, a larger value is allowed. "cheapest" (Theorem 5.2): the least
+            beyond which the steps hardly fall; the model is then near the prior, and the plan says how near.
         utility: also take enough steps that accuracy never degrades over any number of requests.
         dtype: of the rows in the gradient; "float64" makes the rounding slack negligible.
         start: where Noisy-GD starts: "published" (the paper) or "minimiser" (solve for the minimiser of the current
@@ -64,9 +73,12 @@ def make_plan(
             deleted record leaves exactly nothing; "fixed" also takes a number of passes that no record can change.
         diffusion_steps: K of start="minimiser"; None weighs the noise inflation 1/(1 − c^{2K}) against passes.
         gradient_tolerance: γ of the solver; None takes a hundredth of what one record can do.
+        learn_steps, delete_steps, requests_per_learn, fresh_learn: under composition only: K_A, K_Ā, the requests served
+            before a fresh learn is due, and whether it is run then ("automatic") or asked for ("demand").
 
     Raises:
         InvalidParameter, AssumptionViolated: with the value, its range and what to do.
+        PlanInfeasible: no machine can run the steps; carries the plan, the numbers and the nearest ways out.
     """
     if not isinstance(loss, Loss):
         raise InvalidParameter(
@@ -89,7 +101,9 @@ def make_plan(
         batch=count("batch", batch),
         rows_per_subject=count("rows_per_subject", rows_per_subject),
         step_size=None if step_size is None else positive("step_size", step_size),
-        noise_variance=None if noise_variance is None else positive("noise_variance", noise_variance),
+        noise_variance=noise_variance
+        if noise_variance in (None, "cheapest")
+        else positive("noise_variance", noise_variance),
         utility=bool(utility),
         utility_tolerance=probability("utility_tolerance", utility_tolerance),
         dtype=choice("dtype", dtype, DTYPES),
@@ -97,16 +111,28 @@ def make_plan(
         solver=choice("solver", solver, SOLVERS),
         diffusion_steps=None if diffusion_steps is None else count("diffusion_steps", diffusion_steps),
         gradient_tolerance=None if gradient_tolerance is None else positive("gradient_tolerance", gradient_tolerance),
+        learn_steps=None if learn_steps is None else count("learn_steps", learn_steps),
+        delete_steps=None if delete_steps is None else count("delete_steps", delete_steps),
+        requests_per_learn=count("requests_per_learn", requests_per_learn),
+        fresh_learn=choice("fresh_learn", fresh_learn, FRESH_LEARN),
     )
+    if noise_variance == "cheapest" and not (problem.near_gibbs and start == "published"):
+        raise InvalidParameter(
+            "noise_variance='cheapest' is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps"
+        )
     if start == "minimiser":
         return plan_minimiser(problem)
     if solver != "warm" or diffusion_steps is not None or gradient_tolerance is not None:
         raise InvalidParameter(
             "solver, diffusion_steps and gradient_tolerance belong to start='minimiser'; leave them out, or choose it"
         )
-    if not loss.constants.convex:
-        raise AssumptionViolated(f"the {loss.name} loss is not convex; certificate={certificate!r} needs a convex loss")
-    if certificate not in _PLANNERS:
+    if certificate != "composition" and (learn_steps is not None or delete_steps is not None):
+        raise InvalidParameter(
+            f"learn_steps and delete_steps are chosen by certificate={certificate!r}; leave them out, or use 'composition'"
+        )
+    if problem.near_gibbs:
+        return plan_near_gibbs(problem)
+    if certificate == "composition" and loss.constants.convex:
         raise InvalidParameter(
             f"certificate={certificate!r} is not available for convex losses; use 'theorem' or 'sharp'"
         )

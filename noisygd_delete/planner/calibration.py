@@ -49,9 +49,10 @@ def calibrate(problem: Problem, single: float, complete: Complete, affordable: C
         plan = complete(least)
     if problem.noise_variance is None:
         return plan
-    if not problem.noise_variance >= least * (1 - 1e-12):
+    asked = float(problem.noise_variance)
+    if not asked >= least * (1 - 1e-12):
         raise InvalidParameter(
-            f"noise_variance={problem.noise_variance:g} is below {least:g}, the least that meets the dp budget; "
+            f"noise_variance={asked:g} is below {least:g}, the least that meets the dp budget; "
             "leave it out, raise it, or raise the budget"
         )
-    return complete(problem.noise_variance)
+    return complete(asked)

@@ -12,6 +12,11 @@ from .calibration import calibrate
 def plan_theorem(problem: Problem) -> Plan:
     """Theorem 5.1: (σ² from ε_dp), (16) for deletion and (17) for utility, at η = 1/(2(λ+β))."""
     constants, lam = problem.loss.constants, problem.regularization
+    if not problem.loss.twice_differentiable:
+        raise AssumptionViolated(
+            f"the {problem.loss.name} loss is C^{{1,1}}, not twice differentiable, which Theorem 5.1 assumes; "
+            "certificate='sharp' needs no more and is tighter"
+        )
     if problem.deletion_notion == "pairwise":
         raise InvalidParameter(
             "deletion_notion='pairwise' needs certificate='sharp': Theorem 5.1 states Definition 4.1 (a deleted record "

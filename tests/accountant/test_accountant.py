@@ -113,6 +113,7 @@ def test_an_extractor_counts_with_the_first_model_that_carries_it():
     assert accountant.dp_cumulative([1], adjacency="zero-out").renyi(4) == trained.renyi(4)
     # a deletion does not take it back; an extractor trained afterwards does, for who saw nothing before
     assert accountant.deletion(1, 3, [3]).renyi(4) > trained.renyi(4)
+    assert accountant.forgotten().renyi(4) == accountant.deletion(1, 3, [3]).renyi(4)
     again = accountant.what_if(PHI, RELEARN)
     assert again.deletion(1, 4, [4, 5]).renyi(4) == 0
     with pytest.raises(InvalidParameter, match="extractor"):

@@ -9,7 +9,7 @@ import pytest
 
 from noisygd_delete import guarantee as guarantee_module
 from noisygd_delete import mechanism as mechanism_module
-from noisygd_delete.accountant import accountant as accountant_module
+from noisygd_delete.accountant import history as history_module
 from noisygd_delete.guarantees import conversion, convex, gaussian, renyi, sharp
 from tests.accountant import checks
 
@@ -51,10 +51,10 @@ def without_subjects(patch):
 
 def walk(edit):
     """Mutate the stretches of a history."""
-    right = accountant_module.stretches
+    right = history_module.stretches
 
     def plant(patch):
-        patch.setattr(accountant_module, "stretches", lambda events, **given: edit(right, list(events), given))
+        patch.setattr(history_module, "stretches", lambda events, **given: edit(right, list(events), given))
 
     return plant
 
@@ -132,14 +132,14 @@ def rounds_inward(**given):
 
 
 def record_ignores_times(patch):
-    right = accountant_module.Accountant.record
+    right = history_module.History.record
 
     def record(self, event, times=1):
         number = right(self, event, times)
         self._published = Counter(dict.fromkeys(self._published, 1))
         return number
 
-    patch.setattr(accountant_module.Accountant, "record", record)
+    patch.setattr(history_module.History, "record", record)
 
 
 MUTANTS = {

@@ -1,0 +1,250 @@
+"""The releases so far -> every question about ε_dp and ε_dd.
+
+Both worlds of a guarantee restart from the same point at every *observed* model, so a history costs the sum of its
+intervals: each observed release costs only the steps since the last observed one. (Theorem 4.3 of the paper, which would
+add a fresh ε_dp per release for any pair of algorithms, is false as a general statement and is not used.) This
+conditioning is also what makes the sums valid for adaptive requests, as long as the schedule and the set of observed
+releases are fixed in advance.
+
+What was observed is an assertion made with each query (default: every release). It is never stored.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from typing import Self
+
+from ..errors import InvalidParameter, NotLearned, count
+from ..guarantee import Guarantee
+from ..mechanism import Mechanism
+from ..plan import Plan
+from .events import Event
+from .worlds import Stretch, alone, compose, stretches
+
+
+class History:
+    """What a sequence of releases, numbered from 1, reveals.
+
+    `plan` supplies the default adjacency and deletion notion; events of earlier plans keep their own facts. Queries cost
+    time linear in the number of releases; `dp_cumulative()` only in the number of distinct ones.
+    """
+
+    def __init__(self, plan: Plan | None = None, events: Iterable[Event] = ()) -> None:
+        self.plan = plan
+        self._events: list[Event] = []
+        self._published: Counter[Stretch] = Counter()  # the stretches of a history of which everything is observed
+        for event in events:
+            self.record(event)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(self._events)
+
+    def record(self, event: Event, times: int = 1) -> int:
+        """Append a release, or `times` equal ones after each other; returns the number of the last.
+
+        Raises:
+            InvalidParameter: the event resumes a chain with other facts than the chain began with.
+        """
+        number = count("times", times)
+        self._check_next(event)
+        self._events += [event] * number
+        if event.steps:
+            self._published[event.mechanism, event.steps, 0.0] += number
+        return len(self._events)
+
+    def what_if(self, *events: Event) -> Self:
+        """The same as it would be after further releases; this one is not changed. Any query may be put to it."""
+        ahead = type(self)(self.plan)
+        ahead._events, ahead._published = list(self._events), self._published.copy()
+        for event in events:
+            ahead.record(event)
+        return ahead
+
+    def _check_next(self, event: Event) -> None:
+        if event.kind != "unlearn":
+            return
+        if not self._events:
+            raise InvalidParameter("the first release must be a 'learn': there is no published model to resume from")
+        if self._events[-1].kind == "extractor":
+            raise InvalidParameter(
+                "a new extractor needs a fresh learn ('relearn'): the published model read other features"
+            )
+        if not event.fresh and event.mechanism != self._events[-1].mechanism:
+            raise InvalidParameter("a change of plan or of n needs a fresh learn ('relearn'); it cannot resume a chain")
+
+    def _adjacency(self, about: str, asked: str | None) -> str:
+        if asked is not None:
+            return asked
+        if self.plan is None:
+            return "replace" if about == "dp" else "definition-4.1"
+        return self.plan.problem.adjacency if about == "dp" else self.plan.problem.deletion_notion
+
+    def _number(self, name: str, value: int) -> int:
+        if not self._events:
+            raise NotLearned("nothing has been released yet; call learn first")
+        number = count(name, value)
+        if number > len(self._events):
+            raise InvalidParameter(f"{name}={number} must be at most {len(self._events)}, the number of releases")
+        return number
+
+    def _observed(self, observed: Iterable[int] | None) -> Collection[int]:
+        if observed is None:
+            return range(1, len(self._events) + 1)
+        return {self._number("observed release", number) for number in observed}
+
+    def _total(self, about: str, adjacency: str, parts: Counter[Stretch], observed: Collection[int]) -> Guarantee:
+        total = compose(about, adjacency, parts, self._events[-1])
+        everything = len(observed) == len(self._events)
+        seen = "every release is observed" if everything else f"only {_listed(observed)} observed"
+        return replace(total, assumptions=(*total.assumptions, f"{seen}; this set was fixed in advance"))
+
+    def dp(self, release: int | None = None, *, adjacency: str | None = None) -> Guarantee:
+        """What one release (default: the last) reveals on its own about a record present since the start."""
+        number = self._number("release", len(self._events) if release is None else release)
+        return self.dp_cumulative(observed=[number], adjacency=adjacency)
+
+    def dp_of_each(self, last: int | None = None, *, adjacency: str | None = None) -> list[Guarantee]:
+        """`dp(release)` for each of the last releases (default: all), in one pass."""
+        world = self._adjacency("dp", adjacency)
+        each = list(alone(self._events))[0 if last is None else -count("last", last) :]
+        answers = {parts: compose("dp", world, Counter(parts), self._events[-1]) for parts in dict.fromkeys(each)}
+        return [answers[parts] for parts in each]
+
+    def dp_cumulative(
+        self, observed: Iterable[int] | None = None, *, present_from: int = 1, adjacency: str | None = None
+    ) -> Guarantee:
+        """What all observed releases together reveal about a record that is still there.
+
+        Args:
+            observed: release numbers; default every release.
+            present_from: the first release that the record took part in (default: the first of all, the worst case).
+        """
+        world = self._adjacency("dp", adjacency)
+        start = self._number("present_from", present_from)
+        if observed is None and start == 1:
+            return self._total("dp", world, self._published, self._observed(None))
+        seen = self._observed(observed)
+        parts = Counter(stretches(self._events, present_from=start, erased_at=None, observed=seen))
+        return self._total("dp", world, parts, seen)
+
+    def deletion(
+        self,
+        present_from: int = 1,
+        erased_at: int | None = None,
+        observed: Iterable[int] | None = None,
+        *,
+        notion: str | None = None,
+    ) -> Guarantee:
+        """What the observed releases reveal about a record present from one release and erased at another.
+
+        Args:
+            present_from: the first release that the record took part in (default: the first of all, the worst case).
+            erased_at: the release that served its erasure (default: the last).
+            observed: release numbers; default every release, the adversary to whom requests may be adaptive. Pass the
+                releases from `erased_at` on for an observer who came after the erasure.
+        """
+        world = self._adjacency("deletion", notion)
+        start, erased = self._lifetime(present_from, erased_at)
+        seen = self._observed(observed)
+        parts = Counter(stretches(self._events, present_from=start, erased_at=erased, observed=seen))
+        composed = self._total("deletion", world, parts, seen)
+        hidden = self._hidden_past(erased, seen) if world == "definition-4.1" else None
+        if hidden is None:
+            return composed
+        order = hidden.points[0][0]
+        return min(composed, hidden, key=lambda guarantee: guarantee.renyi(order))
+
+    def _hidden_past(self, erased_at: int, observed: Collection[int]) -> Guarantee | None:
+        """Theorem 5.2, for an observer who came after the erasure: later models are functions of the first one seen."""
+        first = min(observed, default=0)
+        if first < erased_at or any(event.kind == "extractor" for event in self._events[:first]):
+            return None
+        began = max(number for number in range(1, first + 1) if self._events[number - 1].fresh)
+        chain = self._events[began - 1 : first]
+        facts = chain[0].mechanism
+        return (
+            facts.forgotten([(event.steps, event.edits) for event in chain]) if isinstance(facts, Mechanism) else None
+        )
+
+    def forgotten(self) -> Guarantee:
+        """What the last release reveals about what it erased, whatever came before: Definition 4.1 as the plan states it.
+
+        Under Theorem 5.2 it depends on the edits and steps of every release since the last fresh learn.
+        """
+        last = self._events[-1]
+        if any(event.kind == "extractor" for event in self._events[:-1]):  # no deletion takes back what it learned
+            return self.deletion(1, len(self._events), [len(self._events)])
+        if last.kind != "unlearn":
+            return last.mechanism.interval("deletion", self._adjacency("deletion", None), steps_with=0)
+        hidden = self._hidden_past(len(self._events), {len(self._events)})
+        if hidden is not None:
+            return hidden
+        assert self.plan is not None
+        return self.plan.deletion
+
+    def _lifetime(self, present_from: int, erased_at: int | None) -> tuple[int, int]:
+        start = self._number("present_from", present_from)
+        erased = self._number("erased_at", len(self._events) if erased_at is None else erased_at)
+        if not start < erased:
+            raise InvalidParameter(f"erased_at={erased} must come after present_from={start}")
+        return start, erased
+
+    def deletion_adaptive(
+        self, models_seen: int, present_from: int = 1, erased_at: int | None = None, *, notion: str | None = None
+    ) -> Guarantee:
+        """Deletion under p-adaptive requests: requesters saw any p models before the erasure, nobody knows which.
+
+        The observer sees every release from `erased_at` on. Each model seen costs at most what it reveals on its own, so
+        the p dearest ones and the deletion as if nothing had been seen bound the rest; never more than all of them seen.
+        (This is ε_dd + p ε_dp for Noisy-GD, by conditioning on the models; Theorem 4.3 itself is not used.)
+        """
+        seen = count("models_seen", models_seen, minimum=0)
+        world = self._adjacency("deletion", notion)
+        start, erased = self._lifetime(present_from, erased_at)
+
+        def cost(observed: Collection[int]) -> Guarantee:
+            parts = Counter(stretches(self._events, present_from=start, erased_at=erased, observed=observed))
+            return compose("deletion", world, parts, self._events[-1])
+
+        everything, afterwards = cost(self._observed(None)), cost(range(erased, len(self._events) + 1))
+        # a chain that the record joined half-way counts from there
+        lone = Counter(alone(self._events[start - 1 : erased - 1]))
+        before = [
+            (compose("deletion", world, Counter(parts), self._events[-1]), times) for parts, times in lone.items()
+        ]
+        dearest = afterwards + _dearest(before, seen, afterwards)
+        least = everything if seen >= erased - start or dearest.covers(everything) else dearest
+        who = f"requests depend on at most {seen} of the models published before the erasure, whichever they are"
+        return replace(least, assumptions=(*least.assumptions, who))
+
+
+def _dearest(before: list[tuple[Guarantee, int]], number: int, like: Guarantee) -> Guarantee:
+    """A bound on the sum of any `number` of the guarantees: the largest of each kind of part."""
+
+    def largest(cost: Callable[[Guarantee], float]) -> float:
+        total, left = 0.0, number
+        for value, times in sorted(((cost(part), times) for part, times in before), reverse=True):
+            taken = min(left, times)
+            total, left = total + value * taken if taken else total, left - taken
+        return total
+
+    orders = sorted({order for part, _ in before for order, _ in part.points})
+    return replace(
+        like,
+        gdp_squared=largest(lambda part: part.gdp_squared),
+        rate=largest(lambda part: part.rate),
+        points=tuple((q, largest(lambda part, q=q: part.listed(q))) for q in orders),  # type: ignore[misc]
+        rows=min((part.rows for part, _ in before), default=like.rows),
+        proven=like.proven and all(part.proven for part, _ in before),
+        slack=max((part.slack for part, _ in before), default=like.slack),
+    )
+
+
+def _listed(observed: Collection[int]) -> str:
+    numbers = sorted(observed)
+    if len(numbers) <= 12:
+        return f"the releases {numbers} are"
+    return f"{len(numbers)} releases from {numbers[0]} to {numbers[-1]} are"

@@ -1,0 +1,141 @@
+"""A whole torch module trained by Noisy-GD, its per-record gradients clipped to L.
+
+Clipping makes every record's influence at most L, which is all that composition needs. It does not keep convexity,
+smoothness or a potential (Lemma F.3 is false beyond losses with one gradient direction per record), so composition is
+also all that is certified, and the constants are marked "declared".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.func import functional_call, grad, vmap
+
+from ..errors import AssumptionViolated, InvalidParameter, positive
+from ..losses.base import LossConstants
+from ..losses.softmax import Softmax
+from ..records import Records
+
+_ROOM = 1e-5  # relative: clipping to L(1 − 1e-5) keeps the float32 rounding of norms and scales below L
+
+
+@dataclass(frozen=True, eq=False)
+class Network(Softmax):
+    """Cross-entropy of `module(inputs)`, gradients clipped to L per record.
+
+    module         maps (rows, *input_shape) to (rows, classes); every record on its own (no batch normalisation)
+    clip           L
+    input_shape    shape of one record; the table holds it flattened
+    curvature      declared β of the clipped loss: it only sets the default step size 1/(λ+β), no guarantee uses it
+    init_variance  variance per weight of the initial law, independent of the data
+    device         where gradients are computed; the same numbers within floating-point tolerance
+    block          records per call: memory is block × weights
+
+    `radius` bounds nothing here but the table's rows, which are checked against it.
+    """
+
+    module: torch.nn.Module = field(default_factory=torch.nn.Identity)
+    clip: float = 1.0
+    input_shape: tuple[int, ...] = ()
+    curvature: float = 1.0
+    init_variance: float = 0.01
+    device: str = "cpu"
+    block: int = 256
+
+    name: ClassVar[str] = "network"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("clip", "curvature", "init_variance"):
+            object.__setattr__(self, name, positive(name, getattr(self, name)))
+        if self.dimension(0) == 0:
+            raise InvalidParameter("the module has no parameters to train")
+        if any(True for _ in self.module.buffers()):
+            raise AssumptionViolated(
+                "the module has buffers (batch statistics?): one record's output would depend on the others, so no "
+                "per-record gradient exists. Use GroupNorm or LayerNorm instead of BatchNorm"
+            )
+        self.module.eval().requires_grad_(False).to(self.device)
+
+    @property
+    def constants(self) -> LossConstants:
+        return LossConstants(
+            lipschitz=self.clip, smoothness=self.curvature, weak_convexity=math.inf, range=math.inf, proven=False
+        )
+
+    def dimension(self, features: int) -> int:
+        return sum(parameter.numel() for parameter in self.module.parameters())
+
+    def shape(self, features: int) -> tuple[int, int]:
+        return 1, self.dimension(features)
+
+    def to_dict(self) -> dict[str, Any]:
+        raise InvalidParameter(
+            "a plan of a torch module is not written to JSON: keep the module's code and save weights"
+        )
+
+    def scores(self, weights: NDArray[np.float64], features: NDArray[Any]) -> NDArray[np.float64]:
+        """(rows, classes) float64."""
+        rows = torch.as_tensor(np.asarray(features, np.float32), device=self.device)
+        parameters = self._parameters(weights)
+        with torch.no_grad():
+            blocks = [
+                functional_call(self.module, parameters, (self._inputs(part),)) for part in torch.split(rows, 4096)
+            ]
+        return torch.cat(blocks).double().cpu().numpy()
+
+    def objective(self, records: Records, *, regularization: float, dtype: str) -> ClippedObjective:
+        return ClippedObjective(self, records, regularization)
+
+    def _inputs(self, rows: torch.Tensor) -> torch.Tensor:
+        return rows.reshape(len(rows), *self.input_shape) if self.input_shape else rows
+
+    def _parameters(self, weights: NDArray[np.float64]) -> dict[str, torch.Tensor]:
+        named = dict(self.module.named_parameters())
+        flat = torch.as_tensor(np.asarray(weights, np.float32).reshape(-1), device=self.device)
+        parts = torch.split(flat, [parameter.numel() for parameter in named.values()])
+        return {name: part.view_as(named[name]) for name, part in zip(named, parts, strict=True)}
+
+    def clipped_gradients(
+        self, weights: NDArray[np.float64], rows: torch.Tensor, labels: torch.Tensor
+    ) -> Iterator[torch.Tensor]:
+        """Blocks of clipped per-record gradients, (records, d)."""
+
+        def loss(parameters: dict[str, torch.Tensor], row: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+            scores = functional_call(self.module, parameters, (self._inputs(row[None]),))
+            return torch.nn.functional.cross_entropy(scores, label[None])
+
+        per_record = vmap(grad(loss), in_dims=(None, 0, 0))
+        parameters = self._parameters(weights)
+        for part, answers in zip(torch.split(rows, self.block), torch.split(labels, self.block), strict=True):
+            gradients = per_record(parameters, part, answers)
+            flat = torch.cat([gradients[name].reshape(len(part), -1) for name in parameters], dim=1)
+            norms = torch.linalg.vector_norm(flat, dim=1, keepdim=True, dtype=torch.float64)
+            scale = torch.clamp(self.clip * (1 - _ROOM) / torch.clamp(norms, min=1e-30), max=1.0)
+            yield flat * scale.float()
+
+
+class ClippedObjective:
+    """The gradient of one table under a `Network`. Null slots are masked out: Φ(0) need not be 0."""
+
+    def __init__(self, network: Network, records: Records, regularization: float) -> None:
+        used = records.occupied
+        self._network = network
+        self._rows = torch.as_tensor(records.features[used], device=network.device)
+        self._labels = torch.as_tensor(records.labels[used].astype(np.int64), device=network.device)
+        self._slots = records.slots
+        self._regularization = regularization
+
+    def gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(1/n) Σ clipped ∇ℓ + λθ, (1, d) float64."""
+        total = torch.zeros(weights.size, dtype=torch.float64, device=self._network.device)
+        for block in self._network.clipped_gradients(weights, self._rows, self._labels):
+            total += block.sum(dim=0, dtype=torch.float64)
+        gradient: NDArray[np.float64] = total.cpu().numpy()[None] / self._slots + self._regularization * weights
+        return gradient

@@ -1,0 +1,124 @@
+"""torch modules under composition: clipped per-record gradients, declared constants, horizon, refusals."""
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, Curator, Records, make_plan
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter
+
+torch = pytest.importorskip("torch", reason="deep.py needs torch")
+
+from noisygd_delete.deep import Network  # noqa: E402
+
+
+def perceptron():
+    return torch.nn.Sequential(torch.nn.Linear(5, 6), torch.nn.Tanh(), torch.nn.Linear(6, 3))
+
+
+def table(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, n)
+    rows = rng.normal(size=(n, 5)) * 0.3 + np.eye(3, 5)[labels] * 1.5
+    return rows / np.linalg.norm(rows, axis=1).max(), labels
+
+
+def network(**options):
+    return Network(radius=1.0, classes=3, module=perceptron(), init_variance=0.1, curvature=0.5, **options)
+
+
+def plan_for(loss, n=200, **options):
+    budget = options.pop("budget", Budget(order=4, dp=2.0, deletion=2.0))
+    return make_plan(
+        loss, records=n, features=5, regularization=1e-2, budget=budget,
+        certificate="composition", learn_steps=150, delete_steps=5, **options,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def weights():
+    return np.random.default_rng(1).normal(size=(1, 57)) * 2
+
+
+def test_every_record_moves_the_gradient_by_at_most_the_clip(weights):
+    rows, labels = table()
+    loss = network(clip=0.25)
+    inputs, answers = torch.tensor(rows, dtype=torch.float32), torch.tensor(labels)
+    clipped = torch.cat(list(loss.clipped_gradients(weights, inputs, answers))).double()
+    norms = torch.linalg.vector_norm(clipped, dim=1)
+    assert norms.max() <= 0.25
+    assert (norms > 0.2499).any()  # and the clip is at work
+    raw = torch.cat(
+        list(
+            network(
+                clip=1e6,
+            ).clipped_gradients(weights, inputs, answers)
+        )
+    ).double()
+    assert torch.linalg.vector_norm(raw, dim=1).max() > 0.25
+
+
+def test_unclipped_gradient_is_autograds(weights):
+    rows, labels = table()
+    loss = network(clip=1e6)
+    objective = loss.objective(Records(rows, labels), regularization=0.1, dtype="float32")
+    parameters = {name: value.clone().requires_grad_() for name, value in loss._parameters(weights).items()}
+    scores = torch.func.functional_call(loss.module, parameters, (torch.tensor(rows, dtype=torch.float32),))
+    mean = torch.nn.functional.cross_entropy(scores, torch.tensor(labels))
+    expected = torch.cat([g.reshape(-1) for g in torch.autograd.grad(mean, list(parameters.values()))]).numpy()
+    assert objective.gradient(weights)[0] - 0.1 * weights[0] == pytest.approx(expected, abs=1e-5)
+
+
+def test_neighbouring_tables_differ_by_at_most_the_sensitivity(weights):
+    rows, labels = table()
+    loss = network(clip=0.3)
+    records = Records(rows, labels)
+    before = loss.objective(records, regularization=0.1, dtype="float32").gradient(weights)
+    from noisygd_delete import EditRequest
+
+    erased = records.apply(EditRequest.delete([11]))
+    after = loss.objective(erased, regularization=0.1, dtype="float32").gradient(weights)
+    assert 0 < 200 * np.linalg.norm(before - after) <= 0.3 * (1 + 1e-6)
+    # the slot is masked, although the module does not vanish on a zero row
+    assert loss.scores(weights, np.zeros((1, 5))).any()
+
+
+def test_learns_deletes_and_says_declared():
+    rows, labels = table(1500)
+    plan = plan_for(network(clip=0.3), n=1500)
+    curator = Curator(Records(rows, labels), plan)
+    release = curator.learn()
+    assert release.model.accuracy(curator.records) > 0.85
+    erased = curator.delete([3])
+    assert erased.guarantees["deletion"].renyi(4) <= 2.0
+    assert not erased.guarantee.proven
+    assert any("declared" in text for text in erased.guarantee.assumptions)
+    assert plan.mechanism.lipschitz == 0.3
+    assert plan.dimension == 57
+
+
+@pytest.mark.parametrize("certificate", ["theorem", "sharp"])
+def test_only_composition_is_certified(certificate):
+    with pytest.raises(AssumptionViolated, match="composition"):
+        make_plan(
+            network(), records=200, features=5, regularization=10.0,
+            budget=Budget(order=4, dp=2.0, deletion=2.0), certificate=certificate,
+        )  # fmt: skip
+
+
+def test_batch_statistics_and_json_are_refused():
+    with pytest.raises(AssumptionViolated, match="BatchNorm"):
+        Network(radius=1.0, classes=3, module=torch.nn.Sequential(torch.nn.Linear(5, 3), torch.nn.BatchNorm1d(3)))
+    with pytest.raises(InvalidParameter, match="no parameters"):
+        Network(radius=1.0, classes=3)
+    with pytest.raises(InvalidParameter, match="JSON"):
+        network().to_dict()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+def test_cuda_gives_the_same_gradient(weights):
+    rows, labels = table()
+    here, there = (
+        network(clip=0.3, device=device).objective(Records(rows, labels), regularization=0.1, dtype="float32")
+        for device in ("cpu", "cuda")
+    )
+    assert there.gradient(weights) == pytest.approx(here.gradient(weights), abs=1e-6)

@@ -1,0 +1,121 @@
+"""Clipping keeps convexity with one gradient direction per record, and not in general: Lemma F.3's counter-examples."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from noisygd_delete import Budget, Curator, Records, losses, make_plan
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter
+from tests.oracles import loss_attack
+
+
+def symmetric_part(field, point, step=1e-6):
+    columns = [(field(point + step * e) - field(point - step * e)) / (2 * step) for e in np.eye(len(point))]
+    jacobian = np.stack(columns, axis=1)
+    return (jacobian + jacobian.T) / 2, jacobian
+
+
+def clipped(gradient, limit):
+    return lambda point: gradient(point) * min(1.0, limit / np.linalg.norm(gradient(point)))
+
+
+@pytest.mark.parametrize("h", [0.2, 3.0, 10.0])
+def test_clipped_quadratics_are_not_convex(h):
+    """f = ½θᵀHθ: eigenvalues (L/2‖g‖)(vᵀHv ± ‖Hv‖) with v ⟂ g, one of them negative."""
+    matrix, limit = np.diag([1.0, h]), 0.5
+    point = np.array([1.0, 1.3])
+    gradient = matrix @ point
+    assert np.linalg.norm(gradient) > limit
+    symmetric, jacobian = symmetric_part(clipped(lambda t: matrix @ t, limit), point)
+    direction = gradient / np.linalg.norm(gradient)
+    v = np.array([-direction[1], direction[0]])
+    scale = limit / (2 * np.linalg.norm(gradient))
+    expected = scale * (v @ matrix @ v + np.array([-1, 1]) * np.linalg.norm(matrix @ v))
+    assert np.linalg.eigvalsh(symmetric) == pytest.approx(expected, rel=1e-5)
+    assert expected[0] < 0
+    assert abs(jacobian[0, 1] - jacobian[1, 0]) > 0.01  # and it is no gradient at all
+
+
+def test_two_clipped_runs_can_move_apart():
+    """What a convex certificate would promise fails: a small gradient step on the clipped quadratic expands a distance."""
+    matrix, limit, eta = np.diag([1.0, 10.0]), 0.5, 0.05
+    field = clipped(lambda t: matrix @ t, limit)
+    point = np.array([1.0, 1.3])
+    _, vectors = np.linalg.eigh(symmetric_part(field, point)[0])
+    left, right = point, point + 1e-4 * vectors[:, 0]
+    after = np.linalg.norm((right - eta * field(right)) - (left - eta * field(left)))
+    assert after > 1e-4
+
+
+def softmax_field(classes, limit):
+    loss = losses.Softmax(1.0, classes)
+    return clipped(lambda z: loss.derivative(z[None].copy(), np.array([0]), np)[0], limit)
+
+
+def test_clipped_softmax_is_not_convex_for_three_classes():
+    rng = np.random.default_rng(0)
+    worst = min(
+        np.linalg.eigvalsh(symmetric_part(softmax_field(3, 0.3), z)[0])[0] for z in 2 * rng.standard_normal((300, 3))
+    )
+    assert worst < -1e-3
+    # two classes have one direction: convexity survives
+    flat = min(
+        np.linalg.eigvalsh(symmetric_part(softmax_field(2, 0.3), z)[0])[0] for z in 2 * rng.standard_normal((300, 2))
+    )
+    assert flat > -1e-8
+
+
+def test_the_engine_refuses_to_clip_what_it_may_not():
+    with pytest.raises(AssumptionViolated, match=r"Lemma F\.3"):
+        losses.clip(losses.Softmax(1.0, 3), 0.5)
+    with pytest.raises(AssumptionViolated, match="gradient directions"):
+        losses.clip(losses.TanhNetwork(1.0, (1.0, 1.0)), 0.5)
+    for loss in (losses.Sigmoid(1.0), losses.Linear(1.0)):
+        with pytest.raises(InvalidParameter, match="smaller radius"):
+            losses.clip(loss, 0.1)
+    assert losses.clip(losses.Softmax(1.0, 3), 2.0) == losses.Softmax(1.0, 3)  # nothing to clip
+
+
+ALLOWED = [
+    (losses.clip(losses.Logistic(2.0), 0.5), (-1.0, 1.0)),
+    (losses.clip(losses.Logistic(1.0), 0.8), (-1.0, 1.0)),
+    (losses.clip(losses.PseudoHuber(1.0, 1.0), 0.3), (-1.0, 0.4)),
+]
+
+
+@pytest.mark.parametrize(("loss", "labels"), ALLOWED, ids=str)
+def test_clipped_scalar_losses_keep_their_constants(loss, labels):
+    rng, declared = np.random.default_rng(1), loss.constants
+    points = np.linspace(-20, 20, 40_001)
+    for label in labels:
+        # kinks defeat high-order differences; a monotone g with bounded increments is convexity and smoothness themselves
+        g = loss.derivative(points[:, None], np.full(len(points), label), np)[:, 0]
+        assert np.abs(g).max() * loss.radius == pytest.approx(declared.lipschitz)
+        increments = np.diff(g) / np.diff(points) * loss.radius**2
+        assert increments.min() >= 0
+        assert increments.max() <= declared.smoothness * (1 + 1e-9)
+        assert np.ptp(loss.value(points[:, None], np.full(len(points), label), np)) > 1
+    scores, targets = rng.normal(size=(60, 1)) * 4, rng.choice(labels, 60)
+    derivative = loss.derivative(scores, targets, np)
+    assert derivative == pytest.approx(loss_attack.gradient(lambda z: loss.value(z, targets, np), scores), abs=1e-6)
+    there = loss.derivative(torch.tensor(scores), torch.tensor(targets), torch)
+    assert there.numpy() == pytest.approx(derivative, abs=1e-14)
+    assert losses.from_dict(json.loads(json.dumps(loss.to_dict()))) == loss
+
+
+def test_clipped_losses_get_the_tight_certificate_and_not_the_printed_theorem():
+    options = {"records": 200, "features": 2, "regularization": 0.1, "budget": Budget(order=2, dp=1.0, deletion=0.1)}
+    loss = losses.clip(losses.Logistic(1.0), 0.5)
+    with pytest.raises(AssumptionViolated, match="twice differentiable"):
+        make_plan(loss, certificate="theorem", **options)
+    plan = make_plan(loss, certificate="sharp", **options)
+    whole = make_plan(losses.Logistic(1.0), certificate="sharp", **options)
+    assert plan.noise_variance == pytest.approx(whole.noise_variance / 4)
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 2))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.0001
+    curator = Curator(Records(rows, np.where(rows[:, 0] > 0, 1, -1)), plan)
+    curator.learn()
+    assert curator.delete([0]).model.accuracy(curator.records) > 0.9

@@ -1,0 +1,295 @@
+"""Non-convex losses from plan to deletion: Theorem 5.2, its sharper form, weak convexity and composition."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Accountant, Budget, Curator, Records, losses, make_plan
+from noisygd_delete.accountant import Event
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
+from noisygd_delete.mechanism import Mechanism
+from noisygd_delete.plan import Plan
+from tests.oracles.gibbs_grid import Line
+
+SIGMOID = losses.Sigmoid(radius=1.0)
+BETA = SIGMOID.constants.smoothness
+BUDGET = Budget(order=2, dp=0.9, deletion=0.3)
+
+
+def plan_for(certificate="theorem", loss=SIGMOID, **options):
+    options = {"records": 200, "features": 2, "regularization": 0.05, "budget": BUDGET, **options}
+    return make_plan(loss, certificate=certificate, **options)
+
+
+def table(n, features, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, features)) + 0.8
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-22)
+    return rows, np.where(rng.random(n) < 0.8, 1, -1)
+
+
+# ---------------------------------------------------------------- which certificate answers
+
+
+def test_runnable_plans_stay_within_the_budget():
+    for certificate in ("theorem", "sharp"):
+        for noise in ("cheapest", 3.0):
+            plan = plan_for(certificate, noise_variance=noise)
+            assert plan.mechanism.gibbs is not None
+            assert plan.deletion.renyi(2) <= 0.3 * (1 + 1e-9)
+            assert plan.dp.renyi(2) <= 0.9
+            assert plan.init_variance == pytest.approx(plan.noise_variance / 0.05)  # ρ of Theorem 5.2
+            assert math.isfinite(plan.excess_risk)
+            assert plan.deletion.renyi(2.5) == math.inf  # Theorem 5.2 says nothing above its order
+            assert plan.deletion.gdp is None
+
+
+def test_the_sharper_plan_is_never_dearer():
+    printed, sharper = (plan_for(certificate, noise_variance=2.0) for certificate in ("theorem", "sharp"))
+    assert sharper.learn_steps <= printed.learn_steps
+    assert sharper.delete_steps < printed.delete_steps / 5
+
+
+def test_one_release_more_than_planned_stays_below_the_supremum():
+    for certificate in ("theorem", "sharp"):
+        plan = plan_for(certificate, noise_variance=2.0, batch=3)
+        runs = [(plan.learn_steps, 0)]
+        for _ in range(60):
+            runs.append((plan.delete_steps, 3))
+            assert plan.mechanism.forgotten(runs).renyi(2) <= plan.deletion.renyi(2) * (1 + 1e-12)
+        assert plan.mechanism.forgotten([*runs, (plan.delete_steps, 50)]).renyi(2) > plan.deletion.renyi(2)
+        assert plan.mechanism.forgotten([*runs, (plan.delete_steps // 3, 3)]).renyi(2) > plan.deletion.renyi(2)
+
+
+def test_weak_convexity_takes_over_above_its_threshold():
+    plan = plan_for("sharp", regularization=0.2)
+    assert plan.mechanism.gibbs is None
+    assert plan.mechanism.strong_convexity == pytest.approx(0.2 - BETA)
+    assert plan.deletion.gdp is not None
+    assert plan.deletion.renyi(2) <= 0.3
+    below = plan_for("sharp", regularization=BETA * 0.99, noise_variance="cheapest")
+    assert below.mechanism.gibbs is not None
+
+
+def test_weakly_convex_chains_contract_as_claimed():
+    """Two starts under the same noise, in the direction of worst curvature: |1 − ηm| and no faster certificate."""
+    lam = 0.2
+    plan = plan_for("sharp", regularization=lam, records=10, features=1)
+    score = math.log((1 + 3**-0.5) / (1 - 3**-0.5))  # where ℓ'' = −β₋
+    records = Records(np.ones((10, 1)) * (1 - 2.0**-20), np.ones(10))
+    from noisygd_delete.gradient import Objective
+
+    objective = Objective(records, SIGMOID, regularization=lam, dtype="float64")
+    step = 1e-5
+    left, right = (np.array([[sign * step - score]]) for sign in (-1, 1))
+    moved = (right - plan.step_size * objective.gradient(right)) - (left - plan.step_size * objective.gradient(left))
+    contraction = 1 - plan.step_size * plan.mechanism.strong_convexity
+    assert moved[0, 0] / (2 * step) == pytest.approx(contraction, rel=1e-5)
+    assert moved[0, 0] / (2 * step) > (1 - plan.step_size * lam) * 1.1  # λ in place of m would be false
+
+
+def test_infeasible_plans_carry_every_number():
+    with pytest.raises(PlanInfeasible) as caught:
+        plan_for("theorem", records=500, regularization=1.0, budget=Budget(order=2, dp=1.0, deletion=0.1))
+    error = caught.value
+    assert error.plan.learn_steps > 1e12
+    message = str(error)
+    for text in ("n=500", "d=2", "λ=1", "ω=1", "ε_dd=0.1", "years", "K_A=", "cheapest", "σ²="):
+        assert text in message
+    alternatives = "\n".join(error.alternatives)
+    for text in (
+        "noise_variance='cheapest'",
+        "certificate='sharp'",
+        "certificate='composition'",
+        "n=",
+        "ω=",
+        "no d alone",
+    ):
+        assert text in alternatives
+    # the alternatives are true: n alone, at the number named
+    n = int(next(text for text in error.alternatives if text.startswith("n=")).split("=")[1].split()[0])
+    again = plan_for("theorem", records=n, regularization=1.0, budget=Budget(order=2, dp=1.0, deletion=0.1))
+    assert again.learn_steps < 1e8
+
+
+def test_refusals_name_the_reason():
+    network = losses.TanhNetwork(1.0, (1.0, -1.0))
+    with pytest.raises(AssumptionViolated, match="ε_dp < d"):
+        plan_for("theorem", budget=Budget(order=2, dp=3.0, deletion=0.1), noise_variance="cheapest")
+    with pytest.raises(InvalidParameter, match="pairwise"):
+        plan_for("theorem", deletion_notion="pairwise")
+    with pytest.raises(InvalidParameter, match="step_size"):
+        plan_for("theorem", step_size=0.1)
+    with pytest.raises(InvalidParameter, match="Gaussian-DP"):
+        plan_for("theorem", budget=Budget.from_gdp(dp=1.0, deletion=0.1))
+    with pytest.raises(InvalidParameter, match="below"):
+        plan_for("theorem", noise_variance=0.1)
+    with pytest.raises(InvalidParameter, match="cheapest"):
+        plan_for("sharp", loss=losses.Logistic(1.0), noise_variance="cheapest")
+    with pytest.raises(InvalidParameter, match="convex"):
+        plan_for("composition", loss=losses.Logistic(1.0))
+    assert plan_for("sharp", loss=network, noise_variance="cheapest").dimension == 4
+
+
+def test_epsilon_delta_budgets_pick_their_order():
+    budget = Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.8, 1e-5))
+    for certificate in ("theorem", "sharp"):
+        plan = plan_for(certificate, budget=budget, noise_variance="cheapest")
+        assert plan.order > 2
+        assert plan.deletion.epsilon(1e-5) <= 0.8
+        assert plan.dp.epsilon(1e-5) <= 1.0
+
+
+def test_plans_and_facts_survive_json():
+    for plan in (plan_for("theorem", noise_variance="cheapest"), plan_for("composition")):
+        assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+        assert Mechanism.from_dict(json.loads(json.dumps(plan.mechanism.to_dict()))) == plan.mechanism
+
+
+def test_plans_explain_themselves_and_why_the_others_lost():
+    near = plan_for("theorem", noise_variance="cheapest").explain()
+    for text in (
+        "Theorem 5.2 as printed",
+        "total variation",
+        "prior",
+        "'sharp'",
+        "'composition'",
+        "once an earlier model",
+    ):
+        assert text in near
+    assert "does not exceed β₋" in plan_for("sharp", noise_variance="cheapest").explain()
+    weak = plan_for("sharp", regularization=0.2).explain()
+    assert "exceeds the weak convexity" in weak
+    assert "K_A=" in weak.split("'theorem'")[1]  # and the infeasible steps of the printed theorem are named
+    composed = plan_for("composition")
+    assert "20 requests" in composed.explain()
+    assert json.dumps(composed.summary(), allow_nan=False)
+
+
+# ---------------------------------------------------------------- the accountant: adaptive requests
+
+
+def chain(plan, requests=3):
+    accountant = Accountant(plan)
+    accountant.record(Event("learn", plan.learn_steps, 0, plan.mechanism))
+    for _ in range(requests):
+        accountant.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+    return accountant
+
+
+@pytest.mark.parametrize("certificate", ["theorem", "sharp"])
+def test_observed_pasts_are_certified_by_composition_only(certificate):
+    plan = plan_for(certificate, noise_variance="cheapest", records=2000)
+    accountant = chain(plan)
+    composed = accountant.deletion(erased_at=3)  # everything observed: requests may be adaptive
+    rate = 0.25 * 0.25 * plan.step_size / (4 * plan.noise_variance * 2000**2)
+    assert composed.renyi(2) == pytest.approx(2 * rate * (plan.learn_steps + plan.delete_steps))
+    # steps after the erasure do not make an observed past forget
+    assert accountant.deletion(erased_at=3, observed=[1, 4]).renyi(2) == pytest.approx(
+        2 * rate * (plan.learn_steps + plan.delete_steps)
+    )
+
+
+@pytest.mark.parametrize("certificate", ["theorem", "sharp"])
+def test_an_observer_after_the_erasure_gets_the_smaller_bound(certificate):
+    plan = plan_for(certificate, noise_variance=1.0, records=20, budget=Budget(order=2, dp=1.9, deletion=0.02))
+    accountant = chain(plan)
+    hidden = accountant.deletion(erased_at=3, observed=[3, 4])
+    assert hidden.renyi(2) <= 0.02 * (1 + 1e-9)
+    assert any("non-adaptive" in text for text in hidden.assumptions)
+    assert accountant.deletion(erased_at=3, observed=[2, 3]).renyi(2) > 0.02
+    assert not any("non-adaptive" in text for text in accountant.deletion(erased_at=3).assumptions)
+
+
+# ---------------------------------------------------------------- composition's horizon
+
+
+@pytest.mark.parametrize("fresh", ["demand", "automatic"])
+def test_a_spent_horizon_needs_a_fresh_learn(fresh):
+    plan = plan_for(
+        "composition", records=300, requests_per_learn=3, fresh_learn=fresh, learn_steps=40, delete_steps=10
+    )
+    assert plan.learn_steps + 2 * plan.delete_steps <= plan.horizon < plan.learn_steps + 3 * plan.delete_steps
+    curator = Curator(Records(*table(300, 2)), plan)
+    curator.learn()
+    for record in range(3):
+        release = curator.delete([record])
+        assert (release.status, release.kind) == ("published", "unlearn")
+        assert release.guarantees["deletion"].renyi(2) <= 0.3
+    fourth = curator.delete([3])
+    if fresh == "automatic":
+        assert (fourth.status, fourth.kind) == ("published", "relearn")
+        assert fourth.guarantees["deletion"].renyi(2) == 0
+    else:
+        assert (fourth.status, fourth.model) == ("withheld", None)
+        assert not curator.records.features[3].any()  # the erasure itself is never withheld
+        assert curator.relearn().kind == "relearn"
+    assert curator.delete([4]).kind == "unlearn"
+
+
+def test_composition_noise_meets_both_budgets():
+    for budget in (
+        BUDGET,
+        Budget.from_gdp(dp=0.5, deletion=0.4),
+        Budget.from_epsilon_delta(dp=(1, 1e-5), deletion=(1, 1e-5)),
+    ):
+        plan = plan_for("composition", budget=budget, releases=4, requests_per_learn=5)
+        accountant = chain(plan)
+        assert accountant.dp_cumulative().gdp <= budget.dp_gdp() * (1 + 1e-9)
+        assert plan.deletion.gdp <= budget.deletion_gdp() * (1 + 1e-9)
+        worst = plan.mechanism.interval(
+            "deletion", "definition-4.1", steps_with=plan.learn_steps + 4 * plan.delete_steps
+        )
+        assert worst.gdp <= budget.deletion_gdp()
+
+
+# ---------------------------------------------------------------- end to end, audited exactly
+
+
+@pytest.mark.parametrize("certificate", ["theorem", "sharp"])
+def test_learn_and_twenty_deletions_audited_against_the_exact_law(certificate):
+    """d = 1, so the law of every published model is a density on a grid; the engine runs the same plan."""
+    n, lam = 60, 1.0
+    rows, labels = np.full((n, 1), 1 - 2.0**-20), np.where(np.arange(n) % 4, 1, -1)
+    loss = losses.Sigmoid(1.0) if certificate == "theorem" else losses.TanhNetwork(1.0, (1.0,))
+    plan = make_plan(
+        loss, records=n, features=1, regularization=lam if certificate == "theorem" else 0.5, certificate=certificate,
+        budget=BUDGET, noise_variance=4.0,
+    )  # fmt: skip
+    assert plan.mechanism.gibbs is not None
+    curator = Curator(Records(rows, labels), plan)
+    releases = [curator.learn()] + [curator.delete([record]) for record in range(20)]
+    sign = np.array(labels, float)
+    density = None
+    for number, release in enumerate(releases):
+        sign[:number] = 0
+
+        def average(points, function, sign=sign):
+            used = sign[sign != 0]
+            return sum(np.sum(used == y) * function(points, y) for y in (-1, 1)) / n
+
+        def value(points):
+            return average(points, lambda z, y: loss.value(z[:, None], np.full(len(z), y), np))
+
+        def slope(points):
+            return average(points, lambda z, y: loss.derivative(z[:, None], np.full(len(z), float(y)), np)[:, 0])
+
+        grid = Line(
+            lambda t: value(t) + plan.regularization * t**2 / 2, lambda t: slope(t) + plan.regularization * t,
+            plan.noise_variance, half_width=6 * math.sqrt(plan.init_variance) + 0.5,
+            spacing=0.8 * math.sqrt(2 * plan.step_size * plan.noise_variance),
+        )  # fmt: skip
+        if density is None:
+            density = grid.gaussian(0.0, plan.init_variance)
+        density = grid.run(density, plan.step_size, release.steps)
+        assert density.sum() * grid.cell == pytest.approx(1, abs=1e-5)
+        said = release.guarantees["deletion"] if number else plan.mechanism.forgotten([(release.steps, 0)])
+        assert grid.renyi(density, 2) <= said.renyi(2) <= 0.3 * (1 + 1e-9)
+        deviation = math.sqrt((density * grid.points**2).sum() * grid.cell)
+        assert abs(release.model.weights.item()) < 7 * deviation
+        assert release.model.certified
+    assert len(curator.accountant.events) == 21
