@@ -21,7 +21,7 @@ from ..guarantee import Guarantee
 from ..mechanism import Mechanism
 from ..plan import Plan
 from .events import Event
-from .worlds import Stretch, alone, compose, stretches
+from .worlds import Stretch, alone, compose, erased_by, stretches
 
 
 class History:
@@ -157,6 +157,17 @@ class History:
         order = hidden.points[0][0]
         return min(composed, hidden, key=lambda guarantee: guarantee.renyi(order))
 
+    def deletion_of_each(self, *, notion: str | None = None) -> list[Guarantee]:
+        """`deletion(1, release, [release])` for every release from the second on, in one pass (Theorem 5.2: one each)."""
+        world = self._adjacency("deletion", notion)
+        each = list(erased_by(self._events))
+        answers = {parts: compose("deletion", world, Counter(parts), self._events[-1]) for parts in dict.fromkeys(each)}
+        near_gibbs = {number for number, event in enumerate(self._events, start=1) if _near_gibbs(event)}
+        return [
+            self.deletion(1, number, [number], notion=world) if number in near_gibbs else answers[parts]
+            for number, parts in enumerate(each[1:], start=2)
+        ]
+
     def _hidden_past(self, erased_at: int, observed: Collection[int]) -> Guarantee | None:
         """Theorem 5.2, for an observer who came after the erasure: later models are functions of the first one seen."""
         first = min(observed, default=0)
@@ -241,6 +252,10 @@ def _dearest(before: list[tuple[Guarantee, int]], number: int, like: Guarantee) 
         proven=like.proven and all(part.proven for part, _ in before),
         slack=max((part.slack for part, _ in before), default=like.slack),
     )
+
+
+def _near_gibbs(event: Event) -> bool:
+    return isinstance(event.mechanism, Mechanism) and event.mechanism.gibbs is not None
 
 
 def _listed(observed: Collection[int]) -> str:

@@ -66,6 +66,20 @@ def alone(events: Iterable[Event]) -> Iterator[tuple[Stretch, ...]]:
         yield (*extractor, *([(event.mechanism, steps, 0.0)] if steps else []))
 
 
+def erased_by(events: Iterable[Event]) -> Iterator[tuple[Stretch, ...]]:
+    """For each release: what it alone reveals of a record present from the start and erased by it."""
+    steps: float = 0
+    extractor: tuple[Stretch, ...] = ()
+    for number, event in enumerate(events, start=1):
+        before = steps if event.kind == "unlearn" and (event.warm or not event.fresh) else 0
+        if event.kind == "extractor":
+            yield ()
+            extractor = ((event.mechanism, event.steps, 0.0),) if event.steps else ()
+            continue
+        yield (*extractor, *([(event.mechanism, before, event.steps)] if before and number > 1 else []))
+        steps = event.steps + (0 if event.fresh else steps)
+
+
 def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event) -> Guarantee:
     """The cost of all stretches together; each distinct one is computed once."""
     nothing = last.mechanism.interval(about, adjacency, steps_with=0)
