@@ -3,127 +3,27 @@
 One-vs-rest for several classes: the perturbation is one vector over all outputs and the residual norms combine as its
 Euclidean norm, so the budget needs no split.
 
-A gap in the paper's proof that the certificate states: Theorem 2 writes the law of b − u as a convolution, which needs the
-residual u to be independent of b. Every u here is a function of the trained model, hence of b, and the theorem as stated
-("for any w̃") is false: an approximate minimiser that rounds b to a grid has a small residual and a discrete law. For the
-Newton step the missing factor is the determinant of b ↦ b − u(b). `tests/baselines/test_certified_removal.py` shows both.
+The paper's proof has a hole that the certificate names. Theorem 2 writes the law of b − u as a convolution, which needs the
+residual u to be independent of b; every u here is a function of the trained model, hence of b. As stated ("for any w̃") it
+is false: an approximate minimiser that rounds b to a grid has a small residual and a discrete law. For the Newton step the
+lost factor is |det ∂(b − u)/∂b|, and Theorem 3 (i) fails too: logistic loss, d = 1, n = 3, λ = 0.01, ε = 1 and the exact
+largest residual as ε′ give a max-divergence of 2.29, and no larger ε′ brings it below 1.76. `proof_gap` computes the
+factor; it is small where n is large (the tables have it), but it depends on the data and nothing here bounds it.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import AssumptionViolated, BudgetExceeded, InvalidParameter, choice, positive, probability
+from ..errors import BudgetExceeded, InvalidParameter, choice, positive, probability
 from ..records import Records
 from . import newton
 from .base import Certificate, Erased, Held, Method, Weights, generator
-
-Array = NDArray[np.float64]
-
-
-class Curve(Protocol):
-    """ℓ as a function of the score: what one Newton step needs."""
-
-    lipschitz: float
-    third_derivative: float
-
-    def value(self, scores: Array, labels: Array) -> Array: ...
-    def slope(self, scores: Array, labels: Array) -> Array: ...
-    def curvature(self, scores: Array, labels: Array) -> Array: ...
-
-
-class LogisticCurve:
-    """log(1 + e^{−yz}): C = 1 and γ = sup|ℓ‴| = 1/(6√3)."""
-
-    lipschitz = 1.0
-    third_derivative = newton.LOGISTIC_THIRD
-
-    def value(self, scores: Array, labels: Array) -> Array:
-        return np.asarray(np.logaddexp(0, -scores * labels))
-
-    def slope(self, scores: Array, labels: Array) -> Array:
-        return np.asarray(labels * (np.tanh(scores * labels / 2) - 1) / 2)
-
-    def curvature(self, scores: Array, labels: Array) -> Array:
-        tangent: Array = np.tanh(scores / 2)
-        return (1 - tangent) * (1 + tangent) / 4
-
-
-class LeastSquaresCurve:
-    """(z − y)²: curvature 2 (the paper prints the Hessian without the 2), γ = 0, so a Newton step is exact. Not Lipschitz."""
-
-    lipschitz = math.inf
-    third_derivative = 0.0
-
-    def value(self, scores: Array, labels: Array) -> Array:
-        return (scores - labels) ** 2
-
-    def slope(self, scores: Array, labels: Array) -> Array:
-        return 2 * (scores - labels)
-
-    def curvature(self, scores: Array, labels: Array) -> Array:
-        return np.full_like(scores, 2.0)
-
-
-CURVES: dict[str, Curve] = {"logistic": LogisticCurve(), "least-squares": LeastSquaresCurve()}
-
-
-@dataclass(frozen=True)
-class Problem:
-    """L_b of one table: rows (n, d), labels (outputs, n), null rows counting for nothing; `present` is n of the paper."""
-
-    curve: Curve
-    rows: Array
-    labels: Array
-    regularization: float
-    present: int
-
-    def value(self, weights: Weights, perturbation: Weights) -> float:
-        used = self.curve.value(weights @ self.rows.T, self.labels) * (self.rows.any(axis=1))
-        penalty = self.regularization * self.present / 2 * np.vdot(weights, weights)
-        return float(used.sum() + penalty + np.vdot(perturbation, weights))
-
-    def gradient(self, weights: Weights, perturbation: Weights | float = 0.0) -> Weights:
-        slopes = self.curve.slope(weights @ self.rows.T, self.labels)
-        total: Weights = slopes @ self.rows + self.regularization * self.present * weights + perturbation
-        return total
-
-    def hessian(self, weights: Weights) -> Array:
-        """(outputs, d, d)."""
-        curvatures = self.curve.curvature(weights @ self.rows.T, self.labels)
-        ridge = self.regularization * self.present * np.eye(self.rows.shape[1])
-        return np.stack([(self.rows.T * row) @ self.rows + ridge for row in curvatures])
-
-
-def newton_step(hessian: Array, gradient: Weights) -> Weights:
-    """H⁻¹g per output."""
-    return np.stack([np.linalg.solve(h, g) for h, g in zip(hessian, gradient, strict=True)])
-
-
-def minimise_perturbed(problem: Problem, perturbation: Weights, *, tolerance: float) -> tuple[Weights, float, int]:
-    """argmin L_b by damped Newton from 0: (weights, final gradient norm, Newton steps)."""
-    weights = np.zeros_like(perturbation)
-    gradient = problem.gradient(weights, perturbation)
-    best = float(np.linalg.norm(gradient))
-    for step in range(100):
-        if best <= tolerance:
-            return weights, best, step
-        direction = newton_step(problem.hessian(weights), gradient)
-        value, slope, scale = problem.value(weights, perturbation), float(np.vdot(gradient, direction)), 1.0
-        while scale > 1e-8 and problem.value(weights - scale * direction, perturbation) > value - scale * slope / 4:
-            scale /= 2
-        moved = weights - (scale if scale > 1e-8 else 1.0) * direction  # near the floor of rounding: a full step
-        gradient = problem.gradient(moved, perturbation)
-        norm = float(np.linalg.norm(gradient))
-        if norm >= best and best <= 1e3 * tolerance:  # rounding stops the last digits: the residual is charged anyway
-            return weights, best, step
-        weights, best = moved, norm
-    raise AssumptionViolated(f"Newton's method stopped at gradient norm {best:.3g} > tolerance={tolerance:g}")
+from .second_order import CURVES, Problem, lost_determinant, minimise_perturbed, newton_step
 
 
 class CertifiedRemoval(Method):
@@ -148,7 +48,7 @@ class CertifiedRemoval(Method):
     guarantees: ClassVar[str] = "(ε, δ) closeness to retraining for all removals within the residual budget"
     does_not_guarantee: ClassVar[str] = (
         "privacy of remaining records; anything for an observer of several releases or for adaptive requests; and its Theorem 2 "
-        "needs a residual independent of the perturbation, which no residual here is"
+        "is false as stated: it takes the residual to be independent of the perturbation"
     )
     secret_state: ClassVar[str] = "the residual spent so far and ‖X‖₂: statistics of data that include erased records"
     stateless: ClassVar[bool] = False
@@ -193,10 +93,13 @@ class CertifiedRemoval(Method):
 
     def problem(self, records: Records, present: int) -> Problem:
         """The table in float64, labels coded one-vs-rest."""
-        labels = records.labels[None]
-        if self.classes > 1:
-            labels = np.where(labels == np.arange(self.classes)[:, None], 1.0, -1.0)
-        return Problem(self.curve, records.features.astype(np.float64), labels, self.regularization, present)
+        rows = records.features.astype(np.float64)
+        return Problem(self.curve, rows, self._coded(records.labels), self.regularization, present)
+
+    def _coded(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.classes == 1:
+            return labels[None]
+        return np.where(labels == np.arange(self.classes)[:, None], 1.0, -1.0)
 
     def perturbation(self, shape: tuple[int, ...], rng: np.random.Generator) -> Weights:
         """b, over all outputs at once."""
@@ -245,10 +148,7 @@ class CertifiedRemoval(Method):
 
     def removal_step(self, problem: Problem, erased: Erased, held: Held) -> Weights:
         """H⁻¹Δ: O(nd²) for the Hessian, O(d³) for the solve."""
-        labels = erased.labels[None]
-        if self.classes > 1:
-            labels = np.where(labels == np.arange(self.classes)[:, None], 1.0, -1.0)
-        slopes = self.curve.slope(held.weights @ erased.rows.T, labels)
+        slopes = self.curve.slope(held.weights @ erased.rows.T, self._coded(erased.labels))
         pull = slopes @ erased.rows + len(erased) * self.regularization * held.weights
         return newton_step(problem.hessian(held.weights), pull)
 
@@ -276,6 +176,13 @@ class CertifiedRemoval(Method):
         ]
         return float(np.linalg.norm(per_output))
 
+    def proof_gap(self, records: Records, erased: Erased, held: Held) -> float:
+        """log|det ∂(b − u)/∂b| of the removal that takes `held` to `records`: what Theorem 2 leaves out of ε."""
+        after = self.problem(records, held.records - len(erased))
+        gone = Problem(self.curve, erased.rows, self._coded(erased.labels), self.regularization, len(erased))
+        step = self.removal_step(after, erased, held)
+        return lost_determinant(after, held.weights, step, gone.hessian(held.weights))
+
     def certificate(self, held: Held) -> Certificate:
         return Certificate(
             deletion=(self.epsilon, self.delta),
@@ -284,7 +191,7 @@ class CertifiedRemoval(Method):
             basis=self.source,
             caveats=(
                 "rows of norm at most 1",
-                "as the paper claims: the proof of its Theorem 2 takes the residual to be independent of the perturbation",
+                "as the paper claims: its Theorem 2 is false as stated and loses a data-dependent factor here (see proof_gap)",
                 "whether the budget lasts depends on data and perturbation; that decision is not accounted for",
             ),
         )

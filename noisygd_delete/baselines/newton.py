@@ -21,8 +21,6 @@ import math
 
 from scipy.stats import chi2, gamma
 
-LOGISTIC_THIRD = 1 / (6 * math.sqrt(3))  # sup|ℓ‴| of the logistic loss, so ℓ″ is this-Lipschitz; the paper uses 1/4
-
 
 def printed_bound(
     *, third_derivative: float, lipschitz: float, regularization: float, records: float, removed: float = 1
