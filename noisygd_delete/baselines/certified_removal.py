@@ -118,7 +118,7 @@ class CertifiedRemoval(Method):
         return Held(
             weights,
             problem.present,
-            {"spent": residual, "spectral_norm": norm},
+            {"spent": residual, "spectral_norm": norm, "learned": problem.present},
             gradient_evaluations=records.slots * (steps + 1) * shape[0],
             hessian_evaluations=records.slots * steps * shape[0],
         )
@@ -161,9 +161,9 @@ class CertifiedRemoval(Method):
                 lipschitz=self.curve.lipschitz,
                 regularization=self.regularization,
                 records=problem.present + removed,
-                perturbation=b,
+                perturbation=b + held.secret["spent"],  # at least the solver's residual
                 removed=removed,
-                spent=held.secret["spent"],
+                learned=held.secret["learned"],
             )
         per_output = [
             newton.data_dependent_bound(

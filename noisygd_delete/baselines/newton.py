@@ -9,10 +9,12 @@ that is trained satisfies 0 = Σ∇ℓ_i + λnw* + b, so only
 
     ‖w*‖ ≤ (C + ‖b‖/n)/λ,   ‖Δ‖ ≤ m(2C + ‖b‖/n),   residual ≤ γm²(2C + ‖b‖/n)² / (λ²(n−m))
 
-holds. b is unbounded: the last line is a constant only on the event ‖b‖ ≤ B, whose failure adds to δ. One consequence that
-the erratum does not spell out: after earlier removals with total residual u the model minimises L_b − ⟨u, ·⟩, so ‖b‖
-becomes ‖b‖ + ‖u‖ and "T removals cost T times one" is false for the worst-case bound as well. The data-dependent bound
-γ‖X⁻‖₂‖H⁻¹Δ‖‖X⁻H⁻¹Δ‖ computes H⁻¹Δ and is unaffected.
+holds. b is unbounded: the last line is a constant only on the event ‖b‖ ≤ B, whose failure adds to δ.
+
+Repeated removals need one more step, because a model that was already moved minimises nothing: "T removals cost T times
+one" is not exact. With n₀ records at learning and n now, ‖H⁻¹Δ‖ ≤ m(C + λ‖w‖)/(λ(n−m)) makes C + λ‖w‖ grow by at most
+n/(n−m) per removal, which telescopes: C + λ‖w‖ ≤ (2C + ‖b‖/n₀)n₀/n, and the bound above holds with that in place of
+2C + ‖b‖/n. The data-dependent bound γ‖X⁻‖₂‖H⁻¹Δ‖‖X⁻H⁻¹Δ‖ computes H⁻¹Δ and is unaffected by all of this.
 """
 
 from __future__ import annotations
@@ -44,10 +46,14 @@ def worst_case_bound(
     records: float,
     perturbation: float,
     removed: float = 1,
-    spent: float = 0.0,
+    learned: float | None = None,
 ) -> float:
-    """γm²(2C + (‖b‖ + ‖u‖)/n)²/(λ²(n−m)): the erratum's bound; `spent` is ‖u‖, the residual already there."""
-    pull = 2 * lipschitz + (perturbation + spent) / records
+    """γm²(2C + ‖b‖/n₀)²(n₀/n)²/(λ²(n−m)): the erratum's bound, for a model learned on n₀ = `learned` records (default: n).
+
+    `perturbation` bounds ‖b‖ plus the solver's own residual.
+    """
+    first = records if learned is None else learned
+    pull = (2 * lipschitz + perturbation / first) * first / records
     return third_derivative * (removed * pull / regularization) ** 2 / (records - removed)
 
 

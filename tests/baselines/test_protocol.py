@@ -42,7 +42,7 @@ def test_descriptions_agree_with_what_is_held(every_method) -> None:
 def test_stateless_methods_use_records_and_model_only(every_method) -> None:
     """Handing over a `Held` with nothing but the published model changes nothing; for the others it breaks."""
     records, methods = every_method
-    for name, method in methods.items():
+    for method in methods.values():
         learned = method.learn(records, np.random.default_rng(1))
         bare = Held(learned.weights, learned.records)
 
