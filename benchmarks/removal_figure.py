@@ -92,5 +92,5 @@ def _draw(series: list[tuple[float, ...]]) -> None:
     axes.set(
         yscale="log", xlabel="removals", ylabel="gradient-residual norm, cumulative", title="MNIST 3-vs-8, logistic"
     )
-    axes.legend()
+    axes.legend(loc="center right", bbox_to_anchor=(1.0, 0.62))
     figure.savefig(report.RESULTS / "removal_figure.png", dpi=120, metadata={"Software": None})

@@ -7,8 +7,6 @@ amplification included). Each batch carries one null record, so that an empty dr
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import ClassVar
 
 import numpy as np
@@ -19,16 +17,11 @@ from ..records import Records
 from .base import Certificate, Erased, Held, Method, generator
 
 
-@contextmanager
-def _edge_orders_are_fine() -> Iterator[None]:
-    """Opacus warns when the best Rényi order is the first or last it tries: the bound is valid, only not the least."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Optimal order is the", category=UserWarning)
-        yield
+_ORDERS = [1 + x / 10 for x in range(1, 100)] + [*range(11, 65), 80, 100, 128, 180, 256, 360, 512, 1024]
 
 
 class DPSGD(Method):
-    """Args: expected batch size, steps; the noise multiplier is Opacus's for (ε, δ)."""
+    """Args: expected batch size, steps; the noise multiplier is the least that Opacus accounts within (ε, δ)."""
 
     name: ClassVar[str] = "DP-SGD, no-op deletion"
     source: ClassVar[str] = "Abadi et al. (CCS 2016), Opacus; deletion by Guo et al. (2020), section 2"
@@ -52,33 +45,35 @@ class DPSGD(Method):
         steps: int,
         step_size: float | None = None,
     ) -> None:
-        try:
-            from opacus.accountants.utils import get_noise_multiplier
-        except ImportError as error:
-            raise MissingDependency("DP-SGD needs Opacus; pip install 'noisygd-delete[deep]'") from error
         self.loss = loss
         self.regularization = positive("regularization", regularization)
         self.records, self.batch, self.steps = records, count("batch", batch), count("steps", steps)
         self.epsilon, self.delta = positive("epsilon", epsilon), probability("delta", delta)
         self.step_size = step_size or 1 / (regularization + loss.constants.smoothness)
-        with _edge_orders_are_fine():
-            self.noise_multiplier = get_noise_multiplier(
-                target_epsilon=epsilon,
-                target_delta=delta,
-                sample_rate=batch / records,
-                steps=steps,
-                accountant="rdp",
-                epsilon_tolerance=epsilon / 100,
-            )
+        self.noise_multiplier = self._least_noise()
 
-    def accounted_epsilon(self) -> float:
-        """ε at δ that Opacus accounts for the run."""
-        from opacus.accountants import RDPAccountant
+    def _least_noise(self) -> float:
+        """The least noise multiplier within ε, to 1 part in 1000, rounded up."""
+        high = 0.5
+        while self.accounted_epsilon(high) > self.epsilon:
+            high *= 2
+        low = high / 2
+        while high / low > 1.001:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.accounted_epsilon(middle) <= self.epsilon else (middle, high)
+        return high
 
+    def accounted_epsilon(self, noise_multiplier: float | None = None) -> float:
+        """ε at δ that Opacus accounts for the run. Its default orders stop at 63, too few for a small ε."""
+        try:
+            from opacus.accountants import RDPAccountant
+        except ImportError as error:
+            raise MissingDependency("DP-SGD needs Opacus; pip install 'noisygd-delete[deep]'") from error
         accountant = RDPAccountant()
-        accountant.history = [(self.noise_multiplier, self.batch / self.records, self.steps)]
-        with _edge_orders_are_fine():
-            return float(accountant.get_epsilon(self.delta))
+        accountant.history = [(noise_multiplier or self.noise_multiplier, self.batch / self.records, self.steps)]
+        with warnings.catch_warnings():  # the best order is the first or last: valid, only not the least
+            warnings.filterwarnings("ignore", message="Optimal order is the", category=UserWarning)
+            return float(accountant.get_epsilon(self.delta, alphas=_ORDERS))
 
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:
         import torch
