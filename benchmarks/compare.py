@@ -9,7 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from noisygd_delete.baselines.comparison import CLOSE, LONGEST, Row, Setting, compare
+from noisygd_delete.baselines.comparison import LONGEST, Row, compare
+from noisygd_delete.baselines.line_up import CLOSE, Setting
 
 from . import datasets, report
 
@@ -27,7 +28,7 @@ A deletion of more than {LONGEST:,} steps is counted, not run (—).
 Noise scales that no theorem fixes (certified removal, perturbed GD, noisy-m-A-SGD) are the largest on a grid of threes
 that cost at most {CLOSE:.0%} test accuracy; this choice looks at the test set, in those methods' favour.
 "Until retrain": removals before certified removal's residual budget forces a fresh learn (~: extrapolated linearly).
-Attacks, on 600 of the records with every method calibrated anew, 40 trials, share of right guesses:
+Attacks, on 400 of the records with every method calibrated anew, 30 trials, share of right guesses:
 *two releases*: which of 20 candidates was erased between two releases (guessing: 5 %);
 *adaptive*: the requester sees the first release and erases the target together with one of two groups; from the next
 release alone, was the target ever there (guessing: 50 %). "survives" means that the one-sided 95 % bound on the rate includes guessing.
@@ -88,12 +89,13 @@ HEADER = [
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks compare")
-    parser.add_argument("--data", choices=sorted(datasets.ALL), action="append")
+    parser.add_argument("--data", choices=list(datasets.ALL), action="append")
     parser.add_argument("--no-attack", action="store_true")
     chosen = parser.parse_args(arguments)
     command = " ".join(["python -m benchmarks compare", *arguments])
-    for name in chosen.data or sorted(datasets.ALL):
-        measured, parts, everything = report.commit(), [LEGEND], {}
+    measured = report.commit()
+    for name in chosen.data or list(datasets.ALL):
+        parts, everything = [LEGEND], {}
         data = datasets.ALL[name]()
         for regularization in LAMBDAS:
             setting = Setting(data.loss, regularization, deletion=DELETION, dp=DP[name], delta=DELTA)

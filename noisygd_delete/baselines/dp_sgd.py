@@ -16,7 +16,6 @@ from ..losses.base import Loss
 from ..records import Records
 from .base import Certificate, Erased, Held, Method, generator
 
-
 _ORDERS = [1 + x / 10 for x in range(1, 100)] + [*range(11, 65), 80, 100, 128, 180, 256, 360, 512, 1024]
 
 

@@ -50,7 +50,7 @@ def which_was_erased(
     loss: Loss,
     regularization: float,
     candidates: int = 20,
-    trials: int = 40,
+    trials: int = 30,
     rng: np.random.Generator,
 ) -> Score:
     """Two releases: which of `candidates` records did the request erase?
@@ -79,7 +79,7 @@ def told_by_requests(
     loss: Loss,
     regularization: float,
     group: int,
-    trials: int = 40,
+    trials: int = 30,
     rng: np.random.Generator,
 ) -> Score:
     """Adaptive requests: was the erased record ever there? The observer sees only the release *after* its erasure.

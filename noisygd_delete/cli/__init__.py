@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
-from . import demo, init, inspect, plan, requests
+from . import bench, demo, init, inspect, plan, requests
 
-_COMMANDS = (demo, plan, init, requests, inspect)
+_COMMANDS = (demo, plan, init, requests, inspect, bench)
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
 
