@@ -31,14 +31,15 @@ that cost at most {CLOSE:.0%} test accuracy; this choice looks at the test set, 
 Attacks, on 400 of the records with every method calibrated anew, 30 trials, share of right guesses:
 *two releases*: which of 20 candidates was erased between two releases (guessing: 5 %);
 *adaptive*: the requester sees the first release and erases the target together with one of two groups; from the next
-release alone, was the target ever there (guessing: 50 %). "survives" means that the one-sided 95 % bound on the rate includes guessing.
+release alone, was the target ever there (guessing: 50 %). "survives": the one-sided 95 % bound on the rate includes
+guessing; "within its DP": it does not, and the method's own privacy at its ε promises no better; "falls": neither.
 The adversary knows every other record. A low score is what this attack found, not a proof. Rows without attack run the
 same noisy gradient descent as the first row.
 "Kept" is secret state between requests, besides the records and the published model."""
 
 
-def _rate(value: float | None, survives: bool | None) -> str:
-    return "—" if value is None else f"{value:.0%} ({'survives' if survives else 'falls'})"
+def _rate(value: float | None, verdict: str | None) -> str:
+    return "—" if value is None else f"{value:.0%} ({verdict})"
 
 
 def _times(value: float | None) -> str:
@@ -63,8 +64,8 @@ def line(row: Row, records: int) -> list[str]:
         until,
         "yes" if row.private else "no",
         "yes" if row.stateless else "no",
-        _rate(row.two_releases, row.two_releases_survives),
-        _rate(row.adaptive, row.adaptive_survives),
+        _rate(row.two_releases, row.two_releases_verdict),
+        _rate(row.adaptive, row.adaptive_verdict),
         f"{row.memory:,} B",
     ]
 

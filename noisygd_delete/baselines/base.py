@@ -8,6 +8,7 @@ the systems it is compared with.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,8 +16,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 from ..errors import InvalidRequest
+from ..guarantees import conversion
 from ..records import EditRequest, Records
 
 Weights = NDArray[np.float64]
@@ -31,6 +34,7 @@ class Certificate:
     adaptive  whether the proof covers requests chosen after seeing earlier releases
     basis     where the promise is proven
     caveats   what it assumes, and where the published proof is incomplete
+    gdp       μ of one release for a record present against the null record, where the proof gives one
     """
 
     deletion: tuple[float, float] | None
@@ -38,6 +42,27 @@ class Certificate:
     adaptive: bool
     basis: str
     caveats: tuple[str, ...] = ()
+    gdp: float | None = None
+
+    def success(self, false_alarms: float) -> float:
+        """Most often that a test of presence from one release is right when the record is there, if it is wrong at most
+        `false_alarms` of the time when it is not; 1 without privacy."""
+        if self.existing is None:
+            return 1.0
+        if self.gdp is not None:
+            return float(ndtr(ndtri(false_alarms) + self.gdp))
+        epsilon, delta = self.existing
+        return min(1.0, math.exp(epsilon) * false_alarms + delta)
+
+    @property
+    def advantage(self) -> float:
+        """Most that true can exceed false positives for such a test; 1 without privacy."""
+        if self.existing is None:
+            return 1.0
+        if self.gdp is not None:
+            return conversion.gdp_advantage(mu=self.gdp)
+        epsilon, delta = self.existing
+        return min(1.0, math.tanh(epsilon / 2) + 2 * delta / (math.exp(epsilon) + 1))
 
 
 @dataclass(frozen=True)

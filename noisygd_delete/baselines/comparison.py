@@ -48,9 +48,9 @@ class Row:
     stateless: bool
     memory: int
     two_releases: float | None
-    two_releases_survives: bool | None
+    two_releases_verdict: str | None
     adaptive: float | None
-    adaptive_survives: bool | None
+    adaptive_verdict: str | None
     guarantees: str
     does_not_guarantee: str
     secret_state: str
@@ -116,9 +116,9 @@ def measure(
         stateless=method.stateless,
         memory=held.memory,
         two_releases=None,
-        two_releases_survives=None,
+        two_releases_verdict=None,
         adaptive=None,
-        adaptive_survives=None,
+        adaptive_verdict=None,
         guarantees=method.guarantees,
         does_not_guarantee=method.does_not_guarantee,
         secret_state=method.secret_state,
@@ -162,9 +162,9 @@ def _attack(row: Row, method: Method, setting: Setting, train: Records, rng: np.
     return replace(
         row,
         two_releases=two.rate,
-        two_releases_survives=two.survives,
+        two_releases_verdict=two.verdict,
         adaptive=told.rate,
-        adaptive_survives=told.survives,
+        adaptive_verdict=told.verdict,
     )
 
 

@@ -19,14 +19,17 @@ from ..records import EditRequest, Id, Records
 from .base import Held, Method, Weights
 from .solver import minimise
 
+REHEARSALS = 4  # runs of the method in each world before the game
+
 
 @dataclass(frozen=True)
 class Score:
-    """`hits` of `trials`, and the rate of an adversary who guesses."""
+    """`hits` of `trials`, the rate of an adversary who guesses, and the largest rate that the method's privacy allows."""
 
     hits: int
     trials: int
     chance: float
+    allowed: float = 1.0
 
     @property
     def rate(self) -> float:
@@ -38,9 +41,11 @@ class Score:
         return float(beta.ppf(0.05, self.hits, self.trials - self.hits + 1)) if self.hits else 0.0
 
     @property
-    def survives(self) -> bool:
-        """Whether guessing explains the score."""
-        return self.lower <= self.chance
+    def verdict(self) -> str:
+        """ "survives": guessing explains the score; "within its DP": more than that, and promised no better; else "falls"."""
+        if self.lower <= self.chance:
+            return "survives"
+        return "within its DP" if self.lower <= self.allowed < 1 else "falls"
 
 
 def which_was_erased(
@@ -69,7 +74,8 @@ def which_was_erased(
         served = method.unlearn(records, EditRequest.delete([names[erased]]), learned, rng)
         seen = served.weights - learned.weights
         hits += int(np.argmin([np.linalg.norm(seen - shift) for shift in shifts])) == erased
-    return Score(hits, trials, 1 / candidates)
+    allowed = method.certificate(learned).success(1 / candidates)
+    return Score(hits, trials, 1 / candidates, allowed)
 
 
 def told_by_requests(
@@ -84,7 +90,7 @@ def told_by_requests(
 ) -> Score:
     """Adaptive requests: was the erased record ever there? The observer sees only the release *after* its erasure.
 
-    The requester watches the first release, guesses whether the target took part, and has the target erased together with
+    Both adversaries rehearse with the method itself. The requester watches the first release, guesses whether the target took part, and has the target erased together with
     group A or group B accordingly. Whoever sees the next release alone reads the group off it.
     """
     names = list(records.ids)
@@ -98,29 +104,58 @@ def told_by_requests(
         low = ~high
     others = [np.array(pool, dtype=object)[chosen][:group].tolist() for chosen in (high, low)]
     absent = records.apply(EditRequest.delete([target]))
-    reference = {
-        True: minimise(records, loss, regularization=regularization).weights,
-        False: minimise(absent, loss, regularization=regularization).weights,
+
+    def serve(present: bool, learned: Held, first_group: bool) -> Held:
+        gone = others[0] if first_group else others[1]
+        names = [*gone, target] if present else gone
+        return method.unlearn(records if present else absent, EditRequest.delete(names), learned, rng)
+
+    rehearsed = {
+        present: [method.learn(records if present else absent, rng) for _ in range(REHEARSALS)]
+        for present in (True, False)
     }
+    optimum = minimise(absent, loss, regularization=regularization).weights
+    reads_target = _Reader.between(
+        minimise(records, loss, regularization=regularization).weights - optimum,
+        [held.weights for held in rehearsed[True]],
+        [held.weights for held in rehearsed[False]],
+    )
     flags = [_minimiser(absent, names, loss, regularization) for names in others]
+    reads_group = _Reader.between(
+        flags[0] - flags[1],
+        [serve(False, held, True).weights for held in rehearsed[False]],
+        [serve(False, held, False).weights for held in rehearsed[False]],
+    )
     hits = 0
     for trial in range(trials):
         present = trial % 2 == 0
-        world = records if present else absent
-        learned = method.learn(world, rng)
-        guess = _nearer(learned.weights, reference[True], reference[False])
-        gone = others[0] if guess else others[1]
-        served = method.unlearn(world, EditRequest.delete([*gone, target] if present else gone), learned, rng)
-        hits += _nearer(served.weights, flags[0], flags[1]) == present
-    return Score(hits, trials, 0.5)
+        learned = method.learn(records if present else absent, rng)
+        served = serve(present, learned, reads_target(learned.weights))
+        hits += reads_group(served.weights) == present
+    return Score(hits, trials, 0.5, (1 + method.certificate(learned).advantage) / 2)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Which of two worlds a release comes from: a threshold on one direction, set by rehearsing the method in both."""
+
+    direction: Weights
+    threshold: float
+
+    @classmethod
+    def between(cls, direction: Weights, first: Sequence[Weights], second: Sequence[Weights]) -> _Reader:
+        """The direction in which the minimisers differ, turned so that the first world's rehearsals lie above."""
+        above = float(np.mean([np.vdot(direction, weights) for weights in first]))
+        below = float(np.mean([np.vdot(direction, weights) for weights in second]))
+        turn = 1.0 if above >= below else -1.0
+        return cls(turn * direction, turn * (above + below) / 2)
+
+    def __call__(self, weights: Weights) -> bool:
+        return bool(np.vdot(self.direction, weights) > self.threshold)
 
 
 def _minimiser(records: Records, names: Sequence[Id], loss: Loss, regularization: float) -> Weights:
     return minimise(records.apply(EditRequest.delete(names)), loss, regularization=regularization).weights
-
-
-def _nearer(seen: Weights, first: Weights, second: Weights) -> bool:
-    return bool(np.linalg.norm(seen - first) < np.linalg.norm(seen - second))
 
 
 def engine(method: Method) -> Callable[[Any, int, np.random.Generator], list[NDArray[np.float64]]]:

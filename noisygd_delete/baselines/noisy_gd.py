@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import ClassVar
 
@@ -47,6 +48,7 @@ class NoisyGD(Method):
             adaptive=True,
             basis=deletion.source,
             caveats=deletion.assumptions,
+            gdp=self.plan.mechanism.interval("dp", "zero-out", steps_with=math.inf).gdp,
         )
 
     def with_delete_steps(self, steps: int) -> Plan:

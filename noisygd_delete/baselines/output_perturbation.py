@@ -55,4 +55,5 @@ class OutputPerturbation(Method):
             adaptive=True,
             basis=self.source,
             caveats=("x or x′ (replace)", "one release; releases compose", "time taken by the solver is not hidden"),
+            gdp=conversion.gdp_for(epsilon=self.epsilon, delta=self.delta) / 2,
         )
