@@ -9,7 +9,7 @@ from .certified_removal import CertifiedRemoval
 from .chien import LangevinUnlearning, NoisySGDUnlearning
 from .dp_sgd import DPSGD
 from .local import LocalRandomisation
-from .noisy_gd import NoisyGD
+from .noisy_gd import NoisyGD, SolveThenDiffuse
 from .output_perturbation import OutputPerturbation
 from .perturbed_gd import PerturbedGD, PublishedPerturbedGD
 from .retraining import PrivateRetraining, Retraining
@@ -34,5 +34,6 @@ __all__ = [
     "PrivateRetraining",
     "PublishedPerturbedGD",
     "Retraining",
+    "SolveThenDiffuse",
     "erasure",
 ]

@@ -22,7 +22,7 @@ from .certified_removal import CertifiedRemoval
 from .chien import LangevinUnlearning, NoisySGDUnlearning
 from .dp_sgd import DPSGD
 from .local import LocalRandomisation
-from .noisy_gd import NoisyGD
+from .noisy_gd import NoisyGD, SolveThenDiffuse
 from .output_perturbation import OutputPerturbation
 from .perturbed_gd import PerturbedGD, PublishedPerturbedGD
 from .retraining import PrivateRetraining, Retraining
@@ -90,25 +90,16 @@ def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Gene
         return accuracy(loss, NoisyAcceleratedSGD(loss, **sgd, noise=noise).learn(train, rng).weights, test)
 
     batch_noise = largest_harmless([0.003, 0.01, 0.03, 0.1, 0.3], after_sgd, after_sgd(1e-4))
-    plans = {
-        certificate: make_plan(
-            loss,
-            records=n,
-            features=d,
-            **same,
-            budget=Budget.from_epsilon_delta(
-                dp=(setting.dp, setting.delta), deletion=(setting.deletion, setting.delta)
-            ),
-            certificate=certificate,
-            utility=False,
-        )
-        for certificate in ("sharp", "theorem")
-    }
-    sharp = plans["sharp"]
+    budget = Budget.from_epsilon_delta(dp=(setting.dp, setting.delta), deletion=(setting.deletion, setting.delta))
+    planned: dict[str, Any] = {"records": n, "features": d, **same, "budget": budget}
+    sharp = make_plan(loss, **planned, certificate="sharp", utility=False)
+    theorem = make_plan(loss, **planned, certificate="theorem", utility=False)
+    solved = make_plan(loss, **planned, certificate="sharp", start="minimiser", solver="cold")
     sized: dict[str, Any] = {"records": n, "features": d}
     methods: list[Method] = [
         NoisyGD(sharp, delta=setting.delta),
-        NoisyGD(plans["theorem"], delta=setting.delta),
+        NoisyGD(theorem, delta=setting.delta),
+        SolveThenDiffuse(solved, delta=setting.delta),
         LangevinUnlearning(sharp, **erased),
         NoisySGDUnlearning(sharp, **erased),
         PrivateRetraining(sharp, delta=setting.delta),

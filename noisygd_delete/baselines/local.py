@@ -50,7 +50,7 @@ class LocalRandomisation(Method):
     def _fit(self, rows: NDArray[np.float32], labels: NDArray[np.float64], present: int) -> Held:
         table = Records.from_slots(rows, labels, [None] * len(labels), None)
         found = minimise(table, self.loss, regularization=self.regularization, tolerance=1e-4)
-        work = len(labels) * found.passes
+        work = len(labels) * found.gradient_passes
         return Held(found.weights, present, {"rows": rows, "labels": labels}, gradient_evaluations=work)
 
     def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:

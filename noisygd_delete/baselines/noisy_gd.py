@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..curator import Model, learn, resume
+from ..curator import Curator, Model, learn, resume
 from ..plan import Plan
 from ..records import Records
 from .base import Certificate, Erased, Held, Method
@@ -48,9 +48,30 @@ class NoisyGD(Method):
             adaptive=True,
             basis=deletion.source,
             caveats=deletion.assumptions,
-            gdp=self.plan.mechanism.interval("dp", "zero-out", steps_with=math.inf).gdp,
+            gdp=self._gdp(),
         )
+
+    def _gdp(self) -> float | None:
+        longest = self.plan.learn_steps if self.plan.problem.start == "minimiser" else math.inf
+        return self.plan.mechanism.interval("dp", "zero-out", steps_with=longest).gdp
 
     def with_delete_steps(self, steps: int) -> Plan:
         """The plan with another K_Ā."""
         return replace(self.plan, delete_steps_for_deletion=steps, delete_steps_for_utility=0)
+
+
+class SolveThenDiffuse(NoisyGD):
+    """Every release from the minimiser of the current records, found from 0, and a few noisy steps around it."""
+
+    name: ClassVar[str] = "solve, then diffuse"
+    source: ClassVar[str] = "this package, start='minimiser', solver='cold'"
+    guarantees: ClassVar[str] = "the release never saw the erased record, and is private for the remaining ones"
+
+    def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:
+        release = Curator(records, self.plan).learn(rng)
+        assert release.model is not None
+        work = records.slots * release.gradient_passes
+        return Held(np.atleast_2d(release.model.weights), len(records), gradient_evaluations=work)
+
+    def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
+        return self.learn(records, rng)

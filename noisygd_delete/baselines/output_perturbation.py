@@ -43,7 +43,7 @@ class OutputPerturbation(Method):
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:
         found = minimise(records, self.loss, regularization=self.regularization, tolerance=self.tolerance)
         noisy = found.weights + self.noise * generator(rng).standard_normal(found.weights.shape)
-        return Held(noisy, len(records), gradient_evaluations=records.slots * found.passes)
+        return Held(noisy, len(records), gradient_evaluations=records.slots * found.gradient_passes)
 
     def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
         return self.learn(records, rng)

@@ -18,7 +18,7 @@ class Retraining(Method):
     """Minimise again on what is left; no noise."""
 
     name: ClassVar[str] = "retrain"
-    source: ClassVar[str] = "L-BFGS from 0"
+    source: ClassVar[str] = "this package's solver from 0, no noise"
     guarantees: ClassVar[str] = (
         "the release is a function of the remaining records: nothing about the erased one is in it"
     )
@@ -37,7 +37,7 @@ class Retraining(Method):
 
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:
         found = minimise(records, self.loss, regularization=self.regularization, tolerance=self.tolerance)
-        return Held(found.weights, len(records), gradient_evaluations=records.slots * found.passes)
+        return Held(found.weights, len(records), gradient_evaluations=records.slots * found.gradient_passes)
 
     def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
         return self.learn(records, rng)

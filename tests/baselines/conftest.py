@@ -31,15 +31,15 @@ def methods(kind: str) -> dict[str, baselines.Method]:
     """Every baseline at (ε, δ) = (0.5, 1e-5) for a deleted record."""
     loss = losses.Logistic(1.0) if kind == "binary" else losses.Softmax(1.0, 3)
     epsilon = 0.5
-    plan = make_plan(
-        loss,
-        records=SLOTS,
-        features=FEATURES,
-        regularization=REGULARIZATION,
-        budget=Budget.from_epsilon_delta(dp=(4.0, DELTA), deletion=(epsilon, DELTA)),
-        certificate="sharp",
-        utility=False,
-    )
+    planned = {
+        "records": SLOTS,
+        "features": FEATURES,
+        "regularization": REGULARIZATION,
+        "budget": Budget.from_epsilon_delta(dp=(4.0, DELTA), deletion=(epsilon, DELTA)),
+        "certificate": "sharp",
+    }
+    plan = make_plan(loss, **planned, utility=False)
+    solved = make_plan(loss, **planned, start="minimiser", solver="cold")
     same = {"regularization": REGULARIZATION}
     target = {"epsilon": epsilon, "delta": DELTA}
     private = {"records": SLOTS, "epsilon": 4.0, "delta": DELTA}
@@ -48,6 +48,7 @@ def methods(kind: str) -> dict[str, baselines.Method]:
     made = [
         baselines.Retraining(loss, **same),
         baselines.PrivateRetraining(plan, delta=DELTA),
+        baselines.SolveThenDiffuse(solved, delta=DELTA),
         baselines.NoisyGD(plan, delta=DELTA),
         baselines.LangevinUnlearning(plan, **target),
         baselines.NoisySGDUnlearning(plan, **target),
