@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from .accountant import Accountant
     from .budget import Budget
     from .curator import Curator, Model, Release, learn, resume, unlearn
+    from .estimators import NoisyGDClassifier as NoisyGDClassifier  # not in __all__: they need scikit-learn
+    from .estimators import NoisyGDRegressor as NoisyGDRegressor
+    from .estimators import RecordWisePipeline as RecordWisePipeline
     from .features import Schema
     from .guarantee import Guarantee
     from .plan import Plan
@@ -51,7 +54,10 @@ _HOMES = {
     "EditRequest": "records",
     "Guarantee": "guarantee",
     "Model": "curator",
+    "NoisyGDClassifier": "estimators",
+    "NoisyGDRegressor": "estimators",
     "Plan": "plan",
+    "RecordWisePipeline": "estimators",
     "Records": "records",
     "Release": "curator",
     "compare_plans": "planner.comparison",
@@ -73,4 +79,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted({*__all__, *_HOMES})

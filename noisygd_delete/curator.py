@@ -243,6 +243,7 @@ class Curator:
         self.pending_edits = 0
         self._model: Model | None = None
         self._answered: dict[str, Release] = {}
+        self._waiting: list[str] = []  # request ids whose rows are edited and whose release is still to come
 
     @classmethod
     def restored(
@@ -299,17 +300,24 @@ class Curator:
     ) -> Release | None:
         """Carry out one request: edit the rows, then publish unless `publish=False` leaves that to a later call.
 
-        A request_id that was answered before returns its release and costs nothing.
+        A request_id that was answered before returns its release and costs nothing; one whose release is still to come
+        returns None.
         """
         if request.request_id is not None and request.request_id in self._answered:
             return self._answered[request.request_id]
+        if request.request_id is not None and request.request_id in self._waiting:
+            return None
         if self._model is None and not self.accountant.events:
             raise NotLearned(
                 "there is no model to delete from yet: call learn() first, or build Records without the rows"
             )
         check_edit(self.records, self.plan, request)
         self.pending_edits += self.records.edit(request)
-        return self.publish(request.request_id, rng=rng, progress=progress) if publish else None
+        if publish:
+            return self.publish(request.request_id, rng=rng, progress=progress)
+        if request.request_id is not None:
+            self._waiting.append(request.request_id)
+        return None
 
     def publish(
         self,
@@ -393,6 +401,8 @@ class Curator:
         return self._answer(release)
 
     def _answer(self, release: Release) -> Release:
+        self._answered.update(dict.fromkeys(self._waiting, release))
+        self._waiting.clear()
         if release.request_id is not None:
             self._answered[release.request_id] = release
         return release

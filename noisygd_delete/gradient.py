@@ -131,6 +131,10 @@ class Objective:
         gradient = self._gradient_sum(scores) / self.slots + self.regularization * weights
         return self._value(scores, weights), gradient
 
+    def value_at_zero(self) -> float:
+        """L_D(0): every score is 0, so this reads labels alone."""
+        return self._value(np.zeros((self.slots, self.shape[0]), self._kind), np.zeros(self.shape))
+
     def second_moment(self, rows: int) -> NDArray[np.float64]:
         """(features, features) mean of xxᵀ over about `rows` slots, evenly spaced."""
         spread = self._rows[:: max(1, self.slots // rows)]

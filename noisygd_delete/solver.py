@@ -88,14 +88,16 @@ def solve(
 
     Args:
         objective: with dtype="float64".
-        start: (outputs, features), finite, for example the published model; None: 0.
+        start: (outputs, features), finite, for example the published model; None, or no better than 0: 0.
         fixed: take a number of passes that no record can change, from 0.
 
     Raises:
         AssumptionViolated: the tolerance was not reached, so the loss is not as smooth or convex as it was declared.
     """
     measured = _Measured(objective, tolerance)
-    origin = np.zeros(objective.shape) if start is None or fixed else start
+    origin = start
+    if origin is None or fixed or _hopeless(objective, origin):
+        origin = np.zeros(objective.shape)
     curvature = {"strong_convexity": strong_convexity, "objective_smoothness": objective_smoothness}
     slope = objective.loss.constants.lipschitz  # of the objective at 0, whatever the records
     try:
@@ -113,6 +115,11 @@ def solve(
         f"the solver did not reach gradient norm {tolerance:.3g} within its proven number of steps, so the loss does not "
         "have the constants it states; nothing was published"
     )
+
+
+def _hopeless(objective: Objective, start: Vector) -> bool:
+    """Whether the regulariser alone makes `start` worse than 0: the published model was mostly noise."""
+    return objective.regularization / 2 * float(np.vdot(start, start)) > objective.value_at_zero()
 
 
 def whitening_passes(*, records: int, features: int, outputs: int) -> int:

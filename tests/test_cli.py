@@ -90,3 +90,41 @@ def test_planning_and_accounting_never_import_torch() -> None:
         "sys.exit(any(name in sys.modules for name in ('torch', 'sklearn', 'pandas', 'matplotlib', 'opacus')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--certificate", "sharp"]
+    small += ["--gdp", "--dp", "3", "--deletion", "0.38", "--no-utility", "--chains", "4000", "--seed", "1"]
+    assert main(small) == 0
+    assert "likelihood ratio" in capsys.readouterr().out
+    assert main([*small, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == "pass"
+    assert all(row["measured_lower_bound"] <= row["claimed_advantage"] for row in answer["rows"])
+    assert main([*small, "--chains", "3"]) == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_scripts_name_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab", reason="shtab is not installed")
+    with pytest.raises(SystemExit) as stopped:
+        main(["--print-completion", shell])
+    assert stopped.value.code == 0
+    script = capsys.readouterr().out
+    for command in ("demo", "plan", "keygen", "verify-certificate"):
+        assert command in script
+    assert "--certificate" in script
+
+
+def test_every_command_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    import argparse
+
+    from noisygd_delete.cli import parser
+
+    (commands,) = (action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    assert {"demo", "plan", "init", "learn", "delete", "insert", "status", "budget", "verify"} <= set(commands.choices)
+    for name, command in commands.choices.items():
+        with pytest.raises(SystemExit):
+            parser().parse_args([name, "--help"])
+        assert f"noisygd-delete {name}" in capsys.readouterr().out.partition("example")[2], name
+        assert command.description or command.epilog

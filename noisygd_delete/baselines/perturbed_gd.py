@@ -135,11 +135,16 @@ class PerturbedGD(Method):
         self.gamma = contraction(regularization=regularization, smoothness=smoothness)
         self.step_size = 2 / (2 * regularization + smoothness)
         limit = positive("noise_limit", noise_limit)
-        self.iterations = self._least_iterations()
-        while self._noise() > limit:
-            self.iterations += 1
-            if self.iterations > 1_000_000:
+        least = self.iterations = self._least_iterations()
+        while self._noise() > limit:  # doubling, then bisection: σ falls as I grows
+            least, self.iterations = self.iterations, 2 * self.iterations
+            if least > 1_000_000:
                 raise PlanInfeasible(f"noise_limit={limit:g} needs more than 10⁶ iterations a request")
+        enough = self.iterations
+        while enough - least > 1:
+            self.iterations = (least + enough) // 2
+            least, enough = (least, self.iterations) if self._noise() <= limit else (self.iterations, enough)
+        self.iterations = enough
         self.noise = self._noise()
 
     def _least_iterations(self) -> int:

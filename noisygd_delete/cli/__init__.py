@@ -11,11 +11,43 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
-from . import bench, demo, init, inspect, plan, requests
+from . import (
+    audit,
+    bench,
+    demo,
+    init,
+    inspect,
+    keygen,
+    plan,
+    requests,
+    verify_certificate,
+)
 
-_COMMANDS = (demo, plan, init, requests, inspect, bench)
+_COMMANDS = (
+    demo,
+    plan,
+    init,
+    requests,
+    inspect,
+    keygen,
+    verify_certificate,
+    audit,
+    bench,
+)  # fmt: skip
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
+
+
+class _Completion(argparse.Action):
+    """Print a shell completion script made from the parser itself."""
+
+    def __call__(self, parser: argparse.ArgumentParser, _: object, shell: object, *__: object) -> None:
+        try:
+            import shtab
+        except ImportError:
+            parser.error("--print-completion needs shtab; pip install 'noisygd-delete[completion]'")
+        print(shtab.complete(parser, str(shell)))
+        parser.exit()
 
 
 def parser() -> argparse.ArgumentParser:
@@ -23,7 +55,15 @@ def parser() -> argparse.ArgumentParser:
     root = argparse.ArgumentParser(
         prog="noisygd-delete",
         description="Train models by noisy gradient descent and erase records from them, with a certificate.",
+        epilog="start with: noisygd-delete demo · help on a command: noisygd-delete COMMAND --help · completion: "
+        'eval "$(noisygd-delete --print-completion bash)"',
         allow_abbrev=False,
+    )
+    root.add_argument(
+        "--print-completion",
+        choices=("bash", "zsh", "tcsh"),
+        action=_Completion,
+        help="print a completion script and exit",
     )
     root.add_argument("--version", action="version", version=f"noisygd-delete {__version__}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -12,6 +12,7 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "demo",
         help="learn and delete on scikit-learn's digits, with accuracy, cost and the whole budget",
+        epilog="example: noisygd-delete demo --certificate theorem",
         allow_abbrev=False,
     )
     parser.add_argument("--certificate", default="sharp", choices=("theorem", "sharp"), help="default: sharp")

@@ -18,7 +18,7 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "init",
         help="make a store from a CSV or Parquet file and a schema",
-        epilog="first: noisygd-delete init --data people.csv --label y --id id --draft-schema schema.toml",
+        epilog="example, first: noisygd-delete init --data people.csv --label y --id id --draft-schema schema.toml",
         allow_abbrev=False,
     )
     parser.add_argument("store", nargs="?", metavar="STORE", help="folder to make; not needed with --draft-schema")

@@ -9,23 +9,29 @@ from typing import Any
 
 from ..errors import InvalidParameter, StoreLocked
 from ..store import absent, budget, status, tokens, verify
-from .output import add_json, show
+from .output import show, store_command
 from .requests import open_store
 
 _INTEGRITY = 5
 
 
 def register(commands: Any) -> None:
-    for name, text, run in (
-        ("status", "sizes, releases, pending edits, and which model is in force", _status),
-        ("budget", "what each release and all of them together reveal, as Rényi, GDP and (ε, δ)", _budget),
-        ("verify", "check that the store is what its ledger says; or that given texts are in no byte of it", _verify),
+    for name, text, example, run in (
+        ("status", "sizes, releases, pending edits, and which model is in force", "status STORE --json", _status),
+        (
+            "budget",
+            "what each release and all of them together reveal, as Rényi, GDP and (ε, δ)",
+            "budget STORE --delta 1e-6",
+            _budget,
+        ),
+        (
+            "verify",
+            "check that the store is what its ledger says; or that given texts are in no byte of it",
+            "verify STORE --absent gone.txt",
+            _verify,
+        ),
     ):
-        parser = commands.add_parser(name, help=text, allow_abbrev=False)
-        parser.add_argument("store", metavar="STORE")
-        parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process")
-        add_json(parser)
-        parser.set_defaults(run=run)
+        parser = store_command(commands, name, text, example, run)
         if name == "budget":
             parser.add_argument("--order", type=float, help="Rényi order; default: the plan's, or 10")
             parser.add_argument("--delta", type=float, help="δ; default: the plan's, or 1e-6")

@@ -17,18 +17,24 @@ from ..plan import Plan
 from ..planner import make_plan
 from ..records import EditRequest
 from ..store import Store
-from .output import add_json, progress_bar, show
+from .output import progress_bar, show, store_command
 from .plan import add_plan_arguments, budget_from, loss_from
 
 _WITHHELD = 3
 
 
 def register(commands: Any) -> None:
-    learn = _command(commands, "learn", "train from the initial law and publish the first model", _learn)
+    learn = store_command(
+        commands, "learn", "train from the initial law and publish the first model", "learn STORE", _learn
+    )
     learn.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
 
-    delete = _command(
-        commands, "delete", "erase records, or all records of persons, and publish a model without them", _delete
+    delete = store_command(
+        commands,
+        "delete",
+        "erase records, or all records of persons, and publish a model without them",
+        "delete STORE 17 42 --request-id 9f2c",
+        _delete,
     )
     delete.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
     delete.add_argument("--subject", action="append", default=[], metavar="S", help="erase every record of this person")
@@ -36,30 +42,35 @@ def register(commands: Any) -> None:
     delete.add_argument("--subject-file", metavar="FILE", help="persons to erase, one a line (- for standard input)")
     _request_options(delete)
 
-    insert = _command(commands, "insert", "put new records into free slots and publish a model with them", _insert)
+    insert = store_command(
+        commands,
+        "insert",
+        "put new records into free slots and publish a model with them",
+        "insert STORE --data new.csv",
+        _insert,
+    )
     insert.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet with the columns of the schema")
     insert.add_argument("--delimiter", help="of a CSV file; default: found from the header")
     _request_options(insert)
 
-    publish = _command(commands, "publish", "one release that covers every edit made with --later", _publish)
+    publish = store_command(
+        commands, "publish", "one release that covers every edit made with --later", "publish STORE", _publish
+    )
     publish.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
 
-    relearn = _command(commands, "relearn", "train afresh, under a new plan where options say so", _relearn)
+    relearn = store_command(
+        commands,
+        "relearn",
+        "train afresh, under a new plan where options say so",
+        "relearn STORE --dp 2 --dry-run",
+        _relearn,
+    )
     relearn.add_argument("--slots", type=int, metavar="N", help="a larger n; default: as before")
     relearn.add_argument("--dry-run", action="store_true", help="show the plan; change nothing")
     add_plan_arguments(relearn)
     plain = argparse.ArgumentParser()
     add_plan_arguments(plain)
     relearn.set_defaults(**dict.fromkeys(vars(plain.parse_args([]))))  # None: as in the plan in force
-
-
-def _command(commands: Any, name: str, text: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, allow_abbrev=False)
-    parser.add_argument("store", metavar="STORE")
-    parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process to finish")
-    add_json(parser)
-    parser.set_defaults(run=run)
-    return parser
 
 
 def _request_options(parser: argparse.ArgumentParser) -> None:
@@ -131,6 +142,7 @@ def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
     if parsed.slots is not None:
         arguments["records"] = parsed.slots
     if any(value is not None for value in (parsed.order, parsed.dp, parsed.deletion, parsed.delta, parsed.gdp)):
+        parsed.gdp = bool(parsed.gdp)
         arguments["budget"] = budget_from(parsed)
     arguments["loss"] = _new_loss(parsed, problem.loss)
     return plan if arguments == {name: getattr(problem, name) for name in arguments} else make_plan(**arguments)

@@ -2,6 +2,6 @@
 
 from .overview import budget, status
 from .store import Store
-from .verify import Verification, absent, tokens, verify
+from .verification import Verification, absent, tokens, verify
 
 __all__ = ["Store", "Verification", "absent", "budget", "status", "tokens", "verify"]

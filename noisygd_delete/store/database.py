@@ -19,6 +19,16 @@ _PRAGMAS = {
     "trusted_schema": ("OFF", 0),
 }
 
+# what a full or failing disk, or missing rights, make SQLite say; anything else is a fault of the file
+_ENVIRONMENT = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_NOMEM,
+)
+
 
 @contextmanager
 def connect(path: Path, seconds: float = 5.0) -> Iterator[sqlite3.Connection]:
@@ -36,15 +46,20 @@ def connect(path: Path, seconds: float = 5.0) -> Iterator[sqlite3.Connection]:
                     f"{path}: this SQLite refuses {name} = {value}, which erasure relies on; use another build"
                 )
         yield connection
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise StoreLocked(f"{path}: another process is writing; try again") from error
-        raise StoreError(f"{path}: {error}; free space or fix permissions, then run any command to go on") from error
-    except sqlite3.DatabaseError as error:
-        raise StoreCorrupt(f"{path}: {error}; restore the store from a backup") from error
+    except sqlite3.Error as error:
+        raise _translated(path, error) from error
     finally:
         if connection is not None:
             connection.close()
+
+
+def _translated(path: Path, error: sqlite3.Error) -> StoreError:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the low byte is the primary code
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreLocked(f"{path}: another process is writing; try again")
+    if code in _ENVIRONMENT:
+        return StoreError(f"{path}: {error}; free space or fix permissions, then run any command to go on")
+    return StoreCorrupt(f"{path}: {error}; it was changed by hand or damaged. Restore the store from a backup")
 
 
 @contextmanager

@@ -44,6 +44,7 @@ class Disk:
     def replace(self, path: Path, data: bytes) -> None:
         """`path` holds `data`, or what it held before: never something between."""
         temporary = path.with_name(path.name + TEMPORARY)
+        self.erase(temporary)
         try:
             self.create(temporary, data)
             self.reached("rename", path)
@@ -55,9 +56,9 @@ class Disk:
         self.sync_folder(path.parent)
 
     def create(self, path: Path, data: bytes = b"") -> None:
-        """A file of mode 0600 with this content, durable once its folder is synced."""
+        """A new file of mode 0600 with this content, durable once its folder is synced."""
         self.reached("create", path)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINKS, 0o600)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS, 0o600)
         try:
             self._write(descriptor, data, path)
             self._sync(descriptor, path)

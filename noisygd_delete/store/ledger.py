@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..accountant import Accountant, Event
-from ..errors import InvalidParameter, StoreCorrupt, choice, count
+from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, choice, count
+from ..features import Schema
 from ..plan import Plan
 from .database import connect, create, transaction
 from .disk import Disk
@@ -98,7 +99,15 @@ class Ledger:
                     "Nothing in it can be trusted; restore the store from a backup"
                 )
             entries.append(_parse(path, expected, body))
-        return cls(path, tuple(entries), digest)
+        ledger = cls(path, tuple(entries), digest)
+        try:
+            Schema.from_dict(ledger.schema)
+            ledger.accountant  # noqa: B018 -- refuses a history that could not have happened
+        except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise StoreCorrupt(
+                f"{path}: its entries contradict one another ({error}); restore from a backup"
+            ) from error
+        return ledger
 
     def append(self, disk: Disk, entry: Entry) -> Ledger:
         """Commit one more entry: the instant at which a request has happened."""

@@ -36,6 +36,8 @@ from .lock import Lock
 _NOTHING_CHANGED = "nothing was changed"
 _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
 _WILL_FINISH = "the request is in the journal; free space or fix permissions, and the next command finishes it"
+# of what a caller is told; passes and seconds may depend on the data and are told once, never kept
+_PUBLIC = ("release", "kind", "status", "steps", "edits", "certified", "request_id", "guarantees")
 _PRESENT = "the ledger says what has happened; free space or fix permissions, and the next command goes on from there"
 
 
@@ -257,15 +259,14 @@ class Store:
 
     def _settle(self, progress: Progress | None) -> None:
         self._ledger, self._records = Ledger.read(self._layout.ledger), None
-        recovery.sweep(self._disk, self._layout, self._ledger)
-        recovery.catch_up(self._disk, self._layout, self._ledger)
+        self._model()  # a ledger that names a model it does not have is not one to clean up after
         change = journal.in_flight(self._layout)
+        recovery.catch_up(self._disk, self._layout, self._ledger)
+        recovery.sweep(self._disk, self._layout, self._ledger)
         if change is not None and change.base == len(self._ledger.entries):
             self.recovered = self._finish(change, progress)
         elif change is not None:
             journal.clear(self._disk, self._layout)
-        if self._ledger.head.model is not None:
-            self._model()
 
     def _finish(self, change: journal.Change, progress: Progress | None) -> Release:
         """The rest of an accepted request. Every part can be repeated after a crash."""
@@ -297,8 +298,7 @@ class Store:
             self._append(release.kind, release, digest, event=_plain(event.to_dict()), plan=plan)
 
     def _append(self, kind: str, release: Release, model: str | None, **facts: Any) -> None:
-        answer = _plain(release.to_dict())
-        del answer["gradient_passes"]  # of a solver, these would depend on the data
+        answer = {name: fact for name, fact in _plain(release.to_dict()).items() if name in _PUBLIC}
         entry = Entry(
             kind=kind,
             time=now(),
@@ -334,7 +334,7 @@ class Store:
         guarantees = {name: Guarantee.from_dict(parts) for name, parts in fields.pop("guarantees").items()}
         last = certified is not None and fields["release"] == self._ledger.releases
         model = self._model() if last else None
-        return Release(**fields, gradient_passes=fields["steps"], guarantees=guarantees, model=model)
+        return Release(**fields, gradient_passes=0, guarantees=guarantees, model=model)
 
 
 def _plain(fields: dict[str, Any]) -> dict[str, Any]:

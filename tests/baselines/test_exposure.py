@@ -76,7 +76,7 @@ def test_engine_for_audits() -> None:
 def test_comparison_runs_and_counts() -> None:
     records = table("binary")
     setting = Setting(
-        FACTS["loss"], 0.05, deletion=0.2, dp=4.0, delta=1e-5, deletions=2, removals=5, attack_rows=60, attack_trials=2
+        FACTS["loss"], 0.5, deletion=0.2, dp=4.0, delta=1e-5, deletions=2, removals=5, attack_rows=60, attack_trials=1
     )
     heard: list[str] = []
     rows = compare(setting, records, records, rng=np.random.default_rng(0), attack=True, told=heard.append)
@@ -97,7 +97,7 @@ def test_bench_compare_on_the_command_line(capsys, monkeypatch) -> None:
 
     monkeypatch.setattr(sample, "digits", lambda: (table("class"), table("class")))
     monkeypatch.setattr(losses, "Softmax", lambda radius, classes: _Softmax(radius, 3))
-    assert main(["bench", "compare", "--no-attack", "--regularization", "0.05", "--json"]) == 0
+    assert main(["bench", "compare", "--no-attack", "--regularization", "0.5", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["records"] == 200
     assert {"retrain", "Noisy-GD, sharp"} <= {row["method"] for row in answer["rows"]}

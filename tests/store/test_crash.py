@@ -213,7 +213,7 @@ with Store.open(sys.argv[1], disk=Kill()) as store:
 def test_a_killed_process_is_finished_by_the_next(path: Path, tmp_path: Path) -> None:
     """No destructor, no `finally`, no SQLite rollback: the operating system ends the process between two writes."""
     total = points(path, tmp_path / "whole", delete)
-    for at in np.linspace(0, total - 1, 8).astype(int):
+    for at in np.linspace(0, total - 1, 5).astype(int):
         copy = tmp_path / "copy"
         shutil.copytree(path, copy)
         command = [sys.executable, "-c", WORKER, str(copy), str(at), name(3)]

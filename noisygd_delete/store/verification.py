@@ -13,7 +13,6 @@ import numpy as np
 
 from ..curator import check_fit
 from ..errors import InvalidParameter, NoisyGDDeleteError, StoreError
-from ..features import Schema
 from . import models, presence, table
 from .database import connect
 from .disk import read
@@ -93,9 +92,7 @@ def _ledger(layout: Layout) -> Iterator[str]:
             same = False
         if not same:
             yield f"{path}: differs from the ledger: it was changed by hand, or a relearn was interrupted"
-    Schema.from_dict(ledger.schema, str(layout.schema))
     digest, release = ledger.head.model, ledger.releases
-    ledger.accountant  # noqa: B018 -- the events make a history that the accountant accepts
     for path in layout.models():
         if digest is None or path != layout.model(release):
             yield f"{path}: the ledger does not name this model; any other command removes it"

@@ -1,0 +1,24 @@
+"""What an adversary can do: attacks on releases, confidence bounds, and claimed-against-measured reports."""
+
+from .attacks import LinearLikelihoodRatio, ShadowLikelihoodRatio
+from .bounds import Counts
+from .chains import ManyChains
+from .engines import NoisyGD, World
+from .membership import audit, audit_loss
+from .reconstruction import Reconstruction, reconstruct
+from .report import AuditReport, Row
+
+__all__ = [
+    "AuditReport",
+    "Counts",
+    "LinearLikelihoodRatio",
+    "ManyChains",
+    "NoisyGD",
+    "Reconstruction",
+    "Row",
+    "ShadowLikelihoodRatio",
+    "World",
+    "audit",
+    "audit_loss",
+    "reconstruct",
+]

@@ -1,0 +1,78 @@
+"""What counts of a membership test prove: Clopper-Pearson bounds on its rates, turned into lower bounds on leakage.
+
+Every bound holds with the stated error probability whatever the distributions are. A report that makes several comparisons
+divides its error probability among them (Bonferroni), so its false-alarm rate is that of the whole report.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scipy.special import betaincinv, ndtri
+
+from ..errors import InvalidParameter, count, probability
+
+
+def lower_rate(successes: int, trials: int, error: float) -> float:
+    """The rate p for which P(at least `successes`) = `error`: the true rate is below it with probability ≤ `error`."""
+    return float(betaincinv(successes, trials - successes + 1, error)) if successes else 0.0
+
+
+def upper_rate(successes: int, trials: int, error: float) -> float:
+    """The true rate is above this with probability ≤ `error`."""
+    return 1 - lower_rate(trials - successes, trials, error)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How often a test said "present": `hits` of `present` runs where the record was there, `alarms` of `absent` ones.
+
+    `error` is the probability that any of the bounds below is wrong.
+    """
+
+    hits: int
+    present: int
+    alarms: int
+    absent: int
+    error: float = 0.01
+
+    def __post_init__(self) -> None:
+        probability("error", self.error)
+        for part, whole in (("hits", "present"), ("alarms", "absent")):
+            trials = count(whole, getattr(self, whole))
+            if not count(part, getattr(self, part), minimum=0) <= trials:
+                raise InvalidParameter(f"{part}={getattr(self, part)} must be at most {whole}={trials}")
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """(true positive rate from below, false positive rate from above)."""
+        return (
+            lower_rate(self.hits, self.present, self.error / 2),
+            upper_rate(self.alarms, self.absent, self.error / 2),
+        )
+
+    @property
+    def estimate(self) -> float:
+        """The measured advantage, true minus false positive rate."""
+        return self.hits / self.present - self.alarms / self.absent
+
+    @property
+    def advantage(self) -> float:
+        """Lower bound on the advantage."""
+        true, false = self.rates
+        return max(0.0, true - false)
+
+    def renyi(self, order: float) -> float:
+        """Lower bound on the Rényi divergence of the two worlds: that of the test's two answers (data processing)."""
+        true, false = self.rates
+        if not true > false:
+            return 0.0
+        terms = [order * math.log(p) + (1 - order) * math.log(r) for p, r in ((true, false), (1 - true, 1 - false))]
+        return max(0.0, (max(terms) + math.log1p(math.exp(-abs(terms[0] - terms[1])))) / (order - 1))
+
+    @property
+    def gdp(self) -> float:
+        """Lower bound on μ, if the two worlds are μ-GDP: Φ⁻¹(TPR) − Φ⁻¹(FPR)."""
+        true, false = self.rates
+        return max(0.0, float(ndtri(true) - ndtri(false))) if true > false else 0.0

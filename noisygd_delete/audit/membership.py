@@ -1,0 +1,243 @@
+"""Audits of a plan: synthetic worst-case records, the product's own kernel, and the accountant's own claims.
+
+The worst case of every certificate for convex losses is the linear loss with a record of norm R: its gradient is L in one
+direction whatever the weights are. The other slots are null, they add nothing. No row of any real table is touched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from ..accountant import Accountant, Event
+from ..errors import AssumptionViolated, count, positive, probability
+from ..guarantee import Guarantee
+from ..losses import Linear
+from ..plan import Plan
+from ..records import Records
+from .attacks import Attack, LinearLikelihoodRatio, ShadowLikelihoodRatio, counts
+from .chains import Chains
+from .engines import Engine, NoisyGD, World
+from .report import AuditReport, Row
+
+QUESTIONS = 5  # asked of a plan, with several later releases
+CHUNK = 1 << 22  # numbers held at a time by one release of many chains
+
+
+@dataclass(frozen=True)
+class Question:
+    """Two worlds, the releases an adversary observes, and what the accountant says about them."""
+
+    name: str
+    present: World
+    absent: World
+    observed: frozenset[int]
+    claimed: Guarantee
+
+
+def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None = None) -> NoisyGD:
+    """The plan's Noisy-GD on the linear loss with the plan's L, in one dimension."""
+    mechanism = plan.mechanism
+    return NoisyGD(
+        loss=Linear(radius=mechanism.lipschitz * mechanism.rows_per_subject),
+        slots=mechanism.records,
+        regularization=mechanism.strong_convexity,
+        step_size=mechanism.step_size,
+        noise_variance=mechanism.noise_variance,
+        init_variance=plan.init_variance,
+        learn_steps=_enough(plan) if learn_steps is None else learn_steps,
+        delete_steps=plan.delete_steps,
+        later_releases=later_releases,
+        from_minimiser=plan.problem.start == "minimiser",
+    )
+
+
+def loss_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None = None) -> NoisyGD:
+    """The plan's Noisy-GD on its own loss."""
+    if plan.problem.start == "minimiser":
+        raise AssumptionViolated("shadow models of a real loss are run for start='published' only; use audit(plan)")
+    linear = linear_engine(plan, later_releases=later_releases, learn_steps=learn_steps)
+    return replace(linear, loss=plan.loss, regularization=plan.regularization)
+
+
+def _enough(plan: Plan) -> int:
+    """Learning steps after which a record's trace has 98 % of its final size: an audit need not run the rest."""
+    if plan.problem.start == "minimiser":
+        return plan.learn_steps
+    return min(plan.learn_steps, math.ceil(4 / (plan.step_size * plan.problem.strong_convexity)))
+
+
+def claims(engine: NoisyGD, plan: Plan) -> Accountant:
+    """An accountant that has recorded exactly what the engine runs."""
+    learned = Event("learn", engine.learn_steps, 0, plan.mechanism)
+    later = Event("unlearn", engine.delete_steps, 1, plan.mechanism)
+    return Accountant(plan, [learned] + [later] * engine.later_releases)
+
+
+def row_of(norm: float, label: float = 1.0) -> Records:
+    """A table whose only occupied slot holds a record of one feature."""
+    return Records([[norm]], [label])
+
+
+def questions(engine: NoisyGD, plan: Plan) -> list[Question]:
+    """What the accountant answers, each with the worst pair of worlds for it."""
+    accountant, releases = claims(engine, plan), engine.later_releases + 1
+    here, null, opposite = row_of(engine.loss.radius), row_of(0.0), row_of(-engine.loss.radius)
+    other = {"replace": opposite, "zero-out": null, "definition-4.1": null, "pairwise": opposite}
+    staying, erased = other[plan.problem.adjacency], other[plan.problem.deletion_notion]
+    everything = frozenset(range(1, releases + 1))
+
+    def deletion(name: str, observed: Iterable[int]) -> Question:
+        seen = frozenset(observed)
+        claimed = accountant.deletion(1, 2, seen)
+        return Question(name, World(here, null), World(erased, null), seen, claimed)
+
+    def staying_on(name: str, observed: Iterable[int]) -> Question:
+        seen = frozenset(observed)
+        return Question(name, World(here, here), World(staying, staying), seen, accountant.dp_cumulative(observed=seen))
+
+    asked = [
+        staying_on("record still there, the learned model", [1]),
+        staying_on(f"record still there, all {releases} releases", everything),
+        deletion("erased record, the release that erased it", [2]),
+        deletion("erased record, the learned model and every later one", everything),
+    ]
+    if releases > 2:
+        asked.insert(3, deletion(f"erased record, {releases - 1} releases from its erasure on", everything - {1}))
+    return asked
+
+
+def simulate(engine: Engine, world: World, chains: int, generator: np.random.Generator) -> list[Chains]:
+    """The engine's releases for many chains, run in pieces that fit in memory."""
+    occupied = max(1, len(world.before), len(world.after), world.before.features.shape[1])
+    piece = max(1, min(chains, CHUNK // occupied))
+    parts = [engine(world, min(piece, chains - start), generator) for start in range(0, chains, piece)]
+    return [np.concatenate(release) for release in zip(*parts, strict=True)]
+
+
+class Jury:
+    """Chains of one engine, run once per world: one set to fit shadow models to, another to count on."""
+
+    def __init__(self, engine: Engine, *, chains: int, generator: np.random.Generator) -> None:
+        self._shadows = cache(lambda world: simulate(engine, world, chains, generator))
+        self._counted = cache(lambda world: simulate(engine, world, chains, generator))
+
+    def answer(self, question: Question, *, error: float, factor: float, exact: Attack | None = None) -> list[Row]:
+        """Attack both worlds. With `exact`, that attack and the shadow model share the error probability."""
+        observed = sorted(question.observed)
+        shadow = ShadowLikelihoodRatio.fit(self._shadows(question.present), self._shadows(question.absent), observed)
+        attacks: list[tuple[str, Attack]] = [("shadow model", shadow)]
+        if exact is not None:
+            attacks.insert(0, ("likelihood ratio", exact))
+        present, absent = self._counted(question.present), self._counted(question.absent)
+        share = error / len(attacks)
+        return [
+            Row(question.name, name, question.claimed, counts(attack, present, absent, error=share), factor)
+            for name, attack in attacks
+        ]
+
+
+def audit(
+    plan: Plan,
+    *,
+    engine: Engine | None = None,
+    chains: int = 20_000,
+    later_releases: int = 3,
+    false_alarm: float = 0.01,
+    factor: float = 3.0,
+    rng: np.random.Generator | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> AuditReport:
+    """Claimed against measured for one plan.
+
+    Args:
+        engine: what is audited, on the linear loss in one dimension; None: the product's own kernel at the plan's numbers.
+        chains: runs per world; shadow models are fitted to as many again.
+        later_releases: releases published from the erasure on.
+        false_alarm: probability that an honest engine fails anywhere in the report.
+        factor: how close to the claim the measured bound must come for a row to pass.
+        progress: told the number of questions answered.
+
+    Raises:
+        AssumptionViolated: the plan's loss is not convex: the linear worst case is not one of its losses.
+    """
+    if not plan.loss.constants.convex:
+        raise AssumptionViolated(
+            f"the {plan.loss.name} loss is not convex: its certificate does not cover the linear worst case that audit runs"
+        )
+    count("chains", chains, minimum=100)
+    probability("false_alarm", false_alarm)
+    positive("factor", factor)
+    generator = np.random.default_rng() if rng is None else rng
+    honest = linear_engine(plan, later_releases=count("later_releases", later_releases))
+    asked = questions(honest, plan)
+    jury = Jury(honest if engine is None else engine, chains=chains, generator=generator)
+    rows: list[Row] = []
+    for done, question in enumerate(asked, start=1):
+        exact = LinearLikelihoodRatio(honest, question.present, question.absent, question.observed)
+        rows += jury.answer(question, error=false_alarm / len(asked), factor=factor, exact=exact)
+        if progress is not None:
+            progress(done)
+    notes = [
+        f"worst case of L={plan.mechanism.lipschitz:g}: linear loss, one record among null slots, n={plan.records}"
+    ]
+    if honest.learn_steps < plan.learn_steps:
+        notes.append(f"learning was cut to {honest.learn_steps} of {plan.learn_steps} steps, and so were the claims")
+    return AuditReport(tuple(rows), chains, false_alarm, tuple(notes))
+
+
+def audit_loss(
+    plan: Plan,
+    *,
+    record: tuple[Sequence[float], float],
+    others: Records | None = None,
+    engine_plan: Plan | None = None,
+    chains: int = 20_000,
+    later_releases: int = 1,
+    false_alarm: float = 0.01,
+    factor: float = 3.0,
+    rng: np.random.Generator | None = None,
+) -> AuditReport:
+    """Claimed against measured for a real loss: a synthetic target record beside other synthetic ones, by shadow models.
+
+    Args:
+        plan: whose claims are audited. engine_plan: what is run, if something else (a planted fault).
+        record: (row, label) of the target. others: the other occupied slots; default none.
+    """
+    generator = np.random.default_rng() if rng is None else rng
+    engine = loss_engine(plan if engine_plan is None else engine_plan, later_releases=later_releases)
+    row, label = record
+
+    def table(values: Sequence[float], own: float) -> Records:
+        if others is None:
+            return Records([list(values)], [own])
+        return Records(np.vstack([others.features, [list(values)]]), np.append(others.labels, own))
+
+    here, null = table(row, label), table([0.0] * len(row), label)
+    accountant = claims(engine, plan)
+    everything = frozenset(range(1, later_releases + 2))
+    asked = [
+        Question(
+            "record still there, the learned model",
+            World(here, here),
+            World(null, null),
+            frozenset({1}),
+            accountant.dp_cumulative(observed=[1], adjacency="zero-out"),
+        ),
+        Question(
+            "erased record, releases from its erasure on",
+            World(here, null),
+            World(null, null),
+            everything - {1},
+            accountant.deletion(1, 2, everything - {1}, notion="definition-4.1"),
+        ),
+    ]
+    jury = Jury(engine, chains=chains, generator=generator)
+    rows = [row for question in asked for row in jury.answer(question, error=false_alarm / len(asked), factor=factor)]
+    return AuditReport(
+        tuple(rows), chains, false_alarm, (f"{plan.loss.name} loss, one record against the null record",)
+    )

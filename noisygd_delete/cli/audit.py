@@ -1,0 +1,54 @@
+"""`noisygd-delete audit`: claimed against measured, on synthetic worst-case records under a plan."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from .output import add_json, progress_bar, show
+from .plan import add_plan_arguments, plan_from
+
+FAILED = 5
+
+
+def register(commands: Any) -> None:
+    parser = commands.add_parser(
+        "audit",
+        help="attack a plan with synthetic worst-case records: claimed against measured",
+        epilog="example: noisygd-delete audit --records 26000 --features 108 --certificate sharp --no-utility",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--records", type=int, required=True, help="n, number of slots")
+    parser.add_argument("--features", type=int, required=True, help="columns, the constant one included")
+    add_plan_arguments(parser)
+    chosen = parser.add_argument_group("audit")
+    chosen.add_argument("--chains", type=int, default=20_000, help="synthetic runs per world (default 20000)")
+    chosen.add_argument("--later-releases", type=int, default=3, help="releases from the erasure on (default 3)")
+    chosen.add_argument("--false-alarm", type=float, default=0.01, help="for the whole report (default 0.01)")
+    chosen.add_argument(
+        "--factor", type=float, default=3.0, help="a row passes if its bound comes so close to the claim (default 3)"
+    )
+    chosen.add_argument("--seed", type=int, help="repeat the same synthetic runs")
+    add_json(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    from ..audit import audit
+    from ..audit.membership import QUESTIONS
+
+    plan = plan_from(parsed, records=parsed.records, features=parsed.features)
+    with progress_bar("audit", QUESTIONS) as progress:
+        report = audit(
+            plan,
+            chains=parsed.chains,
+            later_releases=parsed.later_releases,
+            false_alarm=parsed.false_alarm,
+            factor=parsed.factor,
+            rng=np.random.default_rng(parsed.seed),
+            progress=progress,
+        )
+    show(parsed, report.to_dict(), report.text())
+    return FAILED if report.verdict == "fail" else 0

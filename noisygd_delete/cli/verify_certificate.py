@@ -1,0 +1,38 @@
+"""`noisygd-delete verify-certificate`: recompute a certificate offline and check its signature."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidParameter
+from .output import add_json, show
+
+
+def register(commands: Any) -> None:
+    parser = commands.add_parser(
+        "verify-certificate",
+        help="recompute every number of an erasure certificate and check its signature",
+        description="Needs neither the store nor the data nor a network. Exit status 0 if every check passes, 5 if one fails.",
+        epilog="example: noisygd-delete verify-certificate certificate.json --public-key controller.pem.pub",
+        allow_abbrev=False,
+    )
+    parser.add_argument("file", metavar="FILE", help="certificate as JSON")
+    parser.add_argument("--public-key", metavar="FILE", help="public key of the signer you expect")
+    parser.add_argument("--model", metavar="FILE", help="published model file: its SHA-256 must be the stated one")
+    add_json(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    from ..report.verification import verify_certificate
+
+    try:
+        certificate = json.loads(Path(parsed.file).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidParameter(f"cannot read a certificate from {parsed.file}: {error}") from error
+    answer = verify_certificate(certificate, public_key=parsed.public_key, model=parsed.model)
+    show(parsed, answer.to_dict(), answer.text())
+    return 0 if answer.passed else 5

@@ -1,0 +1,15 @@
+"""scikit-learn estimators that can forget: `fit`, `predict`, `score`, and the new verbs `delete`, `replace`, `insert`."""
+
+from __future__ import annotations
+
+from ..errors import MissingDependency
+
+try:
+    import sklearn as _sklearn  # noqa: F401
+except ImportError as error:
+    raise MissingDependency("the estimators need scikit-learn; pip install 'noisygd-delete[sklearn]'") from error
+
+from .models import NoisyGDClassifier, NoisyGDRegressor
+from .pipeline import RecordWisePipeline, check_record_wise
+
+__all__ = ["NoisyGDClassifier", "NoisyGDRegressor", "RecordWisePipeline", "check_record_wise"]

@@ -1,0 +1,279 @@
+"""What the classifier and the regressor share: fitting through a plan, the three edits, and pickles without rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from ..accountant import Accountant
+from ..budget import Budget
+from ..curator import Curator, Model, Release
+from ..errors import InvalidRecords, NotLearned
+from ..losses.base import Loss
+from ..plan import Plan
+from ..planner import make_plan
+from ..records import Id, Records
+from .scaling import RowScaling, public_bounds
+
+Array = NDArray[np.float64]
+
+
+class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators. Subclasses say how labels are coded and which loss they use.
+
+    Args:
+        feature_bounds: required. (low, high) of every raw feature, as two numbers, two sequences, or
+            {column: (low, high)}: public knowledge, never read off the data. Values outside are clipped to them.
+        row_norm: how a row is brought to norm ≤ R: "unit", "bounds" or a number (see `RowScaling`).
+        fit_intercept: append a constant column (it counts in R and is regularised).
+        regularization: λ.
+        budget: of one release; None: Budget(order=10, dp=1.0, deletion=0.1).
+        certificate, adjacency, deletion_notion, releases, batch, rows_per_subject, utility, dtype, start, solver:
+            as in `make_plan`.
+        slots: n, public; None: the number of rows given. More than that leaves room for `insert`.
+        random_state: None draws certified noise. Anything else is for research: the noise can be repeated, so the
+            model is marked uncertified (`certified_`).
+
+    Attributes:
+        plan_: the Plan.
+        accountant_: answers for all releases.
+        release_: the last release (not in pickles).
+        model_: the published model, on scaled rows.
+        n_records_: records in the table now.
+
+    There is no `partial_fit` and no `warm_start`. Every `fit` starts a new account: two fits on the same people are
+    two publications whose costs add; `relearn` keeps them on one account.
+    """
+
+    feature_bounds: Any
+    row_norm: str | float
+    fit_intercept: bool
+    regularization: float
+    budget: Budget | None
+    certificate: str
+    adjacency: str
+    deletion_notion: str
+    releases: int
+    batch: int
+    rows_per_subject: int
+    slots: int | None
+    utility: bool
+    dtype: str
+    start: str
+    solver: str
+    random_state: Any
+
+    plan_: Plan
+    accountant_: Accountant
+    model_: Model
+    release_: Release
+    n_features_in_: int
+
+    # -- what a subclass supplies ------------------------------------------------------------------------------------
+
+    def _learn_labels(self, y: Any) -> None:
+        """Fix the public coding of labels (class list, target bounds)."""
+        raise NotImplementedError
+
+    def _encode(self, y: Any) -> Array:
+        """Labels in the engine's coding."""
+        raise NotImplementedError
+
+    def _loss(self, radius: float) -> Loss:
+        raise NotImplementedError
+
+    # -- learning ----------------------------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, y: Any, ids: Iterable[Id] | None, subjects: Iterable[Id] | None) -> None:
+        features, labels = validate_data(self, X, y, dtype=np.float64)
+        self._learn_labels(labels)
+        columns = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
+        self._scaling = RowScaling(
+            *public_bounds("feature_bounds", self.feature_bounds, columns), self.row_norm, self.fit_intercept
+        )
+        records = self._table(features, labels, ids, subjects, self.slots)
+        self._curator = Curator(records, self._make_plan(records.slots))
+        self._published(self._curator.learn(self._generator()))
+
+    def _table(
+        self,
+        features: Array,
+        labels: Any,
+        ids: Iterable[Id] | None,
+        subjects: Iterable[Id] | None,
+        slots: int | None,
+    ) -> Records:
+        return Records(self._scaling.rows(features), self._encode(labels), ids, subjects, slots)
+
+    def _make_plan(self, slots: int) -> Plan:
+        return make_plan(
+            self._loss(self._scaling.radius),
+            records=slots,
+            features=self._scaling.columns,
+            regularization=self.regularization,
+            budget=Budget(order=10, dp=1.0, deletion=0.1) if self.budget is None else self.budget,
+            certificate=self.certificate,
+            adjacency=self.adjacency,
+            deletion_notion=self.deletion_notion,
+            releases=self.releases,
+            batch=self.batch,
+            rows_per_subject=self.rows_per_subject,
+            utility=self.utility,
+            dtype=self.dtype,
+            start=self.start,
+            solver=self.solver,
+        )
+
+    def _generator(self) -> np.random.Generator | None:
+        """None (certified noise), or a research generator with its own stream for every release."""
+        if self.random_state is None:
+            return None
+        if isinstance(self.random_state, np.random.Generator):
+            return self.random_state
+        if isinstance(self.random_state, np.random.RandomState):
+            return np.random.default_rng(self.random_state.randint(2**31, size=4))
+        released = len(self._curator.accountant.events)
+        return np.random.default_rng([int(self.random_state), released])
+
+    def _published(self, release: Release) -> Release:
+        """Take over what a release made public; a withheld one withdraws the model."""
+        self.release_, self.plan_, self.accountant_ = release, self._curator.plan, self._curator.accountant
+        self.n_records_, self._next_id = len(self._curator.records), self._curator.records.next_id
+        self._pending = self._curator.pending_edits
+        self.n_iter_ = release.steps
+        if release.model is not None:
+            self.model_ = release.model
+        elif hasattr(self, "model_"):
+            del self.model_
+        return release
+
+    @property
+    def certified_(self) -> bool:
+        """Whether the published model may be certified: False with a `random_state`, which makes its noise repeatable."""
+        return self._current_model().certified
+
+    def _current_model(self) -> Model:
+        if not hasattr(self, "model_") and hasattr(self, "plan_"):
+            raise NotLearned(
+                "the last release was withheld by the budget and the old model withdrawn; "
+                "set a larger budget or more releases with set_params and call relearn()"
+            )
+        return self.model_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "plan_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+    def _scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        features = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._current_model().scores(self._scaling.rows(features))
+
+    # -- requests ----------------------------------------------------------------------------------------------------
+
+    def delete(self, ids: Iterable[Id] = (), *, subjects: Iterable[Id] = (), request_id: str | None = None) -> Release:
+        """Erase records by id, or every row of the given data subjects, and publish a model that forgot them.
+
+        The estimator's own rows are overwritten; erase the caller's copies too.
+
+        Returns:
+            The release; `release.guarantee` says what an observer of it can still learn about the erased records.
+            `release.status` is "withheld" where the budget allows no further publication: the rows are gone and the
+            old model is withdrawn.
+
+        Raises:
+            InvalidRequest: an unknown id; nothing was changed.
+            NotLearned: not fitted, or unpickled and not attached to the rows yet.
+        """
+        return self._published(
+            self._attached().delete(ids, subjects=subjects, request_id=request_id, rng=self._generator())
+        )
+
+    def replace(self, replacements: Mapping[Id, tuple[ArrayLike, Any]], *, request_id: str | None = None) -> Release:
+        """Put a new (raw row, label) in place of each named record; the old content is forgotten as if deleted."""
+        curator = self._attached()
+        coded = {}
+        for name, (row, label) in replacements.items():
+            scaled = self._scaling.rows(self._raw_rows([row]))[0]
+            coded[name] = (scaled, float(self._encode(np.asarray([label]))[0]))
+        return self._published(curator.replace(coded, request_id=request_id, rng=self._generator()))
+
+    def insert(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        ids: Iterable[Id] | None = None,
+        subjects: Iterable[Id] | None = None,
+        request_id: str | None = None,
+    ) -> Release:
+        """Put new raw records into free slots (fit with `slots=` larger than the table) and publish."""
+        curator = self._attached()
+        rows, labels = self._scaling.rows(self._raw_rows(X)), self._encode(np.asarray(y))
+        return self._published(
+            curator.insert(ids, rows, labels, subjects=subjects, request_id=request_id, rng=self._generator())
+        )
+
+    def relearn(self) -> Release:
+        """Learn afresh on the current records under the current parameters: charged like any release."""
+        curator = self._attached()
+        return self._published(curator.relearn(self._make_plan(curator.records.slots), rng=self._generator()))
+
+    def _raw_rows(self, rows: Any) -> Array:
+        if hasattr(rows, "columns"):
+            features = validate_data(self, rows, dtype=np.float64, reset=False)
+        else:
+            features = check_array(rows, dtype=np.float64)
+        if features.shape[1] != self.n_features_in_:
+            raise InvalidRecords(f"the rows have {features.shape[1]} features; the model has {self.n_features_in_}")
+        return np.asarray(features)
+
+    def _attached(self) -> Curator:
+        check_is_fitted(self)
+        if not hasattr(self, "_curator"):
+            raise NotLearned(
+                "this estimator was unpickled and carries no rows; call attach(X, y, ids=...) with the current records first"
+            )
+        return self._curator
+
+    # -- pickles -----------------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Parameters, model, plan and accountant: never rows, ids, or what a solver needed (it depends on the rows)."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_curator", "release_")}
+
+    def attach(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, subjects: Iterable[Id] | None = None) -> Self:
+        """Give an unpickled estimator its current records back: those of the last release, without the erased ones.
+
+        Raises:
+            InvalidRecords: the number of records is not that of the last release, or ids are missing after an edit.
+        """
+        check_is_fitted(self)
+        features, labels = validate_data(self, X, y, dtype=np.float64, reset=False)
+        if len(features) != self.n_records_:
+            raise InvalidRecords(
+                f"{len(features)} records were given; the last release covered {self.n_records_}. Leave erased records out "
+                "and keep inserted ones: attaching an erased record would bring it back"
+            )
+        if ids is None and any(event.edits for event in self.accountant_.events):
+            raise InvalidRecords("records were edited since fit: pass ids=, one per row, so that requests find them")
+        records = self._table(features, labels, ids, subjects, self.plan_.records)
+        records.next_id = max(records.next_id, self._next_id)
+        self._curator = Curator.restored(
+            records,
+            self.plan_,
+            events=self.accountant_.events,
+            model=getattr(self, "model_", None),
+            pending_edits=self._pending,
+        )
+        return self

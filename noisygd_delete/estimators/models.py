@@ -1,0 +1,210 @@
+"""`NoisyGDClassifier` and `NoisyGDRegressor`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from .. import losses
+from ..budget import Budget
+from ..errors import InvalidRecords
+from ..records import Id
+from .base import DeletionEstimator
+from .scaling import public_bounds
+
+Array = NDArray[np.float64]
+
+
+class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[misc]
+    """Linear classifier whose records can be deleted with a certificate: logistic for two classes, softmax for more.
+
+    >>> from noisygd_delete import NoisyGDClassifier
+    >>> classifier = NoisyGDClassifier(feature_bounds=(0, 10), certificate="sharp")
+    >>> classifier = classifier.fit([[1, 2], [2, 1], [8, 9], [9, 8]], ["low", "low", "high", "high"], ids=list("abcd"))
+    >>> release = classifier.delete(["b"])
+    >>> release.guarantee.renyi(10) <= 0.1
+    True
+
+    Arguments and attributes are those of `DeletionEstimator`, and:
+
+    Args:
+        classes: the public list of class names; None takes the names in y, which then count as public.
+
+    Attributes:
+        classes_: class names in the order of `predict_proba`'s columns.
+    """
+
+    def __init__(
+        self,
+        *,
+        feature_bounds: Any = None,
+        row_norm: str | float = "unit",
+        fit_intercept: bool = True,
+        classes: Any = None,
+        regularization: float = 1e-3,
+        budget: Budget | None = None,
+        certificate: str = "theorem",
+        adjacency: str = "replace",
+        deletion_notion: str = "definition-4.1",
+        releases: int = 1,
+        batch: int = 1,
+        rows_per_subject: int = 1,
+        slots: int | None = None,
+        utility: bool = True,
+        dtype: str = "float32",
+        start: str = "published",
+        solver: str = "warm",
+        random_state: Any = None,
+    ) -> None:
+        self.feature_bounds = feature_bounds
+        self.row_norm = row_norm
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.regularization = regularization
+        self.budget = budget
+        self.certificate = certificate
+        self.adjacency = adjacency
+        self.deletion_notion = deletion_notion
+        self.releases = releases
+        self.batch = batch
+        self.rows_per_subject = rows_per_subject
+        self.slots = slots
+        self.utility = utility
+        self.dtype = dtype
+        self.start = start
+        self.solver = solver
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, subjects: Iterable[Id] | None = None) -> Self:
+        """Learn and publish.
+
+        Args:
+            X: (records, features) raw numbers, array or DataFrame. y: (records,) class names.
+            ids: one per record, for later requests; default 0, 1, 2, … subjects: the person each record belongs to.
+        """
+        self._fit(X, y, ids, subjects)
+        return self
+
+    def _learn_labels(self, y: Any) -> None:
+        check_classification_targets(y)
+        self.classes_ = np.unique(np.asarray(y if self.classes is None else self.classes))
+        if len(self.classes_) < 2:
+            raise InvalidRecords(f"y holds {len(self.classes_)} class; a classifier needs at least two classes")
+
+    def _encode(self, y: Any) -> Array:
+        names = np.asarray(y)
+        unknown = ~np.isin(names, self.classes_)
+        if unknown.any():
+            raise InvalidRecords(f"label {names[unknown][0]!r} is not one of the classes {list(self.classes_)}")
+        numbers = np.searchsorted(self.classes_, names)
+        return np.asarray(numbers * 2.0 - 1 if len(self.classes_) == 2 else numbers, dtype=np.float64)
+
+    def _loss(self, radius: float) -> losses.Loss:
+        if len(self.classes_) == 2:
+            return losses.Logistic(radius=radius)
+        return losses.Softmax(radius=radius, classes=len(self.classes_))
+
+    def decision_function(self, X: Any) -> Array:
+        """(records,) for two classes, positive for `classes_[1]`; (records, classes) for more."""
+        scores = self._scores(X)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class names."""
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """(records, classes), rows summing to 1. Post-processing of the published model: costs nothing."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
+    """Linear regression by the pseudo-Huber loss, whose records can be deleted with a certificate.
+
+    Arguments and attributes are those of `DeletionEstimator`, and:
+
+    Args:
+        target_bounds: required. (low, high) of the target, public; targets outside are clipped.
+        huber_delta: δ of the loss, in units of half the target range: residuals beyond it count linearly.
+    """
+
+    def __init__(
+        self,
+        *,
+        feature_bounds: Any = None,
+        target_bounds: Any = None,
+        huber_delta: float = 1.0,
+        row_norm: str | float = "bounds",
+        fit_intercept: bool = True,
+        regularization: float = 1e-3,
+        budget: Budget | None = None,
+        certificate: str = "theorem",
+        adjacency: str = "replace",
+        deletion_notion: str = "definition-4.1",
+        releases: int = 1,
+        batch: int = 1,
+        rows_per_subject: int = 1,
+        slots: int | None = None,
+        utility: bool = True,
+        dtype: str = "float32",
+        start: str = "published",
+        solver: str = "warm",
+        random_state: Any = None,
+    ) -> None:
+        self.feature_bounds = feature_bounds
+        self.target_bounds = target_bounds
+        self.huber_delta = huber_delta
+        self.row_norm = row_norm
+        self.fit_intercept = fit_intercept
+        self.regularization = regularization
+        self.budget = budget
+        self.certificate = certificate
+        self.adjacency = adjacency
+        self.deletion_notion = deletion_notion
+        self.releases = releases
+        self.batch = batch
+        self.rows_per_subject = rows_per_subject
+        self.slots = slots
+        self.utility = utility
+        self.dtype = dtype
+        self.start = start
+        self.solver = solver
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, subjects: Iterable[Id] | None = None) -> Self:
+        """Learn and publish; as `NoisyGDClassifier.fit` with numbers for y."""
+        self._fit(X, y, ids, subjects)
+        return self
+
+    def _learn_labels(self, y: Any) -> None:
+        low, high = public_bounds("target_bounds", self.target_bounds, ["target"])
+        self._target_middle, self._target_half = float(low[0] + high[0]) / 2, float(high[0] - low[0]) / 2
+        self._check_targets(y)
+
+    def _check_targets(self, y: Any) -> None:
+        kind = type_of_target(y, raise_unknown=True)
+        if kind not in ("continuous", "binary", "multiclass") or np.asarray(y).dtype.kind not in "iufb":
+            raise InvalidRecords(f"targets must be one column of numbers, not {kind}")
+
+    def _encode(self, y: Any) -> Array:
+        self._check_targets(y)
+        scaled = (np.asarray(y, dtype=np.float64) - self._target_middle) / self._target_half
+        return np.asarray(np.clip(scaled, -1.0, 1.0))
+
+    def _loss(self, radius: float) -> losses.Loss:
+        return losses.PseudoHuber(radius=radius, delta=self.huber_delta)
+
+    def predict(self, X: Any) -> Array:
+        """Targets, within `target_bounds`."""
+        scores = np.clip(self._scores(X)[:, 0], -1.0, 1.0)
+        return np.asarray(self._target_middle + self._target_half * scores)

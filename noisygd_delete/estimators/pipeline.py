@@ -1,0 +1,103 @@
+"""Pipelines in which no step learns anything from the data, so that the last step's certificate covers the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from ..curator import Release
+from ..errors import AssumptionViolated
+from ..records import Id
+
+_PROBE = 8  # records transformed one by one and together: equal, or the step looks across records
+
+
+def _parts(step: Any) -> Iterator[Any]:
+    """The transformers inside a pipeline, a union or a column transformer; the step itself otherwise."""
+    inner = (
+        getattr(step, "steps", None) or getattr(step, "transformer_list", None) or getattr(step, "transformers", None)
+    )
+    if inner is None:
+        yield step
+        return
+    for part in inner:
+        yield from _parts(part[1])
+
+
+def check_record_wise(transformer: Any) -> None:
+    """Raise unless a transformer maps each record by itself, by rules fixed before any data was seen.
+
+    Accepted: stateless transformers (scikit-learn's tag `requires_fit` is False: FunctionTransformer, Normalizer,
+    Binarizer, hashing), encoders whose categories are listed, PolynomialFeatures, and compositions of these.
+
+    Raises:
+        AssumptionViolated: the step is fitted to the data (StandardScaler, MinMaxScaler, PCA, an imputer, …).
+    """
+    for part in _parts(transformer):
+        if part is None or part in ("passthrough", "drop"):
+            continue
+        if (
+            isinstance(getattr(part, "categories", "auto"), (list, tuple))
+            or type(part).__name__ == "PolynomialFeatures"
+        ):
+            continue
+        if not isinstance(part, BaseEstimator) or get_tags(part).requires_fit:
+            raise AssumptionViolated(
+                f"{type(part).__name__} learns from the data when it is fitted: every prediction would then depend on records "
+                "that the certificate says are forgotten. Use public constants instead (feature_bounds, a FunctionTransformer, "
+                "OneHotEncoder(categories=[...]))"
+            )
+
+
+class RecordWisePipeline(Pipeline):  # type: ignore[misc]
+    """`sklearn.pipeline.Pipeline` ending in an estimator of this package, with `delete`, `replace` and `insert` on raw rows.
+
+    Raises on fit:
+        AssumptionViolated: a step is fitted to data, or transforms a record differently in the company of others.
+    """
+
+    def fit(self, X: Any, y: Any = None, **parameters: Any) -> Self:
+        for _, step in self.steps[:-1]:
+            check_record_wise(step)
+        fitted: Self = super().fit(X, y, **parameters)
+        self._probe(X)
+        return fitted
+
+    def _probe(self, X: Any) -> None:
+        rows = X.iloc[:_PROBE] if hasattr(X, "iloc") else X[:_PROBE]
+        together = _dense(self[:-1].transform(rows)) if len(self.steps) > 1 else None
+        for number in range(len(rows) if together is not None else 0):
+            alone = self[:-1].transform(rows.iloc[[number]] if hasattr(rows, "iloc") else rows[number : number + 1])
+            if not np.allclose(_dense(alone)[0], together[number], rtol=1e-9, atol=0.0):  # type: ignore[index]
+                raise AssumptionViolated(
+                    "a step of the pipeline transforms a record differently in the company of others (a mean, a rank?); "
+                    "every step must act on each record by itself"
+                )
+
+    def delete(self, ids: Iterable[Id] = (), *, subjects: Iterable[Id] = (), request_id: str | None = None) -> Release:
+        """Erase records; see `NoisyGDClassifier.delete`."""
+        release: Release = self[-1].delete(ids, subjects=subjects, request_id=request_id)
+        return release
+
+    def replace(self, replacements: Mapping[Id, tuple[Any, Any]], *, request_id: str | None = None) -> Release:
+        """Replace records by raw rows, each a sequence in the order of the columns or a one-row DataFrame."""
+        coded = {}
+        for name, (row, label) in replacements.items():
+            table = row if hasattr(row, "columns") else np.asarray(row)[None]
+            coded[name] = (_dense(self[:-1].transform(table))[0], label)
+        release: Release = self[-1].replace(coded, request_id=request_id)
+        return release
+
+    def insert(self, X: Any, y: Any, **options: Any) -> Release:
+        """Insert raw rows into free slots."""
+        release: Release = self[-1].insert(self[:-1].transform(X), y, **options)
+        return release
+
+
+def _dense(rows: Any) -> Any:
+    return rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)

@@ -1,0 +1,24 @@
+"""Papers for people: the erasure certificate (JSON, signed; HTML, printed) and the report on a whole store.
+
+Both are built from public facts alone: a plan, the ledger of releases, times and random request ids.
+"""
+
+from __future__ import annotations
+
+from .certificate import Erasure, erasure_certificate
+from .page import certificate_html
+from .signing import key_id, new_key, sign
+from .summary import store_report
+from .verification import Verification, verify_certificate
+
+__all__ = [
+    "Erasure",
+    "Verification",
+    "certificate_html",
+    "erasure_certificate",
+    "key_id",
+    "new_key",
+    "sign",
+    "store_report",
+    "verify_certificate",
+]

@@ -1,0 +1,172 @@
+"""What the report draws, as plain numbers from public facts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..accountant import Accountant, Event
+from ..errors import NoisyGDDeleteError
+from ..guarantees import convex, sharp
+from ..plan import Plan
+
+Curve = NDArray[np.float64]
+POINTS = 160
+
+
+@dataclass(frozen=True)
+class BurnDown:
+    """Cost to a record still there, after each release: (ε at δ) of that release alone and of all so far."""
+
+    release: Curve
+    single: Curve
+    cumulative: Curve
+    allowed: float | None
+
+
+@dataclass(frozen=True)
+class Forgetting:
+    """ε_dd at order q against K_Ā: Theorem 5.1, the sharp bound, and the truth on the linear loss, below which none can go."""
+
+    order: float
+    steps: Curve
+    theorem: Curve
+    sharp: Curve
+    exact: Curve
+    planned: int
+    budget: float | None
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Full passes over the table (a solver's as forecast): of each release, summed, and had every request been answered by learning afresh."""
+
+    release: Curve
+    passes: Curve
+    total: Curve
+    relearning: Curve
+
+
+@dataclass(frozen=True)
+class Utility:
+    """Proven bound on E[L_D(θ)] − min L_D after each release, and the level the plan keeps."""
+
+    release: Curve
+    bound: Curve
+    kept: float
+
+
+def burn_down(accountant: Accountant, plan: Plan, delta: float) -> BurnDown:
+    numbers = range(1, len(accountant.events) + 1)
+    growing = [Accountant(plan, accountant.events[:number]) for number in numbers]
+    return BurnDown(
+        release=np.array(numbers, float),
+        single=np.array([accountant.dp(number).epsilon(delta) for number in numbers]),
+        cumulative=np.array([ahead.dp_cumulative().epsilon(delta) for ahead in growing]),
+        allowed=_allowed(plan, delta) if plan.releases > 1 else None,
+    )
+
+
+def _allowed(plan: Plan, delta: float) -> float:
+    """The dp budget of N releases as ε at δ."""
+    spent = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0)
+    if plan.certificate == "sharp":
+        return replace(spent, gdp_squared=plan.budget.dp_gdp() ** 2).epsilon(delta)
+    return replace(spent, rate=plan.budget.dp_rate()[0]).epsilon(delta)
+
+
+def forgetting(plan: Plan) -> Forgetting | None:
+    """At the plan's σ² and n, T = K_A steps with the record; each bound at its own step size rule, equal noise. None
+    where the loss is not convex or the run is not plain Noisy-GD."""
+    problem = plan.problem
+    if not plan.loss.constants.convex or plan.certificate not in ("theorem", "sharp") or problem.start != "published":
+        return None
+    order = plan.budget.order or 10.0
+    steps = np.unique(np.linspace(0, max(1.25 * plan.delete_steps, 8), POINTS).astype(int)).astype(float)
+    notion = problem.deletion_notion
+    by_theorem = replace(
+        plan.mechanism,
+        certificate="theorem",
+        step_size=min(
+            plan.step_size,
+            convex.step_size(regularization=plan.regularization, smoothness=plan.loss.constants.smoothness),
+        ),
+    )
+    by_sharp = replace(plan.mechanism, certificate="sharp")
+
+    def at(mechanism, count: float) -> float:  # type: ignore[no-untyped-def]
+        bound = mechanism.interval("deletion", notion, steps_with=plan.learn_steps, steps_without=count)
+        return float(bound.renyi(order))
+
+    try:
+        budget = plan.budget.deletion_rate()[0] * order
+    except NoisyGDDeleteError:
+        budget = plan.budget.deletion_gdp() ** 2 / 2 * order
+    return Forgetting(
+        order=order,
+        steps=steps,
+        theorem=np.array([at(by_theorem, count) for count in steps]),
+        sharp=np.array([at(by_sharp, count) for count in steps]),
+        exact=np.array([order * linear_gdp_squared(plan, count) / 2 for count in steps]),
+        planned=plan.delete_steps,
+        budget=budget,
+    )
+
+
+def linear_gdp_squared(plan: Plan, steps: float) -> float:
+    """Exact μ² between the two worlds on the linear loss, started from ρ: both laws are Gaussian with equal variance.
+
+    Means differ by c^K s(1 − c^T)/(1 − c); the variance is c^{2(T+K)} of ρ's plus 2ησ²(1 − c^{2(T+K)})/(1 − c²).
+    """
+    eta, c = plan.step_size, 1 - plan.step_size * plan.problem.strong_convexity
+    gap = eta * plan.mechanism.sensitivity(plan.problem.deletion_notion) / plan.records
+    kept = c ** (2 * (plan.learn_steps + steps))
+    mean = c**steps * gap * (1 - c**plan.learn_steps) / (1 - c)
+    variance = kept * plan.init_variance + 2 * eta * plan.noise_variance * (1 - kept) / (1 - c**2)
+    return float(mean**2 / variance)
+
+
+def costs(accountant: Accountant, plan: Plan) -> Costs:
+    def solver(event: Event) -> int:
+        if event.mechanism != plan.mechanism:
+            return 0
+        return plan.learn_solver_passes if event.fresh else plan.delete_solver_passes
+
+    passes = np.array([event.steps + solver(event) for event in accountant.events], float)
+    learning = np.full(len(passes), float(plan.learn_steps + plan.learn_solver_passes))
+    return Costs(np.arange(1.0, len(passes) + 1), passes, passes.cumsum(), learning.cumsum())
+
+
+def utility(accountant: Accountant, plan: Plan) -> Utility | None:
+    """The course of E‖θ − θ*‖² over the releases of the current plan (guarantees, section 3), as excess risk."""
+    problem = plan.problem
+    if not plan.loss.constants.convex:
+        return None
+    chain = {"step_size": plan.step_size, "strong_convexity": problem.strong_convexity}
+    constants = plan.loss.constants
+    farthest = math.sqrt(plan.dimension * plan.init_variance) + constants.lipschitz / plan.regularization
+    distance, course = farthest**2, []
+    numbers: Sequence[int] = [i for i, e in enumerate(accountant.events, 1) if e.mechanism == plan.mechanism]
+    if problem.start == "minimiser":  # every release starts afresh, so one bound holds for all
+        return Utility(np.array(numbers, float), np.full(len(numbers), plan.excess_risk), plan.excess_risk)
+    for number in numbers:
+        event = accountant.events[number - 1]
+        move = 0.0
+        if event.fresh:
+            distance = farthest**2
+        elif event.edits:
+            move = sharp.minimiser_move(
+                lipschitz=constants.lipschitz,
+                strong_convexity=problem.strong_convexity,
+                records=plan.records,
+                batch=event.edits,
+            )
+        distance = sharp.distance_after(
+            distance_before=distance, move=move, steps=event.steps, stationary=plan.stationary_distance, **chain
+        )
+        course.append(sharp.excess_risk(distance=distance, objective_smoothness=problem.objective_smoothness))
+    return Utility(np.array(numbers, float), np.array(course), plan.excess_risk)

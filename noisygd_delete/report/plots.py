@@ -1,0 +1,124 @@
+"""Curves -> inline SVG. Text stays text, so that a browser can search, scale and read it aloud."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..errors import MissingDependency
+from .curves import BurnDown, Costs, Forgetting, Utility
+
+BLUE, ORANGE, GREY = "#1f5f8b", "#c2601c", "#5b6575"
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "noisygd-delete",  # stable ids: the same facts give the same file
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e8ee",
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": "#1d2430",
+    "legend.frameon": False,
+}
+
+
+def _drawn(draw: Callable[[Any], None], name: str, size: tuple[float, float] = (6.4, 3.4)) -> str:
+    """One figure as an <svg> element whose ids carry `name`: several live in one page."""
+    try:
+        import matplotlib
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingDependency("plots need matplotlib; pip install 'noisygd-delete[report]'") from error
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots()
+        draw(axes)
+        out = io.StringIO()
+        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
+    svg = out.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{name}" ', 1)
+
+
+def _whole(axes: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def burn_down(curve: BurnDown, delta: float) -> str:
+    def draw(axes: Any) -> None:
+        axes.plot(curve.release, curve.cumulative, "o-", color=BLUE, ms=4, label="all releases so far")
+        axes.plot(curve.release, curve.single, "s", color=GREY, ms=4, label="one release alone")
+        if curve.allowed is not None:
+            axes.axhline(curve.allowed, color=ORANGE, ls="--", label="budget")
+        axes.set(xlabel="release", ylabel=f"ε at δ = {delta:g}")
+        axes.set_ylim(0, 1.08 * max(*curve.cumulative, *curve.single, curve.allowed or 0.0))
+        _whole(axes)
+        axes.legend(loc="lower right")
+
+    return _drawn(draw, "budget")
+
+
+def forgetting(curve: Forgetting) -> str:
+    def draw(axes: Any) -> None:
+        axes.semilogy(curve.steps, curve.theorem, color=ORANGE, label="Theorem 5.1")
+        axes.semilogy(curve.steps, curve.sharp, color=BLUE, label="sharp")
+        axes.semilogy(
+            curve.steps, curve.exact, color="black", ls=(0, (1, 4)), lw=2.4, label="limit (exact, linear loss)"
+        )
+        if curve.budget is not None:
+            axes.axhline(curve.budget, color=GREY, ls="--", lw=1, label="budget")
+        axes.axvline(curve.planned, color=GREY, lw=1)
+        axes.annotate(f" K_Ā = {curve.planned}", (curve.planned, axes.get_ylim()[1]), va="top", ha="right", color=GREY)
+        axes.set(xlabel="steps after the erasure, K_Ā", ylabel=f"ε_dd at order {curve.order:g}")
+        axes.legend(loc="lower left")
+
+    return _drawn(draw, "forgetting")
+
+
+def costs(curve: Costs) -> str:
+    def draw(axes: Any) -> None:
+        axes.plot(curve.release, curve.relearning, "s--", color=ORANGE, ms=4, label="learning afresh every time")
+        axes.plot(curve.release, curve.total, "o-", color=BLUE, ms=4, label="learn once, then delete")
+        axes.set(xlabel="release", ylabel="passes over the table, summed")
+        axes.set_ylim(0, None)
+        _whole(axes)
+        axes.legend(loc="upper left")
+
+    return _drawn(draw, "cost")
+
+
+def utility(curve: Utility) -> str:
+    def draw(axes: Any) -> None:
+        axes.plot(curve.release, curve.bound, "o-", color=BLUE, ms=4, label="bound after each release")
+        axes.axhline(curve.kept, color=ORANGE, ls="--", label="level the plan keeps")
+        axes.set(xlabel="release", ylabel="excess risk (nats per record)")
+        axes.set_ylim(0, 1.15 * max(*curve.bound, curve.kept))
+        _whole(axes)
+        axes.legend(loc="lower right")
+
+    return _drawn(draw, "utility")
+
+
+def audits(results: Sequence[Mapping[str, Any]]) -> str:
+    def draw(axes: Any) -> None:
+        rows = range(len(results))
+        claimed = [float(result["claimed_upper_bound"]) for result in results]
+        measured = [float(result["measured_lower_bound"]) for result in results]
+        axes.barh(rows, claimed, color="#b9d0df", label="certified: at most")
+        axes.barh(rows, measured, height=0.4, color=BLUE, label="attack measured: at least")
+        axes.set_yticks(rows, [str(result["name"]) for result in results])
+        axes.invert_yaxis()
+        axes.set(xlabel="ε")
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+
+    return _drawn(draw, "audit", (6.4, 1.4 + 0.5 * len(results)))

@@ -1,0 +1,107 @@
+"""Ed25519 signatures over canonical JSON. Keys are files of their own, outside the store: they depend on no data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    KeySerializationEncryption,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+
+from ..errors import InvalidParameter
+
+
+def canonical(document: Any) -> bytes:
+    """One byte string per JSON value: keys sorted, no spaces, UTF-8, shortest round-trip floats, no NaN or infinity."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def new_key(path: str | Path, *, password: bytes | None = None) -> str:
+    """Write a new signing key to `path` (readable by its owner only) and its public half to `path`.pub; returns the key id.
+
+    Raises:
+        InvalidParameter: the file exists; a key is never overwritten.
+    """
+    key = Ed25519PrivateKey.generate()
+    protection: KeySerializationEncryption = NoEncryption() if password is None else BestAvailableEncryption(password)
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, protection)
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    for name, content, mode in ((Path(path), private, 0o600), (Path(f"{path}.pub"), public, 0o644)):
+        try:
+            descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        except FileExistsError as error:
+            raise InvalidParameter(f"{name} exists; a key is never overwritten: choose another file") from error
+        except OSError as error:
+            raise InvalidParameter(f"cannot write the key file {name}: {error.strerror}") from error
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+    return key_id(key.public_key())
+
+
+def key_id(key: Ed25519PublicKey) -> str:
+    """Sixteen hexadecimal digits of the public key's SHA-256, to compare by eye."""
+    return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()[:16]
+
+
+def read_private(path: str | Path, *, password: bytes | None = None) -> Ed25519PrivateKey:
+    """The signing key in a PEM file."""
+    try:
+        key = load_pem_private_key(Path(path).read_bytes(), password)
+    except (OSError, ValueError, TypeError) as error:
+        raise InvalidParameter(f"cannot read a signing key from {path}: {error}") from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise InvalidParameter(f"{path} does not hold an Ed25519 key; make one with `noisygd-delete keygen`")
+    return key
+
+
+def read_public(path: str | Path) -> Ed25519PublicKey:
+    """The public key in a PEM file."""
+    try:
+        key = load_pem_public_key(Path(path).read_bytes())
+    except (OSError, ValueError) as error:
+        raise InvalidParameter(f"cannot read a public key from {path}: {error}") from error
+    if not isinstance(key, Ed25519PublicKey):
+        raise InvalidParameter(f"{path} does not hold an Ed25519 public key")
+    return key
+
+
+def sign(document: dict[str, Any], key: str | Path, *, password: bytes | None = None) -> dict[str, Any]:
+    """The document with a `signature` block over everything else in it."""
+    private = read_private(key, password=password)
+    unsigned = {name: block for name, block in document.items() if name != "signature"}
+    raw = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    block = {
+        "algorithm": "Ed25519 over canonical JSON",
+        "key_id": key_id(private.public_key()),
+        "public_key": base64.b64encode(raw).decode(),
+        "value": base64.b64encode(private.sign(canonical(unsigned))).decode(),
+    }
+    return {**unsigned, "signature": block}
+
+
+def signed_by(document: dict[str, Any]) -> Ed25519PublicKey | None:
+    """The key that signed the document as it stands; None if there is no signature or it does not fit."""
+    unsigned = {name: block for name, block in document.items() if name != "signature"}
+    try:
+        block = document["signature"]
+        key = Ed25519PublicKey.from_public_bytes(base64.b64decode(block["public_key"], validate=True))
+        if block["key_id"] != key_id(key) or block["algorithm"] != "Ed25519 over canonical JSON" or len(block) != 4:
+            return None
+        key.verify(base64.b64decode(block["value"], validate=True), canonical(unsigned))
+    except (InvalidSignature, KeyError, TypeError, ValueError):
+        return None
+    return key

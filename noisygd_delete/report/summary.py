@@ -1,0 +1,79 @@
+"""The report on a whole store: one HTML file, plots inside, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .. import __version__
+from ..accountant import Accountant, Event
+from ..plan import Plan
+from . import curves, plots
+from .certificate import figures
+from .page import render
+
+
+def store_report(
+    *,
+    plan: Plan,
+    events: Iterable[Event],
+    times: Sequence[str] | None = None,
+    audit: Sequence[Mapping[str, Any]] = (),
+    title: str = "Deletion report",
+    delta: float = 1e-6,
+) -> str:
+    """A self-contained HTML page about every release so far.
+
+    Args:
+        plan: the current plan. events: the ledger. times: when each release was made.
+        audit: results of audit runs: {"name", "measured_lower_bound", "claimed_upper_bound"} in ε.
+        title: shown on top. delta: δ of the (ε, δ) figures.
+
+    Everything in it is public: the ledger, the plan and bounds. Nothing is measured on the records.
+    """
+    accountant = Accountant(plan, events)
+    order = plan.budget.order or 10.0
+    dates = list(times) if times is not None else [None] * len(accountant.events)
+    growing = [Accountant(plan, accountant.events[:number]) for number in range(1, len(accountant.events) + 1)]
+    rows = [
+        {
+            "release": number,
+            "time": when,
+            "kind": event.kind,
+            "steps": event.steps,
+            "edits": event.edits,
+            "single": accountant.dp(number).with_slack().epsilon(delta),
+            "cumulative": ahead.dp_cumulative().with_slack().epsilon(delta),
+        }
+        for number, (event, when, ahead) in enumerate(zip(accountant.events, dates, growing, strict=True), start=1)
+    ]
+    pictures: dict[str, str | None] = {"budget": None, "cost": None, "utility": None, "forgetting": None, "audit": None}
+    if rows:
+        pictures["budget"] = plots.burn_down(curves.burn_down(accountant, plan, delta), delta)
+        pictures["cost"] = plots.costs(curves.costs(accountant, plan))
+        course = curves.utility(accountant, plan)
+        if course is not None and len(course.release):
+            pictures["utility"] = plots.utility(course)
+    decay = curves.forgetting(plan)
+    if decay is not None:
+        pictures["forgetting"] = plots.forgetting(decay)
+    if audit:
+        pictures["audit"] = plots.audits(audit)
+    remaining = accountant.remaining()
+    return render(
+        "report.html",
+        title=title,
+        version=__version__,
+        plan=plan.to_dict(),
+        loss=plan.loss.to_dict(),
+        delete_steps=plan.delete_steps,
+        deletion=figures(plan.deletion, order=order, delta=delta),
+        dp=figures(plan.dp, order=order, delta=delta),
+        allowed=remaining.allowed,
+        publications=remaining.publications,
+        delta=delta,
+        rows=rows,
+        edits=sum(event.edits for event in accountant.events),
+        pictures=pictures,
+        audit=audit,
+    )

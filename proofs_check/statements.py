@@ -1,0 +1,31 @@
+"""All groups of statements, in the order of the table. Importing this fills the registry."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from .framework import REGISTRY
+
+GROUPS = (
+    "divergences",
+    "conversions",
+    "counterexamples",
+    "adaptive",
+    "clipping",
+    "isoperimetry",
+    "convex",
+    "convex_lemmas",
+    "theorem_convex",
+    "gibbs",
+    "nonconvex_lemmas",
+    "theorem_nonconvex",
+    "sharp",
+    "sharp_utility",
+    "losses",
+    "certified_removal",
+)
+
+for group in GROUPS:
+    import_module(f"{__package__}.{group}")
+
+__all__ = ["GROUPS", "REGISTRY"]

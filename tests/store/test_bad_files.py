@@ -1,0 +1,199 @@
+"""Files that a person, a bad disk or another program has touched: one clear error each, and nothing lost by it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import EditRequest, Records
+from noisygd_delete.cli import main
+from noisygd_delete.errors import InvalidParameter, InvalidRecords, StoreCorrupt, StoreError
+from noisygd_delete.store import Store, absent, status, tokens, verify
+from noisygd_delete.store.layout import Layout
+
+from .conftest import SCHEMA, found, name, plan, records, traces
+
+
+def sql(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+def rechained(path: Path, change: Callable[[dict], None]) -> None:
+    """Change the last entry and mend the hash chain, as somebody who knows the format could."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT number, body, digest FROM entries ORDER BY number").fetchall()
+        fields = json.loads(rows[-1][1])
+        change(fields)
+        body = json.dumps(fields)
+        before = rows[-2][2]
+        digest = hashlib.sha256(f"{before}{body}".encode()).hexdigest()
+        connection.execute("UPDATE entries SET body = ?, digest = ? WHERE number = ?", (body, digest, rows[-1][0]))
+        connection.commit()
+
+
+def flip(path: Path, offset: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[offset] ^= 1
+    path.write_bytes(data)
+
+
+def cut(path: Path, size: int) -> None:
+    path.write_bytes(path.read_bytes()[:size])
+
+
+BY_HAND: dict[str, tuple[Callable[[Path], None], str]] = {
+    "model bit": (lambda p: flip(p / "model-1.safetensors", -1), "not the model that was published"),
+    "model gone": (lambda p: (p / "model-1.safetensors").unlink(), "cannot be read"),
+    "ledger entry changed": (
+        lambda p: sql(
+            p / "ledger.sqlite", """UPDATE entries SET body = replace(body, '"pending": 0', '"pending": 9')"""
+        ),
+        "hash chain",
+    ),
+    "ledger middle removed": (lambda p: sql(p / "ledger.sqlite", "DELETE FROM entries WHERE number = 1"), "hash chain"),
+    "ledger end removed": (lambda p: sql(p / "ledger.sqlite", "DELETE FROM entries WHERE number = 2"), ""),
+    "ledger emptied": (lambda p: sql(p / "ledger.sqlite", "DELETE FROM entries"), "ledger is empty"),
+    "ledger columns": (lambda p: sql(p / "ledger.sqlite", "ALTER TABLE entries DROP COLUMN digest"), "no such column"),
+    "ledger cut": (lambda p: cut(p / "ledger.sqlite", 5000), "ledger.sqlite"),
+    "ledger overwritten": (lambda p: (p / "ledger.sqlite").write_bytes(b"x" * 8192), "not a database"),
+    "another version": (
+        lambda p: rechained(p / "ledger.sqlite", lambda fields: fields.update(format=2)),
+        "has format 2 and this program writes format 1",
+    ),
+    "unknown field": (lambda p: rechained(p / "ledger.sqlite", lambda f: f.update(extra=1)), "not a ledger entry"),
+    "unknown kind": (lambda p: rechained(p / "ledger.sqlite", lambda f: f.update(kind="x")), "not a ledger entry"),
+    "impossible history": (
+        lambda p: rechained(p / "ledger.sqlite", lambda f: f["event"].update(kind="unlearn")),
+        "contradict one another",
+    ),
+    "impossible event": (
+        lambda p: rechained(p / "ledger.sqlite", lambda f: f["event"].update(steps=-1)),
+        "contradict one another",
+    ),
+    "plan edited": (
+        lambda p: (p / "plan.json").write_text((p / "plan.json").read_text().replace('"dp": 2.0', '"dp": 9.0')),
+        "plan.json: differs from the ledger",
+    ),
+    "plan not JSON": (lambda p: (p / "plan.json").write_text("{"), "plan.json: differs from the ledger"),
+    "schema edited": (lambda p: (p / "schema.json").write_text("{}"), "schema.json: differs from the ledger"),
+    "features cut": (lambda p: cut(p / "records" / "features.f32", 100), "features.f32: missing, or not 144 bytes"),
+    "labels gone": (lambda p: (p / "records" / "labels.f64").unlink(), "labels.f64: missing"),
+    "ids gone": (lambda p: (p / "records" / "ids.sqlite").unlink(), "ids.sqlite: missing"),
+    "ids overwritten": (lambda p: (p / "records" / "ids.sqlite").write_bytes(b"x" * 4096), "not a database"),
+    "ids out of range": (
+        lambda p: sql(p / "records" / "ids.sqlite", "INSERT INTO names VALUES (99, 'a', 'b')"),
+        "does not belong to this table",
+    ),
+    "journal garbage": (lambda p: (p / "journal" / "request.json").write_text("[]"), "not a request"),
+    "journal of another version": (
+        lambda p: (p / "journal" / "request.json").write_text('{"format": 2}'),
+        "not a request",
+    ),
+    "a link": (lambda p: (p / "plan.json").unlink() or (p / "plan.json").symlink_to("/etc/hostname"), "a link inside"),
+}
+
+
+@pytest.mark.parametrize("case", BY_HAND)
+def test_a_file_changed_by_hand_is_named_and_nothing_is_lost(path: Path, case: str, capsys) -> None:
+    change, expected = BY_HAND[case]
+    change(path)
+    kept = {file.name: file.read_bytes() for file in path.rglob("*") if file.is_file() and file.suffix == ".f32"}
+
+    def use() -> None:
+        with Store.open(path) as store:
+            store.serve(EditRequest.delete([name(0)]))
+
+    if case != "ledger end removed":  # seen by the certificate that the operator keeps outside, not from inside
+        with pytest.raises(StoreCorrupt) as caught:
+            use()
+        assert expected in str(caught.value)
+        assert main(["delete", str(path), name(1)]) == 5
+        assert capsys.readouterr().err.count("\n") == 1
+        for file, content in kept.items():
+            assert next(path.rglob(file)).read_bytes() == content
+    else:
+        assert verify(path).faults
+    if case != "a link":
+        assert main(["verify", str(path)]) == 5
+    capsys.readouterr()
+
+
+def test_a_ledger_cut_short_after_a_deletion_is_named_and_the_model_is_kept(path: Path) -> None:
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(0)]))
+    sql(path / "ledger.sqlite", "DELETE FROM entries WHERE number = 3")
+    with pytest.raises(StoreCorrupt, match=r"model-1\.safetensors: cannot be read"):
+        Store.open(path)
+    assert (path / "model-2.safetensors").exists()
+
+
+def test_verify_finds_what_opening_does_not_look_for(path: Path) -> None:
+    assert verify(path).passed
+    layout = Layout(path)
+    row = np.fromfile(layout.features, "<f4").reshape(-1, 3)
+    row[11] = [0, -0.0, 0]  # a free slot: even a negative zero is somebody's
+    row.tofile(layout.features)
+    assert any("slot 11 has no id" in fault for fault in verify(path).faults)
+    row[11], row[2] = 0, 5.0
+    row.tofile(layout.features)
+    assert any("norm" in fault for fault in verify(path).faults)
+    (path / "notes.txt").write_text("hello")
+    (path / "plan.json.tmp").write_text("")
+    (path / "model-7.safetensors").write_bytes(b"")
+    text = "\n".join(verify(path).faults)
+    for expected in ("notes.txt: does not belong", "plan.json.tmp", "model-7.safetensors: the ledger does not name"):
+        assert expected in text
+    sql(layout.ids, "CREATE TABLE t (x)", f"INSERT INTO t VALUES ('{'x' * 20000}')", "DROP TABLE t")
+    assert any("free pages" in fault for fault in verify(path).faults)
+
+
+def test_absent_finds_a_token_in_any_coding_and_across_chunks(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert absent(path, ["Zoë-token"]) == []
+    for content in ("Zoë-token".encode(), "Zoë-token".encode("utf-16-le"), json.dumps("Zoë-token").encode()):
+        (path / "journal" / "x").write_bytes(b"." * 4096 + content)
+        assert len(absent(path, ["other", "Zoë-token"])) == 1
+        monkeypatch.setattr("noisygd_delete.store.verification._CHUNK", 4099)
+        assert absent(path, ["Zoë-token"]) == [f"{path}/journal/x: token 1"]
+    (path / "journal" / "x").rename(path / "journal" / "my-token")
+    assert any("name of a file" in hit for hit in absent(path, ["my-token"]))
+    with pytest.raises(StoreError):
+        absent(path / "none", ["token"])
+    assert tokens("f", "long enough\n\n  \n  other one \n") == ["long enough", "other one"]
+    with pytest.raises(InvalidParameter, match="line 2: shorter"):
+        tokens("f", "long enough\n17\n")
+    with pytest.raises(InvalidParameter, match="no tokens"):
+        tokens("f", "\n")
+
+
+def test_a_leftover_of_a_crash_is_swept_by_the_next_command(path: Path) -> None:
+    for leftover in ("model-9.safetensors", "plan.json.tmp", "journal/request.json.tmp"):
+        (path / leftover).write_bytes(b"".join(traces(3)))
+    (path / "plan.json").unlink()
+    Store.open(path).close()
+    assert set(found(path, traces(3))) == {"ids.sqlite", "features.f32"}
+    assert verify(path).passed
+
+
+def test_bad_tables_make_no_store(tmp_path: Path) -> None:
+    good = records()
+    numbered = Records(good.features[:9], good.labels[:9], subjects=range(9), slots=12)
+    with pytest.raises(InvalidParameter, match="as text"):
+        Store.create(tmp_path / "store", numbered, SCHEMA, plan())
+    labels = np.array(good.labels)
+    labels[0] = 0.5
+    mislabelled = Records.from_slots(good.features, labels, good.ids_by_slot, None)
+    with pytest.raises(InvalidRecords):
+        Store.create(tmp_path / "store", mislabelled, SCHEMA, plan())
+    assert not (tmp_path / "store").exists()
+    with pytest.raises(StoreError):
+        status(tmp_path / "store")

@@ -1,0 +1,263 @@
+"""A table, from a file to an erasure, by the command line alone: text, JSON, exit status, and what must not be printed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete.cli import main
+from noisygd_delete.store import Store
+
+ROOT = Path(__file__).parents[1]
+SCHEMA = """\
+[label]
+column = "y"
+classes = ["no", "yes"]
+[columns.a]
+bounds = [-10, 10]
+[columns.b]
+categories = ["u", "v"]
+"""
+HEAD = "id,person,a,b,y\n"
+PLAN = ["--certificate", "sharp", "--regularization", "0.1", "--rows-per-subject", "2", "--no-utility"]
+
+
+def line(k: int) -> str:
+    return f"identifier-{k:03d},subject-{k // 2:03d},{k - 10},{'uvw'[k % 3]},{'yes' if k % 2 else 'no'}\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text(HEAD + "".join(map(line, range(20))))
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    return tmp_path
+
+
+def init(*more: str) -> list[str]:
+    columns = ["--label", "y", "--id", "id", "--subject", "person"]
+    return ["init", "store", "--data", "people.csv", *columns, "--schema", "schema.toml", *PLAN, *more]
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict:
+    assert main([*arguments, "--json"]) == status
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return json.loads(captured.out)
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 2) -> str:
+    assert main(list(arguments)) == status
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1, "one paragraph"
+    assert "Traceback" not in captured.err
+    return captured.err
+
+
+def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dry = call(capsys, *init("--slots", "25", "--dry-run"))
+    assert dry["created"] is False
+    assert not (folder / "store").exists()
+    made = call(capsys, *init("--slots", "25"))
+    assert (made["records"], made["slots"], made["features"]) == (20, 25, 5)
+    assert made["unknown"] == {"b": 6}
+    assert made["clipped"] == {"a": 0}
+    learned = call(capsys, "learn", "store")
+    assert (learned["release"], learned["kind"], learned["status"]) == (1, "learn", "published")
+    assert {"dp", "dp_cumulative"} == set(learned["guarantees"])
+
+    assert call(capsys, "delete", "store", "identifier-004", "--dry-run")["edits"] == 1
+    (folder / "ids.txt").write_text("identifier-006\n\nidentifier-009\n")
+    deleted = call(capsys, "delete", "store", "identifier-004", "--file", "ids.txt", "--request-id", "abc")
+    assert (deleted["edits"], deleted["release"]) == (3, 2)
+    assert "deletion" in deleted["guarantees"]
+    told = call(capsys, "delete", "store", "identifier-004", "--request-id", "abc")
+    assert (told["release"], told["guarantees"], told["seconds"]) == (2, deleted["guarantees"], 0)
+    later = call(capsys, "delete", "store", "--subject", "subject-000", "--later")
+    assert (later["status"], later["edits"]) == ("pending", 2)
+    assert call(capsys, "publish", "store", "--dry-run")["pending_edits"] == 2
+    assert call(capsys, "publish", "store")["edits"] == 2
+
+    (folder / "new.csv").write_text(HEAD + line(30) + line(31).replace("21", "99"))
+    assert call(capsys, "insert", "store", "--data", "new.csv", "--dry-run")["edits"] == 2
+    inserted = call(capsys, "insert", "store", "--data", "new.csv")
+    assert (inserted["edits"], inserted["clipped"]["a"], inserted["release"]) == (2, 2, 4)
+    replanned = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30", "--dry-run")
+    assert (replanned["dp"], replanned["certificate"]) == (2, "sharp")
+    again = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30")
+    assert (again["kind"], again["release"]) == ("relearn", 5)
+    state = call(capsys, "status", "store")
+    assert (state["slots"], state["records"], state["releases"], state["pending_edits"]) == (30, 17, 5, 0)
+    spent = call(capsys, "budget", "store", "--delta", "1e-5", "--order", "4")
+    assert [entry["release"] for entry in spent["releases"]] == [1, 2, 3, 4, 5]
+    assert {"order", "renyi", "gdp", "epsilon", "delta"} == set(spent["cumulative"])
+    assert spent["releases"][1]["deletion"]["renyi"] > 0
+
+    assert call(capsys, "verify", "store")["passed"]
+    gone = ["identifier-004", "identifier-006", "identifier-009", "identifier-000", "identifier-001", "subject-000"]
+    (folder / "gone.txt").write_text("\n".join(gone))
+    assert call(capsys, "verify", "store", "--absent", "gone.txt") == {"passed": True, "tokens": 6, "found": []}
+    (folder / "there.txt").write_text("identifier-005\n")
+    found = call(capsys, "verify", "store", "--absent", "there.txt", status=5)
+    assert found["passed"] is False
+    assert "identifier-005" not in json.dumps(found)
+
+
+def test_every_answer_is_also_text_and_never_repeats_an_erased_id(folder: Path, capsys) -> None:
+    (folder / "gone.txt").write_text("identifier-004\nsubject-003\n")
+    printed = {}
+    for arguments in (
+        init(),
+        ["learn", "store", "--dry-run"],
+        ["learn", "store"],
+        ["delete", "store", "identifier-004", "--dry-run"],
+        ["delete", "store", "identifier-004"],
+        ["delete", "store", "--subject", "subject-003", "--later"],
+        ["publish", "store", "--dry-run"],
+        ["publish", "store"],
+        ["relearn", "store", "--dry-run"],
+        ["relearn", "store"],
+        ["status", "store"],
+        ["budget", "store"],
+        ["verify", "store"],
+        ["verify", "store", "--absent", "gone.txt"],
+    ):
+        assert main(arguments) == 0
+        captured = capsys.readouterr()
+        assert captured.err == ""
+        assert "identifier-004" not in captured.out
+        assert "subject-003" not in captured.out
+        printed[" ".join(arguments[:2])] = captured.out
+    assert "20 records in 20 slots" in printed["init store"]
+    assert "sound" not in printed["status store"]
+    assert "each release has its own budget" in printed["budget store"]
+
+
+def test_a_spent_budget_is_status_3_and_the_rows_are_erased(folder: Path, capsys) -> None:
+    assert main(init("--releases", "2")) == main(["learn", "store"]) == main(["delete", "store", "identifier-001"]) == 0
+    capsys.readouterr()
+    assert call(capsys, "delete", "store", "identifier-002", "--dry-run")["publication"] == "withheld"
+    answer = call(capsys, "delete", "store", "identifier-002", status=3)
+    assert answer["status"] == "withheld"
+    (folder / "gone.txt").write_text("identifier-002")
+    assert call(capsys, "verify", "store", "--absent", "gone.txt")["passed"]
+    assert call(capsys, "status", "store")["model"] == "withdrawn"
+    assert "exceed the budget" in complaint(capsys, "relearn", "store", status=3)
+    assert main(["delete", "store", "identifier-003"]) == 3
+    assert "relearn with a larger budget" in capsys.readouterr().out
+    assert call(capsys, "relearn", "store", "--dp", "9", "--releases", "5")["edits"] == 2
+
+
+def test_mistakes_are_one_paragraph_and_status_2(folder: Path, capsys) -> None:
+    assert "confirmed = false" in _draft(folder, capsys)
+    assert "no store here" in complaint(capsys, "learn", "nowhere")
+    assert "no column 'who'" in complaint(capsys, *init(), "--id", "who")
+    assert "contradicts" in complaint(capsys, *init(), "--label", "b")
+    assert "rows_per_subject=2" in complaint(capsys, *init(), "--rows-per-subject", "1")
+    assert "STORE" in complaint(capsys, "init", "--data", "people.csv", "--schema", "schema.toml")
+    assert main(init()) == 0
+    capsys.readouterr()
+    assert "a store already" in complaint(capsys, *init())
+    assert "empty" in complaint(capsys, "delete", "store")
+    assert "cannot be read" in complaint(capsys, "delete", "store", "--file", "none.txt")
+    assert "cannot be read" in complaint(capsys, "verify", "store", "--absent", "none.txt")
+    assert "cannot be read" in complaint(capsys, "insert", "store", "--data", "none.csv")
+    (folder / "bad.csv").write_text(HEAD + "identifier-050,subject-050,many,u,no\n")
+    assert "line 2, column 'a': not a finite number" in complaint(capsys, "insert", "store", "--data", "bad.csv")
+    assert "not in the table" in complaint(capsys, "delete", "store", "nobody")
+    assert "slots are free" in complaint(capsys, "insert", "store", "--data", _new(folder))
+    assert "may only grow" in complaint(capsys, "relearn", "store", "--slots", "3")
+    assert call(capsys, "verify", "store")["passed"]
+
+
+def _draft(folder: Path, capsys) -> str:
+    draft = ["init", "--data", "people.csv", "--label", "y", "--id", "id", "--draft-schema", "draft.toml"]
+    assert "read off the data" in call(capsys, *draft)["warning"]
+    assert "new file" in complaint(capsys, *draft)
+    assert "--label" in complaint(capsys, *draft[:3], "--draft-schema", "other.toml")
+    return complaint(capsys, "init", "store", "--data", "people.csv", "--schema", "draft.toml")
+
+
+def _new(folder: Path) -> str:
+    (folder / "new.csv").write_text(HEAD + line(40))
+    return "new.csv"
+
+
+def test_a_regression_and_several_classes_pick_their_loss(folder: Path, capsys) -> None:
+    for number, (label, loss) in enumerate({
+        'column = "a"\nbounds = [-10, 10]': "pseudo-huber",
+        'column = "b"\nclasses = ["u", "v", "w"]': "softmax",
+    }.items()):  # fmt: skip
+        (folder / "schema.toml").write_text(f'id = "id"\n[label]\n{label}\n')
+        store = f"store-{number}"
+        command = ["init", store, "--data", "people.csv", "--schema", "schema.toml", "--certificate", "sharp"]
+        assert main([*command, "--regularization", "0.1"]) == main(["learn", store]) == 0
+        assert main(["relearn", store, "--dp", "2"]) == main(["delete", store, "identifier-003"]) == 0
+        capsys.readouterr()
+        assert call(capsys, "status", store)["loss"] == loss
+
+
+def test_a_second_writer_is_told_so_and_may_wait(folder: Path, capsys) -> None:
+    assert main(init()) == main(["learn", "store"]) == 0
+    capsys.readouterr()
+    with Store.open("store"):
+        assert "another process" in complaint(capsys, "delete", "store", "identifier-001", status=4)
+        assert "another process" in complaint(capsys, "verify", "store", status=4)
+        assert call(capsys, "status", "store")["releases"] == 1
+        assert len(call(capsys, "budget", "store")["releases"]) == 1
+        command = [
+            sys.executable,
+            "-m",
+            "noisygd_delete",
+            "delete",
+            "store",
+            "identifier-001",
+            "--wait",
+            "30",
+            "--json",
+        ]
+        waiting = subprocess.Popen(
+            command, stdout=subprocess.PIPE, cwd=folder, env={"PYTHONPATH": str(ROOT), "PATH": ""}
+        )
+        time.sleep(1.0)
+        assert waiting.poll() is None
+    output, _ = waiting.communicate(timeout=60)
+    assert waiting.returncode == 0
+    assert json.loads(output)["release"] == 2
+
+
+def test_status_finishes_what_a_crash_interrupted(folder: Path, capsys) -> None:
+    from noisygd_delete import EditRequest
+    from noisygd_delete.store.disk import Disk
+
+    class Dies(Disk):
+        def reached(self, operation: str, path: Path) -> None:
+            if (operation, path.name) == ("commit", "ledger.sqlite"):
+                raise KeyboardInterrupt
+
+    assert main(init()) == main(["learn", "store"]) == 0
+    capsys.readouterr()
+    with Store.open("store", disk=Dies()) as store, pytest.raises(KeyboardInterrupt):
+        store.serve(EditRequest.delete(["identifier-001"]))
+    assert "a request was interrupted" in json.dumps(call(capsys, "verify", "store", status=5))
+    assert main(["status", "store", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert "was finished first: release 2" in captured.err
+    assert json.loads(captured.out)["releases"] == 2
+    assert call(capsys, "verify", "store")["passed"]
+
+
+def test_an_interrupt_is_one_line(folder: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    assert main(init()) == 0
+    capsys.readouterr()
+    monkeypatch.setattr(Store, "learn", interrupted)
+    assert "finished by the next command" in complaint(capsys, "learn", "store", status=130)

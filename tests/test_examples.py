@@ -1,0 +1,48 @@
+"""Every example runs, and its own assertions hold."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+OPTIONAL = ("torch", "opacus", "sklearn", "matplotlib", "pandas", "jinja2")
+
+
+def needed(path: Path) -> set[str]:
+    """Optional libraries that the file imports at top level."""
+    return {name for name in OPTIONAL if re.search(rf"^(import|from) {name}\b", path.read_text(), re.MULTILINE)}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example(path: Path, tmp_path: Path) -> None:
+    missing = [name for name in needed(path) if find_spec(name) is None]
+    if missing:
+        pytest.skip(f"needs {', '.join(missing)}")
+    assert re.search(r"^ *assert ", path.read_text(), re.MULTILINE), "an example ends in assertions"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", path], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )  # fmt: skip
+    if done.returncode == 77:
+        pytest.skip(done.stdout.strip().splitlines()[-1])
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    notebook = nbformat.read(path, as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells), "commit the notebook without outputs"
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()

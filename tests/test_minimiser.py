@@ -1,0 +1,339 @@
+"""start="minimiser" from plan to accountant: budgets kept, histories added up, the law of what is published."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from noisygd_delete import Accountant, Budget, Curator, Plan, Records, compare_plans, learn, losses, make_plan, resume
+from noisygd_delete.accountant import Event
+from noisygd_delete.cli import main
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError
+from noisygd_delete.gradient import Objective
+from noisygd_delete.guarantees import sharp
+from noisygd_delete.mechanism import Mechanism
+from noisygd_delete.planner.minimiser import forecast_excess_risk
+from noisygd_delete.solver import solve
+
+ADULT = {"records": 26_000, "features": 108, "regularization": 1e-3}
+BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
+
+
+def solved(loss=None, **changes) -> Plan:
+    arguments = {**ADULT, "budget": BUDGET, "certificate": "sharp", "start": "minimiser", **changes}
+    return make_plan(loss or losses.Logistic(1.0), **arguments)
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    dp=st.floats(1e-3, 10),
+    share=st.floats(1e-9, 1),
+    adjacency=st.sampled_from(["replace", "zero-out"]),
+    notion=st.sampled_from(["definition-4.1", "pairwise"]),
+    solver=st.sampled_from(["warm", "cold", "fixed"]),
+    steps=st.sampled_from([None, 1, 7, 1000]),
+    releases=st.sampled_from([1, 2, 17]),
+    records=st.integers(10, 10**6),
+    regularization=st.floats(1e-4, 10),
+    rows=st.integers(1, 4),
+)
+def test_a_plan_never_exceeds_its_budget(
+    dp, share, adjacency, notion, solver, steps, releases, records, regularization, rows
+) -> None:
+    budget = Budget(order=4, dp=dp, deletion=dp * share)
+
+    def planned() -> Plan:
+        return solved(
+            records=records,
+            features=5,
+            regularization=regularization,
+            budget=budget,
+            adjacency=adjacency,
+            deletion_notion=notion,
+            solver=solver,
+            diffusion_steps=steps,
+            releases=releases,
+            rows_per_subject=rows,
+        )
+
+    if solver == "warm" and share < 1e-4:  # a deletion budget below the rounding of gradients is refused
+        try:
+            plan = planned()
+        except InvalidParameter:
+            with pytest.raises(InvalidParameter, match="solver='cold'"):
+                planned()
+            return
+    plan = planned()
+    assert steps is None or plan.learn_steps == plan.delete_steps == steps
+    assert plan.dp.renyi(4) <= dp
+    assert plan.deletion.renyi(4) <= budget.deletion
+    assert (plan.deletion.renyi(4) == 0) == (solver != "warm" or plan.deletion.gdp == 0)
+    accountant = Accountant(plan)
+    for number in range(releases):
+        accountant.record(Event("unlearn" if number else "learn", plan.delete_steps, 1, plan.mechanism))
+    assert accountant.dp_cumulative().renyi(4) <= dp
+    assert accountant.dp_cumulative().renyi(4) >= dp * 0.999  # and wastes nothing
+
+
+def accountant(plan: Plan, releases: int) -> Accountant:
+    kinds = ["learn", *["unlearn"] * (releases - 1)]
+    return Accountant(plan, [Event(kind, plan.delete_steps, 1, plan.mechanism) for kind in kinds])
+
+
+@pytest.mark.parametrize("solver", ["warm", "cold"])
+def test_a_history_costs_its_observed_releases(solver) -> None:
+    plan = solved(solver=solver)
+    one = plan.dp.gdp_squared  # replace, 2L
+    present = plan.mechanism.interval("deletion", "definition-4.1", steps_with=plan.delete_steps).gdp_squared  # L
+    left = plan.deletion.gdp_squared
+    assert one == pytest.approx(4 * present, rel=0.05)
+    assert (left > 0) == (solver == "warm")
+    history = accountant(plan, 5)
+    assert history.dp_cumulative().gdp_squared == pytest.approx(5 * one)
+    assert history.dp_cumulative(observed=[2, 4]).gdp_squared == pytest.approx(2 * one)
+    assert history.dp().gdp_squared == pytest.approx(one)
+    # erased at release 4, present from the start: three looks with it, and what a warm start may carry unseen
+    cost = {
+        (1, 2, 3, 4, 5): 3 * present,
+        (1, 2, 4, 5): 2 * present + left,
+        (4, 5): left,
+        (5,): left,
+        (1, 2, 3, 5): 3 * present,
+        (3, 5): present,
+        (1, 2): 2 * present,
+    }
+    for observed, squared in cost.items():
+        told = history.deletion(1, 4, observed=observed).gdp_squared
+        assert told == pytest.approx(squared, rel=1e-12, abs=0), observed
+    assert history.deletion(2, 4).gdp_squared == pytest.approx(2 * present)
+
+
+def test_a_chain_may_turn_into_another() -> None:
+    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, certificate="sharp")
+    plan = solved()
+    history = Accountant(resumed, [Event("learn", resumed.learn_steps, 0, resumed.mechanism)])
+    history.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))  # solved anew: needs no common chain
+    with pytest.raises(InvalidParameter, match="fresh learn"):
+        history.record(Event("unlearn", resumed.delete_steps, 1, resumed.mechanism))
+    assert history.deletion(1, 2, observed=[2]).gdp_squared == plan.deletion.gdp_squared
+    with pytest.raises(InvalidParameter, match="first release"):
+        Accountant(plan).record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+
+
+def test_plan_and_mechanism_survive_json() -> None:
+    plan = solved(solver="cold", diffusion_steps=9)
+    assert Plan.from_dict(plan.to_dict()) == plan
+    assert Mechanism.from_dict(plan.mechanism.to_dict()) == plan.mechanism
+    assert plan.summary()["start"] == "minimiser"
+    old = plan.mechanism.to_dict()
+    for name in ("start", "gradient_tolerance", "warm"):
+        del old[name]
+    assert Mechanism.from_dict(old).start == "published"  # an event written before there was a choice
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"certificate": "theorem"}, InvalidParameter, "certificate='sharp'"),
+        ({"start": "published", "solver": "cold"}, InvalidParameter, "belong to start='minimiser'"),
+        ({"start": "published", "diffusion_steps": 3}, InvalidParameter, "belong to start='minimiser'"),
+        ({"gradient_tolerance": 1e-17}, InvalidParameter, "rounding"),
+        ({"gradient_tolerance": 1.0}, InvalidParameter, "solver='cold'"),
+        ({"gradient_tolerance": math.nan}, InvalidParameter, "finite"),
+        ({"solver": "newton"}, InvalidParameter, "'warm', 'cold', 'fixed'"),
+        ({"step_size": 10.0}, AssumptionViolated, "expand distances"),
+        ({"diffusion_steps": 0}, InvalidParameter, "whole number >= 1"),
+        ({"loss": losses.Sigmoid(1.0)}, AssumptionViolated, "one minimiser"),
+    ],
+)
+def test_refusals_name_the_way_out(arguments, error, words) -> None:
+    with pytest.raises(error, match=words):
+        solved(**arguments)
+
+
+def test_a_mechanism_cannot_be_certified_otherwise() -> None:
+    with pytest.raises(InvalidParameter, match="no other theorem"):
+        Mechanism("theorem", 10, 0.1, 1.0, 1.0, 1.0, start="minimiser")
+
+
+def test_the_forecast_is_exact_where_curvature_is_flat() -> None:
+    """Linear loss: E‖θ_K − θ*‖² = 2ηdσ² Σ c^{2j}, and the excess risk is λ/2 of it."""
+    plan = solved(losses.Linear(1.0), regularization=0.2, step_size=1.0, diffusion_steps=6, records=100, features=3)
+    variance = sum(2 * plan.noise_variance * 0.8 ** (2 * j) for j in range(6))
+    told = forecast_excess_risk(plan.problem, step_size=1.0, noise_variance=plan.noise_variance, steps=6)
+    assert told == pytest.approx(0.1 * 3 * variance)
+
+
+def test_the_forecast_covers_what_is_measured() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((2000, 8))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-6)
+    records = Records(rows, np.where(rows[:, 0] > 0, 1.0, -1.0))
+    plan = solved(records=2000, features=8, regularization=1e-2, diffusion_steps=5)
+    objective = Objective(records, plan.loss, regularization=1e-2, dtype="float64")
+    least = objective.value(
+        solve(objective, start=None, tolerance=1e-9, strong_convexity=1e-2, objective_smoothness=0.26).weights
+    )
+    risks = [objective.value(np.atleast_2d(learn(records, plan, rng).weights)) - least for _ in range(200)]
+    told = forecast_excess_risk(
+        plan.problem, step_size=plan.step_size, noise_variance=plan.noise_variance, steps=plan.learn_steps
+    )
+    assert told / 3 < np.mean(risks) < told
+    assert np.mean(risks) < plan.excess_risk
+
+
+def test_the_published_law() -> None:
+    """Linear loss, from engine to weights: N(θ*, 2ησ² Σ c^{2j}), and the test would see one step too few or too many."""
+    rows = np.full((4, 1), 0.5)
+    facts = {"records": 4, "features": 1, "regularization": 0.5, "step_size": 0.2, "diffusion_steps": 2}
+    plan = solved(losses.Linear(1.0), budget=Budget(order=10, dp=50, deletion=1), **facts)  # c = 0.9
+    curator = Curator(Records(rows, np.zeros(4)), plan)
+    rng = np.random.default_rng(11)
+    curator.learn(rng)
+    curator.delete([0], rng=rng)
+    after_learn, after_delete = [], []
+    intact = Records(rows, np.zeros(4))
+    for _ in range(2000):
+        after_learn.append(learn(intact, plan, rng).weights[0])
+        after_delete.append(resume(curator.records, curator.model, plan, rng).weights[0])
+    one = 2 * plan.step_size * plan.noise_variance
+    variance = one * (1 + 0.81)
+
+    def consistent(sample, mean, variance) -> bool:
+        spread = np.var(sample) / variance
+        return abs(np.mean(sample) - mean) < 4 * (variance / 2000) ** 0.5 and abs(spread - 1) < 4 * (2 / 2000) ** 0.5
+
+    assert consistent(after_learn, -0.5 / 0.5, variance)
+    assert consistent(after_delete, -0.375 / 0.5, variance)
+    assert not consistent(after_learn, -0.5 / 0.5, one)  # K − 1
+    assert not consistent(after_learn, -0.5 / 0.5, variance + 0.81**2 * one)  # K + 1
+    assert not consistent(after_delete, -0.5 / 0.5, variance)  # the record still there
+
+
+def test_the_best_attack_gains_what_the_certificate_says_and_no_more() -> None:
+    """Linear loss, one dimension: a threshold is the best test. x against −x, then the same after the record is gone."""
+    facts = {"records": 3, "features": 1, "regularization": 0.5, "step_size": 0.2, "diffusion_steps": 3}
+    plan = solved(losses.Linear(1.0), budget=Budget(order=2, dp=1.0, deletion=0.01), **facts)
+    rng, runs = np.random.default_rng(12), 1500
+
+    def attack(make) -> float:
+        minus, plus = (np.sort([make(sign) for _ in range(runs)]) for sign in (1.0, -1.0))
+        thresholds = np.concatenate([minus, plus])
+        share = [np.searchsorted(sample, thresholds) / runs for sample in (minus, plus)]
+        return float(np.max(share[0] - share[1]))
+
+    def table(value: float) -> Records:
+        return Records([[value], [0.3], [-0.2]], np.zeros(3))
+
+    luck = 2.2 / runs**0.5  # of the largest difference of two empirical distributions, at about 1e-4
+    present = attack(lambda sign: learn(table(sign), plan, rng).weights[0])
+    assert plan.dp.advantage - luck < present < plan.dp.advantage + luck
+
+    start = {sign: learn(table(sign), plan, rng) for sign in (1.0, -1.0)}
+    gone = attack(lambda sign: resume(table(0.0), start[sign], plan, rng).weights[0])
+    assert gone < plan.deletion.advantage + luck < present
+
+    weak = dataclasses.replace(plan, noise_variance=plan.noise_variance / 4)  # σ/2: the audit must notice
+    assert attack(lambda sign: learn(table(sign), weak, rng).weights[0]) > plan.dp.advantage + luck
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        losses.Softmax(1.0, classes=3),
+        losses.OneVsRest(1.0, classes=3),
+        losses.PseudoHuber(1.0, 0.5),
+        losses.Sigmoid(1.0),
+    ],
+    ids=lambda loss: loss.name,
+)
+def test_every_loss_learns_and_deletes(loss) -> None:
+    rng = np.random.default_rng(4)
+    rows = rng.standard_normal((400, 5))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-6)
+    labels = {"class": rows[:, :3].argmax(1), "target": rows[:, 0], "binary": np.where(rows[:, 0] > 0, 1.0, -1.0)}
+    plan = solved(loss, records=400, features=5, regularization=0.11, budget=Budget(order=2, dp=50, deletion=0.1))
+    curator = Curator(Records(rows, labels[loss.label_kind]), plan)
+    curator.learn()
+    release = curator.delete(range(10))
+    assert release.guarantee.renyi(2) <= 0.1
+    assert release.guarantees["dp"].renyi(2) <= 50
+    if loss.label_kind != "target":
+        assert release.model.accuracy(curator.records) > 0.75
+    assert curator.delete(range(10, 400)).model.weights.shape == release.model.weights.shape  # down to an empty table
+
+
+def adult(**changes):
+    return compare_plans(loss=losses.Logistic(1.0), **{**ADULT, "budget": BUDGET, **changes})
+
+
+def test_the_planner_takes_the_cheapest_way_that_is_good_enough() -> None:
+    ways = {candidate.way: candidate for candidate in adult().candidates}
+    assert adult().chosen.way == "minimiser"
+    assert ways["minimiser"].delete_passes <= 30
+    assert 100 < ways["sharp"].delete_passes < ways["theorem"].delete_passes
+    assert ways["minimiser"].learn_passes <= 60
+    assert adult(regularization=1e-4).chosen.way == "sharp"
+    assert adult(budget=Budget(order=10, dp=0.01, deletion=0.001)).chosen.way == "sharp"
+    # a target between the two noises is met by diffusing longer
+    tight = adult(target=0.0025).chosen
+    assert tight.way == "minimiser"
+    assert 14 < tight.plan.delete_steps < 287
+    assert tight.excess_risk <= 0.0025
+
+
+def test_over_many_observed_releases_it_counts_and_batches() -> None:
+    for requests in (1, 10, 300):
+        comparison = adult(requests=requests)
+        for candidate in comparison.candidates:
+            assert 1 <= candidate.publications <= requests
+            plan = candidate.plan
+            assert plan.releases == candidate.publications + 1
+            assert plan.problem.batch == math.ceil(requests / candidate.publications)
+            history = Accountant(plan, [Event("learn", plan.learn_steps, 0, plan.mechanism)])
+            for _ in range(candidate.publications):
+                history.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+            assert history.dp_cumulative().renyi(10) <= 1 + 1e-9
+            if candidate.publications > 1:
+                assert candidate.excess_risk <= comparison.target
+    assert adult(requests=10).chosen.way == "sharp"  # resuming pays for its own steps only
+
+
+def test_a_way_that_does_not_apply_says_why() -> None:
+    comparison = adult(budget=Budget.from_gdp(dp=0.4, deletion=0.1))
+    theorem = comparison.candidates[0]
+    assert theorem.plan is None
+    assert "sharp" in theorem.reason
+    assert theorem.reason in comparison.table()
+    assert comparison.to_dict()["candidates"][0]["noise_variance"] is None
+    with pytest.raises(NoisyGDDeleteError, match="records"):
+        compare_plans(loss=losses.Logistic(1.0), **{**ADULT, "records": -1}, budget=BUDGET)
+
+
+def test_words_and_command_line(capsys) -> None:
+    words = solved().explain()
+    assert "fresh publication" in words
+    assert "K=14" in words
+    assert f"{solved().gradient_tolerance:.3g}" in words
+    assert "fixed in advance" in solved(solver="fixed").explain()
+    sizes = ["--records", "26000", "--features", "108"]
+    assert main(["plan", *sizes, "--start", "minimiser", "--json"]) == 0
+    assert '"start": "minimiser"' in capsys.readouterr().out
+    assert main(["plan", *sizes, "--start", "minimiser", "--certificate", "theorem"]) == 2
+    assert "certificate='sharp'" in capsys.readouterr().err
+    assert main(["plan", *sizes, "--compare"]) == 0
+    assert "minimiser" in next(line for line in capsys.readouterr().out.splitlines() if "chosen" in line)
+
+
+def test_inflation_is_what_the_noise_pays() -> None:
+    few, many = solved(diffusion_steps=5), solved(diffusion_steps=50_000)
+    chain = {"step_size": few.step_size, "strong_convexity": 1e-3}
+    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, certificate="sharp")
+    assert many.noise_variance == pytest.approx(resumed.noise_variance, rel=1e-6)
+    inflation = few.noise_variance / resumed.noise_variance
+    assert inflation == pytest.approx(sharp.noise_inflation(steps=5, **chain), rel=0.03)
