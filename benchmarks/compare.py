@@ -28,10 +28,10 @@ A deletion of more than {LONGEST:,} steps is counted, not run (—).
 Noise scales that no theorem fixes (certified removal, perturbed GD, noisy-m-A-SGD) are the largest on a grid of threes
 that cost at most {CLOSE:.0%} test accuracy; this choice looks at the test set, in those methods' favour.
 "Until retrain": removals before certified removal's residual budget forces a fresh learn (~: extrapolated linearly).
-Attacks, on 400 of the records with every method calibrated anew, 30 trials, share of right guesses:
-*two releases*: which of 20 candidates was erased between two releases (guessing: 5 %);
+Attacks, on 400 of the records with every method calibrated anew, 20 trials, share of right guesses:
+*two releases*: which of 20 candidates was erased between two releases (guessing: 5 %; the better of two attackers);
 *adaptive*: the requester sees the first release and erases the target together with one of two groups; from the next
-release alone, was the target ever there (guessing: 50 %). "survives": the one-sided 95 % bound on the rate includes
+release alone, was the target ever there (guessing: 50 %). "survives": the one-sided 99 % bound on the rate includes
 guessing; "within its DP": it does not, and the method's own privacy at its ε promises no better; "falls": neither.
 The adversary knows every other record. A low score is what this attack found, not a proof. Rows without attack run the
 same noisy gradient descent as the first row.

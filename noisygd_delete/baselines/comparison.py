@@ -152,13 +152,9 @@ def _until_retrain(
 
 def _attack(row: Row, method: Method, setting: Setting, train: Records, rng: np.random.Generator) -> Row:
     records = subsample(train, setting.attack_rows)
-    facts: dict[str, Any] = {
-        "loss": setting.loss,
-        "regularization": setting.regularization,
-        "trials": setting.attack_trials,
-    }
-    two = exposure.which_was_erased(method, records, **facts, rng=rng)
-    told = exposure.told_by_requests(method, records, **facts, group=records.slots // 10, rng=rng)
+    facts: dict[str, Any] = {"loss": setting.loss, "regularization": setting.regularization, "rng": rng}
+    two = exposure.which_was_erased(method, records, **facts, candidates=setting.attack_trials)
+    told = exposure.told_by_requests(method, records, **facts, group=records.slots // 10, trials=setting.attack_trials)
     return replace(
         row,
         two_releases=two.rate,

@@ -16,7 +16,7 @@ from ..losses.base import Loss
 from ..records import Records
 from .base import Certificate, Erased, Held, Method, generator
 
-_ORDERS = [1 + x / 10 for x in range(1, 100)] + [*range(11, 65), 80, 100, 128, 180, 256, 360, 512, 1024]
+_ORDERS = [1.25, 1.5, 1.75, *range(2, 65), 80, 100, 128, 180, 256, 360, 512, 1024]
 
 
 class DPSGD(Method):
@@ -52,12 +52,12 @@ class DPSGD(Method):
         self.noise_multiplier = self._least_noise()
 
     def _least_noise(self) -> float:
-        """The least noise multiplier within ε, to 1 part in 1000, rounded up."""
+        """The least noise multiplier within ε, to half a percent, rounded up."""
         high = 0.5
         while self.accounted_epsilon(high) > self.epsilon:
             high *= 2
         low = high / 2
-        while high / low > 1.001:
+        while high / low > 1.005:
             middle = (low + high) / 2
             low, high = (low, middle) if self.accounted_epsilon(middle) <= self.epsilon else (middle, high)
         return high

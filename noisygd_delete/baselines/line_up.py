@@ -44,7 +44,7 @@ class Setting:
     deletions: int = 5
     removals: int = 300
     attack_rows: int = 400
-    attack_trials: int = 30
+    attack_trials: int = 20
 
 
 def accuracy(loss: Loss, weights: NDArray[np.float64], records: Records) -> float:

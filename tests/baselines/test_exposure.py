@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from noisygd_delete import EditRequest, losses
 from noisygd_delete.baselines import GradientAscent, exposure
@@ -21,11 +22,11 @@ FACTS = {"loss": losses.Logistic(1.0), "regularization": REGULARIZATION}
 def test_two_releases() -> None:
     rng, records, every = np.random.default_rng(0), table("binary"), methods("binary")
     score = {
-        name: exposure.which_was_erased(every[name], records, **FACTS, candidates=10, trials=30, rng=rng)
-        for name in ("retrain", "SISA", "Noisy-GD", "output perturbation")
+        name: exposure.which_was_erased(every[name], records, **FACTS, candidates=10, rounds=3, rng=rng)
+        for name in ("retrain", "SISA", "Noisy-GD", "output perturbation", "gradient ascent")
     }
     assert score["retrain"].rate == 1.0
-    assert score["SISA"].verdict == "falls"
+    assert score["SISA"].verdict == score["gradient ascent"].verdict == "falls"
     assert score["Noisy-GD"].verdict != "falls"
     assert score["output perturbation"].verdict != "falls"
     assert 0.1 < score["Noisy-GD"].allowed < 0.4
@@ -59,7 +60,8 @@ def test_scores() -> None:
     assert exposure.Score(24, 30, 0.5).verdict == "falls"
     assert exposure.Score(24, 30, 0.5, allowed=0.7).verdict == "within its DP"
     assert exposure.Score(30, 30, 0.5, allowed=0.7).verdict == "falls"
-    assert exposure.Score(24, 30, 0.5).lower == pytest.approx(0.6429, abs=1e-3)  # tables of the binomial
+    lower = exposure.Score(24, 30, 0.5).lower
+    assert binom.sf(23, 30, lower) == pytest.approx(0.01)  # at the bound, 24 or more hits happen once in a hundred
 
 
 def test_engine_for_audits() -> None:
@@ -76,7 +78,7 @@ def test_engine_for_audits() -> None:
 def test_comparison_runs_and_counts() -> None:
     records = table("binary")
     setting = Setting(
-        FACTS["loss"], 0.5, deletion=0.2, dp=4.0, delta=1e-5, deletions=2, removals=5, attack_rows=60, attack_trials=1
+        FACTS["loss"], 0.5, deletion=0.2, dp=4.0, delta=1e-5, deletions=2, removals=5, attack_rows=60, attack_trials=4
     )
     heard: list[str] = []
     rows = compare(setting, records, records, rng=np.random.default_rng(0), attack=True, told=heard.append)
