@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..errors import positive
-from ..gradient import Objective
 from ..losses.base import Loss
+from ..precise import PreciseObjective
 from ..records import Records
 from ..solver import Solution, solve
 
@@ -18,7 +18,7 @@ def minimise(records: Records, loss: Loss, *, regularization: float, tolerance: 
         AssumptionViolated: the tolerance was not reached.
     """
     return solve(
-        Objective(records, loss, regularization=regularization, dtype="float64"),
+        PreciseObjective(records, loss, regularization=regularization),
         start=None,
         tolerance=positive("tolerance", tolerance),
         strong_convexity=regularization,
