@@ -9,6 +9,7 @@ from .framework import REGISTRY
 GROUPS = (
     "divergences",
     "conversions",
+    "membership",
     "counterexamples",
     "adaptive",
     "clipping",

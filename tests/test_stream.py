@@ -196,3 +196,25 @@ def test_a_batching_that_never_publishes_is_refused() -> None:
         Batching(size=0)
     with pytest.raises(InvalidParameter, match="deadline"):
         Batching(deadline=math.nan)
+
+
+def test_a_requester_of_ones_own_needs_two_names_only() -> None:
+    """Sees release 1 alone; asks for the deletion of whoever it scores highest, then of nobody."""
+
+    class Picky:
+        observable = frozenset({1})
+
+        def __init__(self) -> None:
+            self.left = list(range(N))
+
+        def next(self, seen):
+            assert set(seen) == {1}
+            if len(self.left) < N - 2:
+                return None
+            scores = seen[1].scores(table().features[self.left])[:, 0]
+            return EditRequest.delete([self.left.pop(int(scores.argmax()))])
+
+    curator = learned()
+    report = interact(curator, Picky(), rng=np.random.default_rng(2))
+    assert (report.served, report.adaptivity) == (3, 1)
+    assert len(curator.records) == N - 3
