@@ -22,13 +22,6 @@ from .output import DELTA, progress_bar, show, store_command
 from .plan import add_plan_arguments, budget_from, loss_from
 
 _WITHHELD = 3
-_EXAMPLES = {
-    "learn": "learn store",
-    "delete": "delete store record-00017 --request-id 5b0f7c9e",
-    "insert": "insert store --data new.csv",
-    "publish": "publish store",
-    "relearn": "relearn store --dp 2 --releases 10",
-}
 
 
 def register(commands: Any) -> None:
