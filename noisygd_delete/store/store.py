@@ -229,8 +229,8 @@ class Store:
                 journal.accept(self._disk, self._layout, change)
             return self._finish(change, progress)
 
-    def foresee(self, request: EditRequest, *, publish: bool = True) -> dict[str, Any]:
-        """What `serve` would do, having validated everything and changed nothing."""
+    def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
+        """What `serve` would do and what it would cost, having validated everything and changed nothing."""
         request = table.in_text(request)
         check_edit(self.records, self.plan, request)
         edits = len(self.records.resolve(request).slots)
@@ -238,12 +238,23 @@ class Store:
         known = self._ledger.answered(request.request_id) is not None
         learned, current = self._ledger.releases > 0, self._ledger.head.model is not None
         publication = "published" if current and self.accountant.affordable(event) else "withheld"
-        return {
+        runs = learned and publish and publication == "published"
+        answer: dict[str, Any] = {
             "edits": edits,
             "request_id_answered_before": known,
             "publication": publication if learned and publish else "left for later",
-            "steps": self.plan.delete_steps if learned and publish and publication == "published" else 0,
+            "steps": self.plan.delete_steps if runs else 0,
         }
+        if runs:
+            ahead = Accountant(self.plan, [*self.accountant.events, event])
+            answer |= {
+                "gradient_evaluations": self.plan.gradient_evaluations["delete"],
+                "delta": delta,
+                "epsilon_before": self.accountant.dp_cumulative().epsilon(delta),
+                "epsilon_after": ahead.dp_cumulative().epsilon(delta),
+                "epsilon_deletion": self.plan.deletion.epsilon(delta),
+            }
+        return answer
 
     @contextmanager
     def _changing(self, progress: Progress | None) -> Iterator[None]:

@@ -197,9 +197,8 @@ def test_a_dry_run_says_what_would_happen_and_changes_no_byte(path: Path) -> Non
     with Store.open(path) as store:
         answer = store.foresee(EditRequest.delete(subjects=[person(0)]))
         steps = store.plan.delete_steps
-    assert answer == {
-        "edits": 2, "request_id_answered_before": False, "publication": "published", "steps": steps
-    }  # fmt: skip
+    expected = {"edits": 2, "request_id_answered_before": False, "publication": "published", "steps": steps}
+    assert expected.items() <= answer.items()
     assert everything(path) == before
 
 
