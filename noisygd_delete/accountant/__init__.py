@@ -4,6 +4,7 @@ from .accountant import Accountant, Remaining
 from .events import KINDS, Event
 from .filter import PrivacyFilter
 from .statement import Forecast, Statement, forecast, report
+from .text import text as statement_text
 from .worlds import within
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "Statement",
     "forecast",
     "report",
+    "statement_text",
     "within",
 ]

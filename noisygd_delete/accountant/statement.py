@@ -68,7 +68,7 @@ class Statement:
         return {**_finite(self.answers), "notes": list(self.notes)}
 
     def text(self) -> str:
-        return text(self.answers, self.notes)
+        return text(self.to_dict())
 
 
 def report(

@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 
-def text(answers: dict[str, Any], notes: tuple[str, ...]) -> str:
-    """One block per question; every figure names its adjacency and unit."""
-    blocks = [_releases(answers), _cumulative(answers), _deletion(answers), _remaining(answers), _forecast(answers)]
-    blocks += [_lower_bound(answers), "\n".join(f"note: {note}" for note in notes)]
+def text(statement: dict[str, Any], *, releases: bool = True) -> str:
+    """`Statement.to_dict()`, one block per question; every figure names its adjacency and unit."""
+    blocks = [_releases(statement) if releases else ""]
+    blocks += [block(statement) for block in (_cumulative, _deletion, _remaining, _forecast, _lower_bound)]
+    blocks += ["\n".join(f"note: {note}" for note in statement["notes"])]
     return "\n\n".join(filter(None, blocks))
+
+
+def _number(value: float | None) -> str:
+    return "∞" if value is None else f"{value:.4g}"
 
 
 def _figures(measured: dict[str, Any]) -> str:
@@ -17,8 +22,8 @@ def _figures(measured: dict[str, Any]) -> str:
     renyi = measured["renyi"]
     declared = "" if measured["proven"] else " (declared constants, not proven)"
     return (
-        f"(ε={measured['epsilon']:.4g}, δ={measured['delta']:g}), {gdp}Rényi (q={renyi['order']:g}, "
-        f"ε={renyi['epsilon']:.4g}), advantage at most {measured['advantage']:.2%}{declared}"
+        f"(ε={_number(measured['epsilon'])}, δ={measured['delta']:g}), {gdp}Rényi (q={renyi['order']:g}, "
+        f"ε={_number(renyi['epsilon'])}), advantage at most {measured['advantage']:.2%}{declared}"
     )
 
 
@@ -38,7 +43,7 @@ def _cumulative(answers: dict[str, Any]) -> str:
     return (
         f"a record that is still there ({measured['adjacency']}, {measured['unit']}), observed {answers['observed']}:\n"
         f"  {_figures(measured)}\n"
-        f"  ε by conversion: {', '.join(f'{name} {value:.4g}' for name, value in measured['conversions'].items())}\n"
+        f"  ε by conversion: {', '.join(f'{name} {_number(value)}' for name, value in measured['conversions'].items())}\n"
         f"  source: {measured['source']}"
     )
 
@@ -77,7 +82,7 @@ def _forecast(answers: dict[str, Any]) -> str:
         verdict = "within the budget" if ahead["affordable"] else "beyond the budget: publication would be withheld"
         lines.append(
             f"  {ahead['publications']} publications of {ahead['batch']} ({ahead['steps']} steps): adds {_figures(ahead['added'])}; "
-            f"in all (ε={ahead['total']['epsilon']:.4g}, δ={ahead['total']['delta']:g}); {verdict}"
+            f"in all (ε={_number(ahead['total']['epsilon'])}, δ={ahead['total']['delta']:g}); {verdict}"
         )
     return "\n".join(lines)
 

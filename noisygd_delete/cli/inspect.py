@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..accountant import statement_text
 from ..errors import InvalidParameter, StoreLocked
 from ..store import absent, budget, status, tokens, verify
 from .output import show, store_command
@@ -36,8 +37,36 @@ def register(commands: Any) -> None:
         if name == "budget":
             parser.add_argument("--order", type=float, help="Rényi order; default: the plan's, or 10")
             parser.add_argument("--delta", type=float, help="δ; default: the plan's, or 1e-6")
+            _add_questions(parser)
         if name == "verify":
             parser.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
+
+
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    asked = parser.add_argument_group("questions (each answered for the worst case unless told otherwise)")
+    asked.add_argument(
+        "--present-from", type=int, default=1, metavar="A", help="first release with the record (default 1)"
+    )
+    asked.add_argument(
+        "--erased-at", type=int, metavar="B", help="release that erased it; default: the last with an edit"
+    )
+    asked.add_argument(
+        "--observed", type=_numbers, metavar="1,4-9", help="releases the observer saw; default: every one"
+    )
+    asked.add_argument("--models-seen", type=int, metavar="P", help="requests depend on at most P earlier models")
+    asked.add_argument("--requests", type=int, default=30, metavar="R", help="cost of R more requests (default 30)")
+    asked.add_argument(
+        "--attack-advantage", type=float, metavar="X", help="reached by attacks: Theorem 4.5's lower bound"
+    )
+
+
+def _numbers(text: str) -> list[int]:
+    """ "1,4-9" as release numbers."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
 
 
 def _finish(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:
@@ -73,7 +102,8 @@ def _words(value: Any) -> str:
 
 def _budget(parsed: argparse.Namespace) -> int:
     _finish(parsed, status(parsed.store))
-    answer = budget(parsed.store, order=parsed.order, delta=parsed.delta)
+    names = ("order", "delta", "present_from", "erased_at", "observed", "models_seen", "requests", "attack_advantage")
+    answer = budget(parsed.store, **{name: getattr(parsed, name) for name in names})
     total = answer["cumulative"]
     head = f"{'release':>7}  {'kind':<8}{'steps':>8}{'edits':>7}{'ε, order ' + format(total['order'], 'g'):>16}"
     lines = [
@@ -87,6 +117,8 @@ def _budget(parsed: argparse.Namespace) -> int:
     lines.append(f"{'all':>7}  {'':<8}{'':>8}{'':>7}{_measures(total)}")
     left = answer["publications_left"]
     lines.append("each release has its own budget" if left is None else f"publications left: {left}")
+    if answer["statement"] is not None:
+        lines += ["", statement_text(answer["statement"], releases=False)]
     show(parsed, answer, "\n".join(lines))
     return 0
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..accountant import report
 from ..errors import probability, renyi_order
 from ..guarantee import Guarantee
 from . import presence
@@ -48,8 +50,13 @@ def _model_state(layout: Layout, ledger: Ledger) -> str | None:
     return "withdrawn" if ledger.releases else None
 
 
-def budget(path: str | Path, *, order: float | None = None, delta: float | None = None) -> dict[str, Any]:
-    """Every release, and all of them together, as Rényi, GDP and (ε, δ)."""
+def budget(
+    path: str | Path, *, order: float | None = None, delta: float | None = None, **questions: Any
+) -> dict[str, Any]:
+    """Every release, and all of them together, as Rényi, GDP and (ε, δ); and the whole statement of account.
+
+    `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
+    """
     layout = Layout(Path(path).absolute())
     presence.require_store(layout)
     ledger = Ledger.read(layout.ledger)
@@ -57,6 +64,7 @@ def budget(path: str | Path, *, order: float | None = None, delta: float | None 
     order = renyi_order("order", (plan.budget.order or _ORDER) if order is None else order)
     delta = probability("delta", (plan.budget.dp_delta or _DELTA) if delta is None else delta)
 
+    @cache
     def measured(guarantee: Guarantee) -> dict[str, Any]:
         return {
             "order": order,
@@ -67,18 +75,18 @@ def budget(path: str | Path, *, order: float | None = None, delta: float | None 
         }
 
     releases = []
-    for number, event in enumerate(accountant.events, start=1):
-        entry = {"release": number, "kind": event.kind, "steps": event.steps, "edits": event.edits}
-        entry["dp"] = measured(accountant.dp(number))
-        if event.edits and number > 1:
-            # what the releases from this one on reveal about the records it erased
-            entry["deletion"] = measured(
-                accountant.deletion(
-                    present_from=1, erased_at=number, observed=range(number, len(accountant.events) + 1)
-                )
-            )
-        releases.append(entry)
+    if accountant.events:
+        erased = [None, *accountant.deletion_of_each()]
+        for number, (event, dp) in enumerate(zip(accountant.events, accountant.dp_of_each(), strict=True), start=1):
+            entry = {"release": number, "kind": event.kind, "steps": event.steps, "edits": event.edits}
+            entry["dp"] = measured(dp)
+            deletion = erased[number - 1]
+            if event.edits and deletion is not None:
+                # what the releases from this one on reveal about the records it erased
+                entry["deletion"] = measured(deletion)
+            releases.append(entry)
     remaining = accountant.remaining()
+    statement = report(accountant, delta=delta, order=order, **questions) if accountant.events else None
     return {
         "budget": remaining.allowed,
         "certificate": plan.certificate,
@@ -87,4 +95,5 @@ def budget(path: str | Path, *, order: float | None = None, delta: float | None 
         "releases": releases,
         "cumulative": measured(remaining.spent),
         "publications_left": remaining.publications,
+        "statement": None if statement is None else statement.to_dict(),
     }
