@@ -55,7 +55,9 @@ def test_dp_of_each_is_dp_of_every_release_in_one_pass():
 def test_deletion_of_each_is_the_deletion_by_every_release_in_one_pass():
     solved = Mechanism("sharp", 100, 0.3, 0.05, 0.4, 1.0, start="minimiser", gradient_tolerance=1e-4, warm=True)
     warm = [Event("relearn", 9, 0, solved), Event("unlearn", 4, 1, solved), Event("unlearn", 5, 1, solved)]
-    accountant = Accountant(events=[LEARN, UNLEARN, UNLEARN, PHI, RELEARN, UNLEARN, Event("unlearn", 0, 1, FACTS), *warm])
+    accountant = Accountant(
+        events=[LEARN, UNLEARN, UNLEARN, PHI, RELEARN, UNLEARN, Event("unlearn", 0, 1, FACTS), *warm]
+    )
     each = accountant.deletion_of_each()
     one_by_one = [accountant.deletion(1, n, [n]) for n in range(2, 11)]
     assert [part.renyi(4) for part in each] == pytest.approx([part.renyi(4) for part in one_by_one], rel=1e-12)

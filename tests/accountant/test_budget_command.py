@@ -1,0 +1,93 @@
+"""`noisygd-delete budget`: the same answers as the library, from the ledger alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete import Accountant
+from noisygd_delete.accountant import report
+from noisygd_delete.cli import main
+from noisygd_delete.store import Store
+
+SCHEMA = '[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n[columns.a]\nbounds = [-10, 10]\n'
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"name-{k},{k - 10},{'yes' if k % 2 else 'no'}\n" for k in range(20))
+    (tmp_path / "people.csv").write_text("id,a,y\n" + rows)
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    plan = ["--certificate", "sharp", "--regularization", "0.1", "--no-utility", "--releases", "6"]
+    assert (
+        main(["init", "store", "--data", "people.csv", "--label", "y", "--id", "id", "--schema", "schema.toml", *plan])
+        == 0
+    )
+    assert main(["learn", "store"]) == 0
+    for k in (3, 5, 7):
+        assert main(["delete", "store", f"name-{k}"]) == 0
+    capsys.readouterr()
+    return tmp_path / "store"
+
+
+def accountant_of(path: Path) -> Accountant:
+    with Store.open(path) as opened:
+        return opened.accountant
+
+
+def test_every_question_reaches_the_library(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    accountant = accountant_of(store)
+    words = [
+        "--erased-at",
+        "3",
+        "--observed",
+        "1,3-4",
+        "--models-seen",
+        "1",
+        "--requests",
+        "9",
+        "--attack-advantage",
+        "0.5",
+    ]
+    assert main(["budget", "store", "--json", "--order", "4", "--delta", "1e-5", "--present-from", "2", *words]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    asked = {"present_from": 2, "erased_at": 3, "observed": [1, 3, 4], "models_seen": 1, "requests": 9}
+    direct = report(accountant, order=4, delta=1e-5, attack_advantage=0.5, **asked).to_dict()
+    assert answer["statement"] == json.loads(json.dumps(direct))
+    assert answer["statement"]["deletion"]["definition-4.1"]["gdp"] == accountant.deletion(2, 3, [1, 3, 4]).gdp
+    assert answer["publications_left"] == accountant.remaining().publications == 2
+    for entry in answer["releases"]:
+        number = entry["release"]
+        assert entry["dp"]["renyi"] == pytest.approx(accountant.dp(number).renyi(4), rel=1e-12)
+        if number > 1:
+            later = accountant.deletion(1, number, range(number, 5))
+            assert entry["deletion"]["epsilon"] == pytest.approx(later.epsilon(1e-5), rel=1e-9)
+
+
+def test_the_text_answers_in_words_and_lists_each_release_once(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["budget", "store", "--models-seen", "1"]) == 0
+    text = capsys.readouterr().out
+    for phrase in (
+        "was it ever there?",
+        "was it x or x′?",
+        "requests that saw 1 earlier models",
+        "if 30 more requests came",
+    ):
+        assert phrase in text
+    assert "beyond the budget: publication would be withheld" in text
+    assert text.count("unlearn") == 3
+
+
+@pytest.mark.parametrize("words", [["--observed", "1-x"], ["--models-seen", "many"]])
+def test_a_question_that_makes_no_sense_is_a_usage_error(store: Path, words: list[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["budget", "store", *words])
+    assert stopped.value.code == 2
+
+
+def test_a_release_that_does_not_exist_is_named(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["budget", "store", "--observed", "1,9"]) == 2
+    assert "must be at most 4" in capsys.readouterr().err
