@@ -7,6 +7,7 @@ import json
 import pytest
 
 from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
 from noisygd_delete.guarantees import utility
 from noisygd_delete.plan import Plan
@@ -113,3 +114,14 @@ def test_what_is_chosen_here_cannot_be_given(options):
 def test_the_chosen_plan_survives_json():
     plan = cheapest_plan(LOSS, **SIZES, excess_risk=0.1).plan
     assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+
+
+def test_the_command_prints_the_plan_and_its_table(capsys):
+    words = ["plan", "--records", "26000", "--features", "108", "--cheapest", "--excess-risk", "0.1"]
+    choice = cheapest_plan(LOSS, **SIZES, excess_risk=0.1)
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(choice.to_dict()))
+    assert main(words) == 0
+    assert capsys.readouterr().out.endswith(choice.text() + "\n")
+    assert main([*words[:-1], "1e-5"]) == 2
+    assert "cannot be promised" in capsys.readouterr().err

@@ -11,8 +11,9 @@ from ..errors import InvalidParameter
 from ..guarantee import ADJACENCIES, DELETION_NOTIONS
 from ..mechanism import STARTS
 from ..plan import SOLVERS, Plan
-from ..planner import make_plan
+from ..planner import cheapest_plan, make_plan
 from ..planner.comparison import compare_plans
+from ..planner.targets import Choice
 from .output import add_json, show
 
 
@@ -123,13 +124,43 @@ def register(commands: Any) -> None:
     comparing.add_argument(
         "--compare", action="store_true", help="theorem, sharp and minimiser side by side, by forecast cost and noise"
     )
+    comparing.add_argument(
+        "--cheapest",
+        action="store_true",
+        help="the fewest steps per request that keep --excess-risk (certificate sharp); with the Pareto table",
+    )
     comparing.add_argument("--requests", type=int, metavar="N", help="deletion requests the --dp budget must last for")
     comparing.add_argument("--excess-risk", type=float, default=0.01, help="target, nats per record (default 0.01)")
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
+def _cheapest(parsed: argparse.Namespace) -> Choice:
+    given = {"step_size": parsed.step_size, "noise_variance": parsed.noise_variance}
+    return cheapest_plan(
+        loss_from(parsed),
+        records=parsed.records,
+        features=parsed.features,
+        regularization=parsed.regularization,
+        budget=budget_from(parsed),
+        excess_risk=parsed.excess_risk,
+        certificate=parsed.certificate or "sharp",
+        start=parsed.start,
+        adjacency=parsed.adjacency,
+        deletion_notion=parsed.deletion_notion,
+        releases=parsed.releases,
+        batch=parsed.batch,
+        rows_per_subject=parsed.rows_per_subject,
+        dtype=parsed.dtype,
+        **{name: value for name, value in given.items() if value is not None},
+    )
+
+
 def _run(parsed: argparse.Namespace) -> int:
+    if parsed.cheapest:
+        choice = _cheapest(parsed)
+        show(parsed, choice.to_dict(), f"{choice.plan.explain()}\n\n{choice.text()}")
+        return 0
     if parsed.compare:
         comparison = compare_plans(
             loss=loss_from(parsed),
