@@ -11,7 +11,7 @@ from noisygd_delete import Budget, Curator, Plan, Records, losses, make_plan
 
 BUDGET = {"dp": (1.0, 1e-5), "deletion": (0.1, 1e-5)}
 DELETED = (1, 2, 3, 4, 5)
-UNITS = 8
+UNITS = 32
 REPEATS = 2
 
 
@@ -25,19 +25,16 @@ def tables(name: str) -> tuple[Records, Records]:
 
 
 def ways(loss: str) -> list[tuple[str, losses.Loss, dict]]:
-    outer = tuple((-1.0) ** j / UNITS for j in range(UNITS))
-    bent = losses.TanhNetwork(1.0, outer)
+    bent = losses.TanhNetwork(1.0, tuple((-1.0) ** j for j in range(UNITS)))
     found = {
         "logistic": [("sharp", losses.Logistic(1.0), {"regularization": lam}) for lam in (3e-3,)],
         "sigmoid": [
             ("sharp", losses.Sigmoid(1.0), {"regularization": 0.1}),
             ("composition", losses.Sigmoid(1.0), {"regularization": 1e-3}),
-            ("composition", losses.Sigmoid(1.0), {"regularization": 1e-2}),
         ],
         "tanh network": [
-            ("sharp", bent, {"regularization": 1.05 * bent.constants.weak_convexity}),
-            ("composition", bent, {"regularization": 1e-3}),
-            ("composition", bent, {"regularization": 1e-2}),
+            ("sharp", bent, {"regularization": 1.2 * bent.constants.weak_convexity}),
+            ("composition", bent, {"regularization": 0.1}),
         ],
     }
     return found[loss]
@@ -92,9 +89,12 @@ def main(arguments: list[str]) -> None:
     header = ["data", "loss", "certificate", "λ", "σ²", "K_A", "K_Ā", "accuracy", "after deleting 5"]
     body = (
         f"One budget: (ε, δ) = {BUDGET['dp']} for records that stay and {BUDGET['deletion']} for deleted ones (Definition 4.1), "
-        f"per release; means of {REPEATS} runs. The tanh network has {UNITS} hidden units with fixed outer weights ±1/{UNITS}. "
+        f"per release; means of {REPEATS} runs. The tanh network has {UNITS} hidden units with fixed outer weights ±1. "
         "Composition learns afresh after 5 requests. Theorem 5.2 is not in the table: at these sizes its steps cannot be run.\n\n"
         + report.table(header, rows)
+        + "\n\nReading: the share of the larger class is 0.757 on Adult. λ > β₋ holds the sigmoid loss to a regularisation that "
+        "leaves little to learn there; a network of h units of outer weight 1 shares the regularisation among them, so the same "
+        "condition costs it far less."
     )
     report.write(
         "nonconvex_accuracy",

@@ -149,7 +149,7 @@ def _theorem_deletion(claim, effort: int) -> Finding:
         if learn < 1e15:
             learn = nonconvex.learn_steps_printed(order=power, deletion=goal, step_size=step, **shared)
             delete = nonconvex.delete_steps_printed(
-                learn_steps=learn, deletion=goal, step_size=step, batch=batch, records=records, **shared
+                order=power, deletion=goal, step_size=step, batch=batch, records=records, **shared
             )
         error = 32 * dim * step * math.exp(barrier) * (smoothness + regularization) ** 2 / regularization * power
         reached = power * math.exp(-learn / time) * barrier / 2 + error
