@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from noisygd_delete import Records, losses
+from noisygd_delete.baselines import sample
 from noisygd_delete.features import Schema
 from noisygd_delete.losses import Loss
 
@@ -36,9 +37,7 @@ def path(name: str) -> Path:
 
 
 def _split(name: str, rows: np.ndarray, labels: np.ndarray, train: int, loss: Loss) -> Data:
-    order = np.random.default_rng(0).permutation(len(rows))
-    rows, labels = rows[order].astype(np.float32), labels[order].astype(float)
-    return Data(name, Records(rows[:train], labels[:train]), Records(rows[train:], labels[train:]), loss)
+    return Data(name, *sample.split(rows.astype(np.float32), labels.astype(float), train), loss)
 
 
 def adult() -> Data:
@@ -60,12 +59,7 @@ def mnist() -> Data:
 
 def digits() -> Data:
     """scikit-learn's digits, ten classes: 1,497 of 1,797, 64 pixels and a constant, unit norm."""
-    from sklearn.datasets import load_digits
-
-    pixels, labels = load_digits(return_X_y=True)
-    rows = np.column_stack([pixels / 16, np.ones(len(pixels))])
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-23)
-    return _split("digits", rows, labels, 1_497, losses.Softmax(1.0, classes=10))
+    return Data("digits", *sample.digits(), losses.Softmax(1.0, classes=10))
 
 
-ALL = {"adult": adult, "mnist": mnist, "digits": digits}
+ALL = {"digits": digits, "mnist": mnist, "adult": adult}

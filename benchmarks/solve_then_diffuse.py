@@ -233,6 +233,33 @@ def measure(case: Case, dp: float, cap: int, repeats: int) -> tuple[list[Measure
     return measured, chosen.way
 
 
+def overview(case: Case, dp: float, measured: list[Measured], chosen: str) -> list[str]:
+    """One line of the first table: solve, then diffuse beside what it competes with."""
+    theorem, resumed, _, solved, *_, retrained = measured
+    return [
+        f"{case.data.name}, λ={case.regularization:g}, ε_dp={dp:g}",
+        f"{theorem.delete_passes} / {resumed.delete_passes} / {solved.delete_passes}",
+        solved.learn_passes,
+        f"{solved.excess_risk / resumed.excess_risk:.1f}",
+        f"{100 * (solved.accuracy - resumed.accuracy):+.1f}",
+        f"{100 * (solved.accuracy - retrained.accuracy):+.1f}",
+        f"{solved.seconds / retrained.seconds:.2g}",
+        chosen,
+    ]
+
+
+OVERVIEW = [
+    "solve, then diffuse",
+    "deletion passes: Theorem 5.1 / sharp / this",
+    "learn passes",
+    "excess risk, times sharp's",
+    "accuracy − sharp's, points",
+    "accuracy − non-private, points",
+    "deletion time, times scikit-learn's retrain",
+    "planner takes",
+]
+
+
 def show(case: Case, dp: float, measured: list[Measured], chosen: str) -> str:
     def number(value: float | None, form: str) -> str:
         return "" if value is None else format(value, form)
@@ -259,11 +286,11 @@ def show(case: Case, dp: float, measured: list[Measured], chosen: str) -> str:
 
 LEGEND = """\
 Rényi order q=10, ε_dd = 0.1 ε_dp, replace adjacency, Definition 4.1; {deleted} records are deleted in one request. One process, one
-thread, processor time. *learn*, *delete*: gradient passes over the table (scikit-learn: iterations). *time/step*: time of a deletion in steps of
-Noisy-GD on the same table, *time/retrain*: in scikit-learn's retraining, each the least of several timings; a chain counts its steps
-times the time of one. *accuracy* on held-out rows and *excess risk* (regularised
-loss of the edited table above its minimum, nats per record) after the deletion, mean of up to {repeats} runs. *planner takes*: what
-`compare_plans` chooses for a forecast excess risk of 0.01; where no way meets it, the least noisy one.
+thread, processor time. *learn*, *delete*: gradient passes over the table (scikit-learn: iterations). *time/step*: time of a
+deletion in steps of Noisy-GD on the same table (float32; a solver's pass is float64), *time/retrain*: in scikit-learn's retraining,
+each the least of several timings; a chain counts its steps times the time of one. *accuracy* on held-out rows and *excess risk*
+(regularised loss of the edited table above its minimum, nats per record) after the deletion, mean of up to {repeats} runs.
+*planner takes*: what `compare_plans` chooses for a forecast excess risk of 0.01; where no way meets it, the least noisy one.
 † A chain longer than {cap} steps was started at the minimiser and run for {cap} steps."""
 
 
@@ -277,6 +304,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/solve_then_diffuse.md")
     parsed = parser.parse_args(arguments)
     commit = report.commit()
+    lines = []
     parts = [LEGEND.format(deleted=len(DELETED), repeats=parsed.repeats, cap=parsed.cap)]
     for name in parsed.data:
         data = datasets.ALL[name]()
@@ -285,7 +313,9 @@ def main(arguments: list[str]) -> None:
             for dp in parsed.dp:
                 measured, chosen = measure(case, dp, parsed.cap, parsed.repeats)
                 parts.append(show(case, dp, measured, chosen))
+                lines.append(overview(case, dp, measured, chosen))
                 print(parts[-1], flush=True)
     if parsed.write:
         command = " ".join(["OMP_NUM_THREADS=1 python -m benchmarks solve_then_diffuse", *arguments])
+        parts.insert(1, report.table(OVERVIEW, lines))
         report.write("solve_then_diffuse", "Solve, then diffuse, side by side", command, "\n\n".join(parts), commit)

@@ -67,13 +67,18 @@ def _solving(plan: Plan) -> str:
     kind = {
         "warm": "starting a request from the published model",
         "cold": "always starting from 0, so that a deleted record leaves exactly nothing",
-        "fixed": "in a number of passes fixed in advance, always from 0, so that neither result nor time shows a deleted record",
+        "fixed": "in a number of passes fixed in advance, always from 0, so that neither the result nor the number of passes shows a deleted record",
     }[plan.problem.solver]
     expected = "exactly" if plan.problem.solver == "fixed" else "a forecast of"
     return (
         f"Solving: every release starts from the minimiser of the current records, to gradient norm γ={plan.gradient_tolerance:.3g}, "
         f"{kind}: {expected} {plan.delete_solver_passes} gradient passes (κ={_kappa(plan):.4g}). Nothing has to be forgotten after "
-        "that. How long a solver takes depends on the data unless solver='fixed'."
+        "that."
+        + (
+            ""
+            if plan.problem.solver == "fixed"
+            else " How long the solver takes depends on the data; solver='fixed' avoids it."
+        )
     )
 
 
@@ -115,7 +120,7 @@ def _deleting(plan: Plan) -> str:
         else "no utility condition was asked for"
     )
     if plan.problem.utility and plan.delete_steps_for_utility > plan.delete_steps_for_deletion:
-        verdict = "Utility decides; pass utility=False to run the deletion condition alone"
+        verdict = "Utility decides; drop it (utility=False, --no-utility) to run the deletion condition alone"
     else:
         verdict = "Deletion decides"
     share = plan.delete_steps / plan.learn_steps if plan.learn_steps else math.inf

@@ -299,6 +299,7 @@ class Plan:
             "delete_steps_for_utility": self.delete_steps_for_utility,
             "certificate": self.certificate,
             "start": self.problem.start,
+            "solver": self.problem.solver if self.problem.start == "minimiser" else None,
             "gradient_tolerance": self.gradient_tolerance,
             "solver_passes": {"learn": self.learn_solver_passes, "delete": self.delete_solver_passes},
             "order": self.budget.order,

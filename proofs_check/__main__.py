@@ -55,7 +55,8 @@ def accept(entries: list[framework.Statement], effort: int, path: Path) -> int:
             index[entry.key] = licences.current(entry)
         else:
             refused += 1
-    index = {key: index[key] for key in index if key in REGISTRY}
+    known = {*REGISTRY, *(entry.key for entry in entries)}
+    index = {key: index[key] for key in index if key in known}
     licences.save(index, path)
     print(f"{path.name} written; {refused} row(s) refused")
     return 1 if refused else 0

@@ -11,7 +11,7 @@ import sympy as sp
 from noisygd_delete.guarantees import adaptive, convex, sharp
 
 from . import gaussian
-from .framework import ADVERSARIAL, REPAIRED, RIGOROUS, SYMBOLIC, Finding, require, same, statement
+from .framework import ADVERSARIAL, REPAIRED, RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
 
 
 def _binary_renyi(order: float, first: float, second: float) -> float:
@@ -57,8 +57,8 @@ def _padded_sequence() -> tuple[bool, dict[int, set[int]]]:
 
 @statement(
     "4.1",
-    "under (q,ε)-data-deletion any membership test on post-deletion releases has advantage ≤ min{√(2ε), (q e^{ε(q−1)/q}/(q−1))"
-    "[2(q−1)]^{1/q} − 1}",
+    "under (q,ε)-data-deletion any membership test on post-deletion releases has advantage ≤ min{√(2ε), (q "
+    "e^{ε(q−1)/q}/(q−1))[2(q−1)]^{1/q} − 1}",
     verdict=REPAIRED,
     evidence=(SYMBOLIC, ADVERSARIAL, RIGOROUS),
     claim=adaptive.membership_advantage,
@@ -66,10 +66,11 @@ def _padded_sequence() -> tuple[bool, dict[int, set[int]]]:
         "the sharper term without its 2^{1/q}",
         lambda *, order, renyi: min(1.0, math.exp(renyi * (order - 1) / order) - 1),
     ),
-    licenses=("guarantees.adaptive:membership_advantage",),
-    scope="The minimiser over δ and both second terms, symbolically; binary laws around a common reference as the adversary. Repair: "
-    "the bound is for the release Θ_i of the deletion step (or any sequence whose joint law is within ε of one free of the record, as "
-    "in this package's accounting of observed releases); for (Θ_i, Θ_{i+1}, …) it is false under adaptive requests, exactly.",
+    licenses=("guarantees.adaptive:membership_advantage", "guarantees.adaptive:theorem_4_1"),
+    scope="The minimiser over δ and both second terms, symbolically; binary laws around a common reference as the "
+    "adversary. Repair: the bound is for the release Θ_i of the deletion step (or any sequence whose joint law "
+    "is within ε of one free of the record, as in this package's accounting of observed releases); for (Θ_i, "
+    "Θ_{i+1}, …) it is false under adaptive requests, exactly.",
 )
 def _soundness(claim, effort: int) -> Finding:
     e, d, q = sp.symbols("e d q", positive=True)
@@ -102,6 +103,12 @@ def _soundness(claim, effort: int) -> Finding:
         if cost < 1e-12:
             continue
         advantage, bound = abs(up - down), claim(order=order, renyi=cost)
+        growth = math.exp(min(50.0, cost * (order - 1) / order))
+        printed = min(1.0, math.sqrt(2 * cost), order * growth / (order - 1) * (2 * (order - 1)) ** (1 / order) - 1)
+        require(bound <= printed * (1 + 1e-9) + 1e-9, "never above the printed bound")
+        if trial % 2 and trial % 4 < 2 and 1e-4 < cost < 0.6:  # the mirrored pair around a fair coin is the worst one
+            close(bound, advantage, "membership_advantage", 1e-6)
+        require(abs(adaptive.theorem_4_1(order=order, renyi=cost) - printed) < 1e-9, "theorem_4_1 is the printed bound")
         require(advantage <= bound * (1 + 1e-9), f"q = {order}, ε = {cost}: advantage {advantage} above {bound}")
         closest = min(closest, 1 - advantage / bound)
     single, revealed = _padded_sequence()
@@ -109,24 +116,27 @@ def _soundness(claim, effort: int) -> Finding:
     require(revealed == {0: {0}, 1: {1}}, "two later releases determine the deleted bit")
     return Finding(
         f"single release: closest approach {max(0.0, closest):.1e}; sequence: claimed 0, true 1",
-        "two bits, stateless pair: A publishes record 1; Ā publishes a fresh uniform pad on odd steps and (last model ⊕ record 2) on even "
-        "ones. Each Θ_i, i ≥ 1, is a uniform bit whatever the database and the requests: (q, 0)-data-deletion under every requester. A "
-        "1-adaptive requester copies Θ_0 (record 1) into record 2, then record 1 is deleted at step 2, then two more edits of slot 1: "
-        "Θ_3 ⊕ Θ_4 is the deleted bit with probability 1. The data-processing step of the proof overlooks that later databases may depend "
-        "on the deleted record through adaptive requests.",
+        "two bits, stateless pair: A publishes record 1; Ā publishes a fresh uniform pad on odd steps and (last model"
+        " ⊕ record 2) on even ones. Each Θ_i, i ≥ 1, is a uniform bit whatever the database and the requests: (q, "
+        "0)-data-deletion under every requester. A 1-adaptive requester copies Θ_0 (record 1) into record 2, then "
+        "record 1 is deleted at step 2, then two more edits of slot 1: Θ_3 ⊕ Θ_4 is the deleted bit with probability "
+        "1. The data-processing step of the proof overlooks that later databases may depend on the deleted record "
+        "through adaptive requests.",
     )
 
 
 @statement(
     "4.3-noisy-gd",
-    "for Noisy-GD the adaptive bound ε_dd + p ε_dp holds: given the observed models both worlds restart from one point, and μ² adds",
+    "for Noisy-GD the adaptive bound ε_dd + p ε_dp holds: given the observed models both worlds restart from one "
+    "point, and μ² adds",
     evidence=(RIGOROUS,),
     claim=sharp.gdp,
     fault=("noise of variance 2σ² for σ²", lambda **k: sharp.gdp(**{**k, "noise_variance": 2 * k["noise_variance"]})),
     licenses=("guarantees.sharp:gdp", "guarantees.convex:dp_rate", "guarantees.convex:deletion_rate"),
-    scope="Joint Gaussian law of the observed releases on the linear loss (closed form, dense linear algebra): equals the sum of the "
-    "package's terms, 200 random histories; and is below the printed rates' sum. The step to adaptive requests (given the observed "
-    "models, requests are equal in both worlds) is an argument, not a computation. Schedules fixed in advance.",
+    scope="Joint Gaussian law of the observed releases on the linear loss (closed form, dense linear algebra): equals"
+    " the sum of the package's terms, 200 random histories; and is below the printed rates' sum. The step to "
+    "adaptive requests (given the observed models, requests are equal in both worlds) is an argument, not a "
+    "computation. Schedules fixed in advance.",
 )
 def _conditioning(claim, effort: int) -> Finding:
     generator, worst, slack = np.random.default_rng(12), 0.0, math.inf
@@ -163,15 +173,16 @@ def _conditioning(claim, effort: int) -> Finding:
 
 @statement(
     "4.5",
-    "tests with advantage > δ on A and Ā rule out (q,ε)-deletion under 1-adaptive requesters for ε < max{δ⁴/2, log(q−1) + "
-    "(q/(q−1)) log((1+δ²)/(q 2^{1/q}))}",
+    "tests with advantage > δ on A and Ā rule out (q,ε)-deletion under 1-adaptive requesters for ε < max{δ⁴/2, "
+    "log(q−1) + (q/(q−1)) log((1+δ²)/(q 2^{1/q}))}",
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=adaptive.deletion_lower_bound,
     fault=("advantage δ instead of δ²", lambda *, order, advantage: max(0.0, advantage**2 / 2)),
-    licenses=("guarantees.adaptive:deletion_lower_bound",),
-    scope="(51) ⟺ (52) symbolically; the pair of the proof with exact advantage δ² on Θ_n and its best reference: the least possible ε "
-    "is never below the bound. 4.1 is used for one release only, where it holds. With 4.1's sharper term the second entry improves to "
-    "(q/(q−1)) log((1+δ²)/2^{1/q}); the package keeps the printed one.",
+    licenses=("guarantees.adaptive:deletion_lower_bound", "guarantees.adaptive:deletion_lower_bound_sharp"),
+    scope="(51) ⟺ (52) symbolically; the pair of the proof with exact advantage δ² on Θ_n and its best reference: the"
+    " least possible ε is never below the bound. 4.1 is used for one release only, where it holds. With the "
+    "exact form of 4.1 the bound becomes log(((1+δ²)^q + (1−δ²)^q)/2)/(q−1), the least possible ε itself "
+    "(`deletion_lower_bound_sharp`, equality).",
 )
 def _necessity(claim, effort: int) -> Finding:
     e, t, q = sp.symbols("e t q", positive=True)  # t = δ²
@@ -192,6 +203,23 @@ def _necessity(claim, effort: int) -> Finding:
         require(
             bound <= least * (1 + 1e-9),
             f"q = {order}, δ = {advantage}: {bound} claimed impossible, {least} is possible",
+        )
+        second = math.log(order - 1) + order / (order - 1) * math.log((1 + advantage**2) / (order * 2 ** (1 / order)))
+        close(
+            adaptive.deletion_lower_bound(order=order, advantage=advantage),
+            max(advantage**4 / 2, second),
+            "the printed bound",
+            1e-8,
+        )
+        sharper = adaptive.deletion_lower_bound_sharp(order=order, advantage=advantage)
+        require(bound <= sharper * (1 + 1e-12), "the sharp bound is at least the printed one")
+        require(
+            abs(sharper / least - 1) < 1e-6 or least < 1e-6,
+            f"q = {order}, δ = {advantage}: sharp bound {sharper}, least {least}",
+        )
+        require(
+            sharper <= least * (1 + 1e-9) + 1e-15,
+            f"q = {order}, δ = {advantage}: {sharper} claimed impossible, {least} is possible",
         )
         closest = min(closest, 1 - bound / least)
     return Finding(f"closest approach {closest:.1e}")

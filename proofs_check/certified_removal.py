@@ -123,9 +123,10 @@ def _erratum() -> tuple[Fraction, Fraction, Fraction]:
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=_worst_case,
     fault=("4C² for (2C + ‖b‖/n)²: the erratum ignored", _worst_case_fault),
-    scope="True without perturbation; with the loss perturbation b that Theorem 3 needs, ‖w*‖ ≤ C/λ fails (their erratum) and so does the bound, "
-    "exactly. Repair: (2C + ‖b‖/n)² for 4C², which no constant bounds. Random problems, half of them perturbed. (4)'s single η is the mean value "
-    "theorem for a vector function, which is false; the integral form gives the same inequality (with a spare factor 1/2).",
+    scope="True without perturbation; with the loss perturbation b that Theorem 3 needs, ‖w*‖ ≤ C/λ fails (their "
+    "erratum) and so does the bound, exactly. Repair: (2C + ‖b‖/n)² for 4C², which no constant bounds. Random "
+    "problems, half of them perturbed. (4)'s single η is the mean value theorem for a vector function, which is"
+    " false; the integral form gives the same inequality (with a spare factor 1/2).",
 )
 def _residual(claim, effort: int) -> Finding:
     residual, printed, shift = _erratum()
@@ -140,8 +141,8 @@ def _residual(claim, effort: int) -> Finding:
     closest = _search(claim, (1,), 71, effort)
     return Finding(
         f"repaired: closest approach {closest:.0%} below γ(n−1)‖H⁻¹Δ‖²; printed: exceeded 10.8 times",
-        "n = 2, d = 1, x = (1, 0), λ = 10, ℓ = √(1+(w−y)²), y = w* + 3/4, b = 3/5 − 20w* with w* = 1971/1250: the residual is 54/125, the printed bound at most "
-        "1/25.",
+        "n = 2, d = 1, x = (1, 0), λ = 10, ℓ = √(1+(w−y)²), y = w* + 3/4, b = 3/5 − 20w* with w* = 1971/1250: the "
+        "residual is 54/125, the printed bound at most 1/25.",
     )
 
 
@@ -162,8 +163,9 @@ class _Independent:
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=_Coupled,
     fault=("a residual that does not depend on b", _Independent),
-    scope="The proof integrates p(z + v) g(v) as if the residual were independent of b; a residual that is a function of b brings its Jacobian. Exact "
-    "counter-example; the independent case (a mixture of shifts) holds for random mixtures under the Laplace law.",
+    scope="The proof integrates p(z + v) g(v) as if the residual were independent of b; a residual that is a function"
+    " of b brings its Jacobian. Exact counter-example; the independent case (a mixture of shifts) holds for "
+    "random mixtures under the Laplace law.",
 )
 def _max_divergence(claim, effort: int) -> Finding:
     # d = 1, p(b) = (ε/2ε′) e^{−ε|b|/ε′}; z = b − u(b) = (1 − slope) b near 0: q_Ã(0)/q_A(0) = 1/(1 − slope)
@@ -178,8 +180,9 @@ def _max_divergence(claim, effort: int) -> Finding:
         require(mixture <= math.exp(float(epsilon)) * (1 + 1e-12), "independent residual: above e^ε")
     return Finding(
         f"density ratio {ratio} at one point, claimed ≤ e^(1/2) = 1.65",
-        "d = 1, ε = 1/2, Laplace density p ∝ e^{−ε|b|/ε′}, an approximate minimiser whose residual is u(b) = b/2 for |b| ≤ 2ε′ (and ±ε′ beyond): |u| ≤ ε′, "
-        "and z = b − u(b) has density 2p(0) at 0, so f_Ã/f_A = 2 > e^{1/2} at that model. (Rounding z to a grid makes it infinite.)",
+        "d = 1, ε = 1/2, Laplace density p ∝ e^{−ε|b|/ε′}, an approximate minimiser whose residual is u(b) = b/2 for "
+        "|b| ≤ 2ε′ (and ±ε′ beyond): |u| ≤ ε′, and z = b − u(b) has density 2p(0) at 0, so f_Ã/f_A = 2 > e^{1/2} at "
+        "that model. (Rounding z to a grid makes it infinite.)",
     )
 
 
@@ -201,8 +204,9 @@ def _newton_jacobian(strong: Fraction) -> tuple[Fraction, Fraction]:
     evidence=(RIGOROUS,),
     claim=Fraction(1, 4),
     fault=("ε = 2: the Jacobian is covered", Fraction(2)),
-    scope="One exact counter-example for the Newton mechanism itself, through the Jacobian that Theorem 2's proof drops. Small ε only: the extra factor is "
-    "|det(I − ∂u/∂b)|^{−1}, near 1 for large n. Not a claim about practical parameter choices.",
+    scope="One exact counter-example for the Newton mechanism itself, through the Jacobian that Theorem 2's proof "
+    "drops. Small ε only: the extra factor is |det(I − ∂u/∂b)|^{−1}, near 1 for large n. Not a claim about "
+    "practical parameter choices.",
 )
 def _newton_removal(claim, effort: int) -> Finding:
     jacobian, target = _newton_jacobian(Fraction(1))
@@ -224,8 +228,9 @@ def _newton_removal(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, RIGOROUS),
     claim=4 * math.log(1.5),
     fault=("any ε up to 8", 8.0),
-    scope="For a residual independent of b (see Guo 2), where it is the Gaussian mechanism with μ = ε/c: printed for every ε, it fails for large ε (enclosed); "
-    "for ε ≤ 4 log 1.5 = 1.62 it holds for every c: Φ(−t) ≤ e^{−t²/2}/2 for c² ≥ ε/2, and a bound above 1 otherwise (symbolic), checked on a grid of enclosures.",
+    scope="For a residual independent of b (see Guo 2), where it is the Gaussian mechanism with μ = ε/c: printed for "
+    "every ε, it fails for large ε (enclosed); for ε ≤ 4 log 1.5 = 1.62 it holds for every c: Φ(−t) ≤ "
+    "e^{−t²/2}/2 for c² ≥ ε/2, and a bound above 1 otherwise (symbolic), checked on a grid of enclosures.",
 )
 def _gaussian_removal(claim, effort: int) -> Finding:
     c, e = sp.symbols("c e", positive=True)
@@ -252,7 +257,8 @@ def _gaussian_removal(claim, effort: int) -> Finding:
     require(surely_less(1.5 * iv.exp(-2), delta), "the counter-example at ε = 8")
     return Finding(
         f"for ε ≤ 1.62: δ at most {worst:.0%} of the claim",
-        "c = 2, ε = 8, a constant residual ε′: μ = ε/c = 4 and the true δ = Φ(0) − e⁸Φ(−4) ∈ [0.4055, 0.4057], the claimed 1.5e^{−2} < 0.2031 (enclosures).",
+        "c = 2, ε = 8, a constant residual ε′: μ = ε/c = 4 and the true δ = Φ(0) − e⁸Φ(−4) ∈ [0.4055, 0.4057], the "
+        "claimed 1.5e^{−2} < 0.2031 (enclosures).",
     )
 
 
@@ -268,7 +274,8 @@ def _gaussian_removal(claim, effort: int) -> Finding:
             GAMMA * removed * (2 + shift / records) ** 2 / (strong**2 * (records - removed))
         ),
     ),
-    scope="Same erratum and repair as Guo 1, (m(2C + ‖b‖/n))² for 4m²C²; random problems with m = 1 to 4, half of them perturbed.",
+    scope="Same erratum and repair as Guo 1, (m(2C + ‖b‖/n))² for 4m²C²; random problems with m = 1 to 4, half of "
+    "them perturbed.",
 )
 def _batch(claim, effort: int) -> Finding:
     residual, printed, _ = _erratum()
@@ -317,8 +324,9 @@ def _corollary(
     evidence=(ADVERSARIAL,),
     claim=lambda norm, move, image: norm * move * image,
     fault=("‖X⁻‖ dropped, and a quarter", lambda norm, move, image: move * image / 4),
-    scope="Random problems, half of them perturbed (the corollary measures Δ, so the erratum does not touch it). The integral form spares a factor 1/2. Slips: "
-    "least squares' Hessian is 2xxᵀ for their ℓ = (⟨w,x⟩ − y)²; logistic ℓ″ has Lipschitz constant 1/(6√3), below the 1/4 they use.",
+    scope="Random problems, half of them perturbed (the corollary measures Δ, so the erratum does not touch it). The "
+    "integral form spares a factor 1/2. Slips: least squares' Hessian is 2xxᵀ for their ℓ = (⟨w,x⟩ − y)²; "
+    "logistic ℓ″ has Lipschitz constant 1/(6√3), below the 1/4 they use.",
 )
 def _data_dependent(claim, effort: int) -> Finding:
     u = sp.Symbol("u", real=True)
@@ -346,12 +354,14 @@ def _hockey(first_law: list[Fraction], second_law: list[Fraction], growth: Fract
 
 @statement(
     "Guo 5",
-    "a (ε_DP, δ_DP)-DP extractor under (ε_CR, δ_CR)-certified removal gives (ε_DP + ε_CR, δ_DP + δ_CR)-certified removal",
+    "a (ε_DP, δ_DP)-DP extractor under (ε_CR, δ_CR)-certified removal gives (ε_DP + ε_CR, δ_DP + δ_CR)-certified "
+    "removal",
     evidence=(ADVERSARIAL,),
     claim=lambda extractor, removal: extractor + removal,
     fault=("the larger δ instead of the sum", max),
-    scope="Exact rationals: random extractors and removals on small spaces, worst test by the hockey-stick divergence, both directions. The printed proof reads "
-    "δ-DP as 'e^ε with probability 1 − δ' and a bounded Radon–Nikodym derivative, which δ > 0 does not give; min(1, e^ε f) + δ repairs it.",
+    scope="Exact rationals: random extractors and removals on small spaces, worst test by the hockey-stick "
+    "divergence, both directions. The printed proof reads δ-DP as 'e^ε with probability 1 − δ' and a bounded "
+    "Radon–Nikodym derivative, which δ > 0 does not give; min(1, e^ε f) + δ repairs it.",
 )
 def _extractor(claim, effort: int) -> Finding:
     from .divergences import rational_law

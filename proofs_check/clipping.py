@@ -22,8 +22,8 @@ def clip(vector: np.ndarray, bound: float) -> np.ndarray:
     evidence=(SYMBOLIC,),
     claim=lambda t: 1 - t,
     fault=("weight t for 1 − t in the remainder", lambda t: t),
-    scope="Taylor's remainder with an arbitrary function along a segment, symbolically (d/dt of (1−t)f′ + f); λ/2 from a constant "
-    "Hessian λ; the converse as the limit of second differences.",
+    scope="Taylor's remainder with an arbitrary function along a segment, symbolically (d/dt of (1−t)f′ + f); λ/2 "
+    "from a constant Hessian λ; the converse as the limit of second differences.",
 )
 def _second_order(claim, effort: int) -> Finding:
     t, v, rate = sp.symbols("t v lambda", positive=True)
@@ -62,8 +62,8 @@ def _smooth_mixture(generator: np.random.Generator, size: int):
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=_smooth_mixture,
     fault=("convexity dropped: −3β θ²/2 has Hessian ≼ βI", lambda generator, size: (lambda theta: -3.0 * theta, 1.0)),
-    scope="Spectral norm = largest eigenvalue for a symmetric 2×2 matrix ≽ 0, symbolically; random log-sum-exp functions against "
-    "their Hessian bound, close pairs included.",
+    scope="Spectral norm = largest eigenvalue for a symmetric 2×2 matrix ≽ 0, symbolically; random log-sum-exp "
+    "functions against their Hessian bound, close pairs included.",
 )
 def _smooth(claim, effort: int) -> Finding:
     a, b, c = sp.symbols("a b c", real=True)
@@ -90,8 +90,9 @@ def _smooth(claim, effort: int) -> Finding:
     evidence=(RIGOROUS, SYMBOLIC),
     claim=Fraction(4),
     fault=("h = 1: every direction has one curvature", Fraction(1)),
-    scope="One counter-example in exact rationals; and the Jacobian of the clipped field is not symmetric, so there is no surrogate loss at "
-    "all. The wrong step follows (75): the derivative of the clipped field is orthogonal to ∇ℓ, which does not make it 0.",
+    scope="One counter-example in exact rationals; and the Jacobian of the clipped field is not symmetric, so there "
+    "is no surrogate loss at all. The wrong step follows (75): the derivative of the clipped field is "
+    "orthogonal to ∇ℓ, which does not make it 0.",
 )
 def _clipping_convexity(claim, effort: int) -> Finding:
     h, bound = claim, 1  # f(θ) = (θ₁² + h θ₂²)/2, gradient (θ₁, h θ₂)
@@ -109,7 +110,8 @@ def _clipping_convexity(claim, effort: int) -> Finding:
     return Finding(
         f"⟨Δclip, Δθ⟩ = {product} < 0",
         "f(θ) = (θ₁² + 4θ₂²)/2, L = 1: at (1, 0) the clipped gradient is (1, 0), at (4, 3/4) it is (4/5, 3/5), and "
-        "⟨(1/5, −3/5), (−3, −3/4)⟩ = −3/20 < 0. The clipped field has curl 12xy/(x² + 16y²)^{3/2} ≠ 0: it is no gradient.",
+        "⟨(1/5, −3/5), (−3, −3/4)⟩ = −3/20 < 0. The clipped field has curl 12xy/(x² + 16y²)^{3/2} ≠ 0: it is no "
+        "gradient.",
     )
 
 
@@ -127,8 +129,9 @@ def _triangle_area(base: Fraction, height: Fraction, bound: Fraction) -> Fractio
     evidence=(RIGOROUS,),
     claim=(Fraction(1, 5), Fraction(10)),
     fault=("rising slopes below L as well", (Fraction(2), Fraction(1))),
-    scope="One counter-example on the line, exact rationals (continuous triangular slopes, so the loss is C¹ and 100-smooth). For one "
-    "direction per record and a monotone loss the range does survive: ∫min(|g|, L) ≤ ∫|g| with one sign.",
+    scope="One counter-example on the line, exact rationals (continuous triangular slopes, so the loss is C¹ and "
+    "100-smooth). For one direction per record and a monotone loss the range does survive: ∫min(|g|, L) ≤ ∫|g| "
+    "with one sign.",
 )
 def _clipping_range(claim, effort: int) -> Finding:
     bound, (base, height) = Fraction(1), claim
@@ -139,8 +142,9 @@ def _clipping_range(claim, effort: int) -> Finding:
     require(abs(periods * drift) > 1, f"after {periods} periods the clipped loss has drifted {periods * drift} only")
     return Finding(
         f"range 1 becomes {abs(periods * drift)} after {periods} periods, unbounded in the limit",
-        "a 2.2-periodic loss of range 1 on the line: it rises by a triangular slope of height 10 on an interval of length 1/5 and falls by "
-        "one of height 1 on length 2. Clipped to L = 1 the rise is 19/100 and the fall still 1: each period loses 81/100.",
+        "a 2.2-periodic loss of range 1 on the line: it rises by a triangular slope of height 10 on an interval of "
+        "length 1/5 and falls by one of height 1 on length 2. Clipped to L = 1 the rise is 19/100 and the fall still "
+        "1: each period loses 81/100.",
     )
 
 
@@ -150,8 +154,9 @@ def _clipping_range(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=clip,
     fault=("always scaled to norm L", lambda vector, bound: bound * vector / np.linalg.norm(vector)),
-    scope="‖u − v‖² = (‖u‖ − ‖v‖)² + ‖u‖‖v‖‖û − v̂‖² symbolically in the plane of u and v, which settles the case of both outside; random "
-    "pairs. A statement about the field: a surrogate loss need not exist (F.3), and the field is C^{0,1}, not C¹.",
+    scope="‖u − v‖² = (‖u‖ − ‖v‖)² + ‖u‖‖v‖‖û − v̂‖² symbolically in the plane of u and v, which settles the case of "
+    "both outside; random pairs. A statement about the field: a surrogate loss need not exist (F.3), and the "
+    "field is C^{0,1}, not C¹.",
 )
 def _clipping_smooth(claim, effort: int) -> Finding:
     r, s, a = sp.symbols("r s a", positive=True)
@@ -184,8 +189,9 @@ def _clipped_line(x: np.ndarray) -> np.ndarray:
     evidence=(ADVERSARIAL,),
     claim=_clipped_line,
     fault=("a continuous map that is not Lipschitz (Weierstrass)", _weierstrass),
-    scope="A theorem of real analysis, cited, not proven here. Its one use (the clipped field) is sampled: difference quotients at two "
-    "scales and two sides agree at all but a vanishing share of random points. The exceptional set is {‖∇ℓ‖ = L}.",
+    scope="A theorem of real analysis, cited, not proven here. Its one use (the clipped field) is sampled: difference"
+    " quotients at two scales and two sides agree at all but a vanishing share of random points. The "
+    "exceptional set is {‖∇ℓ‖ = L}.",
 )
 def _rademacher(claim, effort: int) -> Finding:
     points = np.random.default_rng(23).uniform(0.05, 0.95, 20000 * effort)
@@ -211,9 +217,10 @@ def _one_direction(scalar: float, bound: float) -> float:
         "a scalar that is not clipped but folded back",
         lambda scalar, bound: scalar if abs(scalar) <= bound else bound * bound / scalar,
     ),
-    scope="The contraction that 5.1's proof needs fails for a clipped convex loss at every step size (exact), so the proof does not carry "
-    "over; the theorem's conclusion itself is not refuted here. Repair: losses with one gradient direction per record, where clipping acts on a "
-    "monotone scalar; there T is (1 − ηλ)-Lipschitz (random losses), the loss is C^{1,1} only, and the range survives for monotone losses.",
+    scope="The contraction that 5.1's proof needs fails for a clipped convex loss at every step size (exact), so the "
+    "proof does not carry over; the theorem's conclusion itself is not refuted here. Repair: losses with one "
+    "gradient direction per record, where clipping acts on a monotone scalar; there T is (1 − ηλ)-Lipschitz "
+    "(random losses), the loss is C^{1,1} only, and the range survives for monotone losses.",
 )
 def _clipped_theorems(claim, effort: int) -> Finding:
     point, clipped = (Fraction(-3), Fraction(-3, 4)), (Fraction(1, 5), Fraction(-3, 5))  # the pair of F.3
@@ -248,6 +255,7 @@ def _clipped_theorems(claim, effort: int) -> Finding:
         closest = min(closest, 1 - ratio)
     return Finding(
         f"one direction per record: closest approach {max(0.0, closest):.1e}",
-        "f(θ) = (θ₁² + 4θ₂²)/2 clipped to 1: for the pair of F.3 ⟨Δclip, Δθ⟩ = −3/20, so ‖T(θ) − T(θ′)‖² = (1−ηλ)²‖Δθ‖² + "
-        "(3/10)η(1−ηλ) + η²‖Δclip‖² exceeds (1 − ηλ)²‖Δθ‖² for every η in (0, 1/λ): G.12(2), and with it 5.1's proof, is lost.",
+        "f(θ) = (θ₁² + 4θ₂²)/2 clipped to 1: for the pair of F.3 ⟨Δclip, Δθ⟩ = −3/20, so ‖T(θ) − T(θ′)‖² = "
+        "(1−ηλ)²‖Δθ‖² + (3/10)η(1−ηλ) + η²‖Δclip‖² exceeds (1 − ηλ)²‖Δθ‖² for every η in (0, 1/λ): G.12(2), and with "
+        "it 5.1's proof, is lost.",
     )

@@ -11,7 +11,7 @@ from noisygd_delete.guarantees import convex
 
 from . import gaussian
 from .densities import Line, renyi
-from .framework import ADVERSARIAL, REPAIRED, RIGOROUS, SYMBOLIC, Finding, require, same, statement
+from .framework import ADVERSARIAL, REPAIRED, RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
 
 lam, beta, eta, sigma2, L, n, q, K, d = sp.symbols("lambda beta eta sigma2 L n q K d", positive=True)
 
@@ -28,6 +28,9 @@ def random_problem(generator: np.random.Generator) -> dict[str, float]:
         "sensitivity": math.exp(generator.uniform(-1, 1)),
         "records": int(10 ** generator.uniform(0, 4)),
     }
+
+
+_FULL = ("sensitivity", "regularization", "noise_variance", "records")
 
 
 def chain(problem: dict[str, float], steps_with: int, steps_without: int, start_variance: float = 0.0) -> float:
@@ -57,8 +60,9 @@ def chain(problem: dict[str, float], steps_with: int, steps_without: int, start_
         ),
     ),
     licenses=("guarantees.convex:composition_rate", "guarantees.nonconvex:composition_horizon"),
-    scope="One step as a Gaussian mechanism, symbolically; attained at K = 1; joint Gaussian law of all iterates on the linear loss with λ = 0 "
-    "(where it is attained for every K) and never exceeded with λ > 0. Composition itself is B.3.",
+    scope="One step as a Gaussian mechanism, symbolically; attained at K = 1; joint Gaussian law of all iterates on "
+    "the linear loss with λ = 0 (where it is attained for every K) and never exceeded with λ > 0. Composition "
+    "itself is B.3.",
 )
 def _composition(claim, effort: int) -> Finding:
     shift, noise = eta * 2 * L / n, 2 * eta * sigma2
@@ -104,8 +108,8 @@ def _composition(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC,),
     claim=lambda K, e, log: 2 * sp.sqrt(K * (e + 2 * log)) / e,
     fault=("the printed threshold", lambda K, e, log: sp.sqrt(K * (e + 2 * log)) / e),
-    scope="Both substitutions of the remark, symbolically: the threshold it derives is twice the printed one. That a smaller σ̂ breaks "
-    "(ε, δ)-DP is not claimed, only that the printed equivalence is not one.",
+    scope="Both substitutions of the remark, symbolically: the threshold it derives is twice the printed one. That a "
+    "smaller σ̂ breaks (ε, δ)-DP is not claimed, only that the printed equivalence is not one.",
 )
 def _abadi(claim, effort: int) -> Finding:
     e, log, hat = sp.symbols("e log s", positive=True)
@@ -116,8 +120,8 @@ def _abadi(claim, effort: int) -> Finding:
     same(cost, e / 2, "R_q at the threshold is ε/2")
     return Finding(
         "printed σ̂ gives R_q = 2ε where ε/2 is needed",
-        "K = 1, ε = 1, log(1/δ) = 4: q = 9, printed σ̂ = 3, so 2ησ² = 9η²L²/n² and the bound is q(2Lη/n)²/(2·2ησ²) = 2 against ε/2 = 1/2 (an "
-        "equality for the linear loss). The factor 4 in σ̂² is the replace sensitivity 2L.",
+        "K = 1, ε = 1, log(1/δ) = 4: q = 9, printed σ̂ = 3, so 2ησ² = 9η²L²/n² and the bound is q(2Lη/n)²/(2·2ησ²) = "
+        "2 against ε/2 = 1/2 (an equality for the linear loss). The factor 4 in σ̂² is the replace sensitivity 2L.",
     )
 
 
@@ -140,9 +144,9 @@ def _logistic_worlds(regularization: float, noise_variance: float, step_size: fl
     claim=convex.dp_rate,
     fault=("L for 2L", lambda **k: convex.dp_rate(**{**k, "sensitivity": k["sensitivity"] / 2})),
     licenses=("guarantees.convex:dp_rate", "guarantees.convex:full_rate"),
-    scope="The differential inequality solved and both relaxations, symbolically (from G.13, G.14, G.6); exact Gaussian chains over a random box, "
-    "from a point and from ρ; logistic loss on a grid at orders 1.5, 2, 4. Any common start law is allowed (point masses, then joint "
-    "quasi-convexity of R_q).",
+    scope="The differential inequality solved and both relaxations, symbolically (from G.13, G.14, G.6); exact "
+    "Gaussian chains over a random box, from a point and from ρ; logistic loss on a grid at orders 1.5, 2, 4. "
+    "Any common start law is allowed (point masses, then joint quasi-convexity of R_q).",
 )
 def _dp(claim, effort: int) -> Finding:
     c1, c2, t = sp.symbols("c1 c2 t", positive=True)
@@ -164,6 +168,13 @@ def _dp(claim, effort: int) -> Finding:
         problem = random_problem(generator)
         steps = int(math.exp(generator.uniform(0, 6)))
         bound = claim(steps=steps, **{k: v for k, v in problem.items() if k != "smoothness"})
+        full = problem["sensitivity"] ** 2 / (
+            problem["regularization"] * problem["noise_variance"] * problem["records"] ** 2
+        )
+        decay = math.exp(-problem["regularization"] * problem["step_size"] * steps / 2)
+        require(bound >= chain(problem, steps, 0) * (1 - 1e-9), f"{problem}, K = {steps}: rate below the linear loss's")
+        close(bound, full * (1 - decay), "dp_rate", 1e-6)
+        close(convex.full_rate(**{k: problem[k] for k in _FULL}), full, "full_rate")
         start = problem["noise_variance"] / (
             problem["regularization"] * (1 - problem["step_size"] * problem["regularization"] / 2)
         )
@@ -202,9 +213,9 @@ def _dp(claim, effort: int) -> Finding:
         lambda **k: convex.deletion_rate(**{**k, "steps_without_record": 10 * k["steps_without_record"]}),
     ),
     licenses=("guarantees.convex:deletion_rate",),
-    scope="Both phases integrated and relaxed symbolically, also for finite T as the package has it; exact Gaussian chains; logistic loss on a "
-    "grid. Constants (113), (115) and u = R/q are in G.13 and G.6. Figure 1's R_∞ = qL²/(λn²σ²) is half of what phase I yields and of the truth "
-    "for small ηλ (a slip of the caption).",
+    scope="Both phases integrated and relaxed symbolically, also for finite T as the package has it; exact Gaussian "
+    "chains; logistic loss on a grid. Constants (113), (115) and u = R/q are in G.13 and G.6. Figure 1's R_∞ = "
+    "qL²/(λn²σ²) is half of what phase I yields and of the truth for small ηλ (a slip of the caption).",
 )
 def _deletion(claim, effort: int) -> Finding:
     c1, c2, t, T = sp.symbols("c1 c2 t T", positive=True)
@@ -227,6 +238,10 @@ def _deletion(claim, effort: int) -> Finding:
         start = problem["noise_variance"] / (
             problem["regularization"] * (1 - problem["step_size"] * problem["regularization"] / 2)
         )
+        full = problem["sensitivity"] ** 2 / (
+            problem["regularization"] * problem["noise_variance"] * problem["records"] ** 2
+        )
+        decays = [math.exp(-problem["regularization"] * problem["step_size"] * k / 2) for k in (with_record, without)]
         for variance in (0.0, start):
             truth = chain(problem, with_record, without, variance)
             bound = claim(steps_with_record=with_record, steps_without_record=without, **common)
@@ -239,6 +254,7 @@ def _deletion(claim, effort: int) -> Finding:
                 f"{problem}, T = {with_record}, K = {without}: rate {truth} above {bound}",
             )
             closest = min(closest, 1 - truth / bound)
+        close(bound, full * (1 - decays[0]) * decays[1], "deletion_rate", 1e-6)
     regularization, variance, step_size = 0.4, 1.0, 1.0
     line, kernels, null = _logistic_worlds(regularization, variance, step_size)
     for with_record in (1, 4, 12):

@@ -19,8 +19,9 @@ from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, require, same, 
     evidence=(SYMBOLIC,),
     claim=1,
     fault=("the drift term with the opposite sign", -1),
-    scope="Affine g and Gaussian start (all quantities in closed form), and a start at two points (so that the conditional expectation is not "
-    "affine), symbolically; (98) at t = η(k+1) is (97). General g: differentiation under the integral, cited.",
+    scope="Affine g and Gaussian start (all quantities in closed form), and a start at two points (so that the "
+    "conditional expectation is not affine), symbolically; (98) at t = η(k+1) is (97). General g: "
+    "differentiation under the integral, cited.",
 )
 def _fokker_planck(claim, effort: int) -> Finding:
     x, t, s2, v, a, b, m = sp.symbols("x t s2 v a b m", positive=True)
@@ -93,8 +94,9 @@ def _folded_preimages(y):
     evidence=(SYMBOLIC, RIGOROUS),
     claim=_cubic_preimages,
     fault=("T(x) = |x| + |x|³ is not injective", _folded_preimages),
-    scope="Change of variables symbolically (p/|T′| on both sides); Gaussians under x + x³ by quadrature at two orders. Slip: (103) misses a prime on its "
-    "right side. Only ≤ is used, which is data processing and needs no bijection.",
+    scope="Change of variables symbolically (p/|T′| on both sides); Gaussians under x + x³ by quadrature at two "
+    "orders. Slip: (103) misses a prime on its right side. Only ≤ is used, which is data processing and needs "
+    "no bijection.",
 )
 def _bijection(claim, effort: int) -> Finding:
     p, r, slope, order = sp.symbols("p r J q", positive=True)
@@ -118,8 +120,9 @@ def _bijection(claim, effort: int) -> Finding:
     claim=sharp.largest_step_size,
     fault=("η up to 2/(λ+β)", lambda *, strong_convexity, objective_smoothness: 2 / objective_smoothness),
     licenses=("guarantees.sharp:largest_step_size",),
-    scope="The three displayed lines symbolically; curvatures [λ, λ+β] exactly at the package's largest step (attained at curvature λ+β; any larger step "
-    "fails there); random log-sum-exp losses in 3 dimensions; the weakly convex form with m, M likewise. Bijection: 1 − η(λ+β) > 0.",
+    scope="The three displayed lines symbolically; curvatures [λ, λ+β] exactly at the package's largest step "
+    "(attained at curvature λ+β; any larger step fails there); random log-sum-exp losses in 3 dimensions; the "
+    "weakly convex form with m, M likewise. Bijection: 1 − η(λ+β) > 0.",
 )
 def _gradient_map(claim, effort: int) -> Finding:
     eta, lam, beta = sp.symbols("eta lambda beta", positive=True)
@@ -164,9 +167,10 @@ def _gradient_map(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC,),
     claim=(sp.Rational(1, 2), sp.Rational(1, 2)),
     fault=("qL²/(4σ²) for qL²/(2σ²)", (sp.Rational(1, 4), sp.Rational(1, 2))),
-    scope="One dimension: the derivative of μ^q μ′^{1−q} along both Fokker–Planck equations minus the claimed flux form is a total derivative, "
-    "symbolically at q = 2 and 3 with arbitrary densities and drifts; Young's inequality completed to a square for every q; (113), (114). Boundary "
-    "terms are assumed to vanish, as in the paper.",
+    scope="One dimension: the derivative of μ^q μ′^{1−q} along both Fokker–Planck equations minus the claimed flux "
+    "form is a total derivative, symbolically at q = 2 and 3 with arbitrary densities and drifts; Young's "
+    "inequality completed to a square for every q; (113), (114). Boundary terms are assumed to vanish, as in "
+    "the paper.",
 )
 def _rate_of_change(claim, effort: int) -> Finding:
     drive, keep = claim
@@ -198,8 +202,9 @@ def _rate_of_change(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, RIGOROUS),
     claim=lambda lam, eta: lam * (1 - eta * lam / 2),
     fault=("LS(λ)", lambda lam, eta: lam),
-    scope="(110) symbolically (the bracket is 1 at s = η, and the left side falls in s), T_s as a mixture of the two maps; exact for quadratic "
-    "losses, where the law is Gaussian and the constant is attained at curvature λ. Rests on G.1, G.2, G.12. Slips: (108) misses an η.",
+    scope="(110) symbolically (the bracket is 1 at s = η, and the left side falls in s), T_s as a mixture of the two "
+    "maps; exact for quadratic losses, where the law is Gaussian and the constant is attained at curvature λ. "
+    "Rests on G.1, G.2, G.12. Slips: (108) misses an η.",
 )
 def _ls_along(claim, effort: int) -> Finding:
     lam, eta, s = sp.symbols("lambda eta s", positive=True)
@@ -261,8 +266,9 @@ def _objective(theta: np.ndarray, rows: np.ndarray, labels: np.ndarray, strong: 
     claim=_MinimiserBounds,
     fault=("rL/(λn) for 4rL/(λn)", _MinimiserFault),
     licenses=("guarantees.sharp:minimiser_move", "guarantees.convex:delete_steps_for_utility"),
-    scope="The displayed lines symbolically; linear loss (exact minimiser: the move is 2rL/(λn), half of the bound and all of the package's "
-    "`minimiser_move`); random logistic problems by Newton's method, worst single-direction edits included.",
+    scope="The displayed lines symbolically; linear loss (exact minimiser: the move is 2rL/(λn), half of the bound "
+    "and all of the package's `minimiser_move`); random logistic problems by Newton's method, worst "
+    "single-direction edits included.",
 )
 def _edit(claim, effort: int) -> Finding:
     lam, beta, L, n, r, err = sp.symbols("lambda beta L n r err", positive=True)
@@ -312,8 +318,9 @@ def _edit(claim, effort: int) -> Finding:
     claim=lambda start, decay, kappa, dimension, variance: start * decay + kappa * dimension * variance,
     fault=("dσ²/4 for κdσ²", lambda start, decay, kappa, dimension, variance: start * decay + dimension * variance / 4),
     licenses=("guarantees.convex:excess_risk", "guarantees.convex:learn_steps_for_utility"),
-    scope="The descent line in expectation, γ ≥ λη and the geometric sum, symbolically; exact risk recursion of quadratic objectives with curvatures in "
-    "[λ, λ+β] over a random box (their stationary risk is dσ²/(2 − ηh) at most, so κ is loose).",
+    scope="The descent line in expectation, γ ≥ λη and the geometric sum, symbolically; exact risk recursion of "
+    "quadratic objectives with curvatures in [λ, λ+β] over a random box (their stationary risk is dσ²/(2 − ηh) "
+    "at most, so κ is loose).",
 )
 def _accuracy(claim, effort: int) -> Finding:
     eta, lam, beta, s2, d, g = sp.symbols("eta lambda beta s2 d g", positive=True)

@@ -21,15 +21,15 @@ def _median_survives(half: int, replaced: tuple[int, ...], last: int) -> bool:
 
 @statement(
     "3.1",
-    "exact retraining of the median is (0,0)-adaptive-unlearning, yet a release after deletion is the deleted record with "
-    "probability ≥ 1 − (1/2)^{i−3}",
+    "exact retraining of the median is (0,0)-adaptive-unlearning, yet a release after deletion is the deleted record "
+    "with probability ≥ 1 − (1/2)^{i−3}",
     evidence=(RIGOROUS,),
     claim=lambda step: 1 - Fraction(1, 2 ** (step - 3)),
     fault=("(1/2)^{i−1} for (1/2)^{i−3}", lambda step: 1 - Fraction(1, 2 ** (step - 1))),
     licenses=(),
-    scope="Every choice of indices for n ≤ 11 enumerated, both sides of the inserted record, exact probabilities; for n up to 401 "
-    "the exact hypergeometric tail. The displayed binomial has ⌊n⌋/2 for ⌊n/2⌋ and i − 2 for i − 1 draws (slips; it still bounds). "
-    "Unlearning itself is an identity of the construction.",
+    scope="Every choice of indices for n ≤ 11 enumerated, both sides of the inserted record, exact probabilities; for"
+    " n up to 401 the exact hypergeometric tail. The displayed binomial has ⌊n⌋/2 for ⌊n/2⌋ and i − 2 for i − 1"
+    " draws (slips; it still bounds). Unlearning itself is an identity of the construction.",
 )
 def _median(claim, effort: int) -> Finding:
     closest = math.inf
@@ -63,9 +63,10 @@ def _visits(step: int) -> int:
     evidence=(SYMBOLIC, RIGOROUS),
     claim=_visits,
     fault=("the printed schedule of shifts 1/j", lambda step: Fraction(1, step)),
-    scope="The Bhattacharyya coefficient of two Laplace laws, symbolically; its infinite product enclosed. The printed proof shows an "
-    "infinite max-divergence and infers that the adversary succeeds: it does not. The repair publishes count + h of one past "
-    "deletion in turn, shift ≤ 1, each deletion infinitely often.",
+    scope="The Bhattacharyya coefficient of two Laplace laws, symbolically; its infinite product bounded in "
+    "rationals. The printed proof shows an infinite max-divergence and infers that the adversary succeeds: it "
+    "does not. The repair publishes count + h of one past deletion in turn, shift ≤ 1, each deletion infinitely"
+    " often.",
 )
 def _laplace(claim, effort: int) -> Finding:
     x, s, e = sp.symbols("x s e", positive=True)
@@ -92,8 +93,8 @@ def _laplace(claim, effort: int) -> Finding:
     return Finding(
         "printed: advantage ≤ 0.065 from all releases at ε = 1/10; repaired: → 1",
         "printed pair, ε = 1/10, target deleted at step 1: the releases differ by shifts 1/j, so TV² ≤ 1 − Π BC_j² ≤ "
-        "2 Σ_j (ε/2j)²/2 = ε²π²/24 < 1/240 although the max-divergence Σ ε/j is infinite. No adversary has advantage above 0.065. "
-        "Publishing count + h(one past deletion, in turn) instead proves the theorem.",
+        "2 Σ_j (ε/2j)²/2 = ε²π²/24 < 1/240 although the max-divergence Σ ε/j is infinite. No adversary has advantage "
+        "above 0.065. Publishing count + h(one past deletion, in turn) instead proves the theorem.",
     )
 
 
@@ -121,13 +122,16 @@ def _cost_to_any_reference(first: dict, second: dict) -> Fraction:
 
 @statement(
     "4.3",
-    "(q, ε_dd) under non-adaptive requests and (q, ε_dp)-Rényi DP give (q, ε_dd + p ε_dp) under p-adaptive requests, for any pair",
+    "(q, ε_dd) under non-adaptive requests and (q, ε_dp)-Rényi DP give (q, ε_dd + p ε_dp) under p-adaptive requests, "
+    "for any pair",
     verdict=FAILS,
     evidence=(RIGOROUS,),
     claim=lambda pad: pad,
     fault=("the requester writes a constant: it does not adapt", lambda pad: 0),
-    scope="One counter-example at q = 2, p = 1, exact rationals (square roots bounded below), over every reference law π; the "
-    "hypotheses are verified exactly for it. The step (54) → (55) conditions on requests as if that left the hidden pad's law alone.",
+    scope="One counter-example at q = 2, p = 1, exact rationals (square roots bounded below), over every reference "
+    "law π; the non-adaptive ε_dd = 0 is verified exactly; ε_dp is that of one randomised response, the only "
+    "way a kept record enters. The step (54) → (55) conditions on requests as if that left the hidden pad's law"
+    " alone.",
 )
 def _reduction(claim, effort: int) -> Finding:
     keep = Fraction(3, 5)  # probability that a bit survives randomised response

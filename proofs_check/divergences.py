@@ -41,8 +41,8 @@ def renyi(order: float, first: np.ndarray, second: np.ndarray) -> float:
         "exponent q for q − 1 on one side",
         lambda low, high, first, second: moment(low, first, second) ** high <= moment(high, first, second) ** (low - 1),
     ),
-    scope="Integer orders 2..6 on random rational laws in exact arithmetic (equality at equal laws), and the Gaussian curve; "
-    "non-integer orders by log-convexity of q ↦ E_q, which is cited (Mironov 2017).",
+    scope="Integer orders 2..6 on random rational laws in exact arithmetic (equality at equal laws), and the Gaussian"
+    " curve; non-integer orders by log-convexity of q ↦ E_q, which is cited (Mironov 2017).",
 )
 def _monotone(claim, effort: int) -> Finding:
     q, mu = sp.symbols("q mu", positive=True)
@@ -65,8 +65,8 @@ def _monotone(claim, effort: int) -> Finding:
     claim=lambda one, two: one * two,
     fault=("the larger cost instead of the sum", max),
     licenses=("guarantee:Guarantee.__add__",),
-    scope="E_q of the joint law against the product of worst cases, exact rational arithmetic, orders 2 to 4, second kernel "
-    "depending on the first output; the package's sum at equal order on Gaussian, rate and listed parts.",
+    scope="E_q of the joint law against the product of worst cases, exact rational arithmetic, orders 2 to 4, second "
+    "kernel depending on the first output; the package's sum at equal order on Gaussian, rate and listed parts.",
 )
 def _composition(claim, effort: int) -> Finding:
     generator, closest = np.random.default_rng(4), math.inf
@@ -124,8 +124,8 @@ def _triangle(claim, effort: int) -> Finding:
     evidence=(RIGOROUS,),
     claim=Fraction(9, 20),
     fault=("ν′ = ρ: the two middle laws are equal", Fraction(1, 2)),
-    scope="One counter-example, exact up to two rational bounds on logarithms. It is why the nonconvex induction may add only "
-    "R_∞ bounds at equal order.",
+    scope="One counter-example, exact up to two rational bounds on logarithms. It is why the nonconvex induction may "
+    "add only R_∞ bounds at equal order.",
 )
 def _equal_order(claim, effort: int) -> Finding:
     # ν a point mass, ρ = (1/2, 1/2), ν′ = (a, 1−a); q = 2; log-ratio range c = log((1−a)/a)
@@ -150,7 +150,8 @@ def _equal_order(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=lambda first, second: float(np.sum(first * np.log(first / second))),
     fault=("KL(ν′‖ν) for KL(ν‖ν′)", lambda first, second: float(np.sum(second * np.log(second / first)))),
-    scope="The gap is KL(ν‖ν_f) for the tilted law ν_f ∝ ν′e^f: an identity on three points, symbolically; random laws and f.",
+    scope="The gap is KL(ν‖ν_f) for the tilted law ν_f ∝ ν′e^f: an identity on three points, symbolically; random "
+    "laws and f.",
 )
 def _variational(claim, effort: int) -> Finding:
     p = sp.symbols("p1:4", positive=True)
@@ -184,8 +185,9 @@ def _two_levels(order: float, range_: float, mass: float) -> float:
     evidence=(ADVERSARIAL,),
     claim=lambda c, variance: 2 * c / variance,
     fault=("c/σ² for 2c/σ²", lambda c, variance: c / variance),
-    scope="Two-level and random multi-level potentials as the adversary, q up to 10⁴. (In words: each of e^{(L′−L)/σ²} and Λ′/Λ is "
-    "at most e^{c/σ²}.) The displayed proof has the exponential outside its integral (a slip).",
+    scope="Two-level and random multi-level potentials as the adversary, q up to 10⁴. (In words: each of "
+    "e^{(L′−L)/σ²} and Λ′/Λ is at most e^{c/σ²}.) The displayed proof has the exponential outside its integral "
+    "(a slip).",
 )
 def _gibbs_shift(claim, effort: int) -> Finding:
     generator, closest = np.random.default_rng(7), math.inf

@@ -40,6 +40,11 @@ def same(left: Any, right: Any, line: str) -> None:
     require(difference == 0 or sp.simplify(difference) == 0, f"{line}: the sides differ by {sp.simplify(difference)}")
 
 
+def close(found: float, expected: float, what: str, tolerance: float = 1e-9) -> None:
+    """The package's number is the one worked out here: bounds are checked for looseness as well as for truth."""
+    require(abs(found - expected) <= tolerance * abs(expected) + 1e-300, f"{what}: {found}, worked out {expected}")
+
+
 @dataclass(frozen=True)
 class Finding:
     """What a check saw.

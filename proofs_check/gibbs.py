@@ -5,6 +5,7 @@ The printed formulas are written out here, and the package's functions are compa
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -111,9 +112,10 @@ def _agree_with_package(
         "guarantees.nonconvex:renyi_to_gibbs_printed",
         "guarantees.nonconvex:renyi_to_gibbs",
     ),
-    scope="Every constant from (135) to (145) and the path q(s), symbolically; densities of the chain on a grid against the Gibbs law, sine losses, "
-    "q = 1.5 to 3, from ρ and from shifted and narrow starts, K to 2¹², with the printed B and with √B (G.3), un-relaxed line. The interchange of "
-    "derivative and integral is assumed, as in the paper.",
+    scope="Every constant from (135) to (145) and the path q(s), symbolically; densities of the chain on a grid "
+    "against the Gibbs law, sine losses, q = 1.5 to 3, from ρ and from shifted and narrow starts, K to 2¹², "
+    "with the printed B and with √B (G.3), un-relaxed line. The interchange of derivative and integral is "
+    "assumed, as in the paper.",
 )
 def _convergence(claim, effort: int) -> Finding:
     information = sp.Symbol("information", positive=True)  # I_q/E_q
@@ -150,41 +152,33 @@ def _convergence(claim, effort: int) -> Finding:
     left = sp.log(rho ** (q - 1) / E)
     split = (q - 1) / q * (sp.log(rho**q / E) - sp.log(E) / (q - 1))
     same(sp.expand(sp.expand_log(left - split, force=True)), 0, "the KL term")
+    s, end, c1, c2, u0 = sp.symbols("s T c1 c2 u0", positive=True)
+    order_at = (q - 1) * sp.exp(c1 * (s - end)) + 1
+    same(order_at.diff(s), c1 * (order_at - 1), "q(s) follows dq/ds = c₁(q − 1)")
+    along = sp.exp(-c1 * s) * u0 + c2 / c1 * (1 - sp.exp(-c1 * s))
+    same(along.diff(s) + c1 * along, c2, "u′ + c₁u = c₂ along the path")
 
     closest = math.inf
     cases = [(0.25, 1.0, 0.4, 1.0), (0.2, 1.5, 2.0, 0.7)]
-    for amplitude, frequency, phase, regularization in cases:
+    for (amplitude, frequency, phase, regularization), order, factor in itertools.product(cases, (1.5, 3.0), (1, 2)):
         loss, variance = Wave(amplitude, frequency, phase), 1.0
-        for order in (1.5, 3.0):
-            step = claim.largest_step(
-                loss.range / variance, order, regularization, loss.smoothness
-            )  # √B: the larger step is the harder test
-            line = Line(7.0 * math.sqrt(variance / regularization), math.sqrt(2 * step * variance), 2.0)
-            target = line.gibbs(lambda x, loss=loss, m=regularization: loss.potential(x, m), variance)
-            power = line.kernel(lambda x, loss=loss, m=regularization: loss.gradient(x, m), step)
-            starts = [
-                line.gaussian(variance / regularization),
-                line.gaussian(variance / regularization, 2.5),
-                line.gaussian(0.3 * variance / regularization),
-            ]
-            begin = [renyi(order, law, target) for law in starts]
-            for exponent in range(13):
-                if exponent:
-                    power = power @ power
-                for law, start in zip(starts, begin, strict=True):
-                    truth = renyi(order, power @ law, target)
-                    for barrier in (loss.range / variance, 2 * loss.range / variance):
-                        if (
-                            step > claim.largest_step(barrier, order, regularization, loss.smoothness) * (1 + 1e-12)
-                            and barrier == 2 * loss.range / variance
-                        ):
-                            continue
-                        bound = claim.bound(start, barrier, order, regularization, loss.smoothness, step, 2**exponent)
-                        require(
-                            truth <= bound * (1 + 1e-9), f"q = {order}, K = {2**exponent}: R_q = {truth} above {bound}"
-                        )
-                        closest = min(closest, 1 - truth / bound)
-            _agree_with_package(loss.range / variance, order, regularization, loss.smoothness, step, 500, 0.3)
+        barrier = factor * loss.range / variance  # √B by oscillation, and B as printed, each at its largest step
+        step = claim.largest_step(barrier, order, regularization, loss.smoothness)
+        line = Line(7.0 * math.sqrt(variance / regularization), math.sqrt(2 * step * variance), 2.0)
+        target = line.gibbs(lambda x, loss=loss, m=regularization: loss.potential(x, m), variance)
+        power = line.kernel(lambda x, loss=loss, m=regularization: loss.gradient(x, m), step)
+        settled = variance / regularization
+        laws = np.column_stack([line.gaussian(settled), line.gaussian(settled, 2.5), line.gaussian(0.3 * settled)])
+        begin = [renyi(order, law, target) for law in laws.T]
+        for exponent in range(13):
+            if exponent:
+                power = power @ power
+            for law, start in zip((power @ laws).T, begin, strict=True):
+                truth = renyi(order, law, target)
+                bound = claim.bound(start, barrier, order, regularization, loss.smoothness, step, 2**exponent)
+                require(truth <= bound * (1 + 1e-9), f"q = {order}, K = {2**exponent}: R_q = {truth} above {bound}")
+                closest = min(closest, 1 - truth / bound)
+        _agree_with_package(barrier, order, regularization, loss.smoothness, step, 500, 0.3)
     return Finding(f"closest approach {closest:.1%} (at K = 1)")
 
 
@@ -209,7 +203,8 @@ class _RateFault(_Rate):
 
 @statement(
     "S.rate-to-gibbs",
-    "the scalar recursion ρ′ = e^{−c₁ηK}ρ + (c₂/c₁)(1 − e^{−c₁ηK}), plus R_∞ = 2rω/(nσ²) per edit, bounds R_p/p to the Gibbs law for all p ≤ q",
+    "the scalar recursion ρ′ = e^{−c₁ηK}ρ + (c₂/c₁)(1 − e^{−c₁ηK}), plus R_∞ = 2rω/(nσ²) per edit, bounds R_p/p to "
+    "the Gibbs law for all p ≤ q",
     evidence=(SYMBOLIC, RIGOROUS),
     claim=_Rate,
     fault=("the quadratic bound c²/8 added per edit instead of R_∞", _RateFault),
@@ -220,8 +215,9 @@ class _RateFault(_Rate):
         "guarantees.nonconvex:gibbs_move",
         "guarantees.nonconvex:data_influence",
     ),
-    scope="The order p₀ = (p−1)e^{−c₁ηK}+1 ∈ (1, p] and the division by the order, symbolically; a stream of alternating edits on a grid (n = 2 sine "
-    "losses), orders 1.5 to 4; tanh(ω/(4σ²)) against two-level laws; rounding of `steps_to_rate`. Non-adaptive requests only.",
+    scope="The order p₀ = (p−1)e^{−c₁ηK}+1 ∈ (1, p] and the division by the order, symbolically; a stream of "
+    "alternating edits on a grid (n = 2 sine losses), orders 1.5 to 4; tanh(ω/(4σ²)) against two-level laws; "
+    "rounding of `steps_to_rate`. Non-adaptive requests only.",
 )
 def _recursion(claim, effort: int) -> Finding:
     p, k, rho, error = sp.symbols("p k rho e", positive=True)
@@ -250,6 +246,7 @@ def _recursion(claim, effort: int) -> Finding:
     # start at the Gibbs law of the first database: ρ = 0, so what an edit adds is all there is
     law, rate, closest = targets[0], 0.0, math.inf
     move = claim.move(0.5, variance, 1, 2)
+    agree("gibbs_move", _Rate.move(0.7, 0.4, 3, 50), range=0.7, noise_variance=0.4, batch=3, records=50)
     agree("gibbs_move", _Rate.move(0.5, variance, 1, 2), range=0.5, noise_variance=variance, batch=1, records=2)
     agree(
         "gibbs_move",
@@ -279,8 +276,12 @@ def _recursion(claim, effort: int) -> Finding:
             steps=300,
         )
         law, rate = after, bound
+    arguments = {"discretisation_rate": 0.01, "forgetting_rate": 1e-4}
+    require(nonconvex.steps_to_rate(start_rate=0.1, rate=0.1, **arguments) == 0, "nothing to forget")
+    require(
+        nonconvex.steps_to_rate(start_rate=0.5, rate=0.01, **arguments) == math.inf, "the discretisation forbids it"
+    )
     for start, goal in ((0.5, 0.1), (3.0, 0.011), (0.2, 0.19999)):
-        arguments = {"discretisation_rate": 0.01, "forgetting_rate": 1e-4}
         steps = nonconvex.steps_to_rate(start_rate=start, rate=goal, **arguments)
         require(_Rate.after(start, 1e-4, 0.01, steps) <= goal * (1 + 1e-12), "steps_to_rate reaches the rate")
         require(
@@ -322,8 +323,8 @@ def _adversarial_move(claim) -> None:
     claim=lambda dimension, variance, ratio, root: dimension * variance / 2 * (math.log(ratio) + root),
     fault=("without √B", lambda dimension, variance, ratio, root: dimension * variance / 2 * math.log(ratio)),
     licenses=("guarantees.nonconvex:excess_risk",),
-    scope="Both halves of the proof symbolically (Gaussian integrals); sine losses of one variable by quadrature on a grid, barriers up to e⁶; "
-    "attained as the loss vanishes.",
+    scope="Both halves of the proof symbolically (Gaussian integrals); sine losses of one variable by quadrature on a"
+    " grid, barriers up to e⁶; attained as the loss vanishes.",
 )
 def _gibbs_risk(claim, effort: int) -> Finding:
     x = sp.Symbol("x", real=True)

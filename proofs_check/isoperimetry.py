@@ -58,9 +58,9 @@ def gaussian(variance: float, mean: float = 0.0) -> np.ndarray:
     evidence=(SYMBOLIC, RIGOROUS, ADVERSARIAL),
     claim=lambda c, rate: 1 / (1 / c + 1 / rate),
     fault=("LS(c + λ) for the convolution", lambda c, rate: c + rate),
-    scope="(90) is printed with '=' for every f; it is '≤', with equality at f = e^{ax} (symbolic) and strict at f = θ (exact). The "
-    "convolution: equality for two Gaussians, and adversarial f on a Gaussian smoothing of tanh of a Gaussian (LS(c) by G.2). The general "
-    "statement (Chafaï) is cited.",
+    scope="(90) is printed with '=' for every f; it is '≤', with equality at f = e^{ax} (symbolic) and strict at f = "
+    "θ (exact). The convolution: equality for two Gaussians, and adversarial f on a Gaussian smoothing of tanh "
+    "of a Gaussian (LS(c) by G.2). The general statement (Chafaï) is cited.",
 )
 def _gaussian_ls(claim, effort: int) -> Finding:
     x, a = sp.symbols("x a", real=True)
@@ -101,8 +101,8 @@ def _gaussian_ls(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=lambda c, lipschitz: c / lipschitz**2,
     fault=("c/L for c/L²", lambda c, lipschitz: c / lipschitz),
-    scope="Chain rule |(f∘T)′| = |T′||f′∘T| symbolically; adversarial f on images of a Gaussian under x ↦ Lx (equality) and kinked and "
-    "saturating maps with several slopes.",
+    scope="Chain rule |(f∘T)′| = |T′||f′∘T| symbolically; adversarial f on images of a Gaussian under x ↦ Lx "
+    "(equality) and kinked and saturating maps with several slopes.",
 )
 def _lipschitz_image(claim, effort: int) -> Finding:
     x = sp.Symbol("x", real=True)
@@ -129,9 +129,9 @@ def _lipschitz_image(claim, effort: int) -> Finding:
     claim=lambda c, barrier: c / barrier,
     fault=("LS(c): no price for the perturbation", lambda c, barrier: c),
     licenses=("guarantees.nonconvex:log_barrier_printed", "guarantees.nonconvex:log_barrier"),
-    scope="The two comparisons (entropy by its variational form, energy by the density) symbolically, each costing √B; double wells on a "
-    "Gaussian as the adversary. The oscillation form used by `log_barrier` is the same with B = sup/inf of the ratio (so B = e^{ω/σ²} for "
-    "a range ω, against e^{2ω/σ²} printed); also searched.",
+    scope="The two comparisons (entropy by its variational form, energy by the density) symbolically, each costing "
+    "√B; double wells on a Gaussian as the adversary. The oscillation form used by `log_barrier` is the same "
+    "with B = sup/inf of the ratio (so B = e^{ω/σ²} for a range ω, against e^{2ω/σ²} printed); also searched.",
 )
 def _holley_stroock(claim, effort: int) -> Finding:
     s, t = sp.symbols("s t", positive=True)
@@ -169,7 +169,8 @@ def _holley_stroock(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC,),
     claim=lambda c, variance: variance / (2 * c),
     fault=("σ²/c for σ²/(2c)", lambda c, variance: variance / c),
-    scope="f² = μ/π in (88), symbolically with an arbitrary density ratio in one dimension; equality for a shifted Gaussian.",
+    scope="f² = μ/π in (88), symbolically with an arbitrary density ratio in one dimension; equality for a shifted "
+    "Gaussian.",
 )
 def _kl_form(claim, effort: int) -> Finding:
     x = sp.Symbol("x", real=True)
@@ -189,8 +190,8 @@ def _kl_form(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, RIGOROUS),
     claim=lambda c, variance: 2 * variance / c,
     fault=("σ²/c for 2σ²/c", lambda c, variance: variance / c),
-    scope="All pairs of one-dimensional Gaussians symbolically (equality for shifts); two-point-perturbed and truncated laws on the line by "
-    "quantiles, 30 digits. General laws: Otto & Villani, cited.",
+    scope="All pairs of one-dimensional Gaussians symbolically (equality for shifts); truncated Gaussians on the line"
+    " by quantiles, 20 digits. General laws: Otto & Villani, cited.",
 )
 def _transport(claim, effort: int) -> Finding:
     m, r, v = sp.symbols("m r v", positive=True)  # N(m, r²v) against N(0, v)
@@ -223,7 +224,8 @@ def _transport(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC,),
     claim=lambda c, variance, q: q**2 * variance / (2 * c),
     fault=("q for q²", lambda c, variance, q: q * variance / (2 * c)),
-    scope="The chain of equivalences line by line with an arbitrary E(q), and equality for shifted Gaussians at every order.",
+    scope="The chain of equivalences line by line with an arbitrary E(q), and equality for shifted Gaussians at every"
+    " order.",
 )
 def _renyi_form(claim, effort: int) -> Finding:
     q = sp.Symbol("q", positive=True)

@@ -132,7 +132,8 @@ SPAN = sp.Interval(-1, 1)
     claim=lambda loss: loss.constants,
     fault=("β₊ = R²/8", lambda loss: replace(loss.constants, smoothness=loss.radius**2 / 8)),
     licenses=("losses.logistic:Logistic",),
-    scope="Extremes of g = −(1 ∓ u)/2 and g′ = (1 − u²)/4 over u = tanh(z/2) ∈ [−1, 1] symbolically; the code's value and derivative against each other and attacked at R = 1 and 3.",
+    scope="Extremes of g = −(1 ∓ u)/2 and g′ = (1 − u²)/4 over u = tanh(z/2) ∈ [−1, 1] symbolically; the code's value"
+    " and derivative against each other and attacked at R = 1 and 3.",
 )  # fmt: skip
 def _logistic(claim, effort: int) -> Finding:
     z = sp.Symbol("z", real=True)
@@ -155,7 +156,8 @@ def _logistic(claim, effort: int) -> Finding:
     claim=lambda loss: loss.constants,
     fault=("L = R", lambda loss: replace(loss.constants, lipschitz=loss.radius)),
     licenses=("losses.softmax:Softmax",),
-    scope="The code attacked with 2, 3 and 5 classes, Hessian eigenvalues included; the proof (variance of a bounded variable, Popoviciu) is in the class and not checked by machine.",
+    scope="The code attacked with 2, 3 and 5 classes, Hessian eigenvalues included; the proof (variance of a bounded "
+    "variable, Popoviciu) is in the class and not checked by machine.",
 )  # fmt: skip
 def _softmax(claim, effort: int) -> Finding:
     gaps = [
@@ -221,7 +223,8 @@ def _sigmoid(claim, effort: int) -> Finding:
     claim=lambda loss: loss.constants,
     fault=("β₊ without its second term", lambda loss: replace(loss.constants, smoothness=loss.radius**2 * sum(a * a for a in loss.outer_weights) / 4)),
     licenses=("losses.tanh_network:TanhNetwork",),
-    scope="sup |tanh″| = 4/(3√3) symbolically; the code attacked at small and at large outer weights (where L and β₋ are approached).",
+    scope="sup |tanh″| = 4/(3√3) symbolically; the code attacked at small and at large outer weights (where L and β₋ "
+    "are approached).",
 )  # fmt: skip
 def _tanh(claim, effort: int) -> Finding:
     same(sp.maximum(2 * u * (1 - u**2), u, SPAN), 4 / (3 * sp.sqrt(3)), "sup |tanh″|")

@@ -21,7 +21,7 @@ from typing import Any
 from . import licences
 from .framework import Statement, run
 
-LIMIT = 60.0  # seconds; an edited search that never ends is noticed
+LIMIT = 20.0  # seconds; an edited search that never ends is noticed
 
 _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,

@@ -15,7 +15,8 @@ x, t, s2, v, a, m, q = sp.symbols("x t s2 v a m q", positive=True)
     evidence=(SYMBOLIC,),
     claim=1,
     fault=("∇log(π/μ_t) for ∇log(μ_t/π)", -1),
-    scope="Quadratic objective and Gaussian start, all quantities in closed form; and −σ²∇log π = ∇L turns it into G.10 for any objective (symbolic).",
+    scope="Quadratic objective and Gaussian start, all quantities in closed form; and −σ²∇log π = ∇L turns it into "
+    "G.10 for any objective (symbolic).",
 )
 def _tracing(claim, effort: int) -> Finding:
     mean, variance = (1 - a * t) * m, (1 - a * t) ** 2 * v + 2 * s2 * t  # Θ_t = Θ − t aΘ + sqrt(2σ²t) Z
@@ -39,8 +40,8 @@ def _tracing(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC,),
     claim=(sp.Rational(3, 4), sp.Integer(1)),
     fault=("−qσ² I_q/E_q kept whole", (sp.Integer(1), sp.Integer(1))),
-    scope="The flux form as a total derivative at q = 2, 3 with an arbitrary density; Young's inequality with weights σ²/(2q), q/(2σ²) as a square; "
-    "E_μ[ρ^{−1}‖∇ρ^{q/2}‖²] = (q²/4) I_q.",
+    scope="The flux form as a total derivative at q = 2, 3 with an arbitrary density; Young's inequality with weights"
+    " σ²/(2q), q/(2σ²) as a square; E_μ[ρ^{−1}‖∇ρ^{q/2}‖²] = (q²/4) I_q.",
 )
 def _inequality(claim, effort: int) -> Finding:
     keep, drive = claim
@@ -70,8 +71,9 @@ def _inequality(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC,),
     claim=(sp.Integer(4), sp.Integer(2)),
     fault=("2σ⁴ and dσ²(β+λ): before the rearrangement", (sp.Integer(2), sp.Integer(1))),
-    scope="The identity E_μ‖∇L‖² = σ²E_μΔL + 2σ²∫⟨√ρ∇L, ∇√ρ⟩π as a total derivative with an arbitrary density, Young's square, the rearrangement; all "
-    "Gaussians against quadratic objectives (the gap is σ⁴/s²). Slip: dβσ²(β+λ) for dσ²(β+λ) in five lines.",
+    scope="The identity E_μ‖∇L‖² = σ²E_μΔL + 2σ²∫⟨√ρ∇L, ∇√ρ⟩π as a total derivative with an arbitrary density, "
+    "Young's square, the rearrangement; all Gaussians against quadratic objectives (the gap is σ⁴/s²). Slip: "
+    "dβσ²(β+λ) for dσ²(β+λ) in five lines.",
 )
 def _change_of_measure(claim, effort: int) -> Finding:
     quartic, laplace = claim

@@ -83,14 +83,16 @@ def _attack(bound, line: Line, kernels: list, null, orders=(1.2, 2.0, 6.0)) -> f
 
 @statement(
     "S.gdp-bound",
-    "T steps with the record, K without: μ² = (s²/τ²) c^{2K}(1−c^T)²(1−c²)/((1−c)²(1−c^{2(T+K)})), in Gaussian DP, tight",
+    "T steps with the record, K without: μ² = (s²/τ²) c^{2K}(1−c^T)²(1−c²)/((1−c)²(1−c^{2(T+K)})), in Gaussian DP, "
+    "tight",
     evidence=(SYMBOLIC, RIGOROUS, ADVERSARIAL),
     claim=sharp.gdp,
     fault=("Δ/2 for Δ", _half),
     licenses=("guarantees.sharp:gdp",),
-    scope="Optimal shifts and their path (z_k ≥ 0, z_t = 0) in exact rationals, T, K ≤ 8: Σa_k² equals the formula and equals the Gaussian chain's m²/v; logistic "
-    "loss on a grid: Rényi at three orders and the hockey-stick at four ε, both directions. That shifted interpolation yields GDP is the theorem of Bok, Su & "
-    "Altschuler (2024), cited; its conclusion is what the grid attacks.",
+    scope="Optimal shifts and their path (z_k ≥ 0, z_t = 0) in exact rationals, T, K ≤ 8: Σa_k² equals the formula "
+    "and equals the Gaussian chain's m²/v; logistic loss on a grid: Rényi at three orders and the hockey-stick "
+    "at four ε, both directions. That shifted interpolation yields GDP is the theorem of Bok, Su & Altschuler "
+    "(2024), cited; its conclusion is what the grid attacks.",
 )
 def _gdp(claim, effort: int) -> Finding:
     worst = 0.0
@@ -154,8 +156,8 @@ def _gdp(claim, effort: int) -> Finding:
         ),
     ),
     licenses=("guarantees.sharp:gdp_limit", "guarantees.sharp:noise_variance"),
-    scope="(s²/τ²)(1+c)/(1−c) with s = ηΔ/n, τ² = 2ησ² symbolically; monotone in T and in K by the package over a random box; σ² and μ_∞ invert each other, and "
-    "μ² = 2ε_dp/q is half of the printed noise.",
+    scope="(s²/τ²)(1+c)/(1−c) with s = ηΔ/n, τ² = 2ησ² symbolically; monotone in T and in K by the package over a "
+    "random box; σ² and μ_∞ invert each other, and μ² = 2ε_dp/q is half of the printed noise.",
 )
 def _limit(claim, effort: int) -> Finding:
     eta, m, s2, delta, n = sp.symbols("eta m s2 Delta n", positive=True)
@@ -209,8 +211,8 @@ def _limit(claim, effort: int) -> Finding:
     claim=sharp.deletion_steps,
     fault=("one step fewer", lambda **k: max(0, sharp.deletion_steps(**k) - 1)),
     licenses=("guarantees.sharp:deletion_steps", "guarantees.convex:deletion_steps"),
-    scope="Random box with 50-digit checks of c^K μ_before ≤ μ_after; the published Adult-sized example: 115 steps (Definition 4.1 with replace DP) and 289 (pair) "
-    "against 2,312 printed.",
+    scope="Random box with 50-digit checks of c^K μ_before ≤ μ_after; the published Adult-sized example: 115 steps "
+    "(Definition 4.1 with replace DP) and 289 (pair) against 2,312 printed.",
 )
 def _steps(claim, effort: int) -> Finding:
     import mpmath as mp
@@ -227,6 +229,7 @@ def _steps(claim, effort: int) -> Finding:
             require(
                 steps <= 1 or left / (1 - mp.mpf(step_size) * mp.mpf(strong)) > after * (1 - 1e-9), "K is the least"
             )
+            require((steps == 0) == (before <= after), "0 steps only where nothing has to be forgotten")
             if steps:
                 closest = min(closest, float(1 - left / after))
     strong, smooth, step_size = 1e-3, 0.25, 1 / (1e-3 + 0.25)
@@ -260,8 +263,9 @@ def _weak(**arguments: Any) -> float:
     claim=sharp.gdp,
     fault=("m = λ: weak convexity ignored", _weak),
     licenses=("guarantees.sharp:gdp", "guarantees.sharp:largest_step_size"),
-    scope="Contraction on curvatures [m, M] exactly; sigmoid loss (β₋ = β₊ = 1/(6√3)) on a grid as in S.gdp-bound, with λ close to β₋; and a linear loss on the "
-    "concave quadratic −β₋θ²/2, where the bound is attained (closed form).",
+    scope="Contraction on curvatures [m, M] exactly; sigmoid loss (β₋ = β₊ = 1/(6√3)) on a grid as in S.gdp-bound, "
+    "with λ close to β₋; and a linear loss on the concave quadratic −β₋θ²/2, where the bound is attained "
+    "(closed form).",
 )
 def _weakly_convex(claim, effort: int) -> Finding:
     curvature = 1 / (6 * math.sqrt(3))

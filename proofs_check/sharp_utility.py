@@ -11,7 +11,7 @@ import sympy as sp
 
 from noisygd_delete.guarantees import sharp
 
-from .framework import RIGOROUS, SYMBOLIC, Finding, require, same, statement
+from .framework import RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
 
 
 class _Diffuse:
@@ -27,13 +27,20 @@ class _DiffuseFault(_Diffuse):
 
 @statement(
     "S.diffuse",
-    "solve to gradient norm γ, then K steps: μ_dp = (Δ + 2γnc^K)√((1−ηm/2)/(mσ²n²(1−c^{2K}))), μ_dd the same with Δ = 0",
+    "solve to gradient norm γ, then K steps: μ_dp = (Δ + 2γnc^K)√((1−ηm/2)/(mσ²n²(1−c^{2K}))), μ_dd the same with Δ ="
+    " 0",
     evidence=(SYMBOLIC, RIGOROUS),
     claim=_Diffuse,
     fault=("z₀ = γ/m for 2γ/m", _DiffuseFault),
-    licenses=("guarantees.sharp:minimiser_dp_gdp", "guarantees.sharp:minimiser_deletion_gdp"),
-    scope="Closed form against the exact chain from z₀ = Δ/(mn) + 2γ/m with gap ηΔ/n per step, where a linear loss with the two worst approximate minimisers attains it "
-    "(600 random cases, equality); the path z_k ≥ 0 in exact rationals; K → ∞ recovers μ_∞ (symbolic).",
+    licenses=(
+        "guarantees.sharp:minimiser_dp_gdp",
+        "guarantees.sharp:minimiser_deletion_gdp",
+        "guarantees.sharp:minimiser_noise_variance",
+        "guarantees.sharp:noise_inflation",
+    ),
+    scope="Closed form against the exact chain from z₀ = Δ/(mn) + 2γ/m with gap ηΔ/n per step, where a linear loss "
+    "with the two worst approximate minimisers attains it (600 random cases, equality); the path z_k ≥ 0 in "
+    "exact rationals; K → ∞ recovers μ_∞ (symbolic).",
 )
 def _solve_diffuse(claim, effort: int) -> Finding:
     eta, m, s2, delta, n, g, ck = sp.symbols("eta m s2 Delta n gamma C", positive=True)  # C = c^K
@@ -68,6 +75,15 @@ def _solve_diffuse(claim, effort: int) -> Finding:
             found = claim.dp(sensitivity=2.0, **common) if sensitivity else claim.deletion(**common)
             require(found >= exact * (1 - 1e-9), f"Δ = {sensitivity}: μ = {found} below the exact {exact}")
             worst = max(worst, abs(found / exact - 1))
+            close(found, exact, "attained by the linear loss")
+        wanted = {
+            key: common[key] for key in ("step_size", "strong_convexity", "records", "steps", "gradient_tolerance")
+        }
+        reached = claim.dp(sensitivity=2.0, **common)
+        back = sharp.minimiser_noise_variance(gdp=reached, sensitivity=2.0, **wanted)
+        require(abs(back / variance_value - 1) < 1e-9, "minimiser_noise_variance inverts minimiser_dp_gdp")
+        inflation = sharp.noise_inflation(steps=steps, step_size=step_size, strong_convexity=strong)
+        require(abs(inflation * (1 - contraction ** (2 * steps)) - 1) < 1e-9, "noise_inflation")
     for c in (Fraction(1, 5), Fraction(9, 10)):
         for steps in (1, 4, 9):
             start, gap = Fraction(3, 2), (1 - c) * 1
@@ -107,8 +123,9 @@ class _DistanceFault(_Distance):
         "guarantees.sharp:excess_risk",
         "guarantees.sharp:minimiser_move",
     ),
-    scope="Fixed point of V ← c²V + 2ηdσ² symbolically; exact moments of quadratic objectives with curvatures in [m, M] whose minimiser jumps by s_r, over a random "
-    "box (attained at curvature m); the steps returned reach (1 + tol)V_∞.",
+    scope="Fixed point of V ← c²V + 2ηdσ² symbolically; exact moments of quadratic objectives with curvatures in [m, "
+    "M] whose minimiser jumps by s_r, over a random box (attained at curvature m); the steps returned reach (1 "
+    "+ tol)V_∞.",
 )
 def _utility(claim, effort: int) -> Finding:
     eta, m, s2, d = sp.symbols("eta m s2 d", positive=True)
@@ -165,4 +182,11 @@ def _utility(claim, effort: int) -> Finding:
         require(
             reached <= 1.01 * stationary * (1 + 1e-9), f"{needed} steps reach {reached}, wanted {1.01 * stationary}"
         )
+        if start <= 1.01 * stationary:
+            require(needed == 0, "nothing to wait for")
+        else:
+            c = (1 - step_size * strong) ** (2 * (needed - 1))
+            require(
+                c * start + (1 - c) * stationary > 1.01 * stationary * (1 - 1e-9), f"{needed} steps are not the least"
+            )
     return Finding(f"closest approach {max(0.0, closest):.1e} (attained at curvature m)")

@@ -9,8 +9,10 @@ from .framework import REGISTRY
 GROUPS = (
     "divergences",
     "conversions",
+    "membership",
     "counterexamples",
     "adaptive",
+    "histories",
     "clipping",
     "isoperimetry",
     "convex",

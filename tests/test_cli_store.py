@@ -6,12 +6,15 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from noisygd_delete import Budget, EditRequest, losses
 from noisygd_delete.cli import main
 from noisygd_delete.store import Store
+from noisygd_delete.store.disk import Disk
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = """\
@@ -78,7 +81,7 @@ def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[
     assert (deleted["edits"], deleted["release"]) == (3, 2)
     assert "deletion" in deleted["guarantees"]
     told = call(capsys, "delete", "store", "identifier-004", "--request-id", "abc")
-    assert (told["release"], told["guarantees"], told["seconds"]) == (2, deleted["guarantees"], 0)
+    assert (told["release"], told["guarantees"], told["gradient_passes"]) == (2, deleted["guarantees"], 0)
     later = call(capsys, "delete", "store", "--subject", "subject-000", "--later")
     assert (later["status"], later["edits"]) == ("pending", 2)
     assert call(capsys, "publish", "store", "--dry-run")["pending_edits"] == 2
@@ -203,6 +206,27 @@ def test_a_regression_and_several_classes_pick_their_loss(folder: Path, capsys) 
         assert call(capsys, "status", store)["loss"] == loss
 
 
+def test_relearning_changes_what_is_asked_and_nothing_else(folder: Path, capsys) -> None:
+    (folder / "schema.toml").write_text('id = "id"\n[label]\ncolumn = "a"\nbounds = [-10, 10]\n')
+    command = ["init", "store", "--data", "people.csv", "--schema", "schema.toml", "--certificate", "sharp"]
+    assert main([*command, "--regularization", "0.1", "--huber-delta", "0.5"]) == main(["learn", "store"]) == 0
+    capsys.readouterr()
+    with Store.open("store") as store:
+        first = store.plan.problem
+    for options, changed in (
+        ([], {}),
+        (["--no-utility"], {"utility": False}),
+        (["--huber-delta", "0.25"], {"loss": losses.PseudoHuber(radius=1.0, delta=0.25)}),
+        (["--dp", "2", "--order", "5"], {"budget": Budget(order=5, dp=2.0, deletion=0.2)}),
+        (["--gdp", "--dp", "1"], {"budget": Budget.from_gdp(dp=1.0, deletion=0.1)}),
+        (["--regularization", "0.2", "--batch", "3"], {"regularization": 0.2, "batch": 3}),
+    ):
+        call(capsys, "relearn", "store", *options)
+        with Store.open("store") as store:
+            assert store.plan.problem == replace(first, **changed)
+            first = store.plan.problem
+
+
 def test_a_second_writer_is_told_so_and_may_wait(folder: Path, capsys) -> None:
     assert main(init()) == main(["learn", "store"]) == 0
     capsys.readouterr()
@@ -233,9 +257,6 @@ def test_a_second_writer_is_told_so_and_may_wait(folder: Path, capsys) -> None:
 
 
 def test_status_finishes_what_a_crash_interrupted(folder: Path, capsys) -> None:
-    from noisygd_delete import EditRequest
-    from noisygd_delete.store.disk import Disk
-
     class Dies(Disk):
         def reached(self, operation: str, path: Path) -> None:
             if (operation, path.name) == ("commit", "ledger.sqlite"):

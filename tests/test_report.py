@@ -38,7 +38,7 @@ ERASURE = Erasure(
     served="2026-02-02T12:00:00+02:00",
     controller="Example Ltd",
     checked="the store is whole",
-    audit=({"name": "membership", "measured_lower_bound": 0.02, "claimed_upper_bound": 0.4},),
+    audit=({"name": "membership", "measured_lower_bound": 0.02, "claimed_advantage": 0.4},),
 )
 
 

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InvalidParameter
+from ..plan import Plan
 from .output import add_json, progress_bar, show
 from .plan import add_plan_arguments, plan_from
+from .requests import open_store
 
 FAILED = 5
 
@@ -17,11 +20,15 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "audit",
         help="attack a plan with synthetic worst-case records: claimed against measured",
-        epilog="example: noisygd-delete audit --records 26000 --features 108 --certificate sharp --no-utility",
+        epilog="examples: noisygd-delete audit STORE; noisygd-delete audit --records 26000 --features 108 --certificate sharp --no-utility",
         allow_abbrev=False,
     )
-    parser.add_argument("--records", type=int, required=True, help="n, number of slots")
-    parser.add_argument("--features", type=int, required=True, help="columns, the constant one included")
+    parser.add_argument(
+        "store", nargs="?", metavar="STORE", help="audit its plan; without it, the plan of the options below"
+    )
+    parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process to finish")
+    parser.add_argument("--records", type=int, help="n, number of slots")
+    parser.add_argument("--features", type=int, help="columns, the constant one included")
     add_plan_arguments(parser)
     chosen = parser.add_argument_group("audit")
     chosen.add_argument("--chains", type=int, default=20_000, help="synthetic runs per world (default 20000)")
@@ -39,7 +46,7 @@ def _run(parsed: argparse.Namespace) -> int:
     from ..audit import audit
     from ..audit.membership import QUESTIONS
 
-    plan = plan_from(parsed, records=parsed.records, features=parsed.features)
+    plan = _plan(parsed)
     with progress_bar("audit", QUESTIONS) as progress:
         report = audit(
             plan,
@@ -52,3 +59,15 @@ def _run(parsed: argparse.Namespace) -> int:
         )
     show(parsed, report.to_dict(), report.text())
     return FAILED if report.verdict == "fail" else 0
+
+
+def _plan(parsed: argparse.Namespace) -> Plan:
+    sizes = parsed.records, parsed.features
+    if parsed.store is None:
+        if None in sizes:
+            raise InvalidParameter("audit needs a STORE, or --records and --features of a plan")
+        return plan_from(parsed, records=parsed.records, features=parsed.features)
+    if sizes != (None, None):
+        raise InvalidParameter("a STORE has a plan already; leave --records and --features out")
+    with open_store(parsed) as store:
+        return store.plan

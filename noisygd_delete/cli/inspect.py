@@ -13,6 +13,7 @@ from .output import show, store_command
 from .requests import open_store
 
 _INTEGRITY = 5
+_OPTIONS = {"status": " --json", "budget": " --delta 1e-6", "verify": " --absent erased-ids.txt"}
 
 
 def register(commands: Any) -> None:

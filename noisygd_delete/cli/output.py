@@ -11,6 +11,8 @@ from typing import Any
 
 from ..noisygd import Progress
 
+DELTA = 1e-6  # of the (ε, δ) figures that commands show without being asked for another
+
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
@@ -36,12 +38,20 @@ def show(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> No
 
 
 @contextmanager
-def progress_bar(label: str, total: int) -> Iterator[Progress | None]:
-    """A bar on stderr while it is a terminal; nothing in a pipe."""
+def progress_bar(label: str, total: int, running: Callable[[int], str] | None = None) -> Iterator[Progress | None]:
+    """A bar on stderr while it is a terminal; nothing in a pipe. `running` says where the guarantee stands after k steps."""
     if not sys.stderr.isatty():
         yield None
         return
     from tqdm import tqdm
 
     with tqdm(total=total, desc=label, unit="step", leave=False) as bar:
-        yield lambda step: bar.update(step - bar.n) if step % 16 == 0 or total < 64 or step == total else None
+
+        def advance(step: int) -> None:
+            if step % 16 and step != total and total >= 64:
+                return
+            if running is not None:
+                bar.set_postfix_str(running(step), refresh=False)
+            bar.update(step - bar.n)
+
+        yield advance

@@ -75,7 +75,7 @@ def budget_from(parsed: argparse.Namespace) -> Budget:
     """The budget the arguments name."""
     dp = 1.0 if parsed.dp is None else parsed.dp
     deletion = 0.1 * dp if parsed.deletion is None else parsed.deletion
-    if sum((parsed.order is not None, parsed.delta is not None, parsed.gdp)) > 1:
+    if sum((parsed.order is not None, parsed.delta is not None, bool(parsed.gdp))) > 1:
         raise InvalidParameter("give at most one of --order (Rényi), --delta ((ε, δ)) and --gdp")
     if parsed.gdp:
         return Budget.from_gdp(dp=dp, deletion=deletion)

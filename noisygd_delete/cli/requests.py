@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from ..plan import Plan
 from ..planner import make_plan
 from ..records import EditRequest
 from ..store import Store
-from .output import progress_bar, show, store_command
+from .output import DELTA, progress_bar, show, store_command
 from .plan import add_plan_arguments, budget_from, loss_from
 
 _WITHHELD = 3
@@ -92,7 +93,7 @@ def _learn(parsed: argparse.Namespace) -> int:
         if parsed.dry_run:
             show(parsed, store.plan.summary(), store.plan.explain())
             return 0
-        return _released(parsed, "learn", store.plan.learn_steps, store.learn)
+        return _released(parsed, "learn", store.plan, store.learn)
 
 
 def _delete(parsed: argparse.Namespace) -> int:
@@ -118,7 +119,7 @@ def _publish(parsed: argparse.Namespace) -> int:
                 parsed, answer, f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
             )
             return 0
-        return _released(parsed, "publish", store.plan.delete_steps, store.publish)
+        return _released(parsed, "publish", store.plan, store.publish)
 
 
 def _relearn(parsed: argparse.Namespace) -> int:
@@ -127,7 +128,7 @@ def _relearn(parsed: argparse.Namespace) -> int:
         if parsed.dry_run:
             show(parsed, plan.summary(), plan.explain())
             return 0
-        return _released(parsed, "relearn", plan.learn_steps, lambda progress: store.relearn(plan, progress))
+        return _released(parsed, "relearn", plan, lambda progress: store.relearn(plan, progress))
 
 
 def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
@@ -161,27 +162,51 @@ def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
 
 def _serve(parsed: argparse.Namespace, store: Store, request: EditRequest, **counts: dict[str, int]) -> int:
     if parsed.dry_run:
-        answer = {**store.foresee(request, publish=not parsed.later), **counts}
-        text = (
-            f"would edit {answer['edits']} records and take {answer['steps']} steps; release: {answer['publication']}"
-        )
-        show(parsed, answer, text)
+        answer = {**store.foresee(request, publish=not parsed.later, delta=DELTA), **counts}
+        show(parsed, answer, _forecast(answer))
         return 0
 
     def run(progress: Progress | None) -> Release:
         return store.serve(request, publish=not parsed.later, progress=progress)
 
-    return _released(parsed, parsed.command, store.plan.delete_steps, run, **counts)
+    return _released(parsed, parsed.command, store.plan, run, **counts)
+
+
+def _forecast(answer: Mapping[str, Any]) -> str:
+    text = f"would edit {answer['edits']} records and take {answer['steps']} steps; release: {answer['publication']}"
+    if not answer["steps"]:
+        return text
+    before, after, delta = answer["epsilon_before"], answer["epsilon_after"], answer["delta"]
+    return (
+        f"{text}\ncost: {answer['gradient_evaluations']} record gradients\n"
+        f"a record still there, over all releases: ε={before:.4g} now, ε={after:.4g} after (δ={delta:g})\n"
+        f"an erased record, from this release on: ε={answer['epsilon_deletion']:.4g} (δ={delta:g})"
+    )
+
+
+def _running(plan: Plan, label: str) -> Callable[[int], str]:
+    """Where the guarantee stands after k steps: what a learn has spent, or what a request has not yet forgotten."""
+    problem = plan.problem
+    if label in ("learn", "relearn"):
+        return lambda k: f"ε_dp={plan.mechanism.interval('dp', problem.adjacency, steps_with=k).epsilon(DELTA):.3g}"
+
+    def left(steps: int) -> str:
+        known = plan.learn_steps if problem.start == "minimiser" else math.inf
+        bound = plan.mechanism.interval("deletion", problem.deletion_notion, steps_with=known, steps_without=steps)
+        return f"ε_dd={bound.epsilon(DELTA):.3g}"
+
+    return left
 
 
 def _released(
     parsed: argparse.Namespace,
     label: str,
-    steps: int,
+    plan: Plan,
     run: Callable[[Progress | None], Release],
     **counts: dict[str, int],
 ) -> int:
-    with progress_bar(label, steps) as progress:
+    steps = plan.learn_steps if label in ("learn", "relearn") else plan.delete_steps
+    with progress_bar(label, steps, _running(plan, label)) as progress:
         release = run(progress)
     show(parsed, {**release.to_dict(), **counts}, sentence(release))
     return _WITHHELD if release.status == "withheld" else 0
@@ -196,7 +221,8 @@ def sentence(release: Release) -> str:
         )
     if release.status == "pending":
         return f"edited; {release.edits} edits wait for the next release (publish, or any later request)"
-    lines = [f"release {release.release} ({release.kind}): {release.edits} records edited, {release.steps} steps"]
+    edited = f"{release.edits} records edited, " if release.edits else ""
+    lines = [f"release {release.release} ({release.kind}): {edited}{release.steps} steps"]
     for name, guarantee in release.guarantees.items():
         gain = f"an observer gains at most {guarantee.advantage:.1%} over guessing"
         lines.append(f"  {name:<14}{gain}; {guarantee.adjacency}")

@@ -38,7 +38,7 @@ class Erasure:
     received, served   times, ISO 8601 in UTC
     model_before, model_after   SHA-256 of the model files
     checked      what was checked on the store afterwards, in words, with the result
-    audit        results of an audit run, if any: {"name", "measured_lower_bound", "claimed_upper_bound"}
+    audit        results of an audit run, if any: {"name", "measured_lower_bound", "claimed_advantage"}
     controller   who answers for the data (an organisation)
     """
 

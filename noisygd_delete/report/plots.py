@@ -112,13 +112,14 @@ def utility(curve: Utility) -> str:
 def audits(results: Sequence[Mapping[str, Any]]) -> str:
     def draw(axes: Any) -> None:
         rows = range(len(results))
-        claimed = [float(result["claimed_upper_bound"]) for result in results]
+        claimed = [float(result["claimed_advantage"]) for result in results]
         measured = [float(result["measured_lower_bound"]) for result in results]
-        axes.barh(rows, claimed, color="#b9d0df", label="certified: at most")
-        axes.barh(rows, measured, height=0.4, color=BLUE, label="attack measured: at least")
-        axes.set_yticks(rows, [str(result["name"]) for result in results])
-        axes.invert_yaxis()
-        axes.set(xlabel="ε")
+        axes.barh(rows, claimed, height=0.36, color="#b9d0df", label="certified: at most")
+        axes.barh(rows, measured, height=0.18, color=BLUE, label="attack measured: at least")
+        for row, result in enumerate(results):  # above its bars: names may be long
+            axes.text(0, row - 0.24, str(result["name"]), va="bottom", fontsize=9)
+        axes.set_yticks([])
+        axes.set(xlabel="advantage over guessing", xlim=(0, None), ylim=(len(results) - 0.6, -0.75))
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 
-    return _drawn(draw, "audit", (6.4, 1.4 + 0.5 * len(results)))
+    return _drawn(draw, "audit", (6.4, 1.3 + 0.55 * len(results)))

@@ -26,7 +26,7 @@ def store_report(
 
     Args:
         plan: the current plan. events: the ledger. times: when each release was made.
-        audit: results of audit runs: {"name", "measured_lower_bound", "claimed_upper_bound"} in ε.
+        audit: results of audit runs: {"name", "measured_lower_bound", "claimed_advantage"}, advantages over guessing.
         title: shown on top. delta: δ of the (ε, δ) figures.
 
     Everything in it is public: the ledger, the plan and bounds. Nothing is measured on the records.

@@ -1,4 +1,4 @@
-"""The four convex losses: constants attacked by search, gradients against differences, round trips, refusals."""
+"""The convex losses: constants attacked by search, gradients against differences, round trips, refusals."""
 
 import json
 import math
@@ -15,6 +15,7 @@ LABELS = {"binary": (-1.0, 1.0), "class": (0, 1, 2), "target": (-1.0, 0.25, 1.0)
 LOSSES = [
     losses.Logistic(radius=1.0),
     losses.Softmax(radius=1.0, classes=3),
+    losses.OneVsRest(radius=1.0, classes=3),
     losses.PseudoHuber(radius=1.0, delta=0.5),
     losses.Linear(radius=1.0),
 ]
@@ -58,6 +59,24 @@ def test_derivative_is_the_gradient_of_value_in_numpy_and_torch(loss):
     assert loss.derivative(variable.detach(), torch.tensor(labels), torch).numpy() == pytest.approx(
         derivative, abs=1e-14
     )
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_the_curvature_trace_is_reached_and_not_exceeded(loss):
+    """tr ∂²ℓ/∂z² by central differences of the derivative, at random scores and at the flattest ones."""
+    rng = np.random.default_rng(5)
+    scores = np.concatenate([np.zeros((50, loss.outputs)), 3 * rng.normal(size=(500, loss.outputs))])
+    labels = rng.choice(LABELS[loss.label_kind], size=len(scores))
+    if loss.label_kind == "target":
+        scores[:50, 0] = labels[:50]
+    trace = np.zeros(len(scores))
+    for output in range(loss.outputs):
+        step = np.zeros(loss.outputs)
+        step[output] = 1e-5
+        forward, backward = (loss.derivative(scores + sign * step, labels, np)[:, output] for sign in (1, -1))
+        trace += (forward - backward) / 2e-5
+    assert loss.curvature_trace * 0.999 <= trace.max() + 1e-9
+    assert trace.max() <= loss.curvature_trace + 1e-6
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from types import FunctionType
 
 import pytest
@@ -63,7 +64,7 @@ def test_a_fault_that_the_check_accepts_is_missed():
 
 def test_a_nan_refutes():
     with pytest.raises(framework.Refuted):
-        framework.require(float("nan") <= 1, "nan")
+        framework.require(math.log(2) * math.nan <= 1, "nan")
 
 
 def test_what_fails_needs_a_counter_example():
@@ -92,7 +93,7 @@ def test_a_row_is_stale_until_its_source_is_accepted(tmp_path, capsys):
     index = json.loads(path.read_text())
     index["toy"]["guarantees.convex:condition_number"] = "0" * 16
     assert licences.stale(entry, index) == ["guarantees.convex:condition_number"]
-    assert "--accept" in capsys.readouterr().out or True
+    assert "--accept" in capsys.readouterr().out
 
 
 def test_accept_refuses_a_red_row(tmp_path):

@@ -1,0 +1,39 @@
+"""Other deletion methods behind the same two calls, for comparison. Each says what it does and does not guarantee."""
+
+from __future__ import annotations
+
+from .accelerated import NoisyAcceleratedSGD
+from .ascent import GradientAscent
+from .base import Certificate, Erased, Held, Method, erasure
+from .certified_removal import CertifiedRemoval
+from .chien import LangevinUnlearning, NoisySGDUnlearning
+from .dp_sgd import DPSGD
+from .local import LocalRandomisation
+from .noisy_gd import NoisyGD, SolveThenDiffuse
+from .output_perturbation import OutputPerturbation
+from .perturbed_gd import PerturbedGD, PublishedPerturbedGD
+from .retraining import PrivateRetraining, Retraining
+from .sisa import SISA
+
+__all__ = [
+    "DPSGD",
+    "SISA",
+    "Certificate",
+    "CertifiedRemoval",
+    "Erased",
+    "GradientAscent",
+    "Held",
+    "LangevinUnlearning",
+    "LocalRandomisation",
+    "Method",
+    "NoisyAcceleratedSGD",
+    "NoisyGD",
+    "NoisySGDUnlearning",
+    "OutputPerturbation",
+    "PerturbedGD",
+    "PrivateRetraining",
+    "PublishedPerturbedGD",
+    "Retraining",
+    "SolveThenDiffuse",
+    "erasure",
+]

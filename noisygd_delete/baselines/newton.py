@@ -1,0 +1,84 @@
+"""Gradient-residual bounds of certified removal (Guo et al., ICML 2020), with the erratum worked out.
+
+Objective L_b(w; D) = Σ ℓ(⟨w, x_i⟩, y_i) + (λn/2)‖w‖² + ⟨b, w⟩ with ‖x_i‖ ≤ 1, ‖∇ℓ‖ ≤ C and ℓ″ γ-Lipschitz. Removing m
+records by one Newton step from w* = argmin L_b(·; D) moves w by H⁻¹Δ with Δ = Σ_removed (∇ℓ_j + λw*) and
+H = ∇²L(w*; D′) ⪰ λ(n−m)I, and leaves a residual ‖∇L_b(w⁻; D′)‖ ≤ γ(n−m)‖H⁻¹Δ‖².
+
+What the erratum corrects. Theorems 1 and 4 bound ‖Δ‖ ≤ 2mC from ‖w*‖ ≤ C/λ. That is the minimiser *without* b. The model
+that is trained satisfies 0 = Σ∇ℓ_i + λnw* + b, so only
+
+    ‖w*‖ ≤ (C + ‖b‖/n)/λ,   ‖Δ‖ ≤ m(2C + ‖b‖/n),   residual ≤ γm²(2C + ‖b‖/n)² / (λ²(n−m))
+
+holds. b is unbounded: the last line is a constant only on the event ‖b‖ ≤ B, whose failure adds to δ.
+
+Repeated removals need one more step, because a model that was already moved minimises nothing: "T removals cost T times
+one" is not exact. With n₀ records at learning and n now, ‖H⁻¹Δ‖ ≤ m(C + λ‖w‖)/(λ(n−m)) makes C + λ‖w‖ grow by at most
+n/(n−m) per removal, which telescopes: C + λ‖w‖ ≤ (2C + ‖b‖/n₀)n₀/n, and the bound above holds with that in place of
+2C + ‖b‖/n. The data-dependent bound γ‖X⁻‖₂‖H⁻¹Δ‖‖X⁻H⁻¹Δ‖ computes H⁻¹Δ and is unaffected by all of this.
+"""
+
+from __future__ import annotations
+
+import math
+
+from scipy.stats import chi2, gamma
+
+
+def printed_bound(
+    *, third_derivative: float, lipschitz: float, regularization: float, records: float, removed: float = 1
+) -> float:
+    """Theorems 1 and 4 as printed: 4γm²C²/(λ²(n−m)). Valid for b = 0 only."""
+    return worst_case_bound(
+        third_derivative=third_derivative,
+        lipschitz=lipschitz,
+        regularization=regularization,
+        records=records,
+        removed=removed,
+        perturbation=0.0,
+    )
+
+
+def worst_case_bound(
+    *,
+    third_derivative: float,
+    lipschitz: float,
+    regularization: float,
+    records: float,
+    perturbation: float,
+    removed: float = 1,
+    learned: float | None = None,
+) -> float:
+    """γm²(2C + ‖b‖/n₀)²(n₀/n)²/(λ²(n−m)): the erratum's bound, for a model learned on n₀ = `learned` records (default: n).
+
+    `perturbation` bounds ‖b‖ plus the solver's own residual.
+    """
+    first = records if learned is None else learned
+    pull = (2 * lipschitz + perturbation / first) * first / records
+    return third_derivative * (removed * pull / regularization) ** 2 / (records - removed)
+
+
+def data_dependent_bound(*, third_derivative: float, spectral_norm: float, step: float, response: float) -> float:
+    """Corollaries 1 and 2: γ‖X⁻‖₂ ‖H⁻¹Δ‖ ‖X⁻H⁻¹Δ‖."""
+    return third_derivative * spectral_norm * step * response
+
+
+def gaussian_factor(*, delta: float) -> float:
+    """c with δ = 1.5 e^{−c²/2} (Theorem 3 ii): b ~ N(0, (cε′/ε)² I)."""
+    return math.sqrt(2 * math.log(1.5 / delta))
+
+
+def residual_budget(*, law: str, noise: float, epsilon: float, delta: float) -> float:
+    """ε′: the total residual that perturbation of the given scale hides (Theorem 3)."""
+    return noise * epsilon / (gaussian_factor(delta=delta) if law == "gaussian" else 1.0)
+
+
+def perturbation_quantile(*, law: str, noise: float, dimension: int, failure: float) -> float:
+    """B with P(‖b‖ > B) = `failure`: ‖b‖²/σ² is χ²_d for the Gaussian law, ‖b‖ ~ Γ(d, scale) for e^{−‖b‖/scale}."""
+    if law == "gaussian":
+        return noise * math.sqrt(float(chi2.isf(failure, dimension)))
+    return noise * float(gamma.isf(failure, dimension))
+
+
+def with_extractor(extractor: tuple[float, float], removal: tuple[float, float]) -> tuple[float, float]:
+    """Theorem 5: an (ε, δ)-DP feature extractor under a certified head adds both."""
+    return extractor[0] + removal[0], extractor[1] + removal[1]

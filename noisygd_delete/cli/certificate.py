@@ -1,0 +1,142 @@
+"""`noisygd-delete certificate` and `noisygd-delete report`: papers about a store, from its ledger."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidParameter, StoreCorrupt
+from .output import DELTA, add_json, show
+
+
+def register(commands: Any) -> None:
+    certificate = commands.add_parser(
+        "certificate",
+        help="the erasure certificate of a request, as signed JSON and as a page to print",
+        description="States what was erased, what an observer can still learn, and what is not covered. Contains no id, name or "
+        "row. The store is verified first. Name a request that erased something: the ledger does not tell edits apart.",
+        epilog="example: noisygd-delete certificate STORE --request-id 9f2c --key controller.pem --out certificate.json "
+        "--html certificate.html",
+        allow_abbrev=False,
+    )
+    certificate.add_argument("store", metavar="STORE")
+    which = certificate.add_mutually_exclusive_group(required=True)
+    which.add_argument("--request-id", metavar="TOKEN", help="the token that the request was made with")
+    which.add_argument("--release", type=int, metavar="N", help="everything that release N erased")
+    certificate.add_argument("--key", metavar="FILE", help="sign with this key (see keygen); keep it outside the store")
+    certificate.add_argument("--out", metavar="FILE", help="write the JSON here")
+    certificate.add_argument("--html", metavar="FILE", help="write the page here")
+    certificate.add_argument(
+        "--received", metavar="TIME", help="when the request came in, ISO 8601; gives the deadline"
+    )
+    certificate.add_argument("--controller", metavar="NAME", help="the organisation that answers for the data")
+    certificate.add_argument("--delta", type=float, default=DELTA, help="δ of the (ε, δ) figures (default 1e-6)")
+    certificate.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
+    add_json(certificate)
+    certificate.set_defaults(run=_certificate)
+
+    report = commands.add_parser(
+        "report",
+        help="one HTML page about the whole store: budget, cost, forgetting, accuracy bound",
+        epilog="example: noisygd-delete report STORE --out report.html",
+        allow_abbrev=False,
+    )
+    report.add_argument("store", metavar="STORE")
+    report.add_argument("--out", required=True, metavar="FILE", help="write the page here")
+    report.add_argument("--title", default="Deletion report")
+    report.add_argument("--delta", type=float, default=DELTA, help="δ of the (ε, δ) figures (default 1e-6)")
+    report.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
+    add_json(report)
+    report.set_defaults(run=_report)
+
+
+def _certificate(parsed: argparse.Namespace) -> int:
+    from ..report import certificate_html, erasure_certificate, sign
+    from ..report.ledger import erasure_in, ledger_of
+
+    for name in ("key", "out", "html"):
+        _outside(parsed.store, name, getattr(parsed, name))
+    erasure, plan, events = erasure_in(
+        ledger_of(parsed.store),
+        request_id=parsed.request_id,
+        release=parsed.release,
+        received=parsed.received,
+        controller=parsed.controller,
+        checked=_verified(parsed.store),
+        audit=_audit(parsed.audit),
+    )
+    paper = erasure_certificate(erasure, plan=plan, events=events, delta=parsed.delta)
+    if parsed.key is not None:
+        paper = sign(paper, parsed.key)
+    if parsed.out is not None:
+        _write(parsed.out, json.dumps(paper, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    if parsed.html is not None:
+        _write(parsed.html, certificate_html(paper))
+    signed = f"signed by key {paper['signature']['key_id']}" if "signature" in paper else "NOT signed: give --key"
+    written = [f"wrote {file}" for file in (parsed.out, parsed.html) if file is not None]
+    show(parsed, paper, "\n".join([*paper["statement"]["plain_words"], "", signed, *written]))
+    return 0
+
+
+def _report(parsed: argparse.Namespace) -> int:
+    from ..report import store_report
+    from ..report.ledger import events_of, ledger_of, release_times
+
+    _outside(parsed.store, "out", parsed.out)
+    ledger = ledger_of(parsed.store)
+    page = store_report(
+        plan=ledger.plan,
+        events=events_of(ledger),
+        times=release_times(ledger),
+        audit=_audit(parsed.audit),
+        title=parsed.title,
+        delta=parsed.delta,
+    )
+    _write(parsed.out, page)
+    show(parsed, {"report": parsed.out, "releases": ledger.releases}, f"wrote {parsed.out}")
+    return 0
+
+
+def _verified(store: str) -> str:
+    from ..store import verify
+
+    result = verify(store)
+    if not result.passed:
+        raise StoreCorrupt(f"{store} does not verify, so nothing is certified: {'; '.join(result.faults)}")
+    return f"the store was verified when this was issued ({len(result.checked)} checks passed)"
+
+
+def _audit(file: str | None) -> list[dict[str, Any]]:
+    """The rows of `noisygd-delete audit --json`, as evidence."""
+    if file is None:
+        return []
+    try:
+        rows = json.loads(Path(file).read_text(encoding="utf-8"))["rows"]
+        return [
+            {
+                "name": f"{row['question']}: {row['attack']}",
+                "measured_lower_bound": float(row["measured_lower_bound"]),
+                "claimed_advantage": float(row["claimed_advantage"]),
+            }
+            for row in rows
+        ]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidParameter(
+            f"--audit {file}: give the output of `noisygd-delete audit ... --json` ({error!r})"
+        ) from error
+
+
+def _outside(store: str, name: str, file: str | None) -> None:
+    if file is not None and Path(file).absolute().is_relative_to(Path(store).absolute()):
+        raise InvalidParameter(
+            f"--{name} {file} lies inside the store; only the store writes there: choose another place"
+        )
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidParameter(f"cannot write {file}: {error.strerror}") from error

@@ -1,0 +1,146 @@
+"""`noisygd-delete stream`: many requests, one release per batch."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from ..errors import InvalidRequest
+from ..guarantee import Guarantee
+from ..records import Records
+from ..store import Store
+from ..stream import Batching, Stream, StreamReport
+from ..stream.lines import read
+from .output import add_json, progress_bar, show
+from .requests import open_store
+
+_WITHHELD, _REFUSED = 3, 2
+
+
+def register(commands: Any) -> None:
+    parser = commands.add_parser(
+        "stream",
+        help="serve a file or pipe of requests: rows are erased at once, models are published in batches",
+        epilog='example line: {"request_id": "f81d4fae", "delete": ["17"]}. Run the same command again after a kill: what was '
+        "served costs nothing.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("store", metavar="STORE")
+    parser.add_argument("requests", metavar="FILE", help="JSON lines, or CSV if it ends in .csv; - for standard input")
+    parser.add_argument("--csv", action="store_true", help="read CSV whatever the name")
+    when = parser.add_argument_group("publication")
+    when.add_argument("--batch", type=int, metavar="EDITS", help="publish as soon as so many edits wait (default 1)")
+    when.add_argument(
+        "--expect",
+        type=int,
+        metavar="EDITS",
+        help="choose --batch so that the budget's publications last for so many edits",
+    )
+    when.add_argument("--deadline", type=float, metavar="SECONDS", help="publish no later than this after an edit")
+    parser.add_argument("--holdout", metavar="FILE", help="public records: report the last model's accuracy on them")
+    parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process to finish")
+    add_json(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store, _opened(parsed.requests) as file:
+        stream = Stream(store, _batching(parsed, store), observable=())
+        holdout = _holdout(parsed, store)
+        total = sum(1 for line in file if line.strip()) if file.seekable() else 0
+        if total:
+            file.seek(0)
+        arrivals = file if total else _arriving(file, lambda: stream.due, stream.tick)
+        stream.tick()
+        with progress_bar("stream", total) as progress:
+            table = parsed.csv or parsed.requests.endswith(".csv")
+            for done, request in enumerate(read(arrivals, store.schema, table=table), start=1):
+                if isinstance(request, InvalidRequest):
+                    stream.refuse(str(request))
+                else:
+                    stream.push(request)
+                if progress is not None:
+                    progress(done)
+        stream.flush()
+        report = stream.report(holdout)
+    show(parsed, report.to_dict(), _summary(report))
+    return _WITHHELD if report.withheld else _REFUSED if report.refused else 0
+
+
+def _opened(source: str) -> Any:
+    if source == "-":
+        return open(sys.stdin.fileno(), encoding="utf-8", closefd=False)
+    try:
+        return Path(source).open(encoding="utf-8-sig", newline="")
+    except OSError as error:
+        raise InvalidRequest(f"{source}: cannot be read ({error.strerror}); nothing was changed") from error
+
+
+def _batching(parsed: argparse.Namespace, store: Store) -> Batching:
+    if parsed.expect is not None:
+        return Batching.within_budget(store.accountant, edits=parsed.expect, deadline=parsed.deadline)
+    return Batching(size=1 if parsed.batch is None else parsed.batch, deadline=parsed.deadline)
+
+
+def _holdout(parsed: argparse.Namespace, store: Store) -> Records | None:
+    if parsed.holdout is None:
+        return None
+    schema = dataclasses.replace(store.schema, id_column=None, subject_column=None)
+    encoded = schema.encode_file(parsed.holdout)
+    return Records(encoded.rows, encoded.labels)
+
+
+def _arriving(file: Iterable[str], due: Callable[[], float | None], tick: Callable[[], None]) -> Iterator[str]:
+    """Lines as they come. While none comes, the deadline is kept."""
+    queue: SimpleQueue[str | None] = SimpleQueue()
+
+    def listen() -> None:
+        for line in file:
+            queue.put(line)
+        queue.put(None)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        try:
+            line = queue.get(timeout=due())
+        except Empty:
+            tick()
+            continue
+        if line is None:
+            return
+        yield line
+
+
+def _summary(report: StreamReport) -> str:
+    lines = [
+        f"{report.served} requests served, {report.repeated} answered before, {len(report.refused)} refused; "
+        f"{len(report.publications)} releases, {report.steps} steps, {report.seconds:.1f} s, "
+        f"{report.gradient_evaluations_per_request:,.0f} record gradients per request"
+    ]
+    lines += [f"  refused: {reason}" for _, reason in report.refused]
+    if report.publications:
+        lines.append(f"  {'one release, a record still there':<70}{_words(report.publications[-1].dp)}")
+    for name, guarantee in (
+        ("all releases, a record still there", report.present),
+        ("an erased record, seen from its erasure on, requests fixed beforehand", report.erased),
+        ("an erased record, every release seen, requests of any kind", report.everything),
+    ):
+        if guarantee is not None:
+            lines.append(f"  {name:<70}{_words(guarantee)}")
+    if report.accuracy is not None:
+        lines.append(f"  accuracy on the hold-out: {report.accuracy:.4f}")
+    if report.withheld:
+        lines.append(
+            "publication withheld by the budget: the rows are erased, the last model is withdrawn; relearn with a new plan"
+        )
+    return "\n".join(lines)
+
+
+def _words(guarantee: Guarantee) -> str:
+    return f"advantage at most {guarantee.advantage:.3f}, (ε={guarantee.epsilon(1e-6):.3f}, δ=1e-6)"

@@ -1,0 +1,42 @@
+"""When edited rows are published: size, deadline, budget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..accountant import Accountant
+from ..errors import InvalidParameter, count, positive
+
+
+@dataclass(frozen=True)
+class Batching:
+    """When edited rows are published: as soon as one of the conditions holds.
+
+    size      so many edits wait (None: no such condition)
+    deadline  the oldest waiting edit is so many seconds old: a legal time limit (None: no such condition)
+    """
+
+    size: int | None = 1
+    deadline: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.size is None and self.deadline is None:
+            raise InvalidParameter("size=None and deadline=None: give one of them, or nothing is ever published")
+        if self.size is not None:
+            count("size", self.size)
+        if self.deadline is not None:
+            positive("deadline", self.deadline)
+
+    @classmethod
+    def within_budget(cls, accountant: Accountant, *, edits: int, deadline: float | None = None) -> Batching:
+        """The smallest batches for which the publications that `releases=N` has left last for so many edits.
+
+        Raises:
+            InvalidParameter: nothing is left to publish.
+        """
+        left = accountant.remaining().publications
+        if left == 0:
+            raise InvalidParameter("no publication is left in the budget; plan afresh with more releases and relearn")
+        size = 1 if left is None else math.ceil(count("edits", edits) / left)
+        return cls(size=size, deadline=deadline)

@@ -1,0 +1,243 @@
+"""Requests in, releases out: rows are erased at once, publication waits for its batch."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..accountant import Accountant
+from ..curator import Model, Release
+from ..errors import InvalidRequest, NotLearned
+from ..guarantee import Guarantee
+from ..records import EditRequest, Records
+from .batching import Batching
+from .report import Publication, StreamReport
+from .requesters import Requester
+
+
+class Curating(Protocol):
+    """What a stream needs of a curator: the one in memory and the one on disk both have it."""
+
+    @property
+    def accountant(self) -> Accountant: ...
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def pending_edits(self) -> int: ...
+
+    def serve(self, request: EditRequest, *, publish: bool = True) -> Release | None: ...
+
+    def publish(self) -> Release: ...
+
+
+class Stream:
+    """Serves requests one by one and publishes in batches. `interact` drives it; so can a loop that waits for input.
+
+    Args:
+        curator: has learned already.
+        batching: when to publish.
+        observable: the releases the requester is shown; None: every release.
+        rng: None for certified noise; a generator for research, where the curator takes one.
+        clock: seconds, for the deadline.
+        progress: called with each publication.
+
+    Edits that waited before the stream began are due at once if there is a deadline: how long they waited is not known.
+    """
+
+    def __init__(
+        self,
+        curator: Curating,
+        batching: Batching | None = None,
+        *,
+        observable: Container[int] | None = None,
+        rng: np.random.Generator | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        progress: Callable[[Publication], None] | None = None,
+    ) -> None:
+        self.curator = curator
+        self.batching = Batching() if batching is None else batching
+        self._observable = observable
+        self._publish: Callable[[], Release] = curator.publish if rng is None else _with_noise(curator, rng)
+        self._clock = clock
+        self._progress = progress
+        self._waiting = 0
+        self._oldest: float | None = -math.inf if curator.pending_edits else None
+        self._served = self._repeated = self._position = 0
+        self._refused: list[tuple[int, str]] = []
+        self._publications: list[Publication] = []
+        self._seconds = 0.0
+
+    @property
+    def due(self) -> float | None:
+        """Seconds until the deadline of the oldest waiting edit; None if nothing waits or there is no deadline."""
+        if self._oldest is None or self.batching.deadline is None or self._withheld:
+            return None
+        return max(0.0, self._oldest + self.batching.deadline - self._clock())
+
+    @property
+    def _withheld(self) -> bool:
+        return bool(self._publications) and self._publications[-1].status == "withheld"
+
+    def push(self, request: EditRequest) -> None:
+        """Carry one request out on the rows; publish if the batch is full or due. An invalid request changes nothing
+        and is noted in the report; a request_id that was answered before costs nothing."""
+        self.tick()  # what an earlier run left waiting
+        position, self._position = self._position, self._position + 1
+        before, started = self.curator.pending_edits, time.perf_counter()
+        try:
+            self.curator.serve(request, publish=False)
+        except InvalidRequest as error:
+            self._refused.append((position, str(error)))
+            return
+        finally:
+            self._seconds += time.perf_counter() - started
+        if self.curator.pending_edits == before:
+            self._repeated += 1
+            return
+        self._served += 1
+        self._waiting += 1
+        if self._oldest is None:
+            self._oldest = self._clock()
+        self.tick()
+
+    def refuse(self, reason: str) -> None:
+        """Note a request that could not even be read."""
+        self._refused.append((self._position, reason))
+        self._position += 1
+
+    def tick(self) -> None:
+        """Publish if the batch is full or the deadline has come. To be called whenever time may have passed."""
+        full = self.batching.size is not None and self.curator.pending_edits >= self.batching.size
+        if (full and not self._withheld) or self.due == 0:
+            self.publish()
+
+    def flush(self) -> None:
+        """Publish whatever still waits: the end of a stream."""
+        if self.curator.pending_edits and not self._withheld:
+            self.publish()
+
+    def publish(self) -> None:
+        """One charged release for every pending edit. In memory also the forced redo of a release, where none is pending."""
+        edits, started = self.curator.pending_edits, time.perf_counter()
+        release = self._publish()
+        seconds = time.perf_counter() - started
+        self._seconds += seconds
+        cumulative = release.guarantees["dp_cumulative"]
+        publication = Publication(
+            release=release.release,
+            status=release.status,
+            requests=self._waiting,
+            edits=edits,
+            steps=release.steps,
+            gradient_passes=release.gradient_passes,
+            seconds=seconds,
+            dp=release.guarantees.get("dp", cumulative),
+            dp_cumulative=cumulative,
+        )
+        self._publications.append(publication)
+        self._waiting, self._oldest = 0, None
+        if self._progress is not None:
+            self._progress(publication)
+
+    def report(self, holdout: Records | None = None) -> StreamReport:
+        """The account so far. `holdout`: public records, for the accuracy of the current model."""
+        accountant = self.curator.accountant
+        shown = self._shown(len(accountant.events))
+        evaluations = sum(
+            accountant.events[entry.release - 1].mechanism.records * entry.gradient_passes
+            for entry in self._publications
+        )
+        current = _model_of(self.curator)
+        return StreamReport(
+            served=self._served,
+            repeated=self._repeated,
+            refused=tuple(self._refused),
+            publications=tuple(self._publications),
+            present=accountant.dp_cumulative(),
+            erased=self._costliest(lambda erased_at, last: [*filter(erased_at.__gt__, shown), *range(erased_at, last)]),
+            everything=self._costliest(lambda erased_at, last: range(1, last)),
+            adaptivity=len(shown),
+            gradient_evaluations=evaluations,
+            seconds=self._seconds,
+            accuracy=None if holdout is None or current is None else current.accuracy(holdout),
+        )
+
+    def _shown(self, releases: int) -> Sequence[int]:
+        everything = range(1, releases + 1)
+        return everything if self._observable is None else [n for n in everything if n in self._observable]
+
+    def _costliest(self, observed: Callable[[int, int], Iterable[int]]) -> Guarantee | None:
+        """The deletion guarantee of the erasure that costs most, for a record present since the first release.
+
+        Between fresh learns every release runs the same steps, so presence for longer costs more: the latest erasure of
+        each such stretch is enough.
+        """
+        events = self.curator.accountant.events
+        latest: dict[int, int] = {}
+        stretch = 0
+        for number, event in enumerate(events, start=1):
+            stretch += event.fresh and number > 1
+            if event.edits and number > 1:
+                latest[stretch] = number
+        answers = [
+            self.curator.accountant.deletion(1, number, observed(number, len(events) + 1)) for number in latest.values()
+        ]
+        return max(answers, key=lambda answer: answer.advantage, default=None)
+
+
+def _model_of(curator: Curating) -> Model | None:
+    """The model in force; None once it has been withdrawn."""
+    try:
+        return curator.model
+    except NotLearned:
+        return None
+
+
+def _with_noise(curator: Any, rng: np.random.Generator) -> Callable[[], Release]:
+    return lambda: curator.publish(rng=rng)
+
+
+def interact(
+    curator: Curating,
+    requester: Requester,
+    batching: Batching | None = None,
+    *,
+    limit: int | None = None,
+    holdout: Records | None = None,
+    rng: np.random.Generator | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    progress: Callable[[Publication], None] | None = None,
+) -> StreamReport:
+    """Algorithm 1: the requester and the curator take turns until the requester, or `limit` requests, end it.
+
+    Args:
+        curator: has learned already; its last model is release number `len(curator.accountant.events)`.
+        holdout: public records on which the final model is scored.
+
+    The requester is shown the releases it declared, and only those published since this call began, plus the current one.
+    """
+    stream = Stream(curator, batching, observable=requester.observable, rng=rng, clock=clock, progress=progress)
+    seen: dict[int, Model] = {}
+
+    def look() -> None:
+        number = len(curator.accountant.events)
+        visible = requester.observable is None or number in requester.observable
+        if visible and number not in seen and (current := _model_of(curator)) is not None:
+            seen[number] = current
+
+    sent = 0
+    while limit is None or sent < limit:
+        look()
+        request = requester.next(seen)
+        if request is None:
+            break
+        stream.push(request)
+        sent += 1
+    stream.flush()
+    return stream.report(holdout)

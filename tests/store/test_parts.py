@@ -1,0 +1,159 @@
+"""The parts of the store on their own: what SQLite says, what a lock does, what is refused before anything is written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import EditRequest, Model, Records, Schema, losses
+from noisygd_delete.errors import InvalidParameter, StoreCorrupt, StoreError, StoreLocked
+from noisygd_delete.store import Store, database, journal, models, table
+from noisygd_delete.store.disk import Disk, read
+from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.ledger import Entry, Ledger, now
+from noisygd_delete.store.lock import Lock
+from noisygd_delete.store.recovery import as_json
+
+from .conftest import SCHEMA, name, person, plan, row
+
+
+def test_a_database_erases_what_it_deletes_and_keeps_no_log(path: Path) -> None:
+    layout = Layout(path)
+    for file in layout.databases():
+        with database.connect(file) as connection:
+            pragmas = ("secure_delete", "journal_mode", "synchronous", "temp_store")
+            values = [connection.execute(f"PRAGMA {pragma}").fetchone()[0] for pragma in pragmas]
+            assert values == [1, "delete", 3, 2]
+
+
+def test_a_sqlite_that_refuses_to_overwrite_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(database._PRAGMAS, "secure_delete", ("OFF", 1))
+    with pytest.raises(StoreError, match="which erasure relies on"):
+        Store.open(path)
+
+
+def execute(file: Path, *statements: str, seconds: float = 5.0) -> None:
+    """These statements, in one transaction."""
+    with database.connect(file, seconds) as connection, database.transaction(connection, Disk(), file):
+        for statement in statements:
+            connection.execute(statement)
+
+
+def told(file: Path, *statements: str, seconds: float = 5.0) -> type[Exception]:
+    """The error that these statements end in."""
+    with pytest.raises(StoreError) as caught:
+        execute(file, *statements, seconds=seconds)
+    return caught.type
+
+
+def test_sqlite_errors_become_the_stores_own_and_leave_nothing(path: Path) -> None:
+    layout = Layout(path)
+    before = layout.ledger.read_bytes(), layout.ids.read_bytes()
+    with closing(sqlite3.connect(layout.ledger, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert told(layout.ledger, seconds=0.05) is StoreLocked
+    assert told(layout.ledger, "PRAGMA query_only = ON", "DELETE FROM entries") is StoreError
+    assert told(layout.ledger, "DELETE FROM entries", "SELECT nothing FROM nowhere") is StoreCorrupt
+    duplicate = f"INSERT INTO names VALUES (11, '{name(2)}', 'x')"
+    assert told(layout.ids, "DELETE FROM names WHERE slot = 1", duplicate) is StoreCorrupt
+    assert told(path / "none.sqlite") is StoreCorrupt
+    assert (layout.ledger.read_bytes(), layout.ids.read_bytes()) == before
+
+
+def test_a_lock_is_free_again_once_released(tmp_path: Path) -> None:
+    lock = Lock(tmp_path / "lock")
+    with pytest.raises(StoreLocked):
+        Lock(tmp_path / "lock", wait=0.06)
+    lock.release()
+    lock.release()
+    Lock(tmp_path / "lock").release()
+
+
+def test_replacing_a_file_is_all_or_nothing_and_follows_no_link(tmp_path: Path) -> None:
+    disk, secret = Disk(), tmp_path / "elsewhere"
+    secret.write_text("untouched")
+    (tmp_path / "a.tmp").symlink_to(secret)
+    with pytest.raises(OSError, match="symbolic"):
+        disk.replace(tmp_path / "a", b"new")
+    assert secret.read_text() == "untouched"
+    (tmp_path / "link").symlink_to(secret)
+    with pytest.raises(StoreCorrupt):
+        read(tmp_path / "link")
+    disk.replace(tmp_path / "b", b"one")
+    disk.replace(tmp_path / "b", b"two")
+    assert read(tmp_path / "b") == b"two"
+    disk.erase(tmp_path / "never there")
+
+
+def test_a_change_survives_the_journal(path: Path) -> None:
+    with Store.open(path) as store:
+        edits = store.records.resolve(
+            EditRequest(
+                deletions=(name(0),),
+                replacements={name(2): (row(80), -1.0)},
+                insertion=EditRequest.insert(["n"], [row(81)], [1.0], subjects=["p"]).insertion,
+            )
+        )
+    change = journal.Change(2, edits, False, "r")
+    again = journal.Change.from_bytes(change.to_bytes())
+    assert (again.base, again.publish, again.request_id) == (2, False, "r")
+    for field in ("slots", "rows", "labels"):
+        np.testing.assert_array_equal(getattr(again.edits, field), getattr(edits, field))
+    assert (again.edits.ids, again.edits.subjects) == ((None, name(2), "n"), (None, person(2), "p"))
+    np.testing.assert_array_equal(again.edits.rows[0], np.zeros(3))
+
+
+def test_ids_and_subjects_are_text(path: Path) -> None:
+    with Store.open(path) as store:
+        store.serve(EditRequest.insert([5, 6], [row(80), row(81)], [1.0, -1.0], subjects=[7, 7]))
+        assert {"5", "6"} <= set(store.records.ids)
+        store.serve(EditRequest.replace({5: (row(82), 1.0)}))
+        assert store.serve(EditRequest.delete([5])).edits == 1
+        assert store.serve(EditRequest.delete(subjects=[7])).edits == 1
+        with pytest.raises(InvalidParameter, match="number records by itself"):
+            store.serve(EditRequest.insert(None, [row(80)], [1.0], subjects=["x"]))
+
+
+def test_a_model_file_that_is_none_is_corrupt_even_with_the_right_digest(path: Path) -> None:
+    layout = Layout(path)
+    weights = np.arange(3.0)
+    digest = models.write(Disk(), layout, Model(weights, losses.Logistic(radius=1.0), True), 7)
+    loaded = models.load_model(layout, plan(), 7, digest)
+    np.testing.assert_array_equal(loaded.weights, weights)
+    assert not loaded.weights.flags.writeable
+    layout.model(7).write_bytes(b"not a model")
+    with pytest.raises(StoreCorrupt, match="not a model file"):
+        models.load_model(layout, plan(), 7, hashlib.sha256(b"not a model").hexdigest())
+
+
+def test_a_ledger_without_plan_or_schema_is_no_ledger(tmp_path: Path) -> None:
+    Ledger.create(Disk(), tmp_path / "ledger.sqlite", Entry(kind="init", time=now(), pending=0))
+    with pytest.raises(StoreCorrupt, match="lacks the plan"):
+        Ledger.read(tmp_path / "ledger.sqlite")
+
+
+def test_a_table_without_subjects(tmp_path: Path) -> None:
+    fields = {key: value for key, value in SCHEMA.to_dict().items() if key != "subject"}
+    few = Records([row(k) for k in range(3)], [1.0, -1.0, 1.0], ["aaaa", "bbbb", "cccc"], slots=4)
+    with Store.create(tmp_path / "store", few, Schema.from_dict(fields), plan(slots=4)) as store:
+        store.learn()
+        assert store.records.subjects_by_slot is None
+        store.serve(EditRequest.delete(["bbbb"]))
+        store.relearn(plan(slots=6))
+        assert store.records.ids == ["aaaa", "cccc"]
+
+
+def test_public_files_are_plain_json() -> None:
+    assert json.loads(as_json({"name": "Zoë", "bounds": [0.1, 2]})) == {"name": "Zoë", "bounds": [0.1, 2]}
+    with pytest.raises(ValueError, match="compliant"):
+        as_json({"bound": float("nan")})
+
+
+def test_sizes_are_those_of_the_plan(tmp_path: Path) -> None:
+    assert list(table.sizes(Layout(tmp_path), 12, 3).values()) == [12 * 3 * 4, 12 * 8]

@@ -1,0 +1,211 @@
+"""A stream of requests against a store: resumable after any crash, one release per batch, nothing charged twice."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from noisygd_delete import EditRequest
+from noisygd_delete.cli import main
+from noisygd_delete.errors import InvalidRequest
+from noisygd_delete.store import Store, status
+from noisygd_delete.stream import Batching, NonAdaptive, Stream, interact
+from noisygd_delete.stream.lines import from_json, read
+
+from .conftest import ROWS, SCHEMA, Crash, CrashAt, name, person, plan, records, row
+
+REQUESTS = [EditRequest.delete([name(k)], request_id=f"token-{k}") for k in range(5)]
+LINES = [json.dumps({"request_id": f"token-{k}", "delete": [name(k)]}) for k in range(5)]
+
+
+def as_row(k: int, **more) -> dict:
+    return {**dict(zip("abc", map(float, row(k)), strict=True)), "y": "yes", **more}
+
+
+def test_the_disk_and_the_memory_curator_serve_a_stream_alike(path) -> None:
+    with Store.open(path) as store:
+        report = interact(store, NonAdaptive(REQUESTS), Batching(size=2))
+    assert [entry.edits for entry in report.publications] == [2, 2, 1]
+    assert (report.served, report.repeated, report.refused) == (5, 0, ())
+    assert report.steps == 3 * plan().delete_steps
+    assert report.erased.gdp < report.everything.gdp
+
+
+def test_a_stream_resumes_after_a_crash_anywhere(path, tmp_path) -> None:
+    """Killed at every announced change of the disk in turn; the same file is then served to its end."""
+    import shutil
+
+    counter = CrashAt()
+    shutil.copytree(path, tmp_path / "dry")
+    with Store.open(tmp_path / "dry", disk=counter) as store:
+        interact(store, NonAdaptive(REQUESTS), Batching(size=2))
+    for point in range(0, len(counter.points), 5):
+        copy = tmp_path / f"crash-{point}"
+        shutil.copytree(path, copy)
+        with pytest.raises(Crash), Store.open(copy, disk=CrashAt(point)) as store:
+            interact(store, NonAdaptive(REQUESTS), Batching(size=2))
+        with Store.open(copy) as store:
+            report = interact(store, NonAdaptive(REQUESTS), Batching(size=2))
+            assert report.served + report.repeated == 5
+            assert not report.refused
+            assert store.pending_edits == 0
+            edits = [event.edits for event in store.accountant.events[1:]]
+            assert sum(edits) == 5
+            assert max(edits) == 2
+            assert set(store.records.ids) == {name(k) for k in range(5, ROWS)}
+
+
+def test_edits_left_by_an_earlier_run_are_due_at_once(path) -> None:
+    with Store.open(path) as store:
+        Stream(store, Batching(size=9)).push(REQUESTS[0])
+    with Store.open(path) as store:
+        later = Stream(store, Batching(size=None, deadline=3600))
+        assert later.due == 0
+        later.tick()
+        assert store.pending_edits == 0
+
+
+def test_the_command_on_json_lines(path, tmp_path, capsys) -> None:
+    file = tmp_path / "requests.jsonl"
+    file.write_text("\n".join([*LINES[:3], "", LINES[0]]))
+    public = tmp_path / "public.csv"
+    public.write_text("a,b,c,y\n0.1,0.2,0.3,yes\n-0.4,0.1,0,no\n")
+    assert main(["stream", str(path), str(file), "--batch", "2", "--holdout", str(public), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["served"], answer["repeated"], len(answer["publications"])) == (3, 1, 2)
+    assert answer["accuracy"] in (0.0, 0.5, 1.0)
+    assert main(["stream", str(path), str(file)]) == 0
+    assert "0 requests served, 4 answered before, 0 refused; 0 releases" in capsys.readouterr().out
+    assert status(path)["pending_edits"] == 0
+
+
+def test_the_command_on_csv_and_what_it_refuses(path, tmp_path, capsys) -> None:
+    file = tmp_path / "requests.csv"
+    file.write_text(f"request_id,id,subject\nx,{name(0)},\nx,{name(1)},\n,{name(2)},\nz,,{person(4)}\nw,absent,\n")
+    assert main(["stream", str(path), str(file), "--json"]) == 2
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["served"] == 2
+    assert [entry["edits"] for entry in answer["publications"]] == [2, 2]
+    assert "line 4: request_id is missing" in answer["refused"][0][1]
+    assert "not in the table" in answer["refused"][1][1]
+    file.write_text("who\n1\n")
+    assert main(["stream", str(path), str(file)]) == 2
+    assert "header" in capsys.readouterr().err
+    assert main(["stream", str(path), str(tmp_path / "absent.jsonl")]) == 2
+
+
+def test_inserted_and_replaced_rows_go_through_the_schema(path, tmp_path, capsys) -> None:
+    file = tmp_path / "requests.jsonl"
+    new = {"request_id": "a", "insert": [as_row(20, id="fresh", person="p")], "replace": {name(3): as_row(21)}}
+    file.write_text(json.dumps(new))
+    assert main(["stream", str(path), str(file)]) == 0
+    with Store.open(path) as store:
+        assert "fresh" in store.records
+        slot = store.records.ids_by_slot.index(name(3))
+        np.testing.assert_allclose(store.records.features[slot], row(21), atol=1e-6)
+        assert store.records.labels[slot] == 1.0
+
+
+def test_a_pipe_is_served_as_it_comes_and_the_deadline_is_kept(path) -> None:
+    """Nothing follows the first line, and yet its release comes in time."""
+    command = [sys.executable, "-m", "noisygd_delete", "stream", str(path), "-", "--batch", "99", "--deadline", "0.3"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        process.stdin.write(LINES[0] + "\n")
+        process.stdin.flush()
+        wait_for(lambda: status(path)["releases"] == 2)
+        process.stdin.write(LINES[1] + "\n")
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+    assert status(path)["releases"] == 3
+
+
+def test_a_killed_command_goes_on_at_the_right_request(path, tmp_path) -> None:
+    with Store.open(path) as store:
+        before = len(store.ledger.entries)
+    command = [sys.executable, "-m", "noisygd_delete", "stream", str(path), "-", "--batch", "2"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+        assert process.stdin is not None
+        process.stdin.write("\n".join(LINES[:3]) + "\n")
+        process.stdin.flush()
+        wait_for(lambda: status(path)["pending_edits"] == 1 and status(path)["releases"] == 2)
+        process.send_signal(signal.SIGKILL)
+    file = tmp_path / "requests.jsonl"
+    file.write_text("\n".join(LINES))
+    assert main(["stream", str(path), str(file), "--batch", "2"]) == 0
+    with Store.open(path) as store:
+        assert [event.edits for event in store.accountant.events] == [0, 2, 2, 1]
+        assert len(store.ledger.entries) == before + 5 + 3  # every request once, every release once
+
+
+def wait_for(condition, seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_the_budget_sets_the_batches_and_withholds_in_the_end(tmp_path, capsys) -> None:
+    limited, public = plan(releases=3), tmp_path / "public.csv"
+    public.write_text("a,b,c,y\n0.1,0.2,0.3,yes\n")
+    with Store.create(tmp_path / "store", records(), SCHEMA, limited) as store:
+        store.learn()
+    file = tmp_path / "requests.jsonl"
+    file.write_text("\n".join(LINES[:4]))
+    assert main(["stream", str(tmp_path / "store"), str(file), "--expect", "4", "--json"]) == 0
+    assert [entry["edits"] for entry in json.loads(capsys.readouterr().out)["publications"]] == [2, 2]
+    file.write_text(LINES[4])
+    assert main(["stream", str(tmp_path / "store"), str(file), "--expect", "1"]) == 2
+    assert "no publication is left" in capsys.readouterr().err
+    assert main(["stream", str(tmp_path / "store"), str(file)]) == 3
+    assert "withheld" in capsys.readouterr().out
+    assert main(["stream", str(tmp_path / "store"), str(file), "--batch", "9", "--holdout", str(public), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["accuracy"] is None  # the model has been withdrawn
+    with Store.open(tmp_path / "store") as store:
+        assert name(4) not in store.records
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "not a JSON object"),
+        ("[]", "a request is an object"),
+        ('{"request_id": "a", "erase": ["x"]}', "and nothing else"),
+        ('{"delete": ["x"]}', "request_id is missing"),
+        ('{"request_id": "a"}', "empty"),
+        ('{"request_id": "a", "delete": "x"}', "must be a list"),
+        ('{"request_id": "a", "delete": [1.5]}', "whole numbers or strings"),
+        ('{"request_id": "a", "insert": {"a": 1}}', "insert is a list"),
+        ('{"request_id": "a", "insert": [{"a": 1}, {"b": 1}]}', "same columns"),
+        ('{"request_id": "a", "replace": {"x": {"a": 0.5, "b": 0, "c": "secret", "y": "yes"}}}', "column 'c'"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named_and_not_quoted(line, reason) -> None:
+    with pytest.raises(InvalidRequest, match=r"^line 7: ") as caught:
+        from_json(line, 7, SCHEMA)
+    assert reason in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_reading_goes_on_after_a_bad_line() -> None:
+    found = list(read(["{", LINES[0]], SCHEMA))
+    assert isinstance(found[0], InvalidRequest)
+    assert found[1] == EditRequest.delete([name(0)], request_id="token-0")
+
+
+def test_the_audit_of_a_store_runs_its_plan_and_touches_nothing(path, capsys) -> None:
+    before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    assert main(["audit", str(path), "--chains", "2000", "--seed", "1", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == "pass"
+    assert f"n={plan().records}" in answer["notes"][0]
+    assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
+    assert main(["audit", str(path), "--records", "3"]) == 2
+    assert main(["audit"]) == 2
+    assert "needs a STORE" in capsys.readouterr().err

@@ -1,0 +1,174 @@
+"""From a store on disk to signed papers, on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete.cli import main
+from noisygd_delete.report import verify_certificate
+
+SCHEMA = """
+confirmed = true
+rows = "unit"
+intercept = true
+id = "name"
+
+[label]
+column = "buys"
+classes = ["no", "yes"]
+
+[columns.age]
+bounds = [0, 100]
+
+[columns.income]
+bounds = [0, 10]
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A store that has learned from 400 people."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    lines = ["name,age,income,buys"]
+    for number in range(400):
+        age, income = rng.uniform(0, 100), rng.uniform(0, 10)
+        lines.append(f"customer-{number:04d},{age:.2f},{income:.2f},{'yes' if age > 10 * income else 'no'}")
+    Path("people.csv").write_text("\n".join(lines))
+    Path("schema.toml").write_text(SCHEMA)
+    run("init", "store", "--data", "people.csv", "--schema", "schema.toml", "--certificate", "sharp",
+        "--regularization", "0.02", "--dp", "8", "--deletion", "0.5", "--releases", "3")  # fmt: skip
+    run("learn", "store")
+    run("keygen", "controller.pem")
+    capsys.readouterr()
+    return tmp_path / "store"
+
+
+def run(*arguments: str, status: int = 0) -> None:
+    assert main(arguments) == status, arguments
+
+
+def test_from_a_request_to_a_signed_certificate(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("delete", "store", "customer-0007", "customer-0008", "--request-id", "9f2c")
+    run(
+        "certificate", "store", "--request-id", "9f2c", "--received", "2020-02-29T08:00:00+01:00", "--controller", "Example",
+        "--key", "controller.pem", "--out", "paper.json", "--html", "paper.html",
+    )  # fmt: skip
+    out = capsys.readouterr().out
+    assert "2 records were erased" in out
+    paper = json.loads(Path("paper.json").read_text())
+    assert paper["request"]["rows"] == 2
+    assert paper["action"]["release"] == 2
+    assert "5 checks passed" in paper["evidence"]["checked"]
+    model = next(store.glob("model-*"))
+    assert verify_certificate(paper, public_key="controller.pem.pub", model=model).passed
+    run("verify-certificate", "paper.json", "--public-key", "controller.pem.pub", "--model", str(model))
+    for file in ("paper.json", "paper.html"):
+        assert "customer-" not in Path(file).read_text()
+
+
+def test_by_release_and_as_json(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("delete", "store", "customer-0001", "--later")
+    run("delete", "store", "customer-0002", "customer-0003")
+    capsys.readouterr()
+    run("certificate", "store", "--release", "2", "--json")
+    paper = json.loads(capsys.readouterr().out)
+    assert paper["request"]["rows"] == 3
+    assert "signature" not in paper
+
+
+def test_an_erasure_left_for_later_is_pending_until_a_release_covers_it(store: Path, capsys) -> None:
+    run("delete", "store", "customer-0001", "--later", "--request-id", "first")
+    run("certificate", "store", "--request-id", "first", "--json")
+    out = capsys.readouterr().out
+    pending = json.loads(out[out.index("{") :])
+    assert pending["action"] == {
+        "status": "pending", "release": None, "model_after_sha256": None,
+        "model_before_sha256": pending["action"]["model_before_sha256"],
+    }  # fmt: skip
+    run("delete", "store", "customer-0002", "customer-0004", "--request-id", "second")
+    for name, rows in (("first", 1), ("second", 2)):
+        capsys.readouterr()
+        run("certificate", "store", "--request-id", name, "--json")
+        paper = json.loads(capsys.readouterr().out)
+        assert (paper["request"]["rows"], paper["action"]["release"]) == (rows, 2)
+
+
+def test_a_withheld_release_and_the_one_that_follows(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("delete", "store", "customer-0001")
+    run("delete", "store", "customer-0002")
+    run("delete", "store", "customer-0003", "--request-id", "late", status=3)
+    capsys.readouterr()
+    run("certificate", "store", "--request-id", "late", "--json")
+    paper = json.loads(capsys.readouterr().out)
+    assert paper["action"]["status"] == "withheld"
+    assert "the old model is withdrawn" in paper["statement"]["plain_words"][0]
+    run("relearn", "store", "--dp", "30", "--deletion", "0.5", "--releases", "6")
+    capsys.readouterr()
+    run("certificate", "store", "--request-id", "late", "--key", "controller.pem", "--json")
+    paper = json.loads(capsys.readouterr().out)
+    assert (paper["action"]["status"], paper["statement"]["run"]["kind"]) == ("published", "relearn")
+    assert verify_certificate(paper).passed
+    run("certificate", "store", "--release", "2", "--key", "controller.pem", "--json")  # made under the earlier plan
+    assert verify_certificate(json.loads(capsys.readouterr().out)).passed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--request-id", "nobody"], "not in the ledger"),
+        (["--release", "1"], "edited no record"),
+        (["--release", "7"], "not in the ledger"),
+        (["--release", "1", "--key", "store/key.pem"], "inside the store"),
+        (["--release", "1", "--audit", "missing.json"], "--audit"),
+    ],
+)
+def test_refusals(store: Path, arguments, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run("certificate", "store", *arguments, status=2)
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_no_certificate_for_a_store_that_does_not_verify(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("delete", "store", "customer-0001", "--request-id", "one")
+    (store / "notes.txt").write_text("left by hand")
+    run("certificate", "store", "--request-id", "one", status=5)
+    assert "nothing is certified" in capsys.readouterr().err
+
+
+def test_the_report_of_a_store(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("delete", "store", "customer-0001")
+    capsys.readouterr()
+    run(
+        "audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--certificate", "sharp", "--gdp", "--dp", "3",
+        "--deletion", "0.38", "--no-utility", "--chains", "4000", "--seed", "1", "--json",
+    )  # fmt: skip
+    Path("audit.json").write_text(capsys.readouterr().out)
+    run("report", "store", "--out", "report.html", "--audit", "audit.json", "--title", "Customers")
+    page = Path("report.html").read_text()
+    assert page.count("<svg") == 5
+    assert "Customers" in page
+    assert "likelihood ratio" in page
+    assert "customer-" not in page
+
+
+def test_a_dry_run_tells_the_cost_and_changes_nothing(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = sorted((path.name, path.read_bytes()) for path in store.rglob("*") if path.is_file())
+    run("delete", "store", "customer-0001", "--dry-run", "--json")
+    told = json.loads(capsys.readouterr().out)
+    run("delete", "store", "customer-0001", "--dry-run")
+    assert "over all releases" in capsys.readouterr().out
+    assert sorted((path.name, path.read_bytes()) for path in store.rglob("*") if path.is_file()) == before
+    run("delete", "store", "customer-0001", "--json")
+    done = json.loads(capsys.readouterr().out)
+    assert told["steps"] == done["steps"]
+    run("budget", "store", "--json", "--delta", "1e-6")
+    budget = json.loads(capsys.readouterr().out)
+    assert told["epsilon_after"] == pytest.approx(budget["cumulative"]["epsilon"], rel=1e-12)
+    assert told["epsilon_before"] == pytest.approx(budget["releases"][0]["dp"]["epsilon"], rel=1e-12)
+    assert told["gradient_evaluations"] == 400 * told["steps"]
