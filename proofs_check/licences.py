@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import inspect
 import json
+import re
 import textwrap
 from pathlib import Path
 from types import FunctionType
@@ -50,12 +51,12 @@ def functions(target: Any) -> list[FunctionType]:
 
 
 def _code(target: Any) -> str:
-    """Source as parsed, without docstrings."""
+    """Source as parsed, without docstrings, spaces and quotes (whose style differs between Python versions)."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(target)))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-    return ast.unparse(tree)
+    return re.sub(r"[\s'\"\\]", "", ast.unparse(tree))
 
 
 def source_hash(target: Any) -> str:
