@@ -14,7 +14,7 @@ import json
 import re
 import textwrap
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from .framework import Statement
@@ -59,6 +59,12 @@ def _code(target: Any) -> str:
     return re.sub(r"[\s'\"\\]", "", ast.unparse(tree))
 
 
+def _names(code: CodeType) -> set[str]:
+    """Names a function uses, those inside its lambdas, comprehensions and inner functions included."""
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*map(_names, inner))
+
+
 def source_hash(target: Any) -> str:
     """Hash of a function or class together with the package's functions it refers to."""
     seen: dict[str, str] = {}
@@ -69,7 +75,7 @@ def source_hash(target: Any) -> str:
             return
         seen[name] = _code(item)
         for function in functions(item):
-            for referred in function.__code__.co_names:
+            for referred in sorted(_names(function.__code__)):
                 other = function.__globals__.get(referred)
                 if isinstance(other, FunctionType) and other.__module__.startswith(PACKAGE):
                     visit(other)
