@@ -22,13 +22,6 @@ from .output import DELTA, progress_bar, show, store_command
 from .plan import add_plan_arguments, budget_from, loss_from
 
 _WITHHELD = 3
-_EXAMPLES = {
-    "learn": "learn store",
-    "delete": "delete store record-00017 --request-id 5b0f7c9e",
-    "insert": "insert store --data new.csv",
-    "publish": "publish store",
-    "relearn": "relearn store --dp 2 --releases 10",
-}
 
 
 def register(commands: Any) -> None:
@@ -228,7 +221,8 @@ def sentence(release: Release) -> str:
         )
     if release.status == "pending":
         return f"edited; {release.edits} edits wait for the next release (publish, or any later request)"
-    lines = [f"release {release.release} ({release.kind}): {release.edits} records edited, {release.steps} steps"]
+    edited = f"{release.edits} records edited, " if release.edits else ""
+    lines = [f"release {release.release} ({release.kind}): {edited}{release.steps} steps"]
     for name, guarantee in release.guarantees.items():
         gain = f"an observer gains at most {guarantee.advantage:.1%} over guessing"
         lines.append(f"  {name:<14}{gain}; {guarantee.adjacency}")

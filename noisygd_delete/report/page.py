@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,7 +31,7 @@ def figure(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return re.sub(r"e([+-])0", r"e\1", f"{value:.4g}")
     return f"{value:,}".replace(",", " ") if isinstance(value, int) else str(value)
 
 

@@ -35,6 +35,10 @@ def assumptions(plan: Plan) -> list[str]:
     ]
 
 
+def _short(number: float) -> str:
+    return f"{number:g}".replace("e-0", "e-")
+
+
 def _share(guarantee: Guarantee) -> str:
     """The advantage as a percentage, rounded up."""
     tenths = -(-guarantee.with_slack().advantage * 1000 // 1)
@@ -92,7 +96,7 @@ def plain(status: str, rows: int, promises: Mapping[str, Guarantee], *, order: f
         *sentences,
         guess,
         f"In the terms of the field, for all models together: Rényi divergence at order {order:g} at most {exact.renyi(order):.4g}; "
-        f"(ε={exact.epsilon(delta):.4g}, δ={delta:g}).",
+        f"(ε={exact.epsilon(delta):.4g}, δ={_short(delta)}).",
     ]
 
 
