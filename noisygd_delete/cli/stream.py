@@ -27,8 +27,8 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "stream",
         help="serve a file or pipe of requests: rows are erased at once, models are published in batches",
-        epilog='example line: {"request_id": "f81d4fae", "delete": ["17"]}. Run the same command again after a kill: what was '
-        "served costs nothing.",
+        epilog='example: noisygd-delete stream STORE requests.jsonl --batch 10, with lines like {"request_id": "f81d4fae", '
+        '"delete": ["17"]}. Run the same command again after a kill: what was served costs nothing.',
         allow_abbrev=False,
     )
     parser.add_argument("store", metavar="STORE")
