@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    parser = commands.add_parser("bench", help="compare with other deletion methods", allow_abbrev=False)
+    parser = commands.add_parser(
+        "bench",
+        help="compare with other deletion methods",
+        epilog="example: noisygd-delete bench compare --regularization 1e-2 --no-attack",
+        allow_abbrev=False,
+    )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     compare = kinds.add_parser(
         "compare",
