@@ -23,7 +23,8 @@ LEGEND = f"""\
 Every row erases records at the (ε, δ) of its second column, δ = {DELTA:g}; "DP" is ε for the records still there, from one
 release. Times are ratios to one plain gradient step over the table, measured in the same run (one thread, a shared
 machine: read them to a factor of two); counts of gradients are exact. "n·" counts passes over the table: per-record
-gradients divided by n. Certified removal also builds one Hessian per deletion (d² numbers per record).
+gradients divided by n. Certified removal also forms one Hessian per deletion (d² numbers per record), between requests: neither
+column has it.
 A deletion of more than {LONGEST:,} steps is counted, not run (—).
 Noise scales that no theorem fixes (certified removal, perturbed GD, noisy-m-A-SGD) are the largest on a grid of threes
 that cost at most {CLOSE:.0%} test accuracy; this choice looks at the test set, in those methods' favour.

@@ -58,13 +58,18 @@ def _solving(plan: Plan) -> str:
     kind = {
         "warm": "starting a request from the published model",
         "cold": "always starting from 0, so that a deleted record leaves exactly nothing",
-        "fixed": "in a number of passes fixed in advance, always from 0, so that neither result nor time shows a deleted record",
+        "fixed": "in a number of passes fixed in advance, always from 0, so that neither the result nor the number of passes shows a deleted record",
     }[plan.problem.solver]
     expected = "exactly" if plan.problem.solver == "fixed" else "a forecast of"
     return (
         f"Solving: every release starts from the minimiser of the current records, to gradient norm γ={plan.gradient_tolerance:.3g}, "
         f"{kind}: {expected} {plan.delete_solver_passes} gradient passes (κ={_kappa(plan):.4g}). Nothing has to be forgotten after "
-        "that. How long a solver takes depends on the data unless solver='fixed'."
+        "that."
+        + (
+            ""
+            if plan.problem.solver == "fixed"
+            else " How long the solver takes depends on the data; solver='fixed' avoids it."
+        )
     )
 
 

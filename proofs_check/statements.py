@@ -12,6 +12,7 @@ GROUPS = (
     "membership",
     "counterexamples",
     "adaptive",
+    "histories",
     "clipping",
     "isoperimetry",
     "convex",

@@ -7,6 +7,8 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
 from noisygd_delete.errors import InvalidParameter
@@ -218,3 +220,39 @@ def test_a_requester_of_ones_own_needs_two_names_only() -> None:
     report = interact(curator, Picky(), rng=np.random.default_rng(2))
     assert (report.served, report.adaptivity) == (3, 1)
     assert len(curator.records) == N - 3
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    size=st.one_of(st.none(), st.integers(1, 5)),
+    limit=st.one_of(st.none(), st.floats(1, 20)),
+    gaps=st.lists(st.floats(0, 8), max_size=12),
+)
+def test_no_batch_is_too_large_and_no_edit_waits_too_long(size, limit, gaps) -> None:
+    if size is None and limit is None:
+        return
+    curator, now, born = learned(), [0.0], {}
+    published: list[tuple[float, int]] = []
+    stream = Stream(
+        curator,
+        Batching(size=size, deadline=limit),
+        clock=lambda: now[0],
+        rng=np.random.default_rng(2),
+        progress=lambda entry: published.append((now[0], entry.edits)),
+    )
+    for index, gap in enumerate(gaps):
+        until = now[0] + gap
+        while stream.due is not None and now[0] + stream.due <= until:  # a loop that waits as the command line does
+            now[0] += stream.due
+            stream.tick()
+        now[0] = until
+        born[index] = now[0]
+        stream.push(EditRequest.delete([index]))
+    stream.flush()
+    assert sum(edits for _, edits in published) == len(gaps)
+    assert curator.pending_edits == 0
+    waiting = iter(range(len(gaps)))
+    for moment, edits in published:
+        assert size is None or edits <= size
+        for _ in range(edits):
+            assert limit is None or moment - born[next(waiting)] <= limit * (1 + 1e-9)

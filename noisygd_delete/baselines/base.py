@@ -140,6 +140,10 @@ class Method(ABC):
     def certificate(self, held: Held) -> Certificate:
         """What the last release promises."""
 
+    def prepare(self, records: Records, held: Held) -> Held:
+        """Work between two requests, before the next one is known. Optional: `forget` works without it."""
+        return held
+
     def unlearn(
         self, records: Records, request: EditRequest, held: Held, rng: np.random.Generator | None = None
     ) -> Held:

@@ -14,6 +14,7 @@ factor; it is small where n is large (the tables have it), but it depends on the
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -50,7 +51,9 @@ class CertifiedRemoval(Method):
         "privacy of remaining records; anything for an observer of several releases or for adaptive requests; and its Theorem 2 "
         "is false as stated: it takes the residual to be independent of the perturbation"
     )
-    secret_state: ClassVar[str] = "the residual spent so far and ‖X‖₂: statistics of data that include erased records"
+    secret_state: ClassVar[str] = (
+        "the residual spent so far and ‖X‖₂, statistics of data that include erased records; and the current Hessian"
+    )
     stateless: ClassVar[bool] = False
     private: ClassVar[bool] = False
 
@@ -123,36 +126,49 @@ class CertifiedRemoval(Method):
             hessian_evaluations=records.slots * steps * shape[0],
         )
 
+    def prepare(self, records: Records, held: Held) -> Held:
+        """Form the Hessian of the current records at the current model, O(nd²), ahead of the next request."""
+        hessian = self.problem(records, held.records).hessian(held.weights)
+        work = held.hessian_evaluations + records.slots * len(held.weights)
+        return replace(held, secret={**held.secret, "hessian": hessian}, hessian_evaluations=work)
+
     def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
-        problem = self.problem(records, held.records - len(erased))
-        step = self.removal_step(problem, erased, held)
-        spent = held.secret["spent"] + self.residual_bound(problem, len(erased), step, held)
+        prepared = "hessian" in held.secret
+        step = self.removal_step(self.hessian_after(records, erased, held), erased, held)
+        spent = held.secret["spent"] + self.residual_bound(records, len(erased), step, held)
         if not spent <= self.budget:
             if self.when_spent == "refuse":
                 raise BudgetExceeded(
                     f"the residual after this removal is bounded by {spent:.3g} > {self.budget:.3g}, all that noise={self.noise:g} "
                     "hides; learn afresh with a new perturbation"
                 )
-            again = self.learn(records, rng)
-            return Held(
-                again.weights, again.records, again.secret, again.gradient_evaluations, again.hessian_evaluations, True
-            )
+            return replace(self.learn(records, rng), retrained=True)
         outputs = len(held.weights)
+        secret = {name: value for name, value in held.secret.items() if name != "hessian"}
         return Held(
             held.weights + step,
-            problem.present,
-            {**held.secret, "spent": spent},
+            held.records - len(erased),
+            {**secret, "spent": spent},
             gradient_evaluations=len(erased) * outputs,
-            hessian_evaluations=records.slots * outputs,
+            hessian_evaluations=(len(erased) if prepared else records.slots) * outputs,
         )
 
-    def removal_step(self, problem: Problem, erased: Erased, held: Held) -> Weights:
-        """H⁻¹Δ: O(nd²) for the Hessian, O(d³) for the solve."""
-        slopes = self.curve.slope(held.weights @ erased.rows.T, self._coded(erased.labels))
-        pull = slopes @ erased.rows + len(erased) * self.regularization * held.weights
-        return newton_step(problem.hessian(held.weights), pull)
+    def hessian_after(self, records: Records, erased: Erased, held: Held) -> NDArray[np.float64]:
+        """∇²L(w; D′): the prepared Hessian less what the erased records put into it, or formed now."""
+        if "hessian" not in held.secret:
+            return self.problem(records, held.records - len(erased)).hessian(held.weights)
+        difference: NDArray[np.float64] = held.secret["hessian"] - self._of(erased).hessian(held.weights)
+        return difference
 
-    def residual_bound(self, problem: Problem, removed: int, step: Weights, held: Held) -> float:
+    def _of(self, erased: Erased) -> Problem:
+        """The erased records' own share of the objective, their regularisation included."""
+        return Problem(self.curve, erased.rows, self._coded(erased.labels), self.regularization, len(erased))
+
+    def removal_step(self, hessian: NDArray[np.float64], erased: Erased, held: Held) -> Weights:
+        """H⁻¹Δ, O(d³): Δ is the gradient of the erased records' share."""
+        return newton_step(hessian, self._of(erased).gradient(held.weights))
+
+    def residual_bound(self, records: Records, removed: int, step: Weights, held: Held) -> float:
         """What this removal adds to the residual norm at most."""
         if self.bound == "worst-case":
             b = newton.perturbation_quantile(law=self.law, noise=self.noise, dimension=step.size, failure=self.failure)
@@ -160,28 +176,31 @@ class CertifiedRemoval(Method):
                 third_derivative=self.curve.third_derivative,
                 lipschitz=self.curve.lipschitz,
                 regularization=self.regularization,
-                records=problem.present + removed,
+                records=held.records,
                 perturbation=b + held.secret["spent"],  # at least the solver's residual
                 removed=removed,
                 learned=held.secret["learned"],
             )
+        moved = np.linalg.norm(records.features @ step.T.astype(np.float32), axis=0).astype(np.float64)
+        lengths = np.linalg.norm(step, axis=1)
+        # the product is in float32: per row of norm ≤ 1 its error is below (d + 2)·2⁻²³‖s‖
+        moved = moved * (1 + 1e-4) + math.sqrt(records.slots) * (step.shape[1] + 2) * 2.0**-23 * lengths
         per_output = [
             newton.data_dependent_bound(
                 third_derivative=self.curve.third_derivative,
                 spectral_norm=held.secret["spectral_norm"],
-                step=float(np.linalg.norm(row)),
-                response=float(np.linalg.norm(problem.rows @ row)),
+                step=float(length),
+                response=float(response),
             )
-            for row in step
+            for length, response in zip(lengths, moved, strict=True)
         ]
         return float(np.linalg.norm(per_output))
 
     def proof_gap(self, records: Records, erased: Erased, held: Held) -> float:
         """log|det ∂(b − u)/∂b| of the removal that takes `held` to `records`: what Theorem 2 leaves out of ε."""
         after = self.problem(records, held.records - len(erased))
-        gone = Problem(self.curve, erased.rows, self._coded(erased.labels), self.regularization, len(erased))
-        step = self.removal_step(after, erased, held)
-        return lost_determinant(after, held.weights, step, gone.hessian(held.weights))
+        step = self.removal_step(self.hessian_after(records, erased, held), erased, held)
+        return lost_determinant(after, held.weights, step, self._of(erased).hessian(held.weights))
 
     def certificate(self, held: Held) -> Certificate:
         return Certificate(

@@ -18,7 +18,7 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "bench",
         help="compare with other deletion methods",
-        epilog="example: noisygd-delete bench compare --regularization 1e-2 --no-attack",
+        epilog="example: noisygd-delete bench compare --no-attack",
         allow_abbrev=False,
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")

@@ -10,6 +10,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -143,11 +144,11 @@ class Ledger:
     def releases(self) -> int:
         return sum(entry.event is not None for entry in self.entries)
 
-    def answered(self, request_id: str | None) -> Entry | None:
-        """The entry that served this request before."""
+    def answered(self, request_id: str | None) -> tuple[Entry, ...]:
+        """The entry that served this request before and all later ones; empty if none did."""
         if request_id is None:
-            return None
-        return next((entry for entry in self.entries if entry.request_id == request_id), None)
+            return ()
+        return tuple(dropwhile(lambda entry: entry.request_id != request_id, self.entries))
 
 
 def _link(digest: str, entry: Entry) -> tuple[str, str]:

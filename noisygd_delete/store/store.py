@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from ..accountant import Accountant, Event
 from ..curator import Curator, Model, Release, check_edit, check_fit
-from ..errors import InvalidParameter, InvalidRequest, NotLearned
+from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, NotLearned, StoreError
 from ..features import Schema
 from ..noisygd import Progress
 from ..plan import Plan
@@ -201,12 +201,9 @@ class Store:
         """One release that covers every pending edit."""
         if not self.pending_edits:
             raise InvalidRequest(f"{self.path}: no edits are pending; a release would cost budget and change nothing")
-        with self._changing(progress):
-            curator = self._curator(self.records, self.plan, self.pending_edits)
-            release = curator.publish(progress=progress)
-            with explained(self.path, _PRESENT):
-                self._commit(release, curator.accountant.events[-1])
-                self._catch_up()
+        with self._changing(progress), explained(self.path, _PRESENT):
+            release = self._released(self.pending_edits, None, progress)
+            self._catch_up()
         return release
 
     def serve(self, request: EditRequest, *, publish: bool = True, progress: Progress | None = None) -> Release:
@@ -218,9 +215,8 @@ class Store:
             InvalidRequest: with nothing changed.
         """
         with self._changing(progress):
-            told = self._ledger.answered(request.request_id)
-            if told is not None:
-                return self._told(told)
+            if self._ledger.answered(request.request_id):
+                return self._told(request.request_id)
             request = table.in_text(request)
             check_edit(self.records, self.plan, request)
             edits = self.records.resolve(request)
@@ -231,30 +227,27 @@ class Store:
 
     def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
         """What `serve` would do and what it would cost, having validated everything and changed nothing."""
+        if self._ledger.answered(request.request_id):
+            return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
         request = table.in_text(request)
         check_edit(self.records, self.plan, request)
         edits = len(self.records.resolve(request).slots)
+        answer: dict[str, Any] = {"edits": edits, "request_id_answered_before": False, "steps": 0}
+        if not (publish and self._ledger.releases):
+            return answer | {"publication": "left for later"}
         event = Event("unlearn", self.plan.delete_steps, self.pending_edits + edits, self.plan.mechanism)
-        known = self._ledger.answered(request.request_id) is not None
-        learned, current = self._ledger.releases > 0, self._ledger.head.model is not None
-        publication = "published" if current and self.accountant.affordable(event) else "withheld"
-        runs = learned and publish and publication == "published"
-        answer: dict[str, Any] = {
-            "edits": edits,
-            "request_id_answered_before": known,
-            "publication": publication if learned and publish else "left for later",
-            "steps": self.plan.delete_steps if runs else 0,
+        if self._ledger.head.model is None or not self.accountant.affordable(event):
+            return answer | {"publication": "withheld"}
+        ahead = Accountant(self.plan, [*self.accountant.events, event])
+        return answer | {
+            "publication": "published",
+            "steps": event.steps,
+            "gradient_evaluations": self.plan.gradient_evaluations["delete"],
+            "delta": delta,
+            "epsilon_before": self.accountant.dp_cumulative().epsilon(delta),
+            "epsilon_after": ahead.dp_cumulative().epsilon(delta),
+            "epsilon_deletion": self.plan.deletion.epsilon(delta),
         }
-        if runs:
-            ahead = Accountant(self.plan, [*self.accountant.events, event])
-            answer |= {
-                "gradient_evaluations": self.plan.gradient_evaluations["delete"],
-                "delta": delta,
-                "epsilon_before": self.accountant.dp_cumulative().epsilon(delta),
-                "epsilon_after": ahead.dp_cumulative().epsilon(delta),
-                "epsilon_deletion": self.plan.deletion.epsilon(delta),
-            }
-        return answer
 
     @contextmanager
     def _changing(self, progress: Progress | None) -> Iterator[None]:
@@ -282,15 +275,32 @@ class Store:
             self._records = None  # the mapping of the old content, before it changes
             table.apply(self._disk, self._layout, change.edits)
             pending = self.pending_edits + len(change.edits.slots)
+            release, failure = None, None
             if change.publish and self._ledger.releases:
-                curator = self._curator(self.records, self.plan, pending)
-                release = curator.publish(change.request_id, progress=progress)
-                self._commit(release, curator.accountant.events[-1])
-            else:
+                try:
+                    release = self._released(pending, change.request_id, progress)
+                except StoreError:
+                    raise
+                except NoisyGDDeleteError as error:
+                    failure = (
+                        error  # whatever stands in the way of a release, the rows are edited: say so in the ledger
+                    )
+            if release is None:
                 release = answers.pending(self._ledger, pending, change.request_id)
                 self._append("edit", release, self._ledger.head.model)
             self._catch_up()
             journal.clear(self._disk, self._layout)
+        if failure is not None:
+            raise StoreError(
+                f"{self.path}: the rows are edited and {pending} edits wait for a release, but none could be made: {failure}"
+            ) from failure
+        return release
+
+    def _released(self, pending: int, request_id: str | None, progress: Progress | None) -> Release:
+        """Noisy-GD from the published model, and the ledger entry that puts its result in force or withholds it."""
+        curator = self._curator(self.records, self.plan, pending)
+        release = curator.publish(request_id, progress=progress)
+        self._commit(release, curator.accountant.events[-1])
         return release
 
     def _commit(self, release: Release, event: Event, plan: dict[str, Any] | None = None) -> None:
@@ -329,10 +339,10 @@ class Store:
             return None
         return models.load_model(self._layout, self.plan, self._ledger.releases, digest)
 
-    def _told(self, entry: Entry) -> Release:
-        """The answer of an earlier request. Its model is there only while no later release has replaced it."""
-        published = entry.event is not None
-        release = answers.told(entry)
-        return (
-            replace(release, model=self._model()) if published and release.release == self._ledger.releases else release
-        )
+    def _told(self, request_id: str | None) -> Release:
+        """The answer of an earlier request: the release that covered it, with its model while no later one replaced it."""
+        kept, *later = self._ledger.answered(request_id)
+        covering = next((entry for entry in (kept, *later) if entry.event is not None), kept)
+        release = replace(answers.told(covering), request_id=request_id)
+        in_force = covering.event is not None and release.release == self._ledger.releases
+        return replace(release, model=self._model()) if in_force else release

@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import binom
 
 from noisygd_delete import EditRequest, losses
-from noisygd_delete.baselines import GradientAscent, exposure
+from noisygd_delete.audit import ShadowLikelihoodRatio, World
+from noisygd_delete.baselines import GradientAscent, OutputPerturbation, exposure
 from noisygd_delete.baselines.comparison import compare
 from noisygd_delete.baselines.line_up import Setting
 from noisygd_delete.cli import main
@@ -65,14 +66,22 @@ def test_scores() -> None:
 
 
 def test_engine_for_audits() -> None:
+    """A baseline runs under the package's shadow attack: barely private output perturbation shows the record before its
+    deletion and not after."""
     records = table("binary")
-
-    class World:
-        before, after = records, records.apply(EditRequest.delete([4]))
-
-    releases = exposure.engine(methods("binary")["Noisy-GD"])(World(), 3, np.random.default_rng(0))
-    assert [r.shape for r in releases] == [(3, 1, 6), (3, 1, 6)]
-    assert len(np.unique(releases[0])) > 10
+    absent = records.apply(EditRequest.delete([4]))
+    method = OutputPerturbation(FACTS["loss"], regularization=0.05, records=200, epsilon=2_000.0, delta=1e-5)
+    run = exposure.engine(method)
+    rng = np.random.default_rng(0)
+    worlds = [World(records, absent), World(absent, absent)]
+    shadows = [run(world, 60, rng) for world in worlds]
+    assert [r.shape for r in shadows[0]] == [(60, 1, 6), (60, 1, 6)]
+    before = ShadowLikelihoodRatio.fit(*shadows, observed=(1,))
+    after = ShadowLikelihoodRatio.fit(*shadows, observed=(2,))
+    fresh = [run(world, 60, rng) for world in worlds]
+    found = [(attack(fresh[0]) > 0).mean() - (attack(fresh[1]) > 0).mean() for attack in (before, after)]
+    assert found[0] > 0.7
+    assert found[1] < 0.35
 
 
 def test_comparison_runs_and_counts() -> None:

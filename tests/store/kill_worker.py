@@ -60,7 +60,7 @@ def main(folder: Path, kills: int, seed: int) -> dict[str, int]:
         run(copy, chance.uniform(0, 1.2 * longest))
         in_flight = (copy / "journal" / "request.json").exists()
         with Store.open(copy) as store:
-            happened = store.ledger.answered("r") is not None
+            happened = bool(store.ledger.answered("r"))
             counts["in flight" if in_flight else "after" if happened else "before"] += 1
             counts["lost"] += in_flight and not happened
             store.serve(REQUEST)

@@ -76,7 +76,7 @@ def test_a_crash_at_any_point_leaves_before_or_after(path: Path, tmp_path: Path,
         if at % 3 == 0:
             crashed(copy, lambda store: None, at // 3)  # the recovery dies as well
         with Store.open(copy) as store:
-            happened = store.ledger.answered("r") is not None
+            happened = bool(store.ledger.answered("r"))
             assert happened >= accepted, "an accepted request is never lost"
             assert len(store.ledger.entries) == 2 + happened, "done once, or not at all"
             assert store.ledger.releases == 1 + (happened and not later)

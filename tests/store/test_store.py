@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Accountant, Budget, EditRequest, Records, Release
+from noisygd_delete import Accountant, Budget, Curator, EditRequest, Records, Release
 from noisygd_delete.accountant import Event
 from noisygd_delete.errors import (
     AssumptionViolated,
@@ -25,7 +25,7 @@ from noisygd_delete.store import Store, absent, budget, status, table, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
-from .conftest import ROWS, SCHEMA, SLOTS, found, name, person, plan, records, row, traces
+from .conftest import ROWS, SCHEMA, SLOTS, Crash, CrashAt, found, name, person, plan, records, row, traces
 
 
 def everything(path: Path) -> dict[str, bytes]:
@@ -212,8 +212,11 @@ def test_erase_now_publish_later(path: Path) -> None:
     assert status(path)["pending_edits"] == 2
     with Store.open(path) as store:
         assert store.serve(EditRequest.delete([name(0)], request_id="r0")).status == "pending"
+        assert store.foresee(EditRequest.delete([name(0)], request_id="r0"))["publication"] == "answered before"
         release = store.publish()
         assert (release.edits, release.release) == (2, 2)
+        told = store.serve(EditRequest.delete([name(0)], request_id="r0"))  # now its release is there
+        assert (told.release, told.status, told.request_id, told.model is None) == (2, "published", "r0", False)
         with pytest.raises(InvalidRequest, match="no edits are pending"):
             store.publish()
     assert status(path)["pending_edits"] == 0
@@ -244,7 +247,39 @@ def test_a_spent_budget_withholds_the_publication_and_never_the_erasure(tmp_path
         release = store.relearn(plan(releases=8, budget=Budget(order=4, dp=8.0, deletion=0.5)))
         assert (release.kind, release.release, release.edits) == ("relearn", 3, 2)
         assert store.plan.releases == 8
+        assert store.serve(EditRequest.delete([name(1)], request_id="w")).release == 3
     assert verify(path).passed
+
+
+def serve(path: Path, request: EditRequest) -> Release:
+    with Store.open(path) as store:
+        return store.serve(request)
+
+
+@pytest.mark.parametrize("crash", [False, True])
+def test_what_stands_in_the_way_of_a_release_does_not_stand_in_the_way_of_erasure(
+    path, monkeypatch, crash: bool
+) -> None:
+    """For instance a newer version whose mechanism cannot resume the chain: the store must not be stuck on its journal."""
+
+    def refuses(*_: object, **__: object) -> None:
+        raise AssumptionViolated("planted")
+
+    if crash:
+        with Store.open(path, disk=CrashAt(8)) as store, pytest.raises(Crash):
+            store.serve(EditRequest.delete([name(3)], request_id="r"))
+        assert (path / "journal" / "request.json").exists()
+    with monkeypatch.context() as patched:
+        patched.setattr(Curator, "publish", refuses)
+        with pytest.raises(StoreError, match=r"the rows are edited and 1 edits wait for a release.*planted"):
+            serve(path, EditRequest.delete([name(3)], request_id="r"))
+        assert found(path, traces(3)) == []
+        assert verify(path).passed
+        with Store.open(path) as store:
+            assert store.pending_edits == 1
+            assert store.serve(EditRequest.delete([name(3)], request_id="r")).status == "pending"
+    with Store.open(path) as store:
+        assert store.publish().release == 2
 
 
 def test_every_record_may_go(path: Path) -> None:
@@ -268,7 +303,7 @@ def test_editing_before_the_first_model_waits_for_it(tmp_path: Path) -> None:
         assert store.learn().edits == 2
         with pytest.raises(InvalidParameter, match="relearn"):
             store.learn()
-        assert store.serve(EditRequest.delete([name(1)], request_id="early")).status == "pending"
+        assert store.serve(EditRequest.delete([name(1)], request_id="early")).kind == "learn"
 
 
 def test_relearning_with_more_slots_makes_room(path: Path) -> None:
