@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks import datasets, report
 from noisygd_delete import Budget, Curator, EditRequest, Model, Plan, Records, compare_plans, make_plan
-from noisygd_delete.curator import resume
+from noisygd_delete.learning import resume
 from noisygd_delete.noise import SecureNoise
 from noisygd_delete.planner.comparison import WAYS
 from noisygd_delete.precise import PreciseObjective

@@ -47,7 +47,9 @@ release = head.delete([3, 14, 159])
 accuracy = (head.predict(images[test]) == labels[test]).mean()
 promised = release.guarantees["deletion"].epsilon(1e-5)
 print(f"accuracy after deletion {accuracy:.3f}; {release.steps} steps")
-print(f"ε of the extractor {head.extractor_epsilon(1e-5):.2f}, of the head's deletion {plan.deletion.epsilon(1e-5):.2f}")
+print(
+    f"ε of the extractor {head.extractor_epsilon(1e-5):.2f}, of the head's deletion {plan.deletion.epsilon(1e-5):.2f}"
+)
 print(f"ε of both about a deleted record {promised:.2f}, at δ=1e-5")
 
 assert accuracy > 0.6

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from . import errors, losses
     from .accountant import Accountant
     from .budget import Budget
-    from .curator import Curator, Model, Release, learn, resume, unlearn
+    from .curator import Curator, Release
     from .estimators import NoisyGDClassifier as NoisyGDClassifier  # not in __all__: they need scikit-learn
     from .estimators import NoisyGDRegressor as NoisyGDRegressor
     from .estimators import RecordWisePipeline as RecordWisePipeline
     from .features import Schema
     from .guarantee import Guarantee
+    from .learning import Model, learn, resume, unlearn
     from .plan import Plan
     from .planner import make_plan
     from .planner.comparison import compare_plans
@@ -53,7 +54,7 @@ _HOMES = {
     "Curator": "curator",
     "EditRequest": "records",
     "Guarantee": "guarantee",
-    "Model": "curator",
+    "Model": "learning",
     "NoisyGDClassifier": "estimators",
     "NoisyGDRegressor": "estimators",
     "Plan": "plan",
@@ -61,12 +62,12 @@ _HOMES = {
     "Records": "records",
     "Release": "curator",
     "compare_plans": "planner.comparison",
-    "learn": "curator",
+    "learn": "learning",
     "make_plan": "planner",
-    "resume": "curator",
+    "resume": "learning",
     "Schema": "features",
     "Store": "store",
-    "unlearn": "curator",
+    "unlearn": "learning",
 }
 
 

@@ -19,6 +19,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("plan",),
     ("explain_nonconvex", "explain", "planner"),
     ("accountant",),
+    ("learning",),
     ("curator",),
     ("stream",),
     ("store",),

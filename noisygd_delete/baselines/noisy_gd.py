@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..curator import Curator, Model, learn, resume
+from ..curator import Curator
+from ..learning import Model, learn, resume
 from ..plan import Plan
 from ..records import Records
 from .base import Certificate, Erased, Held, Method

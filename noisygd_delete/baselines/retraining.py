@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..curator import learn
+from ..learning import learn
 from ..losses.base import Loss
 from ..plan import Plan
 from ..records import Records

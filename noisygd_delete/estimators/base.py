@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ..accountant import Accountant
 from ..budget import Budget
-from ..curator import Curator, Model, Release
+from ..curator import Curator, Release
 from ..errors import InvalidRecords, NotLearned
+from ..learning import Model
 from ..losses.base import Loss
 from ..plan import Plan
 from ..planner import make_plan

@@ -16,9 +16,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..accountant import Accountant, Event
-from ..curator import Curator, Model, Release, check_edit, check_fit
+from ..curator import Curator, Release
 from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, NotLearned, StoreError
 from ..features import Schema
+from ..learning import Model, check_edit, check_fit
 from ..noisygd import Progress
 from ..plan import Plan
 from ..records import EditRequest, Records

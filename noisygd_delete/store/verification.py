@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..curator import check_fit
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
+from ..learning import check_fit
 from . import models, presence, table
 from .database import connect
 from .disk import read

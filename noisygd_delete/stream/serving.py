@@ -10,9 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..accountant import Accountant
-from ..curator import Model, Release
+from ..curator import Release
 from ..errors import InvalidRequest, NotLearned
 from ..guarantee import Guarantee
+from ..learning import Model
 from ..records import EditRequest, Records
 from .batching import Batching
 from .report import Publication, StreamReport

@@ -1,4 +1,4 @@
-"""The table: a fixed number of slots, the null record, and edit requests that are validated whole before anything moves.
+"""The table: a fixed number of slots, ids and subjects, and the null record.
 
 n counts slots, is public and never changes; deleting a record writes the null record (zero row, label 0, no id) into its
 slot. Requests speak ids; `Records` alone resolves them to slots.
@@ -6,156 +6,14 @@ slot. Requests speak ids; `Records` alone resolves them to slots.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InvalidRecords, InvalidRequest
-
-Id = int | str
-Rows = NDArray[np.float32]
-Labels = NDArray[np.float64]
-
-
-def _numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.float64]:
-    """`value` as finite float64, or `error` naming what is wrong. Strings, objects and booleans are refused."""
-    try:
-        array = np.asarray(value)
-    except ValueError as problem:
-        raise error(f"{name} must be a rectangular array of numbers: {problem}") from problem
-    if array.dtype.kind not in "iuf":
-        raise error(f"{name} has dtype {array.dtype}; it must hold numbers (encode categories with a schema first)")
-    array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        raise error(f"{name} holds NaN or infinite values; replace or remove them: a certificate cannot cover them")
-    return array
-
-
-def _matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
-    array = _numbers(name, value, error)
-    if array.ndim != 2:
-        raise error(f"{name} has shape {array.shape}; it must be (rows, features)")
-    if array.size and not np.abs(array).max() <= np.finfo(np.float32).max:
-        raise error(f"{name} holds values too large for float32; scale the features by public bounds first")
-    return array.astype(np.float32)
-
-
-def _column(name: str, value: ArrayLike, length: int, error: type[Exception]) -> Labels:
-    array = _numbers(name, value, error)
-    if array.shape != (length,):
-        raise error(f"{name} has shape {array.shape}; it must be ({length},): one per row")
-    return array
-
-
-def check_ids(name: str, ids: Iterable[Any], error: type[Exception]) -> tuple[Id, ...]:
-    """Ids as a tuple of ints and strings without repeats."""
-    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
-        raise error(f"{name} must be a list of ids, not {type(ids).__name__}")
-    checked: list[Id] = []
-    for value in ids:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, str, np.integer, np.str_)):
-            raise error(f"{name} contains {value!r}; an id is a whole number or a string")
-        checked.append(str(value) if isinstance(value, str) else int(value))
-    if len(set(checked)) != len(checked):
-        seen: set[Id] = set()
-        repeated = next(value for value in checked if value in seen or seen.add(value))  # type: ignore[func-returns-value]
-        raise error(f"{name} names {repeated!r} more than once; each id must appear once")
-    return tuple(checked)
-
-
-@dataclass(frozen=True)
-class Insertion:
-    """New records for free slots: ids (None: numbered by the table), rows (r, features), labels (r,), subjects."""
-
-    ids: tuple[Id, ...] | None
-    rows: Rows
-    labels: Labels
-    subjects: tuple[Id, ...] | None = None
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-@dataclass(frozen=True)
-class EditRequest:
-    """One atomic edit of the table: all of it happens, or none.
-
-    deletions     ids to erase
-    subjects      data subjects all of whose rows are erased
-    replacements  id -> (row, label): the record keeps its id
-    insertion     records for free slots
-    request_id    the caller's random token: repeating it returns the first answer and costs nothing
-    """
-
-    deletions: tuple[Id, ...] = ()
-    subjects: tuple[Id, ...] = ()
-    replacements: Mapping[Id, tuple[Rows, float]] = field(default_factory=dict)
-    insertion: Insertion | None = None
-    request_id: str | None = None
-
-    def __post_init__(self) -> None:
-        check_ids("request ids", [*self.deletions, *self.replacements], InvalidRequest)
-        if not (self.deletions or self.subjects or self.replacements or self.insertion):
-            raise InvalidRequest("the request is empty; name at least one record to delete, replace or insert")
-        if self.request_id is not None and (not isinstance(self.request_id, str) or not self.request_id.strip()):
-            raise InvalidRequest(f"request_id={self.request_id!r} must be a non-empty string (a random token)")
-
-    @classmethod
-    def delete(
-        cls, ids: Iterable[Id] = (), *, subjects: Iterable[Id] = (), request_id: str | None = None
-    ) -> EditRequest:
-        """Erase records by id, or every row of the given data subjects."""
-        return cls(
-            deletions=check_ids("ids", ids, InvalidRequest),
-            subjects=check_ids("subjects", subjects, InvalidRequest),
-            request_id=request_id,
-        )
-
-    @classmethod
-    def replace(
-        cls, replacements: Mapping[Id, tuple[ArrayLike, float]], *, request_id: str | None = None
-    ) -> EditRequest:
-        """Put a new (row, label) in place of each named record: the old one is forgotten like a deleted one."""
-        if not isinstance(replacements, Mapping):
-            raise InvalidRequest("replacements must map each id to its new (row, label)")
-        checked: dict[Id, tuple[Rows, float]] = {}
-        for key, pair in replacements.items():
-            if not isinstance(pair, Sequence) or len(pair) != 2:
-                raise InvalidRequest(f"the replacement of {key!r} must be a pair (row, label)")
-            row = _matrix(f"the new row of {key!r}", np.atleast_2d(np.asarray(pair[0])), InvalidRequest)[0]
-            checked[key] = (row, float(_numbers(f"the new label of {key!r}", pair[1], InvalidRequest)))
-        return cls(replacements=checked, request_id=request_id)
-
-    @classmethod
-    def insert(
-        cls,
-        ids: Iterable[Id] | None,
-        rows: ArrayLike,
-        labels: ArrayLike,
-        *,
-        subjects: Iterable[Id] | None = None,
-        request_id: str | None = None,
-    ) -> EditRequest:
-        """Put new records into free slots. `ids=None` numbers them on from the highest number ever used."""
-        matrix = _matrix("rows", rows, InvalidRequest)
-        if not len(matrix):
-            raise InvalidRequest("the request is empty; give at least one row to insert")
-        checked = None if ids is None else check_ids("ids", ids, InvalidRequest)
-        owners = None if subjects is None else _subjects(subjects, len(matrix), InvalidRequest)
-        if checked is not None and len(checked) != len(matrix):
-            raise InvalidRequest(f"{len(checked)} ids were given for {len(matrix)} rows; give one id per row")
-        column = _column("labels", labels, len(matrix), InvalidRequest)
-        return cls(insertion=Insertion(checked, matrix, column, owners), request_id=request_id)
-
-
-def _subjects(subjects: Iterable[Id], length: int, error: type[Exception]) -> tuple[Id, ...]:
-    owners = tuple(str(s) if isinstance(s, str) else int(s) for s in subjects)
-    if len(owners) != length:
-        raise error(f"{len(owners)} subjects were given for {length} rows; give one subject per row")
-    return owners
+from ..errors import InvalidRecords, InvalidRequest
+from .request import EditRequest, Id, Insertion, Labels, Rows, check_ids, column, matrix, subject_names
 
 
 @dataclass(frozen=True)
@@ -192,12 +50,12 @@ class Records:
         subjects: Iterable[Id] | None = None,
         slots: int | None = None,
     ) -> None:
-        rows = _matrix("features", features, InvalidRecords)
-        column = _column("labels", labels, len(rows), InvalidRecords)
+        rows = matrix("features", features, InvalidRecords)
+        targets = column("labels", labels, len(rows), InvalidRecords)
         names = check_ids("ids", range(len(rows)) if ids is None else ids, InvalidRecords)
         if len(names) != len(rows):
             raise InvalidRecords(f"{len(names)} ids were given for {len(rows)} rows; give one id per row")
-        owners = None if subjects is None else _subjects(subjects, len(rows), InvalidRecords)
+        owners = None if subjects is None else subject_names(subjects, len(rows), InvalidRecords)
         total = len(rows) if slots is None else slots
         if isinstance(total, bool) or not isinstance(total, (int, np.integer)) or total < max(1, len(rows)):
             raise InvalidRecords(
@@ -206,7 +64,7 @@ class Records:
         free = int(total) - len(rows)
         self._take(
             np.concatenate([rows, np.zeros((free, rows.shape[1]), np.float32)]) if free else rows,
-            np.concatenate([column, np.zeros(free)]),
+            np.concatenate([targets, np.zeros(free)]),
             [*names, *[None] * free],
             None if owners is None else [*owners, *[None] * free],
         )
@@ -306,7 +164,7 @@ class Records:
         """
         erased = [self._slot(name) for name in request.deletions]
         if request.subjects:
-            erased += self._slots_of_subjects(request.subjects)
+            erased += self._slots_ofsubjects(request.subjects)
         replaced = [self._slot(name) for name in request.replacements]
         if len(set(erased + replaced)) != len(erased) + len(replaced):
             raise InvalidRequest("the request edits one record twice (by id and by subject?); name each record once")
@@ -349,7 +207,7 @@ class Records:
             )
         return self._slot_of[name]
 
-    def _slots_of_subjects(self, subjects: tuple[Id, ...]) -> list[int]:
+    def _slots_ofsubjects(self, subjects: tuple[Id, ...]) -> list[int]:
         if self._subjects is None:
             raise InvalidRequest("the table has no subjects; give Records(subjects=...), or delete by id")
         wanted = set(subjects)
