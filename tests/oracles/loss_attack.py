@@ -32,13 +32,13 @@ def hessian(value, scores, step=1e-3):
     return (matrices + matrices.swapaxes(-1, -2)) / 2
 
 
-def largest(objective, outputs, rng, draws=400):
+def largest(objective, outputs, rng, draws=200):
     """The largest value of `objective(scores)` that random search and Nelder-Mead find."""
     starts = np.concatenate([scale * rng.standard_normal((draws, outputs)) for scale in (0.3, 1.0, 3.0, 10.0, 30.0)])
     values = objective(starts)
     best = float(np.max(values))
-    for start in starts[np.argsort(values)[-3:]]:
-        found = minimize(lambda z: -float(objective(z[None])[0]), start, method="Nelder-Mead", options={"maxiter": 400})
+    for start in starts[np.argsort(values)[-2:]]:
+        found = minimize(lambda z: -float(objective(z[None])[0]), start, method="Nelder-Mead", options={"maxiter": 200})
         best = max(best, -float(found.fun))
     return best
 
