@@ -335,3 +335,14 @@ def test_grid_search_works_over_public_parameters(flowers):
     X, y, _ = flowers
     search = GridSearchCV(classifier(random_state=0), {"regularization": [1e-3, 1e-2]}, cv=2).fit(X, y)
     assert search.best_estimator_.score(X, y) > 0.8
+
+
+def test_all_rows_of_a_person_are_erased_together(flowers):
+    X, y, _ = flowers
+    people = [f"person-{i // 2}" for i in range(180)]
+    with pytest.raises(AssumptionViolated, match="rows_per_subject"):
+        classifier().fit(X, y, subjects=people)
+    model = classifier(rows_per_subject=2).fit(X, y, subjects=people)
+    release = model.delete(subjects=["person-3"])
+    assert (release.edits, release.guarantee.rows) == (2, 2)
+    assert not model._curator.records.features[6:8].any()

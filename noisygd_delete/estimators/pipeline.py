@@ -65,7 +65,6 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         for _, step in self.steps[:-1]:
             check_record_wise(step)
         fitted: Self = super().fit(X, y, **parameters)
-        self._probe(X)
         return fitted
 
     def _probe(self, X: Any) -> None:
