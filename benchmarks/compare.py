@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +23,8 @@ HEADINGS = {"adult": "Adult", "mnist": "MNIST 3-vs-8", "digits": "digits (ten cl
 
 LEGEND = f"""\
 Every row erases records at the (ε, δ) of its second column, δ = {DELTA:g}; "DP" is ε for the records still there, from one
-release. Times are ratios to one plain gradient step over the table, measured in the same run (one thread, a shared
-machine: read them to a factor of two); counts of gradients are exact. "n·" counts passes over the table: per-record
+release. Times are processor times as ratios to one plain gradient step over the table, measured in the same run on one
+thread of a shared machine; counts of gradients are exact. "n·" counts passes over the table: per-record
 gradients divided by n. Certified removal also forms one Hessian per deletion (d² numbers per record), between requests: neither
 column has it.
 A deletion of more than {LONGEST:,} steps is counted, not run (—).
@@ -89,15 +91,25 @@ HEADER = [
 ]
 
 
+def _with_attacks(rows: list[Row], before: list[dict[str, Any]]) -> list[Row]:
+    """The rows with the attack columns of an earlier run."""
+    columns = ("two_releases", "two_releases_verdict", "adaptive", "adaptive_verdict")
+    earlier = {row["method"]: {column: row[column] for column in columns} for row in before}
+    return [replace(row, **earlier.get(row.method, {})) for row in rows]
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks compare")
     parser.add_argument("--data", choices=list(datasets.ALL), action="append")
-    parser.add_argument("--no-attack", action="store_true")
+    parser.add_argument("--no-attack", action="store_true", help="take the attack columns from the last table, if any")
     chosen = parser.parse_args(arguments)
     command = " ".join(["python -m benchmarks compare", *arguments])
     measured = report.commit()
     for name in chosen.data or list(datasets.ALL):
-        parts, everything = [LEGEND], {}
+        stored = report.RESULTS / f"compare_{name}.json"
+        before = json.loads(stored.read_text()) if stored.exists() else {}
+        attacked = before.get("attacked", "") if chosen.no_attack else measured
+        parts, everything = [f"{LEGEND}\nThe attack columns are from commit {attacked}."], {"attacked": attacked}
         data = datasets.ALL[name]()
         for regularization in LAMBDAS:
             setting = Setting(data.loss, regularization, deletion=DELETION, dp=DP[name], delta=DELTA)
@@ -109,6 +121,8 @@ def main(arguments: list[str]) -> None:
                 attack=not chosen.no_attack,
                 told=partial(print, name, regularization, file=sys.stderr, flush=True),
             )
+            if chosen.no_attack:
+                rows = _with_attacks(rows, before.get(f"{regularization:g}", []))
             everything[f"{regularization:g}"] = [row.to_dict() for row in rows]
             sizes = f"{data.train.slots:,} records × {data.train.features.shape[1]}, λ = {regularization:g}"
             parts += [f"## {sizes}", report.table(HEADER, [line(row, data.train.slots) for row in rows])]
@@ -119,4 +133,4 @@ def main(arguments: list[str]) -> None:
         parts += ["## What each promises", promises]
         heading = f"Deletion methods side by side: {HEADINGS[name]}"
         print(report.write(f"compare_{name}", heading, command, "\n\n".join(parts), measured))
-        (report.RESULTS / f"compare_{name}.json").write_text(json.dumps(everything, indent=1) + "\n")
+        stored.write_text(json.dumps(everything, indent=1) + "\n")
