@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .features import Schema
     from .guarantee import Guarantee
     from .plan import Plan
-    from .planner import make_plan
+    from .planner import cheapest_plan, make_plan
     from .planner.comparison import compare_plans
     from .records import EditRequest, Records
     from .store import Store
@@ -38,6 +38,7 @@ __all__ = [
     "Release",
     "Schema",
     "Store",
+    "cheapest_plan",
     "compare_plans",
     "errors",
     "learn",
@@ -60,6 +61,7 @@ _HOMES = {
     "RecordWisePipeline": "estimators",
     "Records": "records",
     "Release": "curator",
+    "cheapest_plan": "planner",
     "compare_plans": "planner.comparison",
     "learn": "curator",
     "make_plan": "planner",
