@@ -83,10 +83,10 @@ def releases(chains: int = 20_000) -> None:
         step_size=5.0,
         utility=False,
     )
-    curator_events = {}
+    certified = {}
     for adaptive in (False, True):
         name = f"Noisy-GD, {'1-adaptive' if adaptive else 'fixed'} requests"
-        series[name], curator_events[name] = noisy_gd(plan, numbers, chains, adaptive=adaptive)
+        series[name], certified[name] = noisy_gd(plan, numbers, chains, adaptive=adaptive)
     rows = [
         {
             "releases after the deletion": number,
@@ -95,15 +95,15 @@ def releases(chains: int = 20_000) -> None:
                 for name, counts in series.items()
                 for kind, value in (("measured", counts[k].estimate), ("at least", counts[k].advantage))
             },
-            **{f"{name} (certified)": bound for name, bound in curator_events.items()},
+            **{f"{name} (certified)": bound for name, bound in certified.items()},
         }
         for k, number in enumerate(numbers)
     ]
     write_table("releases", rows)
-    plot_releases(numbers, series, curator_events)
+    plot_releases(numbers, series, certified)
     for name, counts in series.items():
         print(f"{name:<40} {counts[0].estimate:.3f} after 1 release, {counts[-1].estimate:.3f} after {numbers[-1]}")
-    for name, bound in curator_events.items():
+    for name, bound in certified.items():
         print(f"{name + ', certified':<40} {bound:.3f} for any number")
 
 
@@ -155,13 +155,12 @@ def noisy_gd(plan, numbers: Sequence[int], chains: int, *, adaptive: bool) -> tu
             weights = descend(weights, plan.delete_steps, victim, planted)
         seen = np.zeros(chains)
         scores[victim] = []
-        first = True
         for number in range(1, numbers[-1] + 1):
             weights = descend(weights, plan.delete_steps, 0.0, planted)
-            seen = seen - weights[:, 0, 0] if adaptive or first else seen
-            first = False
+            if adaptive or number == 1:
+                seen = seen - weights[:, 0, 0]
             if number in numbers:
-                scores[victim].append(seen.copy())
+                scores[victim].append(seen)
     erased_at = 3 if adaptive else 2
     curator = Curator(Records([[1.0], [0.0]], [0.0, 0.0], slots=n), plan)
     curator.learn()

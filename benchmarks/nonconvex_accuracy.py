@@ -9,9 +9,15 @@ import numpy as np
 from benchmarks import datasets, report
 from noisygd_delete import Budget, Curator, Plan, Records, losses, make_plan
 
-BUDGET = {"dp": (1.0, 1e-5), "deletion": (0.1, 1e-5)}
+BUDGETS = {
+    "adult": {"dp": (1.0, 1e-5), "deletion": (0.1, 1e-5)},
+    "digits": {
+        "dp": (8.0, 1e-5),
+        "deletion": (1.0, 1e-5),
+    },  # 1,497 records: a tight budget leaves no model any accuracy
+}
 DELETED = (1, 2, 3, 4, 5)
-UNITS = 8
+UNITS = 64
 REPEATS = 2
 
 
@@ -25,22 +31,25 @@ def tables(name: str) -> tuple[Records, Records]:
 
 
 def ways(loss: str) -> list[tuple[str, losses.Loss, dict]]:
-    outer = tuple((-1.0) ** j / UNITS for j in range(UNITS))
-    bent = losses.TanhNetwork(1.0, outer)
+    bent = losses.TanhNetwork(1.0, tuple((-1.0) ** j for j in range(UNITS)))
     found = {
         "logistic": [("sharp", losses.Logistic(1.0), {"regularization": lam}) for lam in (3e-3,)],
         "sigmoid": [
             ("sharp", losses.Sigmoid(1.0), {"regularization": 0.1}),
             ("composition", losses.Sigmoid(1.0), {"regularization": 1e-3}),
-            ("composition", losses.Sigmoid(1.0), {"regularization": 1e-2}),
         ],
         "tanh network": [
-            ("sharp", bent, {"regularization": 1.05 * bent.constants.weak_convexity}),
-            ("composition", bent, {"regularization": 1e-3}),
-            ("composition", bent, {"regularization": 1e-2}),
+            ("sharp", bent, {"regularization": 1.1 * bent.constants.weak_convexity, "start": "minimiser"}),
+            ("composition", bent, {"regularization": 0.3}),
         ],
     }
     return found[loss]
+
+
+def certificate_name(certificate: str, label: str, options: dict) -> str:
+    if certificate == "composition" or label == "logistic":
+        return certificate
+    return "sharp, weakly convex" + (", solve then diffuse" if "start" in options else "")
 
 
 def measure(train: Records, test: Records, plan: Plan) -> tuple[float, float]:
@@ -69,7 +78,7 @@ def main(arguments: list[str]) -> None:
                     loss,
                     records=train.slots,
                     features=train.features.shape[1],
-                    budget=Budget.from_epsilon_delta(**BUDGET),
+                    budget=Budget.from_epsilon_delta(**BUDGETS[name]),
                     certificate=certificate,
                     utility=False,
                     requests_per_learn=5,
@@ -80,7 +89,7 @@ def main(arguments: list[str]) -> None:
                     [
                         name if name == "adult" else "digits, even or odd",
                         label,
-                        "tight, weakly convex" if certificate == "sharp" and label != "logistic" else certificate,
+                        certificate_name(certificate, label, options),
                         f"{options['regularization']:.3g}",
                         f"{plan.noise_variance:.2g}",
                         f"{plan.learn_steps}",
@@ -91,10 +100,12 @@ def main(arguments: list[str]) -> None:
                 )
     header = ["data", "loss", "certificate", "λ", "σ²", "K_A", "K_Ā", "accuracy", "after deleting 5"]
     body = (
-        f"One budget: (ε, δ) = {BUDGET['dp']} for records that stay and {BUDGET['deletion']} for deleted ones (Definition 4.1), "
-        f"per release; means of {REPEATS} runs. The tanh network has {UNITS} hidden units with fixed outer weights ±1/{UNITS}. "
+        f"One budget per data set, (ε, δ) for records that stay and for deleted ones (Definition 4.1): {BUDGETS}. Means of {REPEATS} runs. The tanh network has {UNITS} hidden units with fixed outer weights ±1. "
         "Composition learns afresh after 5 requests. Theorem 5.2 is not in the table: at these sizes its steps cannot be run.\n\n"
         + report.table(header, rows)
+        + "\n\nReading: the share of the larger class is 0.757 on Adult. λ > β₋ holds the sigmoid loss to a regularisation that "
+        "leaves little to learn there; a network of h units of outer weight 1 shares the regularisation among them, so the same "
+        "condition costs it far less."
     )
     report.write(
         "nonconvex_accuracy",

@@ -44,8 +44,9 @@ class Gibbs:
         size is larger than G.22 allows.
         """
         run = self._run(step_size, noise_variance, records)
-        cost = self._prior(noise_variance)
-        for steps, edits in runs:
+        (learn_steps, _), *requests = runs  # a fresh learn starts from the prior, whatever was edited before it
+        cost = run(self._prior(noise_variance), learn_steps, 0)
+        for steps, edits in requests:
             cost = run(cost, steps, edits)
         return cost
 

@@ -11,9 +11,10 @@ import hashlib
 import importlib
 import inspect
 import json
+import re
 import textwrap
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from .framework import Statement
@@ -50,12 +51,18 @@ def functions(target: Any) -> list[FunctionType]:
 
 
 def _code(target: Any) -> str:
-    """Source as parsed, without docstrings."""
+    """Source as parsed, without docstrings, spaces and quotes (whose style differs between Python versions)."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(target)))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-    return ast.unparse(tree)
+    return re.sub(r"[\s'\"\\]", "", ast.unparse(tree))
+
+
+def _names(code: CodeType) -> set[str]:
+    """Names a function uses, those inside its lambdas, comprehensions and inner functions included."""
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*map(_names, inner))
 
 
 def source_hash(target: Any) -> str:
@@ -68,7 +75,7 @@ def source_hash(target: Any) -> str:
             return
         seen[name] = _code(item)
         for function in functions(item):
-            for referred in function.__code__.co_names:
+            for referred in sorted(_names(function.__code__)):
                 other = function.__globals__.get(referred)
                 if isinstance(other, FunctionType) and other.__module__.startswith(PACKAGE):
                     visit(other)

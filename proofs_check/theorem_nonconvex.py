@@ -130,7 +130,7 @@ def _theorem_deletion(claim, effort: int) -> Finding:
             expected = learn, delete
             learn = nonconvex.learn_steps_printed(order=power, deletion=goal, step_size=step, **shared)
             delete = nonconvex.delete_steps_printed(
-                learn_steps=learn, deletion=goal, step_size=step, batch=batch, records=records, **shared
+                order=power, deletion=goal, step_size=step, batch=batch, records=records, **shared
             )
             require(
                 max(abs(learn - expected[0]), abs(delete - expected[1])) <= 2, f"(19): {learn, delete} for {expected}"

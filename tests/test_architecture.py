@@ -28,7 +28,11 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
 )
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
-LAZY = {("plan", "explain"), ("explain", "planner"), ("explain_nonconvex", "planner")}  # inside functions: a plan explains itself on demand
+LAZY = {
+    ("plan", "explain"),
+    ("explain", "planner"),
+    ("explain_nonconvex", "planner"),
+}  # inside functions: a plan explains itself on demand
 HEAVY = {
     "torch": {"deep", "gradient", "baselines", "audit", "distributed"},
     "opacus": {"deep", "baselines"},

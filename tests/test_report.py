@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from noisygd_delete import Accountant, Budget, Curator, Records, losses, make_plan
+from noisygd_delete import Accountant, Budget, Curator, Guarantee, Records, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
@@ -26,6 +26,7 @@ from noisygd_delete.report import (
     store_report,
     verify_certificate,
 )
+from noisygd_delete.report.certificate import figures
 from noisygd_delete.report.curves import forgetting, utility
 from noisygd_delete.report.signing import canonical
 
@@ -280,6 +281,14 @@ def test_pages_escape_what_they_are_given_and_fetch_nothing(plan):
         assert "<img" not in page
         links = re.findall(r"""(?:src|href)=["']([^"'#][^"']*)|url\(([^#)][^)]*)\)|@import""", page)
         assert not links
+
+
+def test_a_bound_that_does_not_exist_is_null_and_not_a_number():
+    known_at_four = Guarantee(about="deletion", adjacency="definition-4.1", points=((4.0, 0.5),))
+    assert figures(known_at_four, order=4, delta=1e-6)["renyi"]["epsilon"] == 0.5
+    told = figures(known_at_four, order=8, delta=1e-6)
+    assert told["renyi"]["epsilon"] is None
+    canonical(told)
 
 
 def test_the_forgetting_curves_are_ordered_and_the_sharp_one_is_tight(plan):

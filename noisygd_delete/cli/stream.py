@@ -15,9 +15,9 @@ from ..errors import InvalidRequest
 from ..guarantee import Guarantee
 from ..records import Records
 from ..store import Store
-from ..stream import Batching, Stream, StreamReport
+from ..stream import Batching, Stream, StreamReport, forecast
 from ..stream.lines import read
-from .output import add_json, progress_bar, show
+from .output import DELTA, add_json, progress_bar, show
 from .requests import open_store
 
 _WITHHELD, _REFUSED = 3, 2
@@ -27,8 +27,8 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "stream",
         help="serve a file or pipe of requests: rows are erased at once, models are published in batches",
-        epilog='example line: {"request_id": "f81d4fae", "delete": ["17"]}. Run the same command again after a kill: what was '
-        "served costs nothing.",
+        epilog='example: noisygd-delete stream STORE requests.jsonl --batch 10 --dry-run; a line: {"request_id": "f81d4fae", '
+        '"delete": ["17"]}. Run the same command again after a kill: what was served costs nothing.',
         allow_abbrev=False,
     )
     parser.add_argument("store", metavar="STORE")
@@ -43,6 +43,7 @@ def register(commands: Any) -> None:
         help="choose --batch so that the budget's publications last for so many edits",
     )
     when.add_argument("--deadline", type=float, metavar="SECONDS", help="publish no later than this after an edit")
+    parser.add_argument("--dry-run", action="store_true", help="say what it would take and cost; change nothing")
     parser.add_argument("--holdout", metavar="FILE", help="public records: report the last model's accuracy on them")
     parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process to finish")
     add_json(parser)
@@ -51,6 +52,12 @@ def register(commands: Any) -> None:
 
 def _run(parsed: argparse.Namespace) -> int:
     with open_store(parsed) as store, _opened(parsed.requests) as file:
+        if parsed.dry_run:
+            table = parsed.csv or parsed.requests.endswith(".csv")
+            lines = read(file, store.schema, table=table)
+            told = forecast(store, lines, _batching(parsed, store), answered=store.ledger.answered, delta=DELTA)
+            show(parsed, told.to_dict(), told.text())
+            return 0
         stream = Stream(store, _batching(parsed, store), observable=())
         holdout = _holdout(parsed, store)
         total = sum(1 for line in file if line.strip()) if file.seekable() else 0

@@ -53,15 +53,15 @@ def plan_near_gibbs(problem: Problem) -> Plan:
 
 def _check(problem: Problem) -> None:
     constants = problem.loss.constants
-    if not math.isfinite(constants.range):
-        raise AssumptionViolated(
-            f"the {problem.loss.name} loss has range ω={constants.range:g}: Theorem 5.2 needs a bounded loss. Use a bounded "
-            f"one, λ > β₋={constants.weak_convexity:g} with certificate='sharp', or certificate='composition'"
-        )
     if not constants.proven:
         raise AssumptionViolated(
             f"the {problem.loss.name} loss only declares its constants; Theorem 5.2 needs proven ones: use "
             "certificate='composition'"
+        )
+    if not math.isfinite(constants.range):
+        raise AssumptionViolated(
+            f"the {problem.loss.name} loss has range ω={constants.range:g}: Theorem 5.2 needs a bounded loss. Use a bounded "
+            f"one, λ > β₋={constants.weak_convexity:g} with certificate='sharp', or certificate='composition'"
         )
     if problem.deletion_notion == "pairwise":
         raise InvalidParameter(

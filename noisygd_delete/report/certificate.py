@@ -233,8 +233,8 @@ def figures(guarantee: Guarantee, *, order: float, delta: float) -> dict[str, An
         "about": guarantee.about,
         "adjacency": guarantee.adjacency,
         "rows_per_subject": guarantee.rows,
-        "renyi": {"order": order, "epsilon": slackened.renyi(order)},
-        "approximate": {"epsilon": slackened.epsilon(delta), "delta": delta},
+        "renyi": {"order": order, **_finite({"epsilon": slackened.renyi(order)})},
+        "approximate": {**_finite({"epsilon": slackened.epsilon(delta)}), "delta": delta},
         "gdp": slackened.gdp,
         "advantage": slackened.advantage,
         "slack": guarantee.slack,
@@ -243,7 +243,7 @@ def figures(guarantee: Guarantee, *, order: float, delta: float) -> dict[str, An
 
 
 def _finite(numbers: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no infinity: an unbounded constant is null."""
+    """JSON has no infinity: a constant or a bound that does not exist is null."""
     return {name: None if value == float("inf") else value for name, value in numbers.items()}
 
 

@@ -12,6 +12,7 @@ total is bounded by the plan's `releases=N`, which caps it beforehand.
 """
 
 from .batching import Batching
+from .forecast import Forecast, forecast
 from .report import Publication, StreamReport
 from .requesters import Adaptive, NonAdaptive, Requester
 from .serving import Curating, Stream, interact
@@ -20,10 +21,12 @@ __all__ = [
     "Adaptive",
     "Batching",
     "Curating",
+    "Forecast",
     "NonAdaptive",
     "Publication",
     "Requester",
     "Stream",
     "StreamReport",
+    "forecast",
     "interact",
 ]

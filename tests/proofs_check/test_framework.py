@@ -135,7 +135,11 @@ def helper(x):
 
 def licensed(x):
     """Docstring."""
-    return 2 * helper(x)  # comment
+    return 2 * helper(x) + sum(map(lambda y: other(y), [x]))  # comment
+
+
+def other(y):
+    return y * y
 '''
 
 
@@ -144,6 +148,7 @@ def licensed(x):
     [
         ("2 * helper(x)", "3 * helper(x)", True),
         ("x + 1", "x + 2", True),  # in the helper
+        ("y * y", "y + y", True),  # in a helper that only a lambda mentions
         ("# comment", "# another", False),
         ('"""Docstring."""', '"""Other words."""', False),
         ("2 * helper(x)", "(2\n        * helper(x))", False),

@@ -1,0 +1,133 @@
+"""What serving a stream would take and cost, before anything is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from ..accountant import Accountant, Event
+from ..errors import InvalidRequest
+from ..plan import Plan
+from ..records import EditRequest, Records
+from .batching import Batching
+
+
+class Foreseeing(Protocol):
+    """What a forecast needs to know of a curator: the one in memory and the one on disk both have it."""
+
+    @property
+    def plan(self) -> Plan: ...
+
+    @property
+    def accountant(self) -> Accountant: ...
+
+    @property
+    def records(self) -> Records: ...
+
+    @property
+    def pending_edits(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Judged against the table as it is now: a request that an earlier one of the stream makes possible counts as refused.
+
+    releases  publications the budget allows; `withheld` says whether it ends before the stream does
+    epsilon_before, epsilon_after   at `delta`, of a record still there, over all releases
+    epsilon_deletion                of an erased record, from its release on
+    """
+
+    requests: int
+    repeated: int
+    refused: int
+    edits: int
+    releases: int
+    withheld: bool
+    steps: int
+    gradient_evaluations: int
+    delta: float
+    epsilon_before: float | None
+    epsilon_after: float | None
+    epsilon_deletion: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def text(self) -> str:
+        lines = [
+            f"would serve {self.requests - self.repeated - self.refused} of {self.requests} requests ({self.repeated} answered before, "
+            f"{self.refused} refused): {self.edits} edits, {self.releases} releases, {self.steps} steps, "
+            f"{self.gradient_evaluations} record gradients"
+        ]
+        if self.withheld:
+            lines.append("the budget ends before the requests do: rows would be erased, later releases withheld")
+        if self.epsilon_before is not None and self.epsilon_after is not None:
+            lines.append(
+                f"a record still there, over all releases: ε={self.epsilon_before:.4g} now, ε={self.epsilon_after:.4g} after "
+                f"(δ={self.delta:g})"
+            )
+        lines.append(f"an erased record, from its release on: ε={self.epsilon_deletion:.4g} (δ={self.delta:g})")
+        return "\n".join(lines)
+
+
+def forecast(
+    curator: Foreseeing,
+    requests: Iterable[EditRequest | InvalidRequest],
+    batching: Batching,
+    *,
+    answered: Callable[[str | None], object] = lambda _: None,
+    delta: float = 1e-6,
+) -> Forecast:
+    """Count what `Stream` would do; deadlines are taken as not reached.
+
+    Args:
+        answered: what a request with this id was told before, None if it is new.
+    """
+    plan, ahead = curator.plan, Accountant(curator.plan, curator.accountant.events)
+    learned = bool(ahead.events)
+    before = ahead.dp_cumulative().epsilon(delta) if learned else None
+    total = repeated = refused = edits = releases = 0
+    waiting, withheld = curator.pending_edits, False
+
+    def publish() -> None:
+        nonlocal releases, waiting, withheld
+        event = Event("unlearn", plan.delete_steps, waiting, plan.mechanism)
+        if withheld or not learned or not ahead.affordable(event):
+            withheld = learned
+            return
+        ahead.record(event)
+        releases, waiting = releases + 1, 0
+
+    for request in requests:
+        total += 1
+        if isinstance(request, InvalidRequest):
+            refused += 1
+            continue
+        if answered(request.request_id) is not None:
+            repeated += 1
+            continue
+        try:
+            slots = len(curator.records.resolve(request).slots)
+        except InvalidRequest:
+            refused += 1
+            continue
+        edits, waiting = edits + slots, waiting + slots
+        if batching.size is not None and waiting >= batching.size:
+            publish()
+    if waiting:
+        publish()
+    return Forecast(
+        requests=total,
+        repeated=repeated,
+        refused=refused,
+        edits=edits,
+        releases=releases,
+        withheld=withheld,
+        steps=releases * plan.delete_steps,
+        gradient_evaluations=releases * plan.gradient_evaluations["delete"],
+        delta=delta,
+        epsilon_before=before,
+        epsilon_after=ahead.dp_cumulative().epsilon(delta) if learned else None,
+        epsilon_deletion=plan.deletion.epsilon(delta),
+    )
