@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .guarantee import Guarantee
     from .learning import Model, learn, resume, unlearn
     from .plan import Plan
-    from .planner import make_plan
+    from .planner import cheapest_plan, make_plan
     from .planner.comparison import compare_plans
     from .records import EditRequest, Records
     from .store import Store
@@ -39,6 +39,7 @@ __all__ = [
     "Release",
     "Schema",
     "Store",
+    "cheapest_plan",
     "compare_plans",
     "errors",
     "learn",
@@ -61,6 +62,7 @@ _HOMES = {
     "RecordWisePipeline": "estimators",
     "Records": "records",
     "Release": "curator",
+    "cheapest_plan": "planner",
     "compare_plans": "planner.comparison",
     "learn": "learning",
     "make_plan": "planner",

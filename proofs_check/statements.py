@@ -23,6 +23,7 @@ GROUPS = (
     "theorem_nonconvex",
     "sharp",
     "sharp_utility",
+    "accounting",
     "losses",
     "certified_removal",
 )
