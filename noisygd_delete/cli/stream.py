@@ -18,7 +18,7 @@ from ..store import Store
 from ..stream import Batching, Stream, StreamReport
 from ..stream.lines import read
 from .output import add_json, progress_bar, show
-from .requests import open_store
+from .requests import add_tombstones, open_store
 
 _WITHHELD, _REFUSED = 3, 2
 
@@ -45,6 +45,7 @@ def register(commands: Any) -> None:
     when.add_argument("--deadline", type=float, metavar="SECONDS", help="publish no later than this after an edit")
     parser.add_argument("--holdout", metavar="FILE", help="public records: report the last model's accuracy on them")
     parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process to finish")
+    add_tombstones(parser)
     add_json(parser)
     parser.set_defaults(run=_run)
 

@@ -62,11 +62,11 @@ def now() -> str:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The entries, read whole and checked link by link."""
+    """The entries, read whole and checked link by link. `digests[k]` seals entries 0 to k: the hash chain."""
 
     path: Path
     entries: tuple[Entry, ...]
-    digest: str
+    digests: tuple[str, ...]
 
     @classmethod
     def create(cls, disk: Disk, path: Path, first: Entry) -> Ledger:
@@ -78,7 +78,7 @@ class Ledger:
             )
             body, digest = _link(_START, first)
             connection.execute("INSERT INTO entries VALUES (1, ?, ?)", (body, digest))
-        return cls(path, (first,), digest)
+        return cls(path, (first,), (digest,))
 
     @classmethod
     def read(cls, path: Path) -> Ledger:
@@ -91,7 +91,7 @@ class Ledger:
             rows = connection.execute("SELECT number, body, digest FROM entries ORDER BY number").fetchall()
         if not rows:
             raise StoreCorrupt(f"{path}: the ledger is empty; restore the store from a backup")
-        digest, entries = _START, []
+        digest, entries, digests = _START, [], []
         for expected, (number, body, stated) in enumerate(rows, start=1):
             digest = hashlib.sha256(f"{digest}{body}".encode()).hexdigest()
             if number != expected or digest != stated:
@@ -100,7 +100,8 @@ class Ledger:
                     "Nothing in it can be trusted; restore the store from a backup"
                 )
             entries.append(_parse(path, expected, body))
-        ledger = cls(path, tuple(entries), digest)
+            digests.append(digest)
+        ledger = cls(path, tuple(entries), tuple(digests))
         try:
             Schema.from_dict(ledger.schema)
             ledger.accountant  # noqa: B018 -- refuses a history that could not have happened
@@ -112,10 +113,10 @@ class Ledger:
 
     def append(self, disk: Disk, entry: Entry) -> Ledger:
         """Commit one more entry: the instant at which a request has happened."""
-        body, digest = _link(self.digest, entry)
+        body, digest = _link(self.digests[-1], entry)
         with connect(self.path) as connection, transaction(connection, disk, self.path):
             connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (len(self.entries) + 1, body, digest))
-        return replace(self, entries=(*self.entries, entry), digest=digest)
+        return replace(self, entries=(*self.entries, entry), digests=(*self.digests, digest))
 
     @property
     def head(self) -> Entry:
