@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import dropwhile
@@ -89,6 +90,11 @@ class Ledger:
         """
         with connect(path) as connection:
             rows = connection.execute("SELECT number, body, digest FROM entries ORDER BY number").fetchall()
+        return cls.from_rows(path, rows)
+
+    @classmethod
+    def from_rows(cls, path: Path, rows: Sequence[tuple[int, str, str]]) -> Ledger:
+        """The ledger of these (number, body, digest)."""
         if not rows:
             raise StoreCorrupt(f"{path}: the ledger is empty; restore the store from a backup")
         digest, entries, digests = _START, [], []
