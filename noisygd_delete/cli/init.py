@@ -12,6 +12,7 @@ from ..records import Records
 from ..store import Store
 from .output import add_json, show
 from .plan import add_plan_arguments, plan_from
+from .requests import add_tombstones, tombstones_from
 
 
 def register(commands: Any) -> None:
@@ -32,6 +33,7 @@ def register(commands: Any) -> None:
     source.add_argument("--draft-schema", metavar="FILE", help="write a first draft of the schema and stop")
     parser.add_argument("--slots", type=int, metavar="N", help="n, with room for insertions; default: as many as rows")
     parser.add_argument("--dry-run", action="store_true", help="check everything and show the plan; write nothing")
+    add_tombstones(parser)
     add_plan_arguments(parser)
     add_json(parser)
     parser.set_defaults(run=_run, loss=None, radius=None)  # the schema decides, unless told otherwise
@@ -60,7 +62,9 @@ def _create(parsed: argparse.Namespace) -> int:
     if parsed.store is None:
         raise InvalidParameter("give STORE, the folder to make")
     schema = _schema(parsed)
-    encoded = schema.encode_file(parsed.data, parsed.delimiter)
+    tombstones, encoded = tombstones_from(parsed), schema.encode_file(parsed.data, parsed.delimiter)
+    if tombstones is not None:
+        tombstones.refuse(encoded.ids or ())
     records = Records(encoded.rows, encoded.labels, encoded.ids, encoded.subjects, slots=parsed.slots)
     _fill_loss(parsed, schema)
     plan = plan_from(parsed, records=records.slots, features=schema.features)

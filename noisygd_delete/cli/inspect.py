@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..accountant import statement_text
-from ..errors import InvalidParameter, StoreLocked
-from ..store import absent, budget, status, tokens, verify
-from .output import show, store_command
+from ..errors import InvalidParameter, StoreCorrupt, StoreLocked
+from ..store import Verification, absent, budget, status, tokens, verify
+from .output import read_certificate, show, store_command
 from .requests import open_store
 
 _INTEGRITY = 5
@@ -40,6 +40,12 @@ def register(commands: Any) -> None:
             _add_questions(parser)
         if name == "verify":
             parser.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
+            parser.add_argument(
+                "--certificate",
+                metavar="FILE",
+                help="the last certificate issued, kept outside: shows whether an older copy of the store was put back",
+            )
+            parser.add_argument("--public-key", metavar="FILE", help="public key that must have signed the certificate")
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
@@ -131,10 +137,26 @@ def _measures(values: Mapping[str, Any]) -> str:
 def _verify(parsed: argparse.Namespace) -> int:
     if parsed.absent is not None:
         return _absent(parsed)
+    certificate = None if parsed.certificate is None else read_certificate(parsed.certificate)
     result = verify(parsed.store, wait=parsed.wait)
+    if certificate is not None:
+        result = _continues(parsed, result, certificate)
     text = "\n".join([f"checked: {check}" for check in result.checked] + [f"FAULT: {fault}" for fault in result.faults])
     show(parsed, result.to_dict(), f"{text}\n{'sound' if result.passed else 'NOT sound'}")
     return 0 if result.passed else _INTEGRITY
+
+
+def _continues(parsed: argparse.Namespace, result: Verification, certificate: Any) -> Verification:
+    """The same verification, and whether the ledger goes on from the state that the certificate was issued in."""
+    from ..report.ledger import ledger_of
+    from ..report.verification import history_fault
+
+    try:
+        fault = history_fault(ledger_of(parsed.store), certificate, public_key=parsed.public_key)
+    except StoreCorrupt as error:  # a broken ledger continues nothing
+        fault = str(error)
+    faults = result.faults if fault is None or fault in result.faults else (*result.faults, fault)
+    return Verification((*result.checked, "the ledger continues from the certificate"), faults)
 
 
 def _absent(parsed: argparse.Namespace) -> int:

@@ -18,11 +18,21 @@ def register(commands: Any) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("file", metavar="FILE", help="new file for the private key; never overwritten")
+    parser.add_argument(
+        "--tombstones", metavar="LIST", help="make the key of a list of erased ids instead, and the empty list"
+    )
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(parsed: argparse.Namespace) -> int:
+    if parsed.tombstones is not None:
+        from ..store import Tombstones
+
+        Tombstones.create(parsed.tombstones, parsed.file)
+        made = {"key": parsed.file, "tombstones": parsed.tombstones}
+        show(parsed, made, f"key {parsed.file} (keep it apart from the list)\nempty list {parsed.tombstones}")
+        return 0
     from ..report.signing import new_key
 
     name = new_key(parsed.file)

@@ -7,8 +7,10 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from ..errors import InvalidParameter
 from ..noisygd import Progress
 
 DELTA = 1e-6  # of the (ε, δ) figures that commands show without being asked for another
@@ -35,6 +37,14 @@ def store_command(
 def show(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> None:
     """The answer as JSON when asked for, else as text."""
     print(json.dumps(answer, ensure_ascii=False, indent=2, allow_nan=False) if parsed.json else text)
+
+
+def read_certificate(file: str) -> Any:
+    """The JSON in a file that is said to hold a certificate."""
+    try:
+        return json.loads(Path(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidParameter(f"cannot read a certificate from {file}: {error}") from error
 
 
 @contextmanager

@@ -12,12 +12,12 @@ from typing import Any
 
 from .. import losses
 from ..curator import Release
-from ..errors import InvalidRequest
+from ..errors import InvalidParameter, InvalidRequest
 from ..noisygd import Progress
 from ..plan import Plan
 from ..planner import make_plan
 from ..records import EditRequest
-from ..store import Store
+from ..store import Store, Tombstones
 from .output import DELTA, progress_bar, show, store_command
 from .plan import add_plan_arguments, budget_from, loss_from
 
@@ -78,11 +78,32 @@ def _request_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--request-id", metavar="TOKEN", help="random token: repeating it returns the first answer")
     parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
     parser.add_argument("--dry-run", action="store_true", help="check everything; change nothing")
+    add_tombstones(parser)
+
+
+def add_tombstones(parser: argparse.ArgumentParser) -> None:
+    """A list of erased ids, kept outside the store."""
+    group = parser.add_argument_group("refusing erased ids (made by `keygen KEY --tombstones LIST`)")
+    group.add_argument("--tombstones", metavar="LIST", help="note ids erased, refuse ids erased before")
+    group.add_argument("--tombstone-key", metavar="KEY", help="its key")
+
+
+def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
+    """The list that the arguments name, if they name one."""
+    path, key = getattr(parsed, "tombstones", None), getattr(parsed, "tombstone_key", None)
+    if path is None and key is None:
+        return None
+    if path is None or key is None:
+        raise InvalidParameter("--tombstones and --tombstone-key go together; give both")
+    for file in (path, key):
+        if Path(file).absolute().is_relative_to(Path(parsed.store).absolute()):
+            raise InvalidParameter(f"{file} lies inside the store; keep it elsewhere")
+    return Tombstones(path, key)
 
 
 def open_store(parsed: argparse.Namespace) -> Store:
     """The store, having finished an interrupted request first and said so."""
-    store = Store.open(parsed.store, wait=parsed.wait)
+    store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed))
     if store.recovered is not None:
         print(f"a request that had been interrupted was finished first: {sentence(store.recovered)}", file=sys.stderr)
     return store

@@ -18,7 +18,7 @@ from ..store import Store
 from ..stream import Batching, Stream, StreamReport, forecast
 from ..stream.lines import read
 from .output import DELTA, add_json, progress_bar, show
-from .requests import open_store
+from .requests import add_tombstones, open_store
 
 _WITHHELD, _REFUSED = 3, 2
 
@@ -46,6 +46,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what it would take and cost; change nothing")
     parser.add_argument("--holdout", metavar="FILE", help="public records: report the last model's accuracy on them")
     parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process to finish")
+    add_tombstones(parser)
     add_json(parser)
     parser.set_defaults(run=_run)
 

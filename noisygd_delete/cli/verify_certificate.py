@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidParameter
-from .output import add_json, show
+from .output import add_json, read_certificate, show
 
 
 def register(commands: Any) -> None:
@@ -29,10 +26,6 @@ def register(commands: Any) -> None:
 def _run(parsed: argparse.Namespace) -> int:
     from ..report.verification import verify_certificate
 
-    try:
-        certificate = json.loads(Path(parsed.file).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidParameter(f"cannot read a certificate from {parsed.file}: {error}") from error
-    answer = verify_certificate(certificate, public_key=parsed.public_key, model=parsed.model)
+    answer = verify_certificate(read_certificate(parsed.file), public_key=parsed.public_key, model=parsed.model)
     show(parsed, answer.to_dict(), answer.text())
     return 0 if answer.passed else 5

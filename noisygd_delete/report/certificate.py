@@ -40,6 +40,8 @@ class Erasure:
     checked      what was checked on the store afterwards, in words, with the result
     audit        results of an audit run, if any: {"name", "measured_lower_bound", "claimed_advantage"}
     controller   who answers for the data (an organisation)
+    ledger_entries, ledger_sha256   length of the store's hash chain when this was issued, and its last link: what
+                 `verify --certificate` holds a store against
     """
 
     rows: int
@@ -53,9 +55,13 @@ class Erasure:
     checked: str | None = None
     audit: tuple[Mapping[str, Any], ...] = ()
     controller: str | None = None
+    ledger_entries: int | None = None
+    ledger_sha256: str | None = None
 
     def __post_init__(self) -> None:
         count("rows", self.rows)
+        if (self.ledger_entries is None) != (self.ledger_sha256 is None):
+            raise InvalidParameter("ledger_entries and ledger_sha256 describe the same state: give both or neither")
         choice("status", self.status, STATUSES)
         if (self.release is None) != (self.status != "published"):
             raise InvalidParameter(f"status={self.status!r} and release={self.release!r} contradict each other")
@@ -123,7 +129,12 @@ def erasure_certificate(
             "model_before_sha256": erasure.model_before,
             "model_after_sha256": erasure.model_after,
         },
-        "evidence": {"checked": erasure.checked, "audit": [dict(result) for result in erasure.audit]},
+        "evidence": {
+            "checked": erasure.checked,
+            "audit": [dict(result) for result in erasure.audit],
+            "ledger_entries": erasure.ledger_entries,
+            "ledger_sha256": erasure.ledger_sha256,
+        },
         "public_facts": {
             "plan": plan.to_dict(),
             "ledger": [event.to_dict() for event in events],
@@ -148,6 +159,8 @@ def erasure_of(facts: Mapping[str, Any]) -> Erasure:
         checked=facts["evidence"]["checked"],
         audit=tuple(facts["evidence"]["audit"]),
         controller=facts["identity"]["controller"],
+        ledger_entries=facts["evidence"]["ledger_entries"],
+        ledger_sha256=facts["evidence"]["ledger_sha256"],
     )
     if request["deadline"] != erasure.deadline:
         raise InvalidParameter(f"deadline={request['deadline']!r} is not one month after {erasure.received!r}")

@@ -73,6 +73,8 @@ def erasure_in(
         checked=checked,
         audit=tuple(audit),
         controller=controller,
+        ledger_entries=len(ledger.entries),
+        ledger_sha256=ledger.digests[-1],
     )
     plans = [entry.plan for entry in ledger.entries[: last + 1] if entry.plan is not None]
     return erasure, Plan.from_dict(plans[-1]), events

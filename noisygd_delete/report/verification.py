@@ -13,6 +13,7 @@ from .. import __version__
 from ..errors import NoisyGDDeleteError
 from ..plan import Plan
 from ..planner import make_plan
+from ..store.ledger import Ledger
 from .certificate import BLOCKS, FORMAT, statement
 from .signing import key_id, read_public, signed_by
 
@@ -63,6 +64,32 @@ def verify_certificate(
         if model is not None:
             checks.append(_model(certificate, model))
     return Verification(tuple(checks))
+
+
+def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | None = None) -> str | None:
+    """What is wrong if the store with this ledger does not continue from the state in which a certificate was issued.
+
+    An old copy of a whole store agrees with itself; only something kept outside it can tell that it is old. The
+    certificate names one link of the ledger's hash chain, so any history without that very link is another one.
+    """
+    for check in (_format(certificate), _signature(certificate, public_key)):
+        if not check.passed:
+            return f"the certificate cannot be relied on: {check.detail}"
+    evidence = certificate["evidence"] if isinstance(certificate["evidence"], Mapping) else {}
+    entries, digest = evidence.get("ledger_entries"), evidence.get("ledger_sha256")
+    if type(entries) is not int or entries < 1 or not isinstance(digest, str):
+        return "the certificate does not say what the ledger was when it was issued; take one issued from a store"
+    if entries > len(ledger.entries):
+        return (
+            f"the ledger has {len(ledger.entries)} entries, and {entries} when the certificate was issued: an older copy "
+            "of the store was put back. Carry out again every erasure made since, or restore the newer copy"
+        )
+    if ledger.digests[entries - 1] != digest:
+        return (
+            f"entry {entries} of the ledger is not the one that the certificate was issued after: this is another store, "
+            "or an older copy that was put back and used"
+        )
+    return None
 
 
 def _format(certificate: Any) -> Check:

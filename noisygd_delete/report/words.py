@@ -15,7 +15,7 @@ ADAPTIVITY = (
 NOT_COVERED = (
     "models published before the erasure, and copies of them that others hold",
     "backups, snapshots, logs and exports outside the store, and copies of the data held elsewhere",
-    "worn or remapped cells of the storage device",
+    "worn or remapped cells of the storage device (encrypt the volume: destroying its key destroys them too)",
     "records of other people that mention this person",
     "other models, embeddings or feature extractors trained on the same data",
     "what the data of everybody else reveals about this person",

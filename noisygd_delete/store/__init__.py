@@ -2,6 +2,7 @@
 
 from .overview import budget, status
 from .store import Store
+from .tombstones import Tombstones
 from .verification import Verification, absent, tokens, verify
 
-__all__ = ["Store", "Verification", "absent", "budget", "status", "tokens", "verify"]
+__all__ = ["Store", "Tombstones", "Verification", "absent", "budget", "status", "tokens", "verify"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from ..errors import StoreCorrupt
 from ..records import SlotEdits
 from .disk import Disk, read
 from .layout import FORMAT, ROW, Layout
+
+_SEAL = 65  # characters of the SHA-256 in front of the request, with its line end
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Change:
     def to_bytes(self) -> bytes:
         held = np.array([name is not None for name in self.edits.ids], dtype=bool)
         rows = np.ascontiguousarray(self.edits.rows[held], dtype=ROW)  # an erased slot's row is zero: not written out
-        return json.dumps(
+        body = json.dumps(
             {
                 "format": FORMAT,
                 "base": self.base,
@@ -45,11 +48,15 @@ class Change:
                 "next_id": self.edits.next_id,
             }
         ).encode()
+        return _seal(body) + body
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Change:
         """Read back `to_bytes`; raises ValueError, TypeError or KeyError for anything else."""
-        fields = json.loads(data)
+        body = data[_SEAL:]
+        if data[:_SEAL] != _seal(body):  # a flipped bit would edit somebody else's slot
+            raise ValueError("damaged")
+        fields = json.loads(body)
         if fields["format"] != FORMAT:
             raise ValueError(f"format {fields['format']!r}")
         ids, width = tuple(fields["ids"]), int(fields["width"])
@@ -64,7 +71,16 @@ class Change:
             subjects=tuple(fields["subjects"]),
             next_id=int(fields["next_id"]),
         )
+        lengths = {len(edits.slots), len(edits.labels), len(ids), len(edits.subjects)}
+        if len(lengths) != 1 or len(set(edits.slots.tolist())) != len(ids) or not (edits.slots >= 0).all():
+            raise ValueError("its parts do not fit together")
+        if not (np.isfinite(rows).all() and np.isfinite(edits.labels).all()):
+            raise ValueError("not finite")
         return cls(int(fields["base"]), edits, bool(fields["publish"]), fields["request_id"])
+
+
+def _seal(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest().encode() + b"\n"
 
 
 def accept(disk: Disk, layout: Layout, change: Change) -> None:
@@ -82,7 +98,7 @@ def in_flight(layout: Layout) -> Change | None:
         return None
     try:
         return Change.from_bytes(read(layout.request))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise StoreCorrupt(
             f"{layout.request}: not a request this program wrote; restore the store from a backup and send the request again"
         ) from error

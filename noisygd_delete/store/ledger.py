@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import dropwhile
@@ -62,11 +63,11 @@ def now() -> str:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The entries, read whole and checked link by link."""
+    """The entries, read whole and checked link by link. `digests[k]` seals entries 0 to k: the hash chain."""
 
     path: Path
     entries: tuple[Entry, ...]
-    digest: str
+    digests: tuple[str, ...]
 
     @classmethod
     def create(cls, disk: Disk, path: Path, first: Entry) -> Ledger:
@@ -78,7 +79,7 @@ class Ledger:
             )
             body, digest = _link(_START, first)
             connection.execute("INSERT INTO entries VALUES (1, ?, ?)", (body, digest))
-        return cls(path, (first,), digest)
+        return cls(path, (first,), (digest,))
 
     @classmethod
     def read(cls, path: Path) -> Ledger:
@@ -89,9 +90,14 @@ class Ledger:
         """
         with connect(path) as connection:
             rows = connection.execute("SELECT number, body, digest FROM entries ORDER BY number").fetchall()
+        return cls.from_rows(path, rows)
+
+    @classmethod
+    def from_rows(cls, path: Path, rows: Sequence[tuple[int, str, str]]) -> Ledger:
+        """The ledger of these (number, body, digest)."""
         if not rows:
             raise StoreCorrupt(f"{path}: the ledger is empty; restore the store from a backup")
-        digest, entries = _START, []
+        digest, entries, digests = _START, [], []
         for expected, (number, body, stated) in enumerate(rows, start=1):
             digest = hashlib.sha256(f"{digest}{body}".encode()).hexdigest()
             if number != expected or digest != stated:
@@ -100,7 +106,8 @@ class Ledger:
                     "Nothing in it can be trusted; restore the store from a backup"
                 )
             entries.append(_parse(path, expected, body))
-        ledger = cls(path, tuple(entries), digest)
+            digests.append(digest)
+        ledger = cls(path, tuple(entries), tuple(digests))
         try:
             Schema.from_dict(ledger.schema)
             ledger.accountant  # noqa: B018 -- refuses a history that could not have happened
@@ -112,10 +119,10 @@ class Ledger:
 
     def append(self, disk: Disk, entry: Entry) -> Ledger:
         """Commit one more entry: the instant at which a request has happened."""
-        body, digest = _link(self.digest, entry)
+        body, digest = _link(self.digests[-1], entry)
         with connect(self.path) as connection, transaction(connection, disk, self.path):
             connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (len(self.entries) + 1, body, digest))
-        return replace(self, entries=(*self.entries, entry), digest=digest)
+        return replace(self, entries=(*self.entries, entry), digests=(*self.digests, digest))
 
     @property
     def head(self) -> Entry:

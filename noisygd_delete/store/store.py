@@ -22,12 +22,13 @@ from ..features import Schema
 from ..learning import Model, check_edit, check_fit
 from ..noisygd import Progress
 from ..plan import Plan
-from ..records import EditRequest, Records
+from ..records import EditRequest, Records, SlotEdits
 from . import answers, journal, models, presence, recovery, table
 from .disk import Disk, explained
 from .layout import Layout
 from .ledger import Entry, Ledger, now
 from .lock import Lock
+from .tombstones import Tombstones
 
 _NOTHING_CHANGED = "nothing was changed"
 _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
@@ -46,6 +47,7 @@ class Store:
         self._layout, self._disk, self._lock, self._ledger = layout, disk, lock, ledger
         self._records: Records | None = None
         self._settled = True
+        self._tombstones: Tombstones | None = None
         self.recovered: Release | None = None
 
     @classmethod
@@ -89,9 +91,18 @@ class Store:
 
     @classmethod
     def open(
-        cls, path: str | Path, *, wait: float = 0.0, disk: Disk | None = None, progress: Progress | None = None
+        cls,
+        path: str | Path,
+        *,
+        wait: float = 0.0,
+        disk: Disk | None = None,
+        progress: Progress | None = None,
+        tombstones: Tombstones | None = None,
     ) -> Store:
         """The store at `path`, after finishing any request that was interrupted.
+
+        Args:
+            tombstones: a list kept outside the store: ids erased from now on are noted there, ids noted there are refused.
 
         Raises:
             StoreLocked: another process writes to it, for `wait` seconds from now.
@@ -103,7 +114,7 @@ class Store:
             lock = Lock(layout.lock, wait)
             try:
                 store = cls(layout, disk, lock, Ledger.read(layout.ledger))
-                store._settled = False
+                store._settled, store._tombstones = False, tombstones
                 with store._changing(progress):
                     return store
             except BaseException:
@@ -221,10 +232,22 @@ class Store:
             request = table.in_text(request)
             check_edit(self.records, self.plan, request)
             edits = self.records.resolve(request)
+            self._mind_tombstones(request, edits)
             change = journal.Change(len(self._ledger.entries), edits, publish, request.request_id)
             with explained(self.path, _NOTHING_CHANGED):
                 journal.accept(self._disk, self._layout, change)
             return self._finish(change, progress)
+
+    def _mind_tombstones(self, request: EditRequest, edits: SlotEdits) -> None:
+        """Refuse what was erased before; note what is about to be. A crash after it notes an id that the caller, who
+        has no answer yet, will ask to erase again."""
+        if self._tombstones is None:
+            return
+        if request.insertion is not None:
+            self._tombstones.refuse(request.insertion.ids or ())
+        names = self.records.ids_by_slot
+        gone = [names[slot] for slot, name in zip(edits.slots, edits.ids, strict=True) if name != names[slot]]
+        self._tombstones.add([name for name in gone if name is not None], self._disk)
 
     def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
         """What `serve` would do and what it would cost, having validated everything and changed nothing."""
