@@ -111,16 +111,16 @@ def forecast(
             repeated += 1
             continue
         try:
-            slots = curator.records.resolve(request).slots
+            slots = curator.records.resolve(request).slots.tolist()
         except InvalidRequest:
-            slots = ()
-        if not len(slots) or erased.intersection(map(int, slots)):
+            slots = []
+        if not slots or erased.intersection(slots):
             refused += 1
             continue
         if request.request_id is not None:
             told.add(request.request_id)
         if request.deletions or request.subjects:
-            erased.update(map(int, slots))
+            erased.update(slots)
         edits, waiting = edits + len(slots), waiting + len(slots)
         if batching.size is not None and waiting >= batching.size:
             publish()
