@@ -173,7 +173,14 @@ def _parquet(path: Path, rows: int) -> Iterator[Table]:
                     # a Parquet file has no lines; the record's number, from 1, stands in
                     yield Table(str(path), dict(zip(names, columns, strict=True)), range(start, start + batch.num_rows))
                 start += batch.num_rows
-    except (pyarrow.ArrowException, OSError) as error:
+    except InvalidSchema:
+        raise
+    except (
+        pyarrow.ArrowException,
+        OSError,
+        ValueError,
+        OverflowError,
+    ) as error:  # the last two: text or dates that are none
         raise InvalidSchema(f"{path}, after record {start - 1}: not a whole Parquet file; copy it again") from error
 
 
