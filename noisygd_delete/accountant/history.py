@@ -198,7 +198,10 @@ class History:
         hidden = self._hidden_past(len(self._events), {len(self._events)})
         if hidden is not None:
             return hidden
-        assert self.plan is not None
+        if self.plan is None:
+            raise InvalidParameter(
+                "forgotten() states what a plan promises: Accountant(plan); deletion() needs no plan"
+            )
         return self.plan.deletion
 
     def _lifetime(self, present_from: int, erased_at: int | None) -> tuple[int, int]:
