@@ -61,7 +61,9 @@ def test_a_test_that_never_or_always_accuses(errors) -> None:
 def test_a_renyi_bound_in_one_direction_allows_a_test_that_never_errs() -> None:
     """P always shows "a", Q shows "a" with probability p: D_q(P‖Q) = −log p for every q, and "not a" accuses Q for sure."""
     for p in (0.9, 0.5, 1e-3):
-        assert membership.renyi_tradeoff(order=ORDER, renyi=-math.log(p), false_positive=0) == pytest.approx(p, rel=1e-9)
+        assert membership.renyi_tradeoff(order=ORDER, renyi=-math.log(p), false_positive=0) == pytest.approx(
+            p, rel=1e-9
+        )
         assert membership.renyi_tradeoff(order=ORDER, renyi=-math.log(p), false_positive=0) <= p
         assert Guarantee("dp", "replace", points=((ORDER, -math.log(p)),)).tradeoff(0.0) <= p
     assert membership.gdp_tradeoff(mu=math.inf, false_positive=0) == 0
