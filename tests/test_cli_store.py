@@ -86,11 +86,12 @@ def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[
     assert (later["status"], later["edits"]) == ("pending", 2)
     assert call(capsys, "publish", "store", "--dry-run")["pending_edits"] == 2
     assert call(capsys, "publish", "store")["edits"] == 2
+    assert call(capsys, "publish", "store", "--redo")["edits"] == 0
 
     (folder / "new.csv").write_text(HEAD + line(30) + line(31).replace("21", "99"))
     assert call(capsys, "insert", "store", "--data", "new.csv", "--dry-run")["edits"] == 2
     inserted = call(capsys, "insert", "store", "--data", "new.csv")
-    assert (inserted["edits"], inserted["clipped"]["a"], inserted["release"]) == (2, 2, 4)
+    assert (inserted["edits"], inserted["clipped"]["a"], inserted["release"]) == (2, 2, 5)
     replanned = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30", "--dry-run")
     assert (replanned["dp"], replanned["certificate"]) == (2, "sharp")
     again = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30")

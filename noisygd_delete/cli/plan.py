@@ -10,10 +10,11 @@ from ..budget import Budget
 from ..errors import InvalidParameter
 from ..guarantee import ADJACENCIES, DELETION_NOTIONS
 from ..mechanism import STARTS
-from ..plan import SOLVERS, Plan
+from ..plan import Plan
 from ..planner import cheapest_plan, make_plan
 from ..planner.comparison import compare_plans
 from ..planner.targets import Choice
+from ..problem import SOLVERS
 from .output import add_json, show
 
 

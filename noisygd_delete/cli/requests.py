@@ -57,6 +57,7 @@ def register(commands: Any) -> None:
     publish = store_command(
         commands, "publish", "one release that covers every edit made with --later", "publish STORE", _publish
     )
+    publish.add_argument("--redo", action="store_true", help="even with no edit pending: new noise, charged in full")
     publish.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
 
     relearn = store_command(
@@ -140,7 +141,9 @@ def _publish(parsed: argparse.Namespace) -> int:
                 parsed, answer, f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
             )
             return 0
-        return _released(parsed, "publish", store.plan, store.publish)
+        return _released(
+            parsed, "publish", store.plan, lambda progress: store.publish(redo=parsed.redo, progress=progress)
+        )
 
 
 def _relearn(parsed: argparse.Namespace) -> int:

@@ -83,9 +83,9 @@ def _run(parsed: argparse.Namespace) -> int:
 
 def _opened(source: str) -> Any:
     if source == "-":
-        return open(sys.stdin.fileno(), encoding="utf-8", closefd=False)
+        return open(sys.stdin.fileno(), encoding="utf-8", errors="surrogateescape", closefd=False)
     try:
-        return Path(source).open(encoding="utf-8-sig", newline="")
+        return Path(source).open(encoding="utf-8-sig", errors="surrogateescape", newline="")
     except OSError as error:
         raise InvalidRequest(f"{source}: cannot be read ({error.strerror}); nothing was changed") from error
 
