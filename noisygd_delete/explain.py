@@ -62,7 +62,7 @@ def _worth(plan: Plan) -> str:
     """A warning where the bound does not even show that the model is better than weights of 0, and a λ for which it does."""
     if plan.loss.label_kind == "none":
         return ""
-    zero = float(plan.loss.value(np.zeros((1, plan.loss.outputs)), np.ones(1), np)[0])
+    zero = float(plan.loss.value(np.zeros((1, plan.loss.outputs)), np.ones(1, int), np)[0])
     if plan.excess_risk < zero:
         return ""
     text = (

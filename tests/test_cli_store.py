@@ -95,11 +95,11 @@ def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[
     replanned = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30", "--dry-run")
     assert (replanned["dp"], replanned["certificate"]) == (2, "sharp")
     again = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30")
-    assert (again["kind"], again["release"]) == ("relearn", 5)
+    assert (again["kind"], again["release"]) == ("relearn", 6)
     state = call(capsys, "status", "store")
-    assert (state["slots"], state["records"], state["releases"], state["pending_edits"]) == (30, 17, 5, 0)
+    assert (state["slots"], state["records"], state["releases"], state["pending_edits"]) == (30, 17, 6, 0)
     spent = call(capsys, "budget", "store", "--delta", "1e-5", "--order", "4")
-    assert [entry["release"] for entry in spent["releases"]] == [1, 2, 3, 4, 5]
+    assert [entry["release"] for entry in spent["releases"]] == [1, 2, 3, 4, 5, 6]
     assert {"order", "renyi", "gdp", "epsilon", "delta"} == set(spent["cumulative"])
     assert spent["releases"][1]["deletion"]["renyi"] > 0
 

@@ -11,9 +11,35 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
-from . import audit, bench, certificate, demo, init, inspect, keygen, plan, predict, requests, stream, verify_certificate
+from . import (
+    audit,
+    bench,
+    certificate,
+    demo,
+    init,
+    inspect,
+    keygen,
+    plan,
+    predict,
+    requests,
+    stream,
+    verify_certificate,
+)
 
-_COMMANDS = (demo, plan, init, requests, stream, predict, inspect, audit, certificate, keygen, verify_certificate, bench)
+_COMMANDS = (
+    demo,
+    plan,
+    init,
+    requests,
+    stream,
+    predict,
+    inspect,
+    audit,
+    certificate,
+    keygen,
+    verify_certificate,
+    bench,
+)
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
 

@@ -35,7 +35,7 @@ def _run(parsed: argparse.Namespace) -> int:
         _write(Path(parsed.out), kind, predictions)
     measured = {"accuracy": predictions.accuracy, "mean_absolute_error": predictions.mean_absolute_error}
     counts = {} if isinstance(predictions.labels[0], float) else Counter(map(str, predictions.labels))
-    answer = {"rows": len(predictions.names), **measured, "counts": dict(counts)}
+    answer: dict[str, Any] = {"rows": len(predictions.names), **measured, "counts": dict(counts)}
     if parsed.out is None:
         answer["predictions"] = dict(zip(predictions.names, predictions.labels, strict=True))
     show(parsed, answer, _text(predictions, counts, parsed.out))

@@ -56,7 +56,13 @@ def _run(parsed: argparse.Namespace) -> int:
         if parsed.dry_run:
             table = parsed.csv or parsed.requests.endswith(".csv")
             lines = read(file, store.schema, table=table)
-            told = forecast(store, lines, _batching(parsed, store), answered=store.ledger.answered, delta=store.plan.budget.shown_delta)
+            told = forecast(
+                store,
+                lines,
+                _batching(parsed, store),
+                answered=store.ledger.answered,
+                delta=store.plan.budget.shown_delta,
+            )
             show(parsed, told.to_dict(), told.text())
             return 0
         stream = Stream(store, _batching(parsed, store), observable=())
