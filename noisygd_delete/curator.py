@@ -104,13 +104,17 @@ class Curator:
             raise NotLearned("there is no current model: call learn() first, or relearn() after a withheld release")
         return self._model
 
+    @property
+    def _begun(self) -> bool:
+        return any(event.kind != "extractor" for event in self.accountant.events)
+
     def learn(self, rng: np.random.Generator | None = None, progress: Progress | None = None) -> Release:
         """Train from the initial law and publish. A second call is a fresh, charged release.
 
         Raises:
             BudgetExceeded: with the numbers; nothing was published.
         """
-        kind = "relearn" if self.accountant.events else "learn"
+        kind = "relearn" if self._begun else "learn"
         event = Event(kind, self.plan.learn_steps, self.pending_edits, self.plan.mechanism)
         if not self.accountant.affordable(event):
             raise BudgetExceeded(self._refusal())
@@ -144,7 +148,7 @@ class Curator:
             return self._answered[request.request_id]
         if request.request_id is not None and request.request_id in self._waiting:
             return None
-        if self._model is None and not self.accountant.events:
+        if self._model is None and not self._begun:
             raise NotLearned(
                 "there is no model to delete from yet: call learn() first, or build Records without the rows"
             )
@@ -165,8 +169,13 @@ class Curator:
     ) -> Release:
         """One release that covers every pending edit. Withheld, with the old model withdrawn, if the budget is spent.
 
+        With no edit pending it is the last release made again: new noise, charged like any release.
+
         Where composition's horizon is spent, only a fresh learn forgets: it is run here if the plan says
         fresh_learn="automatic", else the release is withheld until `relearn` is called.
+
+        Raises:
+            BudgetExceeded: no edit is pending and the budget is spent; the model stays in force.
         """
         spent_horizon = self.accountant.horizon_spent
         if spent_horizon and self.plan.problem.fresh_learn == "automatic":
@@ -176,6 +185,8 @@ class Curator:
                 return self._publish(event, training, request_id)
         event = Event("unlearn", self.plan.delete_steps, self.pending_edits, self.plan.mechanism)
         if self._model is None or spent_horizon or not self.accountant.affordable(event):
+            if self._model is not None and not self.pending_edits:  # nobody's erasure waits: no reason to withdraw it
+                raise BudgetExceeded(self._refusal())
             self._model = None
             spent = {"dp_cumulative": self.accountant.dp_cumulative()}
             number = len(self.accountant.events)

@@ -209,10 +209,17 @@ class Store:
                 self._catch_up()
         return release
 
-    def publish(self, progress: Progress | None = None) -> Release:
-        """One release that covers every pending edit."""
-        if not self.pending_edits:
-            raise InvalidRequest(f"{self.path}: no edits are pending; a release would cost budget and change nothing")
+    def publish(self, *, redo: bool = False, progress: Progress | None = None) -> Release:
+        """One release that covers every pending edit; with `redo` also where none is: new noise, charged like any.
+
+        Raises:
+            InvalidRequest: nothing is pending and `redo` was not asked for.
+            BudgetExceeded: nothing is pending and the budget is spent; the model stays in force.
+        """
+        if not (self.pending_edits or redo):
+            raise InvalidRequest(
+                f"{self.path}: no edits are pending; a release would cost budget and forget nobody (redo forces one)"
+            )
         with self._changing(progress), explained(self.path, _PRESENT):
             release = self._released(self.pending_edits, None, progress)
             self._catch_up()
