@@ -9,6 +9,7 @@ between them, are one trusted curator.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,6 +67,7 @@ class TorchGroup(Group):
         self._distributed = distributed
         if not distributed.is_initialized():
             distributed.init_process_group("gloo", timeout=_PATIENCE)
+            atexit.register(distributed.destroy_process_group)
         self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
 
     def total(self, part: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import distributed
 from .errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from .gradient import Objective, check_records
 from .losses.base import Loss
@@ -97,7 +98,7 @@ def train(
     """The run every release is made of: a start, then Noisy-GD. `published` is None for a learn."""
     check_fit(records, plan)
     began = time.perf_counter()
-    noise, passes = noise_source(rng), steps
+    noise, passes = noise_source(rng, distributed.current().share), steps
     if plan.problem.start == "minimiser":
         solution = solve(
             PreciseObjective(records, plan.loss, regularization=plan.regularization),

@@ -16,14 +16,16 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..accountant import Accountant, Event
-from ..curator import Curator, Release
-from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, NotLearned, StoreError
+from ..curator import Release
+from ..distributed import Group
+from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, NotLearned, ProcessLost, StoreError
 from ..features import Schema
 from ..learning import Model, check_edit, check_fit
 from ..noisygd import Progress
 from ..plan import Plan
 from ..records import EditRequest, Records, SlotEdits
 from . import answers, journal, models, presence, recovery, table
+from .crew import Task
 from .disk import Disk, explained
 from .layout import Layout
 from .ledger import Entry, Ledger, now
@@ -48,6 +50,7 @@ class Store:
         self._records: Records | None = None
         self._settled = True
         self._tombstones: Tombstones | None = None
+        self._group = Group()
         self.recovered: Release | None = None
 
     @classmethod
@@ -98,11 +101,13 @@ class Store:
         disk: Disk | None = None,
         progress: Progress | None = None,
         tombstones: Tombstones | None = None,
+        group: Group | None = None,
     ) -> Store:
         """The store at `path`, after finishing any request that was interrupted.
 
         Args:
             tombstones: a list kept outside the store: ids erased from now on are noted there, ids noted there are refused.
+            group: processes that share the work; every one but process 0 calls `follow` instead.
 
         Raises:
             StoreLocked: another process writes to it, for `wait` seconds from now.
@@ -114,7 +119,7 @@ class Store:
             lock = Lock(layout.lock, wait)
             try:
                 store = cls(layout, disk, lock, Ledger.read(layout.ledger))
-                store._settled, store._tombstones = False, tombstones
+                store._settled, store._tombstones, store._group = False, tombstones, group or Group()
                 with store._changing(progress):
                     return store
             except BaseException:
@@ -201,11 +206,10 @@ class Store:
                 f"{current.features}: n may only grow, features may not change; make a new store"
             )
         with self._changing(progress):
-            curator = self._curator(table.with_slots(self.records, plan.records), plan, self.pending_edits)
-            release = curator.learn(progress=progress)
+            release, event = self._run("learn", plan, self.pending_edits, None, progress)
             changed = answers.plain(plan.to_dict()) if plan != current else None
             with explained(self.path, _PRESENT):
-                self._commit(release, curator.accountant.events[-1], plan=changed)
+                self._commit(release, event, plan=changed)
                 self._catch_up()
         return release
 
@@ -310,7 +314,7 @@ class Store:
             if change.publish and self._ledger.releases:
                 try:
                     release = self._released(pending, change.request_id, progress)
-                except StoreError:
+                except (StoreError, ProcessLost):
                     raise
                 except NoisyGDDeleteError as error:
                     failure = (
@@ -329,9 +333,8 @@ class Store:
 
     def _released(self, pending: int, request_id: str | None, progress: Progress | None) -> Release:
         """Noisy-GD from the published model, and the ledger entry that puts its result in force or withholds it."""
-        curator = self._curator(self.records, self.plan, pending)
-        release = curator.publish(request_id, progress=progress)
-        self._commit(release, curator.accountant.events[-1])
+        release, event = self._run("publish", self.plan, pending, request_id, progress)
+        self._commit(release, event)
         return release
 
     def _commit(self, release: Release, event: Event, plan: dict[str, Any] | None = None) -> None:
@@ -359,10 +362,21 @@ class Store:
             self._records = None
             recovery.catch_up(self._disk, self._layout, self._ledger)
 
-    def _curator(self, records: Records, plan: Plan, pending: int) -> Curator:
-        return Curator.restored(
-            records, plan, events=self.accountant.events, model=self._model(), pending_edits=pending
+    def _run(
+        self, action: str, plan: Plan, pending: int, request_id: str | None, progress: Progress | None
+    ) -> tuple[Release, Event]:
+        """A curator's "learn" or "publish" on the records, by every process of the group."""
+        task = Task(
+            action=action,
+            held=self.plan,
+            plan=plan,
+            with_subjects=self.schema.subject_column is not None,
+            events=tuple(self.accountant.events),
+            model=self._model(),
+            pending_edits=pending,
+            request_id=request_id,
         )
+        return task.lead(self._group, self.records, progress)
 
     def _model(self) -> Model | None:
         digest = self._ledger.head.model
