@@ -58,22 +58,27 @@ def check_fit(records: Records, plan: Plan) -> None:
         raise AssumptionViolated(
             f"the table has {records.features.shape[1]} features and the plan features={plan.features} (count the constant column)"
         )
+    _check_subjects(records, plan)
+    check_records(records, plan.loss)
+
+
+def _check_subjects(records: Records, plan: Plan) -> None:
     rows = records.rows_per_subject
     if rows > plan.problem.rows_per_subject:
         raise AssumptionViolated(
             f"a data subject has {rows} rows and the plan rows_per_subject={plan.problem.rows_per_subject}; plan with "
             f"rows_per_subject={rows}, or keep fewer rows of each person"
         )
-    check_records(records, plan.loss)
 
 
 def check_edit(records: Records, plan: Plan, request: EditRequest) -> None:
     """Raise `InvalidRequest` unless the request can be carried out and its new rows are ones the plan covers."""
+    edits = records.resolve(request)
     if not (request.replacements or request.insertion):
-        records.resolve(request)
         return
     try:
-        check_fit(records.apply(request), plan)
+        _check_subjects(records.renamed(edits), plan)
+        check_records(Records.from_slots(edits.rows, edits.labels, edits.ids, None), plan.loss)
     except (AssumptionViolated, InvalidRecords) as error:
         raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
 
