@@ -169,8 +169,13 @@ class Curator:
     ) -> Release:
         """One release that covers every pending edit. Withheld, with the old model withdrawn, if the budget is spent.
 
+        With no edit pending it is the last release made again: new noise, charged like any release.
+
         Where composition's horizon is spent, only a fresh learn forgets: it is run here if the plan says
         fresh_learn="automatic", else the release is withheld until `relearn` is called.
+
+        Raises:
+            BudgetExceeded: no edit is pending and the budget is spent; the model stays in force.
         """
         spent_horizon = self.accountant.horizon_spent
         if spent_horizon and self.plan.problem.fresh_learn == "automatic":
@@ -180,6 +185,8 @@ class Curator:
                 return self._publish(event, training, request_id)
         event = Event("unlearn", self.plan.delete_steps, self.pending_edits, self.plan.mechanism)
         if self._model is None or spent_horizon or not self.accountant.affordable(event):
+            if self._model is not None and not self.pending_edits:  # nobody's erasure waits: no reason to withdraw it
+                raise BudgetExceeded(self._refusal())
             self._model = None
             spent = {"dp_cumulative": self.accountant.dp_cumulative()}
             number = len(self.accountant.events)

@@ -16,6 +16,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("guarantee", "records", "features", "noise"),
     ("gradient", "precise", "budget"),
     ("gibbs", "noisygd", "mechanism", "solver", "extractor"),
+    ("problem",),
     ("plan",),
     ("explain_nonconvex", "explain", "planner"),
     ("accountant",),

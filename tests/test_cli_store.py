@@ -63,6 +63,23 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str, status: int =
     return captured.err
 
 
+@pytest.mark.parametrize("then", ["demand", "automatic"])
+def test_a_non_convex_store_under_composition_asks_for_a_fresh_learn_or_runs_it(
+    folder: Path, capsys: pytest.CaptureFixture[str], then: str
+) -> None:
+    composed = ["--certificate", "composition", "--loss", "sigmoid", "--requests-per-learn", "2", "--fresh-learn", then]
+    call(capsys, *init(*composed))
+    call(capsys, "learn", "store")
+    assert call(capsys, "delete", "store", "identifier-001")["status"] == "published"
+    assert call(capsys, "delete", "store", "identifier-002")["status"] == "published"
+    if then == "automatic":
+        assert call(capsys, "delete", "store", "identifier-003")["kind"] == "relearn"
+    else:
+        assert call(capsys, "delete", "store", "identifier-003", status=3)["status"] == "withheld"
+        call(capsys, "relearn", "store")
+        assert call(capsys, "delete", "store", "identifier-004")["status"] == "published"
+
+
 def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dry = call(capsys, *init("--slots", "25", "--dry-run"))
     assert dry["created"] is False
@@ -86,19 +103,20 @@ def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[
     assert (later["status"], later["edits"]) == ("pending", 2)
     assert call(capsys, "publish", "store", "--dry-run")["pending_edits"] == 2
     assert call(capsys, "publish", "store")["edits"] == 2
+    assert call(capsys, "publish", "store", "--redo")["edits"] == 0
 
     (folder / "new.csv").write_text(HEAD + line(30) + line(31).replace("21", "99"))
     assert call(capsys, "insert", "store", "--data", "new.csv", "--dry-run")["edits"] == 2
     inserted = call(capsys, "insert", "store", "--data", "new.csv")
-    assert (inserted["edits"], inserted["clipped"]["a"], inserted["release"]) == (2, 2, 4)
+    assert (inserted["edits"], inserted["clipped"]["a"], inserted["release"]) == (2, 2, 5)
     replanned = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30", "--dry-run")
     assert (replanned["dp"], replanned["certificate"]) == (2, "sharp")
     again = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30")
-    assert (again["kind"], again["release"]) == ("relearn", 5)
+    assert (again["kind"], again["release"]) == ("relearn", 6)
     state = call(capsys, "status", "store")
-    assert (state["slots"], state["records"], state["releases"], state["pending_edits"]) == (30, 17, 5, 0)
+    assert (state["slots"], state["records"], state["releases"], state["pending_edits"]) == (30, 17, 6, 0)
     spent = call(capsys, "budget", "store", "--delta", "1e-5", "--order", "4")
-    assert [entry["release"] for entry in spent["releases"]] == [1, 2, 3, 4, 5]
+    assert [entry["release"] for entry in spent["releases"]] == [1, 2, 3, 4, 5, 6]
     assert {"order", "renyi", "gdp", "epsilon", "delta"} == set(spent["cumulative"])
     assert spent["releases"][1]["deletion"]["renyi"] > 0
 

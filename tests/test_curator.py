@@ -121,6 +121,9 @@ def test_a_spent_budget_withholds_the_publication_never_the_erasure() -> None:
     curator.delete([1])
     curator.delete([2])
     assert curator.accountant.remaining().publications == 0
+    with pytest.raises(BudgetExceeded):
+        curator.publish()  # nothing pending: no reason to withdraw the model
+    assert curator.model is not None
     withheld = curator.delete([3], request_id="late")
     assert (withheld.status, withheld.model, withheld.steps) == ("withheld", None, 0)
     assert 3 not in curator.records

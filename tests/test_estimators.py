@@ -314,8 +314,10 @@ def test_record_wise_steps_are_accepted(step):
 def test_a_stateless_step_that_looks_across_records_is_caught(flowers):
     X, y, _ = flowers
     centred = FunctionTransformer(lambda rows: rows - rows.mean(axis=0))
+    pipeline = RecordWisePipeline([("centre", centred), ("model", classifier(feature_bounds=(-10, 10)))])
     with pytest.raises(AssumptionViolated, match="company of others"):
-        RecordWisePipeline([("centre", centred), ("model", classifier(feature_bounds=(-10, 10)))]).fit(X, y)
+        pipeline.fit(X, y)
+    assert not hasattr(pipeline[-1], "plan_")  # refused before anything was learned
 
 
 def test_a_pipeline_deletes_and_edits_raw_rows(flowers):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, settings
@@ -21,8 +23,8 @@ ADULT = {
 }
 
 
-def adult(**changes) -> Plan:
-    return make_plan(losses.Logistic(1.0), **{**ADULT, **changes})
+def adult(loss: losses.Loss | None = None, **changes) -> Plan:
+    return make_plan(loss or losses.Logistic(1.0), **{**ADULT, **changes})
 
 
 def test_sharp_adult_figures_of_the_design() -> None:
@@ -150,8 +152,25 @@ def test_explanation_names_the_drivers_and_the_rival() -> None:
     for fact in ("K_A=12009", "K_Ā=7164", "2312", "κ=251", "Utility decides", "'sharp'", "K_Ā=287", "forgetting 115"):
         assert fact in text
     text = adult(certificate="sharp", utility=False).explain()
+    assert "Careful" not in text
     for fact in ("K_Ā=115", "Deletion decides", "'theorem'", "12009"):
         assert fact in text
+
+
+@pytest.mark.parametrize("loss", [losses.Logistic(1.0), losses.Softmax(1.0, 4), losses.PseudoHuber(1.0, 0.5)])
+def test_a_plan_whose_bound_is_worse_than_guessing_says_so_and_names_a_better_one(loss: losses.Loss) -> None:
+    """Few records: the warning comes exactly where the bound exceeds what weights of 0 lose, and its λ keeps the promise."""
+    zero = {"logistic": math.log(2), "softmax": math.log(4), "pseudo-huber": 0.25 * (math.sqrt(5) - 1)}[loss.name]
+    few = {"records": 600, "features": 30, "certificate": "sharp", "budget": ADULT["budget"]}
+    for regularization in (1e-3, 1e-2, 0.1, 1.0):
+        plan = make_plan(loss, **few, regularization=regularization)
+        text = plan.explain()
+        assert ("Careful" in text) == (plan.excess_risk >= zero)
+        if named := re.search(r"λ=([\d.]+) would make it ([\d.e-]+)\.", text):
+            better = make_plan(loss, **few, regularization=float(named[1]))
+            assert better.excess_risk == pytest.approx(float(named[2]), rel=1e-2)
+            assert better.excess_risk < zero / 2
+    assert "Careful" in make_plan(loss, **few, regularization=1e-3).explain()
 
 
 @pytest.mark.parametrize(
@@ -214,3 +233,40 @@ def test_assumptions_of_the_step_size() -> None:
 def test_bad_budgets_are_one_clear_error(make, message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
         make()
+
+
+def test_what_no_certificate_covers_is_refused_with_the_reason() -> None:
+    clipped = losses.clip(losses.PseudoHuber(radius=1.0, delta=1.0), 0.3)
+    with pytest.raises(AssumptionViolated, match="not twice differentiable"):
+        adult(loss=clipped)
+    with pytest.raises(InvalidParameter, match="chosen by certificate='sharp'"):
+        adult(certificate="sharp", learn_steps=10)
+    weak = {"records": 500, "features": 2, "regularization": 0.5}
+    sigmoid = {"loss": losses.Sigmoid(radius=1.0), **weak, "utility": False}
+    with pytest.raises(InvalidParameter, match="below"):
+        adult(certificate="composition", noise_variance=1e-9, **sigmoid)
+    with pytest.raises(InvalidParameter, match=r"no Rényi order turns .* ε_dp < d=2"):
+        adult(**sigmoid, budget=Budget.from_epsilon_delta(dp=(30.0, 1e-5), deletion=(1e-9, 1e-300)))
+
+
+@dataclass(frozen=True)
+class Declared(losses.Sigmoid):
+    """A loss whose constants the caller only states."""
+
+    range_: float = 1.0
+    lipschitz: float = 1.0
+    proven: bool = False
+
+    @property
+    def constants(self):
+        return replace(super().constants, range=self.range_, lipschitz=self.lipschitz, proven=self.proven)
+
+
+def test_theorem_5_2_takes_no_bare_word_and_no_unbounded_loss() -> None:
+    size = {"records": 500, "features": 2, "regularization": 0.1, "utility": False}
+    with pytest.raises(AssumptionViolated, match="only declares its constants"):
+        adult(loss=Declared(1.0), **size)
+    with pytest.raises(AssumptionViolated, match="needs a bounded loss"):
+        adult(loss=Declared(1.0, range_=math.inf, proven=True), **size)
+    with pytest.raises(InvalidParameter, match="no Lipschitz constant"):
+        adult(loss=Declared(1.0, lipschitz=math.inf), certificate="composition", **size)

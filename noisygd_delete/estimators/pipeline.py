@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
@@ -64,15 +64,20 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, **parameters: Any) -> Self:
         for _, step in self.steps[:-1]:
             check_record_wise(step)
+        self._probe(X, y)
         fitted: Self = super().fit(X, y, **parameters)
         return fitted
 
-    def _probe(self, X: Any) -> None:
+    def _probe(self, X: Any, y: Any) -> None:
+        """Transform the first records together and one by one, on copies of the steps: nothing is learned if they differ."""
+        if len(self.steps) == 1:
+            return
         rows = X.iloc[:_PROBE] if hasattr(X, "iloc") else X[:_PROBE]
-        together = _dense(self[:-1].transform(rows)) if len(self.steps) > 1 else None
-        for number in range(len(rows) if together is not None else 0):
-            alone = self[:-1].transform(rows.iloc[[number]] if hasattr(rows, "iloc") else rows[number : number + 1])
-            if not np.allclose(_dense(alone)[0], together[number], rtol=1e-9, atol=0.0):  # type: ignore[index]
+        steps = clone(self[:-1]).fit(rows, None if y is None else y[:_PROBE])
+        together = _dense(steps.transform(rows))
+        for number, expected in enumerate(together):
+            alone = steps.transform(rows.iloc[[number]] if hasattr(rows, "iloc") else rows[number : number + 1])
+            if not np.allclose(_dense(alone)[0], expected, rtol=1e-9, atol=0.0):
                 raise AssumptionViolated(
                     "a step of the pipeline transforms a record differently in the company of others (a mean, a rank?); "
                     "every step must act on each record by itself"

@@ -14,6 +14,7 @@ from ..errors import InvalidRequest
 Id = int | str
 Rows = NDArray[np.float32]
 Labels = NDArray[np.float64]
+_LONGEST = 1000  # characters of an id
 
 
 def numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.float64]:
@@ -54,12 +55,24 @@ def check_ids(name: str, ids: Iterable[Any], error: type[Exception]) -> tuple[Id
     for value in ids:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, str, np.integer, np.str_)):
             raise error(f"{name} contains {value!r}; an id is a whole number or a string")
-        checked.append(str(value) if isinstance(value, str) else int(value))
+        checked.append(text(name, value, error) if isinstance(value, str) else int(value))
     if len(set(checked)) != len(checked):
         seen: set[Id] = set()
         repeated = next(value for value in checked if value in seen or seen.add(value))  # type: ignore[func-returns-value]
         raise error(f"{name} names {repeated!r} more than once; each id must appear once")
     return tuple(checked)
+
+
+def text(name: str, value: str, error: type[Exception]) -> str:
+    """`value`, if a file and a message can hold it: half a surrogate pair, which JSON and file names can smuggle in, cannot
+    be written."""
+    if len(value) > _LONGEST:
+        raise error(f"{name} contains a text of {len(value)} characters; give at most {_LONGEST}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as problem:
+        raise error(f"{name} contains {value!r}, which is not Unicode text; give ids that UTF-8 can write") from problem
+    return str(value)
 
 
 @dataclass(frozen=True)
@@ -94,10 +107,13 @@ class EditRequest:
 
     def __post_init__(self) -> None:
         check_ids("request ids", [*self.deletions, *self.replacements], InvalidRequest)
+        check_ids("subjects", self.subjects, InvalidRequest)
         if not (self.deletions or self.subjects or self.replacements or self.insertion):
             raise InvalidRequest("the request is empty; name at least one record to delete, replace or insert")
         if self.request_id is not None and (not isinstance(self.request_id, str) or not self.request_id.strip()):
             raise InvalidRequest(f"request_id={self.request_id!r} must be a non-empty string (a random token)")
+        if self.request_id is not None:
+            text("request_id", self.request_id, InvalidRequest)
 
     @classmethod
     def delete(
@@ -148,7 +164,7 @@ class EditRequest:
 
 
 def subject_names(subjects: Iterable[Id], length: int, error: type[Exception]) -> tuple[Id, ...]:
-    owners = tuple(str(s) if isinstance(s, str) else int(s) for s in subjects)
+    owners = tuple(text("subjects", s, error) if isinstance(s, str) else int(s) for s in subjects)
     if len(owners) != length:
         raise error(f"{len(owners)} subjects were given for {length} rows; give one subject per row")
     return owners

@@ -31,7 +31,8 @@ class Foreseeing(Protocol):
 
 @dataclass(frozen=True)
 class Forecast:
-    """Judged against the table as it is now: a request that an earlier one of the stream makes possible counts as refused.
+    """Judged against the table as it is now: a request that an earlier one of the stream makes possible counts as refused;
+    one that an earlier deletion or the same request_id makes moot is seen to be so.
 
     releases  publications the budget allows; `withheld` says whether it ends before the stream does
     epsilon_before, epsilon_after   at `delta`, of a record still there, over all releases
@@ -76,18 +77,20 @@ def forecast(
     requests: Iterable[EditRequest | InvalidRequest],
     batching: Batching,
     *,
-    answered: Callable[[str | None], object] = lambda _: None,
+    answered: Callable[[str | None], object] = lambda _: False,
     delta: float = 1e-6,
 ) -> Forecast:
     """Count what `Stream` would do; deadlines are taken as not reached.
 
     Args:
-        answered: what a request with this id was told before, None if it is new.
+        answered: whether a request with this id was answered before (empty, None and False mean no).
     """
     plan, ahead = curator.plan, Accountant(curator.plan, curator.accountant.events)
     learned = bool(ahead.events)
     before = ahead.dp_cumulative().epsilon(delta) if learned else None
     total = repeated = refused = edits = releases = 0
+    told: set[str] = set()
+    erased: set[int] = set()
     waiting, withheld = curator.pending_edits, False
 
     def publish() -> None:
@@ -104,15 +107,21 @@ def forecast(
         if isinstance(request, InvalidRequest):
             refused += 1
             continue
-        if answered(request.request_id) is not None:
+        if request.request_id in told or answered(request.request_id):
             repeated += 1
             continue
         try:
-            slots = len(curator.records.resolve(request).slots)
+            slots = curator.records.resolve(request).slots.tolist()
         except InvalidRequest:
+            slots = []
+        if not slots or erased.intersection(slots):
             refused += 1
             continue
-        edits, waiting = edits + slots, waiting + slots
+        if request.request_id is not None:
+            told.add(request.request_id)
+        if request.deletions or request.subjects:
+            erased.update(slots)
+        edits, waiting = edits + len(slots), waiting + len(slots)
         if batching.size is not None and waiting >= batching.size:
             publish()
     if waiting:

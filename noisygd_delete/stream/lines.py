@@ -7,7 +7,8 @@ JSON, one request a line; every part but request_id may be left out:
 
 CSV, deletions only: a header with request_id and one or both of id, subject; neighbouring lines with the same request_id are one
 request. Raw rows are encoded by the store's public schema. Messages name the line and never quote it: a line is
-somebody's data.
+somebody's data. The file is to be opened with errors="surrogateescape", so that a line that is not UTF-8 is one refused
+request and not the end of the stream.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def from_json(line: str, number: int, schema: Schema) -> EditRequest:
     """
     try:
         fields = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"line {number}: not a JSON object") from error
     if not isinstance(fields, dict) or not set(fields) <= _PARTS:
         raise InvalidRequest(f"line {number}: a request is an object with {', '.join(sorted(_PARTS))} and nothing else")
@@ -113,8 +114,15 @@ def read(lines: Iterable[str], schema: Schema, *, table: bool = False) -> Iterat
 
 def _csv(lines: Iterable[str]) -> Iterator[EditRequest | InvalidRequest]:
     reader = csv.DictReader(lines)
-    known = set(reader.fieldnames or ())
-    if "request_id" not in known or not known & {"id", "subject"} or known - {"request_id", "id", "subject"}:
+    try:
+        yield from _deletions(reader)
+    except csv.Error as error:
+        raise InvalidRequest(f"line {reader.line_num}: not CSV ({error}); what was read before it stands") from error
+
+
+def _deletions(reader: csv.DictReader[str]) -> Iterator[EditRequest | InvalidRequest]:
+    header = sorted(reader.fieldnames or ())
+    if header not in (["id", "request_id"], ["request_id", "subject"], ["id", "request_id", "subject"]):
         raise InvalidRequest("the header of a CSV stream is request_id with id, subject or both")
     for token, group in groupby(enumerate(reader, start=2), key=lambda numbered: numbered[1]["request_id"]):
         numbered = list(group)

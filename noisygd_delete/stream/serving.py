@@ -124,7 +124,7 @@ class Stream:
             self.publish()
 
     def publish(self) -> None:
-        """One charged release for every pending edit. In memory also the forced redo of a release, where none is pending."""
+        """One charged release for every pending edit."""
         edits, started = self.curator.pending_edits, time.perf_counter()
         release = self._publish()
         seconds = time.perf_counter() - started

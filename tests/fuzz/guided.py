@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import sys
@@ -138,20 +139,20 @@ def changed(value: Any, chance: random.Random) -> Any:
     """The same JSON value with one node replaced, removed, doubled or renamed."""
     places = list(nodes(value))
     if not places:
-        return chance.choice(NASTY)
+        return copy.deepcopy(chance.choice(NASTY))
     holder, key = chance.choice(places)
     kind = chance.randrange(5)
     if kind == 0:
         del holder[key]
     elif kind == 1 and isinstance(holder, list):
-        holder.insert(key, holder[key])
+        holder.insert(key, copy.deepcopy(holder[key]))
     elif kind == 1:
-        holder[str(chance.choice(NASTY))[:50]] = holder[key]
+        holder[str(chance.choice(NASTY))[:50]] = copy.deepcopy(holder[key])
     elif kind == 2:
         other, there = chance.choice(places)
-        holder[key] = json.loads(json.dumps(other[there]))
+        holder[key] = copy.deepcopy(other[there])
     else:
-        holder[key] = chance.choice(NASTY)
+        holder[key] = copy.deepcopy(chance.choice(NASTY))
     return value
 
 

@@ -199,6 +199,30 @@ def test_reading_goes_on_after_a_bad_line() -> None:
     assert found[1] == EditRequest.delete([name(0)], request_id="token-0")
 
 
+def test_a_line_that_is_not_text_is_one_refused_request(path, tmp_path, capsys) -> None:
+    """Nor is one that nests too deep; what follows is served. Both formats, and an id that no file could hold."""
+    file = tmp_path / "requests.jsonl"
+    smuggled = json.dumps({"request_id": "u", "insert": [as_row(20, id="\ud800", person="p")]})
+    bad = [b'{"request_id": "\xff", "delete": ["x"]}', b"[" * 100_000, smuggled.encode()]
+    file.write_bytes(b"\n".join([*bad, LINES[0].encode()]))
+    assert main(["stream", str(path), str(file), "--json"]) == 2
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["served"], len(answer["refused"])) == (1, 3)
+    file.write_bytes(f"request_id,id\nx,\xff\ny,{name(1)}\n".encode("latin-1"))
+    assert main(["stream", str(path), str(file), "--csv", "--json"]) == 2
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["served"], len(answer["refused"])) == (1, 1)
+
+
+@pytest.mark.parametrize("text", ["request_id,id,id\nx,1,2\n", "request_id,id\nx," + "9" * 200_000 + "\n", ""])
+def test_a_csv_stream_that_would_lose_a_value_stops(path, tmp_path, capsys, text) -> None:
+    """A header with two columns of one name would drop one of them; a field beyond the reader's limit is no id."""
+    file = tmp_path / "requests.csv"
+    file.write_text(text)
+    assert main(["stream", str(path), str(file)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_the_audit_of_a_store_runs_its_plan_and_touches_nothing(path, capsys) -> None:
     before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
     assert main(["audit", str(path), "--chains", "2000", "--seed", "1", "--json"]) == 0
