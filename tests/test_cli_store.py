@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from noisygd_delete import Budget, EditRequest, losses
@@ -300,3 +301,18 @@ def test_an_interrupt_is_one_line(folder: Path, capsys, monkeypatch: pytest.Monk
     capsys.readouterr()
     monkeypatch.setattr(Store, "learn", interrupted)
     assert "finished by the next command" in complaint(capsys, "learn", "store", status=130)
+
+
+def test_columns_keep_the_order_of_the_schema(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row put in later has its values in the same places as the rows that were there, whatever the columns are called."""
+    swapped = SCHEMA.replace("[columns.a]", "[columns.zeal]").replace("[columns.b]", "[columns.age]")
+    Path("schema.toml").write_text(swapped)
+    text = Path("people.csv").read_text().replace(HEAD, "id,person,zeal,age,y\n")
+    Path("people.csv").write_text(text)
+    call(capsys, *init("--slots", "21"))
+    Path("new.csv").write_text("id,person,zeal,age,y\n" + line(3).replace("-003", "-103").replace("-001", "-101"))
+    call(capsys, "learn", "store")
+    call(capsys, "insert", "store", "--data", "new.csv")
+    with Store.open("store") as store:
+        assert store.schema.names == ["zeal", "age=u", "age=v", "age: other", "(constant)"]
+        np.testing.assert_array_equal(store.records.features[20], store.records.features[3])
