@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test long lint types proofs bench docs clean
+.PHONY: demo test long faults coverage lint types proofs bench docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +20,9 @@ test: $(READY)          ## the default suite
 
 long: $(READY)          ## the statistical suite
 	$(RUN) -m pytest -n 2 --dist loadfile -m long --table benchmarks/results/long-suite.md
+
+faults: $(READY)        ## every fault tried on the store, about ten minutes
+	$(RUN) -m tests.store.fault_table --out benchmarks/results/faults.md
 
 lint: $(READY)
 	$(RUN) -m ruff check .

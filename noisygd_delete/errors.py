@@ -75,6 +75,8 @@ def real(name: str, value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError) as error:
         raise InvalidParameter(f"{name}={value!r} must be a number; pass a float") from error
+    except OverflowError as error:
+        raise InvalidParameter(f"{name} is a whole number too large for a float; pass a float") from error
     if not math.isfinite(number):
         raise InvalidParameter(f"{name}={number!r} must be finite; a NaN or an infinity certifies nothing")
     return number

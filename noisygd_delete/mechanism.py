@@ -71,6 +71,8 @@ class Mechanism:
         count("rows_per_subject", self.rows_per_subject)
         for name in ("step_size", "noise_variance", "strong_convexity", "lipschitz"):
             positive(name, getattr(self, name))
+        if self.certificate != "composition" and self.gibbs is None:
+            positive("1 − ηm/2", 1 - self.step_size * self.strong_convexity / 2)
         non_negative("slack", self.slack)
         non_negative("gradient_tolerance", self.gradient_tolerance)
         if self.start == "minimiser" and self.certificate != "sharp":

@@ -12,7 +12,7 @@ from .guarantee import Guarantee
 from .guarantees import nonconvex, sharp
 from .losses.base import Loss
 from .mechanism import Mechanism
-from .problem import Problem
+from .problem import Problem, typed
 
 
 @dataclass(frozen=True)
@@ -222,6 +222,6 @@ class Plan:
     def from_dict(cls, fields: dict[str, Any]) -> Plan:
         """Read back `to_dict`; unknown or missing fields are refused."""
         try:
-            return cls(**{**fields, "problem": Problem.from_dict(fields["problem"])})
+            return cls(**typed(cls, {**fields, "problem": Problem.from_dict(fields["problem"])}))
         except (TypeError, KeyError) as error:
             raise InvalidParameter(f"not a plan: {error}") from error

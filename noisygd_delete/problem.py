@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from . import losses
 from .budget import Budget
-from .errors import InvalidParameter
+from .errors import InvalidParameter, real
 from .gibbs import Gibbs
 from .gradient import sensitivity_slack
 from .losses.base import Loss
@@ -109,6 +109,21 @@ class Problem:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Problem:
         try:
-            return cls(**{**fields, "loss": losses.from_dict(fields["loss"]), "budget": Budget(**fields["budget"])})
+            known = {"loss": losses.from_dict(fields["loss"]), "budget": Budget(**fields["budget"])}
+            return cls(**typed(cls, {**fields, **known}))
         except (TypeError, KeyError) as error:
             raise InvalidParameter(f"not the arguments of a plan: {error}") from error
+
+
+def typed(kind: type, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields, each of the type that its class declares and finite: a file may say anything."""
+    for name, declared in get_type_hints(kind).items():
+        allowed = get_args(declared) or (declared,)
+        value = fields.get(name)
+        if name in fields and not isinstance(value, (*allowed, int) if float in allowed else allowed):
+            raise InvalidParameter(
+                f"{name} must be {getattr(declared, '__name__', declared)}, not {type(value).__name__}"
+            )
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            real(name, value)
+    return fields

@@ -64,6 +64,23 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str, status: int =
     return captured.err
 
 
+@pytest.mark.parametrize("then", ["demand", "automatic"])
+def test_a_non_convex_store_under_composition_asks_for_a_fresh_learn_or_runs_it(
+    folder: Path, capsys: pytest.CaptureFixture[str], then: str
+) -> None:
+    composed = ["--certificate", "composition", "--loss", "sigmoid", "--requests-per-learn", "2", "--fresh-learn", then]
+    call(capsys, *init(*composed))
+    call(capsys, "learn", "store")
+    assert call(capsys, "delete", "store", "identifier-001")["status"] == "published"
+    assert call(capsys, "delete", "store", "identifier-002")["status"] == "published"
+    if then == "automatic":
+        assert call(capsys, "delete", "store", "identifier-003")["kind"] == "relearn"
+    else:
+        assert call(capsys, "delete", "store", "identifier-003", status=3)["status"] == "withheld"
+        call(capsys, "relearn", "store")
+        assert call(capsys, "delete", "store", "identifier-004")["status"] == "published"
+
+
 def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dry = call(capsys, *init("--slots", "25", "--dry-run"))
     assert dry["created"] is False

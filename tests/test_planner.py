@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, settings
@@ -22,8 +23,8 @@ ADULT = {
 }
 
 
-def adult(**changes) -> Plan:
-    return make_plan(losses.Logistic(1.0), **{**ADULT, **changes})
+def adult(loss: losses.Loss | None = None, **changes) -> Plan:
+    return make_plan(loss or losses.Logistic(1.0), **{**ADULT, **changes})
 
 
 def test_sharp_adult_figures_of_the_design() -> None:
@@ -232,3 +233,40 @@ def test_assumptions_of_the_step_size() -> None:
 def test_bad_budgets_are_one_clear_error(make, message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
         make()
+
+
+def test_what_no_certificate_covers_is_refused_with_the_reason() -> None:
+    clipped = losses.clip(losses.PseudoHuber(radius=1.0, delta=1.0), 0.3)
+    with pytest.raises(AssumptionViolated, match="not twice differentiable"):
+        adult(loss=clipped)
+    with pytest.raises(InvalidParameter, match="chosen by certificate='sharp'"):
+        adult(certificate="sharp", learn_steps=10)
+    weak = {"records": 500, "features": 2, "regularization": 0.5}
+    sigmoid = {"loss": losses.Sigmoid(radius=1.0), **weak, "utility": False}
+    with pytest.raises(InvalidParameter, match="below"):
+        adult(certificate="composition", noise_variance=1e-9, **sigmoid)
+    with pytest.raises(InvalidParameter, match=r"no Rényi order turns .* ε_dp < d=2"):
+        adult(**sigmoid, budget=Budget.from_epsilon_delta(dp=(30.0, 1e-5), deletion=(1e-9, 1e-300)))
+
+
+@dataclass(frozen=True)
+class Declared(losses.Sigmoid):
+    """A loss whose constants the caller only states."""
+
+    range_: float = 1.0
+    lipschitz: float = 1.0
+    proven: bool = False
+
+    @property
+    def constants(self):
+        return replace(super().constants, range=self.range_, lipschitz=self.lipschitz, proven=self.proven)
+
+
+def test_theorem_5_2_takes_no_bare_word_and_no_unbounded_loss() -> None:
+    size = {"records": 500, "features": 2, "regularization": 0.1, "utility": False}
+    with pytest.raises(AssumptionViolated, match="only declares its constants"):
+        adult(loss=Declared(1.0), **size)
+    with pytest.raises(AssumptionViolated, match="needs a bounded loss"):
+        adult(loss=Declared(1.0, range_=math.inf, proven=True), **size)
+    with pytest.raises(InvalidParameter, match="no Lipschitz constant"):
+        adult(loss=Declared(1.0, lipschitz=math.inf), certificate="composition", **size)

@@ -140,6 +140,7 @@ def test_bad_tables_are_refused(arguments, message: str) -> None:
         lambda: EditRequest.delete(["x"], request_id="\udcff"),
         lambda: EditRequest.insert(["\udfff"], [[0.0]], [1.0]),
         lambda: EditRequest.insert(["x"], [[0.0]], [1.0], subjects=["a\ud800"]),
+        lambda: EditRequest(subjects=("\ud800",)),
     ],
 )
 def test_text_that_no_file_can_hold_is_refused_before_it_reaches_one(ask) -> None:
@@ -148,3 +149,16 @@ def test_text_that_no_file_can_hold_is_refused_before_it_reaches_one(ask) -> Non
         ask()
     with pytest.raises(InvalidRecords, match="not Unicode text"):
         Records([[0.0]], [1.0], ["\ud800"])
+
+
+def test_a_text_that_fills_memory_or_a_message_is_refused() -> None:
+    long = "x" * 1001
+    for ask in (
+        lambda: EditRequest.delete([long]),
+        lambda: EditRequest.delete(subjects=[long]),
+        lambda: EditRequest.delete(["a"], request_id=long),
+    ):
+        with pytest.raises(InvalidRequest, match="1001 characters") as caught:
+            ask()
+        assert len(str(caught.value)) < 200
+    assert EditRequest.delete([long[1:]]).deletions == (long[1:],)

@@ -8,7 +8,7 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.cli import main
-from noisygd_delete.errors import InvalidParameter, PlanInfeasible
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.guarantees import utility
 from noisygd_delete.plan import Plan
 from noisygd_delete.planner.calibration import published_together
@@ -125,3 +125,8 @@ def test_the_command_prints_the_plan_and_its_table(capsys):
     assert capsys.readouterr().out.endswith(choice.text() + "\n")
     assert main([*words[:-1], "1e-5"]) == 2
     assert "cannot be promised" in capsys.readouterr().err
+
+
+def test_a_loss_that_bends_more_than_its_regulariser_has_no_target():
+    with pytest.raises(AssumptionViolated, match="must exceed β₋"):
+        cheapest_plan(losses.Sigmoid(radius=1.0), **SIZES | {"regularization": 1e-4}, excess_risk=0.1)

@@ -177,7 +177,7 @@ def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
     if parsed.loss is None:
         parsed.loss = loss.name
         description = loss.to_dict()
-        if parsed.radius is None and parsed.classes is None and parsed.huber_delta is None:
+        if all(given is None for given in (parsed.radius, parsed.classes, parsed.huber_delta, parsed.outer_weights)):
             return losses.from_dict(description)
     if parsed.radius is None:
         parsed.radius = loss.radius

@@ -107,7 +107,7 @@ class Schema:
             fields = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise InvalidSchema(f"{path}: cannot be read ({error.strerror}); check the name") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # TOML, UTF-8, or a number of thousands of digits
             raise InvalidSchema(f"{path}: not a TOML file ({error})") from error
         return cls.from_dict(fields, str(path))
 

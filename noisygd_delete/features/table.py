@@ -21,6 +21,7 @@ from ..errors import InvalidParameter, InvalidSchema, MissingDependency
 
 BLOCK_ROWS = 16_384
 _LONGEST_LINE = 1 << 24
+_LONGEST_HEADER = 2000  # characters of it in a message
 _DELIMITERS = (",", ";", "\t", "|")
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 
@@ -39,9 +40,10 @@ class Table:
     def column(self, name: str, purpose: str) -> Sequence[str]:
         """The column `name`, or an error saying that the `purpose` needs it."""
         if name not in self.columns:
+            header = ", ".join(self.columns)
+            shown = header if len(header) <= _LONGEST_HEADER else f"{header[:_LONGEST_HEADER]} …"
             raise InvalidSchema(
-                f"{self.source}: no column {name!r} ({purpose}); the header has {', '.join(self.columns)}. "
-                "Correct the schema or the file"
+                f"{self.source}: no column {name!r} ({purpose}); the header has {shown}. Correct the schema or the file"
             )
         return self.columns[name]
 
@@ -148,6 +150,8 @@ def _header(source: str, names: Sequence[str]) -> list[str]:
     for position, name in enumerate(names, 1):
         if not name:
             raise InvalidSchema(f"{source}, line 1: column {position} has no name; name every column in the header")
+        if len(name) > _LONGEST_HEADER:
+            raise InvalidSchema(f"{source}, line 1: column {position} has a name of {len(name)} characters; shorten it")
         if names.index(name) != position - 1:
             raise InvalidSchema(f"{source}, line 1: two columns are called {name!r}; rename one")
     if not names:
@@ -173,7 +177,14 @@ def _parquet(path: Path, rows: int) -> Iterator[Table]:
                     # a Parquet file has no lines; the record's number, from 1, stands in
                     yield Table(str(path), dict(zip(names, columns, strict=True)), range(start, start + batch.num_rows))
                 start += batch.num_rows
-    except (pyarrow.ArrowException, OSError) as error:
+    except InvalidSchema:
+        raise
+    except (
+        pyarrow.ArrowException,
+        OSError,
+        ValueError,
+        OverflowError,
+    ) as error:  # the last two: text or dates that are none
         raise InvalidSchema(f"{path}, after record {start - 1}: not a whole Parquet file; copy it again") from error
 
 

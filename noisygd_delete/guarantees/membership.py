@@ -29,10 +29,10 @@ def gdp_advantage(*, mu: float) -> float:
 
 def gdp_tradeoff(*, mu: float, false_positive: float) -> float:
     """Least false negative rate of any test with this false positive rate: Φ(Φ⁻¹(1−α) − μ), rounded down."""
-    if false_positive <= 0:
-        return 1.0
     if false_positive >= 1 or mu == math.inf:
         return 0.0
+    if false_positive <= 0:
+        return 1.0
     threshold = -float(ndtri(false_positive)) - mu
     threshold -= 32 * UNIT * (1 + abs(threshold) + mu)
     return math.exp(float(log_ndtr(threshold))) * (1 - MARGIN)
@@ -53,10 +53,12 @@ def renyi_tradeoff(*, order: float, renyi: float, false_positive: float, both_di
 
     A bound in one direction only answers for either world as the test's null hypothesis: the smaller of the two rates.
     """
-    if false_positive <= 0:
-        return 1.0
     if false_positive >= 1 or renyi == math.inf:
         return 0.0
+    if (
+        false_positive <= 0
+    ):  # a bound in one direction allows events of probability 0 in one world, e^{−ε_q} in all but them
+        return 1.0 if both_directions else math.exp(-renyi) * (1 - MARGIN)
     fixed = (1 - false_positive, math.log(false_positive))
 
     def least_rate(possible: Callable[[float], bool]) -> float:

@@ -47,6 +47,8 @@ def Squared(*_: Any, **__: Any) -> NoReturn:
 
 def from_dict(description: dict[str, Any]) -> Loss:
     """The loss that `Loss.to_dict` described. Unknown names and fields are refused."""
+    if not isinstance(description, dict):
+        raise InvalidParameter(f"a loss is described by its name and fields, not by {type(description).__name__}")
     fields = dict(description)
     name = fields.pop("name", None)
     if name == "squared":

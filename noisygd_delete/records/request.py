@@ -14,6 +14,7 @@ from ..errors import InvalidRequest
 Id = int | str
 Rows = NDArray[np.float32]
 Labels = NDArray[np.float64]
+_LONGEST = 1000  # characters of an id
 
 
 def numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.float64]:
@@ -63,7 +64,10 @@ def check_ids(name: str, ids: Iterable[Any], error: type[Exception]) -> tuple[Id
 
 
 def text(name: str, value: str, error: type[Exception]) -> str:
-    """`value`, if a file can hold it: half a surrogate pair, which JSON and file names can smuggle in, cannot be written."""
+    """`value`, if a file and a message can hold it: half a surrogate pair, which JSON and file names can smuggle in, cannot
+    be written."""
+    if len(value) > _LONGEST:
+        raise error(f"{name} contains a text of {len(value)} characters; give at most {_LONGEST}")
     try:
         value.encode()
     except UnicodeEncodeError as problem:
@@ -103,6 +107,7 @@ class EditRequest:
 
     def __post_init__(self) -> None:
         check_ids("request ids", [*self.deletions, *self.replacements], InvalidRequest)
+        check_ids("subjects", self.subjects, InvalidRequest)
         if not (self.deletions or self.subjects or self.replacements or self.insertion):
             raise InvalidRequest("the request is empty; name at least one record to delete, replace or insert")
         if self.request_id is not None and (not isinstance(self.request_id, str) or not self.request_id.strip()):

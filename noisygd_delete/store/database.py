@@ -48,6 +48,8 @@ def connect(path: Path, seconds: float = 5.0) -> Iterator[sqlite3.Connection]:
         yield connection
     except sqlite3.Error as error:
         raise _translated(path, error) from error
+    except UnicodeDecodeError as error:  # SQLite reads damaged text without complaint, Python does not
+        raise StoreCorrupt(f"{path}: holds text that is none; restore the store from a backup") from error
     finally:
         if connection is not None:
             connection.close()

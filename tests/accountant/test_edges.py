@@ -1,0 +1,96 @@
+"""Where the accountant has nothing to say, or must not say it; and what budgets of other measures allow."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from noisygd_delete import Accountant, Budget, losses, make_plan
+from noisygd_delete.accountant import Event, PrivacyFilter, report
+from noisygd_delete.accountant.export import to_dp_accounting
+from noisygd_delete.errors import BudgetExceeded, InvalidParameter, MissingDependency
+from noisygd_delete.extractor import Extractor
+
+PHI = Event("extractor", 200, 0, Extractor(5000, 0.01, 4.0))
+
+
+def plan(**changes):
+    arguments = {"records": 5000, "features": 20, "regularization": 1e-2, "certificate": "sharp"}
+    arguments["budget"] = Budget(order=10, dp=1.0, deletion=0.1)
+    return make_plan(losses.Logistic(radius=1.0), **{**arguments, **changes})
+
+
+def test_questions_that_need_a_plan_ask_for_it() -> None:
+    for ask in (Accountant().planned, Accountant().remaining):
+        with pytest.raises(InvalidParameter, match=r"Accountant\(plan\)"):
+            ask()
+
+
+def test_a_release_that_reveals_nothing_is_never_the_last() -> None:
+    """Nothing to forget (ε_dd = ε_dp, no utility asked for): requests take no step, so any number of them is free."""
+    free = plan(budget=Budget(order=10, dp=1.0, deletion=1.0), adjacency="zero-out", utility=False, releases=3)
+    assert free.delete_steps == 0
+    accountant = Accountant(free)
+    accountant.record(accountant.planned())
+    assert accountant.remaining().publications is None
+    assert "not limited" in report(accountant).text()
+
+
+def test_a_lifetime_runs_forwards() -> None:
+    accountant = Accountant(plan())
+    for _ in range(15):
+        accountant.record(accountant.planned())
+    with pytest.raises(InvalidParameter, match="must come after present_from=3"):
+        accountant.deletion(present_from=3, erased_at=3)
+    for seen, words in ((range(3, 16), "13 releases from 3 to 15"), ((2, 4), "[2, 4]")):
+        assert any(words in line for line in accountant.dp_cumulative(seen).assumptions)
+
+
+def test_the_export_says_what_it_lacks(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    with pytest.raises(MissingDependency, match="pip install"):
+        to_dp_accounting(Accountant(plan()))
+
+
+def test_a_filter_admits_events_only_and_idle_ones_for_free() -> None:
+    tight = plan(certificate="theorem")
+    admitted = PrivacyFilter.for_plan(tight)
+    with pytest.raises(InvalidParameter, match="must be an Event"):
+        admitted.admit("learn")  # type: ignore[arg-type]
+    admitted.admit(Event("learn", tight.learn_steps, 0, tight.mechanism))
+    for _ in range(50):
+        admitted.admit(Event("unlearn", 0, 1, tight.mechanism))
+    assert len(admitted.admitted) == 51
+    step = Event("unlearn", tight.delete_steps, 1, tight.mechanism)
+    while admitted.allows(step):
+        admitted.admit(step)
+    with pytest.raises(BudgetExceeded):
+        admitted.admit(step)
+    assert admitted.guarantee.renyi(10) <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("budget", "affordable"),
+    [
+        (Budget.from_gdp(dp=50.0, deletion=0.1), False),  # an extractor's Rényi curve gives no μ, however small
+        (Budget.from_epsilon_delta(dp=(40.0, 1e-5), deletion=(0.5, 1e-5)), True),
+        (Budget.from_epsilon_delta(dp=(0.3, 1e-5), deletion=(0.1, 1e-5)), False),
+        (Budget(order=8, dp=40.0, deletion=0.1), True),
+        (Budget(order=8, dp=0.01, deletion=0.01), False),
+    ],
+)
+def test_an_extractor_counts_against_every_kind_of_budget(budget: Budget, affordable: bool) -> None:
+    accountant = Accountant(plan(budget=budget, releases=2), [PHI])
+    assert accountant.affordable(accountant.planned("relearn")) is affordable
+    if affordable and budget.measure == "epsilon-delta":
+        assert accountant.what_if(accountant.planned("relearn")).dp_cumulative().epsilon(1e-5) <= budget.dp
+
+
+def test_the_notes_name_what_a_deletion_does_not_reach() -> None:
+    accountant = Accountant(plan(), [PHI])
+    accountant.record(accountant.planned("relearn"))
+    assert "published extractor is not taken back" in report(accountant).text()
+    text = report(Accountant(None, accountant.events)).text()
+    assert "more requests came" not in text
+    assert "not limited" not in text

@@ -1,0 +1,295 @@
+"""Runs the operations of a store under faults and counts what was lost, done in part, or left behind.
+
+Torch-free and of one thread, so that every attempt may be a fork of it. `tests.store.fault_table` starts it, with the
+library of system_calls.c preloaded where system calls are struck. By hand:
+
+python -m tests.store.fault_worker FOLDER '{"trial": "random kills", "count": 20}'     prints the counts as JSON
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from noisygd_delete.errors import NoisyGDDeleteError, StoreError
+from noisygd_delete.store import Store, status, verify
+
+from .conftest import SCHEMA, found, name, person, plan, records, row, traces
+from .operations import OPERATIONS, Operation
+
+# name -> (what the library does at the chosen call, errno)
+STRUCK = {
+    "kill -9 before a system call": (1, 0),
+    "kill -9 half-way through a write": (2, 0),
+    "ENOSPC once": (3, errno.ENOSPC),
+    "EIO once": (3, errno.EIO),
+    "ENOSPC from then on": (4, errno.ENOSPC),
+    "read-only from then on": (4, errno.EROFS),
+}
+DONE, REFUSED, TRACEBACK = 0, 1, 2
+
+
+def attempt(path: Path, operation: Operation, before: Callable[[], None] = lambda: None) -> int:
+    """Run the operation in this process and end it; the status says how it went."""
+    status_of = TRACEBACK
+    try:
+        before()
+        with Store.open(path) as store:
+            operation.run(store)
+        status_of = DONE
+    except StoreError:
+        status_of = REFUSED
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(status_of)
+
+
+def judged(path: Path, operation: Operation, ended: int | None, counts: Counter[str]) -> None:
+    """What the attempt left, and that the same request, sent again, completes. `ended` None: the process was killed."""
+    accepted = (path / "journal" / "request.json").exists()
+    counts["tried"] += 1
+    counts["traceback"] += ended == TRACEBACK
+    try:
+        with Store.open(path) as store:
+            happened = operation.happened(store)
+            counts["lost"] += ((accepted and operation.journalled) or ended == DONE) and not happened
+            counts["in part"] += not operation.whole(store, happened)
+            if not happened or operation.journalled:  # a repeat of what has happened changes nothing
+                operation.run(store)
+            counts["in part"] += not operation.whole(store, True)
+            named = [path / f"model-{store.ledger.releases}.safetensors"]
+        counts["uncharged"] += sorted(path.glob("model-*")) != named
+        counts["left"] += bool(found(path, operation.erased))
+        counts["unsound"] += not verify(path).passed
+    except NoisyGDDeleteError as error:
+        print(f"{operation.name}: {error}", file=sys.stderr)
+        counts["unsound"] += 1
+
+
+def forked(child: Callable[[], None], kill_after: float | None = None, ready: int | None = None) -> int | None:
+    """Exit status of a forked child, None if a signal ended it."""
+    process = os.fork()
+    if process == 0:
+        child()
+        os._exit(DONE)
+    if kill_after is not None and ready is not None:
+        os.read(ready, 1)
+        time.sleep(kill_after)
+        os.kill(process, signal.SIGKILL)
+    _, ended = os.waitpid(process, 0)
+    return os.WEXITSTATUS(ended) if os.WIFEXITED(ended) else None
+
+
+def prepared(folder: Path, operation: Operation) -> Path:
+    master = folder / f"master-{operation.name}"
+    if not master.exists():
+        with Store.create(master, records(), SCHEMA, plan()) as store:
+            store.learn()
+            operation.prepare(store)
+    return master
+
+
+def struck(folder: Path, fault: str, stride: int, only: list[str]) -> Counter[str]:
+    """Every `stride`-th system call of every operation."""
+    library, counts, copy = ctypes.CDLL(None), Counter[str](), folder / "copy"
+    library.faults_calls.restype = ctypes.c_long
+    kind, code = STRUCK[fault]
+
+    def arm(copy: Path, at: int, what: int) -> None:
+        library.faults_arm(os.fsencode(copy), ctypes.c_long(at), what, code)
+
+    for operation in OPERATIONS:
+        if only and operation.name not in only:
+            continue
+        master = prepared(folder, operation)
+        shutil.copytree(master, copy)
+        arm(copy, -1, 0)
+        with Store.open(copy) as store:
+            operation.run(store)
+        total = library.faults_calls()
+        library.faults_arm(b"", ctypes.c_long(-1), 0, 0)
+        shutil.rmtree(copy)
+        counts["calls"] += total
+        for at in range(random.Random(operation.name).randrange(stride), total, stride):
+            shutil.copytree(master, copy)
+            ended = forked(lambda at=at, operation=operation: attempt(copy, operation, lambda: arm(copy, at, kind)))
+            judged(copy, operation, ended, counts)
+            shutil.rmtree(copy)
+    return counts
+
+
+def random_kills(folder: Path, count: int, seed: int = 7) -> Counter[str]:
+    """SIGKILL at instants that nobody chose: evenly over the run of each operation and a little beyond it."""
+    chance, counts, longest = random.Random(seed), Counter[str](), {}
+    copy = folder / "copy"
+    for number in range(count):
+        operation = OPERATIONS[number % len(OPERATIONS)]
+        master = prepared(folder, operation)
+        for instant in [None] * (operation.name not in longest) + [0.0]:
+            shutil.copytree(master, copy)
+            reader, writer = os.pipe()
+            began = time.perf_counter()
+            wait = None if instant is None else chance.uniform(0, 1.2 * longest[operation.name])
+            ended = forked(
+                lambda operation=operation, writer=writer: attempt(
+                    copy, operation, lambda: os.write(writer, b".") and None
+                ),
+                wait,
+                reader,
+            )
+            os.close(reader)
+            os.close(writer)
+            if instant is None:
+                longest[operation.name] = time.perf_counter() - began
+            else:
+                counts["inside"] += (copy / "journal" / "request.json").exists() or ended is None
+                judged(copy, operation, ended, counts)
+            shutil.rmtree(copy)
+    return counts
+
+
+def crowd(folder: Path, rounds: int) -> Counter[str]:
+    """Ten processes at once on one store: four delete, three insert, three read, all in a hurry."""
+    counts = Counter[str]()
+    for number in range(rounds):
+        path = folder / f"crowd-{number}"
+        with Store.create(path, records(slots=20), SCHEMA, plan(slots=20)) as store:
+            store.learn()
+
+        def delete(k: int, path: Path = path) -> None:
+            from noisygd_delete import EditRequest
+
+            for which in (k, k + 4):
+                with Store.open(path, wait=120) as store:
+                    store.serve(EditRequest.delete([name(which)], request_id=f"d{which}"))
+                    store.serve(EditRequest.delete([name(which)], request_id=f"d{which}"))  # an impatient caller
+
+        def insert(k: int, path: Path = path) -> None:
+            from noisygd_delete import EditRequest
+
+            for which in (50 + k, 60 + k):
+                with Store.open(path, wait=120) as store:
+                    new = EditRequest.insert(
+                        [name(which)], [row(which)], [1.0], subjects=[person(which)], request_id=f"i{which}"
+                    )
+                    store.serve(new)
+
+        def read(path: Path = path) -> None:
+            seen = 0
+            while seen < 15:
+                state = status(path)
+                if not seen <= state["releases"] or not 1 <= state["records"] <= 15:
+                    os._exit(TRACEBACK)
+                seen = state["releases"]
+
+        jobs: list[Callable[[], Any]] = [lambda k=k: delete(k) for k in range(4)]
+        jobs += [lambda k=k: insert(k) for k in range(3)] + [read] * 3
+        processes = []
+        for job in jobs:
+            process = os.fork()
+            if process == 0:
+                try:
+                    job()
+                    os._exit(DONE)
+                except BaseException:
+                    sys.excepthook(*sys.exc_info())
+                    os._exit(TRACEBACK)
+            processes.append(process)
+        ends = [os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) for process in processes]
+        counts["tried"] += len(jobs)
+        counts["traceback"] += sum(end != DONE for end in ends)
+        with Store.open(path) as store:
+            here = {name(8)} | {name(k + 50) for k in range(3)} | {name(k + 60) for k in range(3)}
+            counts["lost"] += len(here ^ set(store.records.ids))
+            counts["in part"] += [event.edits for event in store.accountant.events] != [0] + [1] * 14
+        counts["left"] += bool(found(path, [trace for k in range(8) for trace in traces(k)]))
+        counts["unsound"] += not verify(path).passed
+        shutil.rmtree(path)
+    return counts
+
+
+def clock_jumps(folder: Path, count: int) -> Counter[str]:
+    """The clock stands anywhere between 1970 and 2106 at every call: no decision reads it."""
+    from datetime import UTC, datetime
+
+    from noisygd_delete.store import ledger
+
+    chance, counts = random.Random(3), Counter[str]()
+
+    class Clock:
+        @staticmethod
+        def now(zone: Any = None) -> datetime:
+            return datetime.fromtimestamp(chance.randrange(1 << 32), UTC)
+
+    ledger.datetime = Clock  # type: ignore[attr-defined]
+    for number in range(count):
+        operation = OPERATIONS[number % len(OPERATIONS)]
+        shutil.copytree(prepared(folder, operation), folder / "copy")
+        ended = forked(lambda operation=operation: attempt(folder / "copy", operation))
+        judged(folder / "copy", operation, ended, counts)
+        shutil.rmtree(folder / "copy")
+    return counts
+
+
+def flipped_bits(folder: Path, count: int) -> Counter[str]:
+    """One bit of the ledger or of the model turned over: an error, or what was read is what had been written."""
+    chance, counts = random.Random(4), Counter[str]()
+    path = prepared(folder, OPERATIONS[0])
+    with Store.open(path) as store:
+        digests, weights = store.ledger.digests, store.model.weights.tobytes()
+    files = [path / "ledger.sqlite", path / "model-1.safetensors"]
+    for number in range(count):
+        file = files[number % 2]
+        good = file.read_bytes()
+        bad, at = bytearray(good), chance.randrange(len(good))
+        bad[at] ^= 1 << chance.randrange(8)
+        file.write_bytes(bad)
+        counts["tried"] += 1
+        try:
+            with Store.open(path) as store:
+                counts["in part"] += (store.ledger.digests, store.model.weights.tobytes()) != (digests, weights)
+        except NoisyGDDeleteError:
+            counts["named"] += 1
+        except Exception:
+            sys.excepthook(*sys.exc_info())
+            counts["traceback"] += 1
+        file.write_bytes(good)
+    return counts
+
+
+def planted(fault: str | None) -> None:
+    """A store that is broken on purpose, for the test of these tests."""
+    from noisygd_delete.store import journal, recovery, store
+
+    if fault == "no journal":
+        journal.accept = lambda *_: None  # type: ignore[assignment]
+        journal.clear = lambda *_: None  # type: ignore[assignment]
+    elif fault == "no sweep":
+        recovery.sweep = lambda *_: None  # type: ignore[assignment]
+    elif fault == "no charge":
+        append = store.Ledger.append
+        store.Ledger.append = lambda self, disk, entry: append(self, disk, entry) if entry.event is None else self  # type: ignore[method-assign]
+
+
+def main(folder: Path, asked: dict[str, Any]) -> dict[str, int]:
+    planted(asked.get("planted"))
+    by_count = {"random kills": random_kills, "crowd": crowd, "clock": clock_jumps, "bits": flipped_bits}
+    if asked["trial"] in by_count:
+        return by_count[asked["trial"]](folder, asked["count"])
+    return struck(folder, asked["trial"], asked["stride"], asked.get("only", []))
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(Path(sys.argv[1]), json.loads(sys.argv[2]))))

@@ -1,0 +1,116 @@
+"""What a store can be asked to do, each with how to tell whether it happened, and wholly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from noisygd_delete import Budget, EditRequest
+from noisygd_delete.store import Store
+
+from .conftest import SLOTS, name, person, plan, row, traces
+
+
+def nothing(store: Store) -> None:
+    """No preparation."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`whole(store, happened)` says that the store is in the state before, or after, in every part.
+
+    erased     bytes that must be gone once it has happened
+    journalled whether it goes through the journal (a learn does not: interrupted, it has not happened)
+    """
+
+    name: str
+    run: Callable[[Store], object]
+    happened: Callable[[Store], bool]
+    whole: Callable[[Store, bool], bool]
+    prepare: Callable[[Store], object] = nothing
+    erased: list[bytes] = field(default_factory=list)
+    journalled: bool = True
+
+
+def answered(store: Store) -> bool:
+    return bool(store.ledger.answered("r"))
+
+
+def counted(store: Store, happened: bool, *, publishes: bool = True, edits: int = 1) -> bool:
+    """One entry, one release and no pending edit more than before; or one entry and its pending edits."""
+    entries, releases = 2 + happened, 1 + (happened and publishes)
+    waiting = edits if happened and not publishes else 0
+    return (len(store.ledger.entries), store.ledger.releases, store.pending_edits) == (entries, releases, waiting)
+
+
+def gone(store: Store, *numbers: int) -> bool:
+    rows = store.records.features[list(numbers)]
+    return not {name(k) for k in numbers} & set(store.records.ids) and not rows.any()
+
+
+def there(store: Store, k: int, values: np.ndarray) -> bool:
+    slots = [slot for slot, held in enumerate(store.records.ids_by_slot) if held == name(k)]
+    return len(slots) == 1 and bool((store.records.features[slots[0]] == values).all())
+
+
+def deleted(store: Store, happened: bool) -> bool:
+    return counted(store, happened) and (gone(store, 3) if happened else there(store, 3, row(3)))
+
+
+def deleted_later(store: Store, happened: bool) -> bool:
+    return counted(store, happened, publishes=False) and (gone(store, 3) if happened else there(store, 3, row(3)))
+
+
+def subject_deleted(store: Store, happened: bool) -> bool:
+    return counted(store, happened) and (gone(store, 2, 3) if happened else there(store, 2, row(2)))
+
+
+def replaced(store: Store, happened: bool) -> bool:
+    return counted(store, happened) and there(store, 3, row(70 if happened else 3))
+
+
+def inserted(store: Store, happened: bool) -> bool:
+    return counted(store, happened) and (there(store, 99, row(99)) if happened else name(99) not in store.records)
+
+
+def edit_later(store: Store) -> None:
+    store.serve(EditRequest.delete([name(3)]), publish=False)
+
+
+def published(store: Store) -> bool:
+    return store.ledger.releases == 2
+
+
+def published_whole(store: Store, happened: bool) -> bool:
+    return (len(store.ledger.entries), store.pending_edits) == (3 + happened, not happened)
+
+
+def grown(store: Store, happened: bool) -> bool:
+    slots = SLOTS + 5 * happened
+    return published_whole(store, happened) and store.records.slots == store.plan.records == slots
+
+
+def grow(store: Store) -> None:
+    store.relearn(plan(slots=SLOTS + 5, budget=Budget(order=4, dp=1.0, deletion=0.5)))
+
+
+def serve(request: EditRequest, *, publish: bool = True) -> Callable[[Store], object]:
+    return lambda store: store.serve(request, publish=publish)
+
+
+_DELETE = EditRequest.delete([name(3)], request_id="r")
+_INSERT = EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"], request_id="r")
+_SUBJECT = EditRequest.delete(subjects=[person(3)], request_id="r")
+_REPLACE = EditRequest.replace({name(3): (row(70), 1.0)}, request_id="r")
+
+OPERATIONS = (
+    Operation("delete", serve(_DELETE), answered, deleted, erased=traces(3)),
+    Operation("delete-later", serve(_DELETE, publish=False), answered, deleted_later, erased=traces(3)),
+    Operation("delete-subject", serve(_SUBJECT), answered, subject_deleted, erased=[*traces(2), *traces(3)]),
+    Operation("replace", serve(_REPLACE), answered, replaced, erased=traces(3)[1:]),
+    Operation("insert", serve(_INSERT), answered, inserted),
+    Operation("publish", lambda store: store.publish(), published, published_whole, edit_later, traces(3), False),
+    Operation("relearn", grow, published, grown, edit_later, traces(3), False),
+)
