@@ -21,9 +21,7 @@ rows /= np.linalg.norm(rows, axis=1, keepdims=True)
 
 network = losses.TanhNetwork(radius=1.0, outer_weights=[1.0, -1.0] * 8)
 print(f"the objective stops being convex where λ <= β₋ = {network.constants.weak_convexity:.3g}")
-common = dict(
-    records=PEOPLE, features=3, budget=Budget.from_epsilon_delta(dp=(4.0, 1e-5), deletion=(0.5, 1e-5)), batch=1
-)
+common = {"records": PEOPLE, "features": 3, "budget": Budget.from_epsilon_delta(dp=(4.0, 1e-5), deletion=(0.5, 1e-5))}
 
 # 1. λ > β₋: the regulariser makes the objective strongly convex, and everything of the convex case holds.
 tight = make_plan(network, certificate="sharp", regularization=1.2 * network.constants.weak_convexity, **common)
