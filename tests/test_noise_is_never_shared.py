@@ -7,7 +7,6 @@ import itertools
 import logging
 import multiprocessing
 import os
-import pickle
 import shutil
 import sys
 import threading
@@ -86,12 +85,14 @@ def test_a_spawned_process_cannot_be_handed_a_source() -> None:
 
 
 def drawn_by_threads(noise: SecureNoise, threads: int = 8, times: int = 300) -> np.ndarray:
+    """All draws of all threads. A thread that trips over another ends early."""
     found: list[np.ndarray] = []
     start = threading.Barrier(threads)
 
     def draw() -> None:
         start.wait()
-        found.extend(noise.normal((7,)) for _ in range(times))
+        with contextlib.suppress(ValueError):
+            found.extend(noise.normal((7,)) for _ in range(times))
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -117,9 +118,9 @@ def test_the_thread_test_sees_a_source_without_its_lock() -> None:
         careless = SecureNoise()
         careless._lock = contextlib.nullcontext()  # type: ignore[assignment]
         draws = drawn_by_threads(careless)
-        if len(np.unique(draws)) < len(draws):
+        if len(np.unique(draws)) < len(draws) or len(draws) < 8 * 300 * 7:
             return
-    pytest.fail("fifty runs without a lock never repeated a draw")
+    pytest.fail("fifty runs without a lock never repeated or lost a draw")
 
 
 def test_threads_that_each_release_publish_unlike() -> None:
@@ -165,7 +166,7 @@ def forms(secret: bytes) -> list[bytes]:
         secret,
         secret.hex().encode(),
         repr(secret)[2:-1].encode(),
-        repr(np.frombuffer(secret, "<u8").tolist()).encode(),
+        repr(np.frombuffer(secret, "<u4").tolist()).encode(),
     ]
 
 
