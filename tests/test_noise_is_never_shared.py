@@ -43,7 +43,7 @@ def all_different(found: list[list[float]]) -> bool:
     return len({value for weights in found for value in weights}) == sum(map(len, found))
 
 
-@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
+@pytest.mark.parametrize("method", ["spawn", "fork"])
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_processes_that_start_alike_publish_unlike(method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():
