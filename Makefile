@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test long faults coverage lint types proofs bench docs clean
+.PHONY: demo test long faults coverage lint types proofs bench bench-kernel docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,9 @@ proofs: $(READY)        ## every statement of the paper, checked
 
 bench: $(READY)         ## side-by-side measurements
 	$(RUN) -m benchmarks
+
+bench-kernel: $(READY)  ## time of a step over one reading of the matrix; the last line has the ratios
+	$(RUN) -m benchmarks kernel
 
 docs: $(READY)          ## the documentation site, into site/
 	$(RUN) -m mkdocs build --strict

@@ -27,13 +27,17 @@ class Data:
     loss: Loss
 
 
-def path(name: str) -> Path:
+def found(name: str) -> Path | None:
     chosen = os.environ.get("NOISYGD_DELETE_DATA")
     folders = [Path(chosen)] if chosen else [parent / "shared" / "data" for parent in list(ROOT.parents)[:3]]
-    for folder in folders:
-        if (folder / name).exists():
-            return folder / name
-    raise SystemExit(f"{name} was not found; set NOISYGD_DELETE_DATA to the folder that has it")
+    return next((folder / name for folder in folders if (folder / name).exists()), None)
+
+
+def path(name: str) -> Path:
+    file = found(name)
+    if file is None:
+        raise SystemExit(f"{name} was not found; set NOISYGD_DELETE_DATA to the folder that has it")
+    return file
 
 
 def _split(name: str, rows: np.ndarray, labels: np.ndarray, train: int, loss: Loss) -> Data:

@@ -28,7 +28,7 @@ extractor = train_extractor(
     batch=150,
 )
 
-# 2. the head: rows Φ(x) of norm at most 1, zero-out adjacency because DP-SGD is accounted for it
+# 2. the head: rows Φ(x) of norm at most 1; its ledger begins with the extractor. Zero-out is what DP-SGD costs least in
 plan = make_plan(
     losses.Softmax(1.0, 10),
     records=1500,

@@ -67,6 +67,11 @@ class Budget:
         return cls(dp=dp, deletion=deletion, measure="gdp")
 
     @property
+    def shown_delta(self) -> float:
+        """δ of the (ε, δ) figures shown to whoever asks for no other: the budget's own, or 1e-6."""
+        return self.dp_delta or 1e-6
+
+    @property
     def least_delete_steps(self) -> int:
         """1 where the deletion budget is smaller than the dp budget: zero steps delete nothing. Else 0."""
         return int((self.deletion, self.deletion_delta) != (self.dp, self.dp_delta))

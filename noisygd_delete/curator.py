@@ -104,13 +104,17 @@ class Curator:
             raise NotLearned("there is no current model: call learn() first, or relearn() after a withheld release")
         return self._model
 
+    @property
+    def _begun(self) -> bool:
+        return any(event.kind != "extractor" for event in self.accountant.events)
+
     def learn(self, rng: np.random.Generator | None = None, progress: Progress | None = None) -> Release:
         """Train from the initial law and publish. A second call is a fresh, charged release.
 
         Raises:
             BudgetExceeded: with the numbers; nothing was published.
         """
-        kind = "relearn" if self.accountant.events else "learn"
+        kind = "relearn" if self._begun else "learn"
         event = Event(kind, self.plan.learn_steps, self.pending_edits, self.plan.mechanism)
         if not self.accountant.affordable(event):
             raise BudgetExceeded(self._refusal())
@@ -144,7 +148,7 @@ class Curator:
             return self._answered[request.request_id]
         if request.request_id is not None and request.request_id in self._waiting:
             return None
-        if self._model is None and not self.accountant.events:
+        if self._model is None and not self._begun:
             raise NotLearned(
                 "there is no model to delete from yet: call learn() first, or build Records without the rows"
             )

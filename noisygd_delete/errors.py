@@ -59,6 +59,10 @@ class StoreError(NoisyGDDeleteError):
     """The store on disk cannot do what was asked; nothing was changed."""
 
 
+class ProcessLost(NoisyGDDeleteError, RuntimeError):
+    """Another process of a distributed run has gone. Nothing was published."""
+
+
 class StoreLocked(StoreError):
     """Another process is writing to the store."""
 

@@ -152,6 +152,12 @@ class Guarantee:
         return self.delta(0.0)
 
     @property
+    def at_most(self) -> str:
+        """The advantage with the slack included, as a percentage rounded up: what a person is told."""
+        tenths = math.ceil(self.with_slack().advantage * 1000)
+        return f"{min(tenths, 1000) / 10:.1f} %"
+
+    @property
     def advantage_between_records(self) -> float:
         """Upper bound on the advantage of any test "was it x or x′?", also where the guarantee is against the null record.
 

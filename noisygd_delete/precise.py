@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import distributed
+from .gradient.mapped import windows
 from .losses.base import Loss
 from .records import Records
 
@@ -29,24 +31,27 @@ class PreciseObjective:
         self.regularization = regularization
         self.slots = records.slots
         self.shape = (loss.outputs, self._rows.shape[1])
+        self._group = distributed.current()
+        self._own = self._group.rows(records.slots, CHUNK)
 
     def _chunks(self) -> Iterator[tuple[NDArray[np.float64], NDArray[Any]]]:
         buffer = np.empty((min(CHUNK, self.slots), self.shape[1]))
-        for first in range(0, self.slots, CHUNK):
-            labels = self._labels[first : first + CHUNK]
-            rows = buffer[: len(labels)]
-            np.copyto(rows, self._rows[first : first + CHUNK])
-            yield rows, labels
+        for part in windows(self._rows, self._own.start, self._own.stop, CHUNK):
+            rows = buffer[: part.stop - part.start]
+            np.copyto(rows, self._rows[part])
+            yield rows, self._labels[part]
 
     def value_and_gradient(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """L_D(θ) and ∇L_D(θ) from one pass over the rows."""
-        fit, total = 0.0, np.zeros(self.shape)
+        fit, total = np.zeros(1), np.zeros(self.shape)
         for rows, labels in self._chunks():
             scores = rows @ weights.T
-            fit += float(self.loss.value(scores, labels, np).sum())
+            fit += self.loss.value(scores, labels, np).sum()
             total += self.loss.derivative(scores, labels, np).T @ rows
+        summed = self._group.total(np.append(total, fit))
         penalty = self.regularization / 2 * float(np.vdot(weights, weights))
-        return fit / self.slots + penalty, total / self.slots + self.regularization * weights
+        mean = summed[:-1].reshape(self.shape) / self.slots
+        return float(summed[-1]) / self.slots + penalty, mean + self.regularization * weights
 
     def gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """∇L_D(θ)."""

@@ -130,8 +130,10 @@ def _theorem_deletion(claim, effort: int) -> Finding:
             expected = learn, delete
             learn = nonconvex.learn_steps_printed(order=power, deletion=goal, step_size=step, **shared)
             delete = nonconvex.delete_steps_printed(
-                order=power, deletion=goal, step_size=step, batch=batch, records=records, **shared
+                learn_steps=learn, deletion=goal, step_size=step, batch=batch, records=records, **shared
             )
+            least = (expected[0], learn - time * room)
+            require(learn >= least[0] and delete >= least[1] * (1 - 1e-12), f"(19): {learn, delete} below {least}")
             require(
                 max(abs(learn - expected[0]), abs(delete - expected[1])) <= 2, f"(19): {learn, delete} for {expected}"
             )

@@ -13,9 +13,10 @@ PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
 ROWS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("guarantees", "losses"),
-    ("guarantee", "records", "features", "noise"),
+    ("guarantee", "records", "features", "noise", "distributed"),
     ("gradient", "precise", "budget"),
     ("gibbs", "noisygd", "mechanism", "solver", "extractor"),
+    ("problem",),
     ("plan",),
     ("explain_nonconvex", "explain", "planner"),
     ("accountant",),

@@ -194,3 +194,34 @@ def test_a_dry_run_of_a_stream_foretells_the_stream(store: Path, capsys: pytest.
     assert told["steps"] == sum(entry["steps"] for entry in budget["releases"][1:])
     run("stream", "store", "requests.jsonl", "--dry-run", "--json")
     assert json.loads(capsys.readouterr().out)["repeated"] == 7
+
+
+def test_the_published_model_is_used_on_new_rows(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without label and id: predictions by row number. With them: how often they are right, checked by hand."""
+    lines = [f"new-{k},{10 * k},{(3 * k) % 10},{'yes' if k % 2 else 'no'}" for k in range(10)]
+    Path("new.csv").write_text("\n".join(["name,age,income,buys", *lines]))
+    Path("bare.csv").write_text("\n".join(["age,income", *(",".join(line.split(",")[1:3]) for line in lines)]))
+    run("predict", "store", "--data", "new.csv", "--out", "said.csv", "--json")
+    told = json.loads(capsys.readouterr().out)
+    said = [line.split(",") for line in Path("said.csv").read_text().splitlines()]
+    assert said[0] == ["record", "buys"]
+    assert [name for name, _ in said[1:]] == [f"new-{k}" for k in range(10)]
+    right = sum(word == ("yes" if k % 2 else "no") for k, (_, word) in enumerate(said[1:]))
+    assert told["accuracy"] == right / 10
+    assert told["counts"] == {word: sum(w == word for _, w in said[1:]) for _, word in said[1:]}
+    run("predict", "store", "--data", "bare.csv", "--json")
+    bare = json.loads(capsys.readouterr().out)
+    assert bare["accuracy"] is None
+    assert list(bare["predictions"].items()) == [(str(k + 1), word) for k, (_, word) in enumerate(said[1:])]
+    run("predict", "store", "--data", "people.csv")
+    out = capsys.readouterr().out
+    assert "right: 9" in out  # 90 to 99.9 %: who buys is a half-plane, and the budget is wide
+    assert "do not publish" in out
+    run("predict", "store", "--data", "nowhere.csv", status=2)
+
+
+def test_predictions_need_a_model_in_force(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(3):
+        run("delete", "store", f"customer-{number:04d}", status=3 if number == 2 else 0)
+    run("predict", "store", "--data", "people.csv", status=2)
+    assert "no model is in force" in capsys.readouterr().err

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from noisygd_delete import Budget, EditRequest, losses
@@ -63,6 +64,23 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str, status: int =
     return captured.err
 
 
+@pytest.mark.parametrize("then", ["demand", "automatic"])
+def test_a_non_convex_store_under_composition_asks_for_a_fresh_learn_or_runs_it(
+    folder: Path, capsys: pytest.CaptureFixture[str], then: str
+) -> None:
+    composed = ["--certificate", "composition", "--loss", "sigmoid", "--requests-per-learn", "2", "--fresh-learn", then]
+    call(capsys, *init(*composed))
+    call(capsys, "learn", "store")
+    assert call(capsys, "delete", "store", "identifier-001")["status"] == "published"
+    assert call(capsys, "delete", "store", "identifier-002")["status"] == "published"
+    if then == "automatic":
+        assert call(capsys, "delete", "store", "identifier-003")["kind"] == "relearn"
+    else:
+        assert call(capsys, "delete", "store", "identifier-003", status=3)["status"] == "withheld"
+        call(capsys, "relearn", "store")
+        assert call(capsys, "delete", "store", "identifier-004")["status"] == "published"
+
+
 def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dry = call(capsys, *init("--slots", "25", "--dry-run"))
     assert dry["created"] is False
@@ -95,11 +113,11 @@ def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[
     replanned = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30", "--dry-run")
     assert (replanned["dp"], replanned["certificate"]) == (2, "sharp")
     again = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30")
-    assert (again["kind"], again["release"]) == ("relearn", 5)
+    assert (again["kind"], again["release"]) == ("relearn", 6)
     state = call(capsys, "status", "store")
-    assert (state["slots"], state["records"], state["releases"], state["pending_edits"]) == (30, 17, 5, 0)
+    assert (state["slots"], state["records"], state["releases"], state["pending_edits"]) == (30, 17, 6, 0)
     spent = call(capsys, "budget", "store", "--delta", "1e-5", "--order", "4")
-    assert [entry["release"] for entry in spent["releases"]] == [1, 2, 3, 4, 5]
+    assert [entry["release"] for entry in spent["releases"]] == [1, 2, 3, 4, 5, 6]
     assert {"order", "renyi", "gdp", "epsilon", "delta"} == set(spent["cumulative"])
     assert spent["releases"][1]["deletion"]["renyi"] > 0
 
@@ -283,3 +301,18 @@ def test_an_interrupt_is_one_line(folder: Path, capsys, monkeypatch: pytest.Monk
     capsys.readouterr()
     monkeypatch.setattr(Store, "learn", interrupted)
     assert "finished by the next command" in complaint(capsys, "learn", "store", status=130)
+
+
+def test_columns_keep_the_order_of_the_schema(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row put in later has its values in the same places as the rows that were there, whatever the columns are called."""
+    swapped = SCHEMA.replace("[columns.a]", "[columns.zeal]").replace("[columns.b]", "[columns.age]")
+    Path("schema.toml").write_text(swapped)
+    text = Path("people.csv").read_text().replace(HEAD, "id,person,zeal,age,y\n")
+    Path("people.csv").write_text(text)
+    call(capsys, *init("--slots", "21"))
+    Path("new.csv").write_text("id,person,zeal,age,y\n" + line(3).replace("-003", "-103").replace("-001", "-101"))
+    call(capsys, "learn", "store")
+    call(capsys, "insert", "store", "--data", "new.csv")
+    with Store.open("store") as store:
+        assert store.schema.names == ["zeal", "age=u", "age=v", "age: other", "(constant)"]
+        np.testing.assert_array_equal(store.records.features[20], store.records.features[3])

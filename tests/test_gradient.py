@@ -7,7 +7,16 @@ import pytest
 
 from noisygd_delete import Records, losses
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords
-from noisygd_delete.gradient import BLOCK, Objective, check_records, sensitivity_slack
+from noisygd_delete.gradient import BLOCK, Objective, check_records, kernel, sensitivity_slack
+
+
+@pytest.fixture(params=["products", "compiled"])
+def path(request, monkeypatch) -> str:
+    """Both ways to a sum, whatever the size of the table."""
+    if request.param == "compiled":
+        pytest.importorskip("numba", reason="the compiled kernel needs the extra `fast`")
+    monkeypatch.setattr(kernel, "LEAST", 0 if request.param == "compiled" else 1 << 62)
+    return request.param
 
 
 def table(kind: str, n: int, d: int, seed: int = 0):
@@ -37,7 +46,7 @@ def test_gradient_is_the_derivative_of_the_value(kind: str, n: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["logistic", "softmax", "pseudo-huber", "linear"])
-def test_float32_agrees_with_float64(kind: str) -> None:
+def test_float32_agrees_with_float64(kind: str, path: str) -> None:
     loss, records = table(kind, 2000, 9)
     weights = np.random.default_rng(1).standard_normal((loss.outputs, 9))
     single = Objective(records, loss, regularization=0.1).gradient_sum(weights)
@@ -56,7 +65,7 @@ def test_null_slots_change_nothing_but_n() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("adjacency", ["replace", "zero-out"])
-def test_measured_sensitivity_stays_within_the_declared_slack(dtype: str, adjacency: str) -> None:
+def test_measured_sensitivity_stays_within_the_declared_slack(dtype: str, adjacency: str, path: str) -> None:
     """Adversarial neighbours: saturated gradients, aligned rows, alternating magnitudes, the odd row anywhere."""
     rng = np.random.default_rng(7)
     loss, worst = losses.Logistic(1.0), 0.0
@@ -96,6 +105,12 @@ def test_slack_has_power_over_plain_float32_sums() -> None:
     values[0] = 1e8  # stands for what many saturated gradients add up to
     change = np.cumsum(values, dtype=np.float32)[-1] - np.cumsum(np.append(values[:-1], 0), dtype=np.float32)[-1]
     assert change == 0.0  # the record's whole influence vanished: a gap of Δ, not of 1 %
+
+
+def test_a_row_that_is_no_number_is_refused() -> None:
+    rows = np.array([[0.5], [np.nan], [0.5]], np.float32)  # a table from a damaged file
+    with pytest.raises(AssumptionViolated, match="id 1"):
+        check_records(Records.from_slots(rows, np.ones(3), [0, 1, 2], None), losses.Logistic(1.0))
 
 
 def test_assumptions_are_checked() -> None:

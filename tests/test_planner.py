@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass, replace
 
 import pytest
@@ -151,8 +152,25 @@ def test_explanation_names_the_drivers_and_the_rival() -> None:
     for fact in ("K_A=12009", "K_Ā=7164", "2312", "κ=251", "Utility decides", "'sharp'", "K_Ā=287", "forgetting 115"):
         assert fact in text
     text = adult(certificate="sharp", utility=False).explain()
+    assert "Careful" not in text
     for fact in ("K_Ā=115", "Deletion decides", "'theorem'", "12009"):
         assert fact in text
+
+
+@pytest.mark.parametrize("loss", [losses.Logistic(1.0), losses.Softmax(1.0, 4), losses.PseudoHuber(1.0, 0.5)])
+def test_a_plan_whose_bound_is_worse_than_guessing_says_so_and_names_a_better_one(loss: losses.Loss) -> None:
+    """Few records: the warning comes exactly where the bound exceeds what weights of 0 lose, and its λ keeps the promise."""
+    zero = {"logistic": math.log(2), "softmax": math.log(4), "pseudo-huber": 0.25 * (math.sqrt(5) - 1)}[loss.name]
+    few = {"records": 600, "features": 30, "certificate": "sharp", "budget": ADULT["budget"]}
+    for regularization in (1e-3, 1e-2, 0.1, 1.0):
+        plan = make_plan(loss, **few, regularization=regularization)
+        text = plan.explain()
+        assert ("Careful" in text) == (plan.excess_risk >= zero)
+        if named := re.search(r"λ=([\d.]+) would make it ([\d.e-]+)\.", text):
+            better = make_plan(loss, **few, regularization=float(named[1]))
+            assert better.excess_risk == pytest.approx(float(named[2]), rel=1e-2)
+            assert better.excess_risk < zero / 2
+    assert "Careful" in make_plan(loss, **few, regularization=1e-3).explain()
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,11 @@ class History:
     def _total(self, about: str, adjacency: str, parts: Counter[Stretch], observed: Collection[int]) -> Guarantee:
         total = compose(about, adjacency, parts, self._events[-1])
         everything = len(observed) == len(self._events)
-        seen = "every release is observed" if everything else f"only {_listed(observed)} observed"
+        seen = (
+            "every release is observed"
+            if everything
+            else (f"only {_listed(observed)} observed and no request depended on another model")
+        )
         return replace(total, assumptions=(*total.assumptions, f"{seen}; this set was fixed in advance"))
 
     def dp(self, release: int | None = None, *, adjacency: str | None = None) -> Guarantee:
@@ -143,8 +147,9 @@ class History:
         Args:
             present_from: the first release that the record took part in (default: the first of all, the worst case).
             erased_at: the release that served its erasure (default: the last).
-            observed: release numbers; default every release, the adversary to whom requests may be adaptive. Pass the
-                releases from `erased_at` on for an observer who came after the erasure.
+            observed: release numbers; default every release, the adversary to whom requests may be adaptive. Passing only
+                those from `erased_at` on is valid for an observer who came after the erasure *if no request depended on
+                an earlier model*: a request that did may have carried the erased record into records that stay.
         """
         world = self._adjacency("deletion", notion)
         start, erased = self._lifetime(present_from, erased_at)
@@ -193,7 +198,10 @@ class History:
         hidden = self._hidden_past(len(self._events), {len(self._events)})
         if hidden is not None:
             return hidden
-        assert self.plan is not None
+        if self.plan is None:
+            raise InvalidParameter(
+                "forgotten() states what a plan promises: Accountant(plan); deletion() needs no plan"
+            )
         return self.plan.deletion
 
     def _lifetime(self, present_from: int, erased_at: int | None) -> tuple[int, int]:

@@ -58,6 +58,7 @@ def _deletion(answers: dict[str, Any]) -> str:
         f"  was it ever there?   {_figures(asked['definition-4.1'])}",
         f"  was it x or x′?      {_figures(asked['pairwise'])}",
         f"  seen only afterwards ({asked['seen_only_afterwards']['adjacency']}): {_figures(asked['seen_only_afterwards'])}",
+        "    (by an observer who came after the erasure, if no request depended on an earlier model)",
     ]
     if "adaptive" in asked:
         lines.append(

@@ -2,7 +2,6 @@
 
 from .attacks import LinearLikelihoodRatio, ShadowLikelihoodRatio
 from .bounds import Counts
-from .chains import ManyChains
 from .engines import NoisyGD, World
 from .membership import audit, audit_loss
 from .reconstruction import Reconstruction, reconstruct
@@ -12,7 +11,6 @@ __all__ = [
     "AuditReport",
     "Counts",
     "LinearLikelihoodRatio",
-    "ManyChains",
     "NoisyGD",
     "Reconstruction",
     "Row",

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bounds import Counts
-from .chains import Chains
-from .engines import NoisyGD, World
+from .engines import Chains, NoisyGD, World
 
 Scores = NDArray[np.float64]
 Attack = Callable[[Sequence[Chains]], Scores]

@@ -9,12 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..gradient import Objective
 from ..losses.base import Loss
 from ..noise import Noise, ResearchNoise
 from ..noisygd import initial_weights, on_grid, publication_grid, run
 from ..records import Records
-from .chains import Chains, ManyChains
+
+Chains = NDArray[np.float64]  # (chains, outputs, features)
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class NoisyGD:
         return np.broadcast_to(-total / (self.slots * self.regularization), published.shape)
 
     def descend(self, start: Chains, records: Records, steps: int, noise: Noise) -> Chains:
-        objective = ManyChains(records, self.loss, regularization=self.regularization, slots=self.slots)
+        objective = Objective(records, self.loss, regularization=self.regularization, dtype="float64", slots=self.slots)
         return run(
             start,
             objective.gradient,

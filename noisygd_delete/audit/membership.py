@@ -21,8 +21,7 @@ from ..losses import Linear
 from ..plan import Plan
 from ..records import Records
 from .attacks import Attack, LinearLikelihoodRatio, ShadowLikelihoodRatio, counts
-from .chains import Chains
-from .engines import Engine, NoisyGD, World
+from .engines import Chains, Engine, NoisyGD, World
 from .report import AuditReport, Row
 
 QUESTIONS = 5  # asked of a plan, with several later releases

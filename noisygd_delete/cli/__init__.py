@@ -11,9 +11,35 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
-from . import audit, bench, certificate, demo, init, inspect, keygen, plan, requests, stream, verify_certificate
+from . import (
+    audit,
+    bench,
+    certificate,
+    demo,
+    init,
+    inspect,
+    keygen,
+    plan,
+    predict,
+    requests,
+    stream,
+    verify_certificate,
+)
 
-_COMMANDS = (demo, plan, init, requests, stream, inspect, audit, certificate, keygen, verify_certificate, bench)
+_COMMANDS = (
+    demo,
+    plan,
+    init,
+    requests,
+    stream,
+    predict,
+    inspect,
+    audit,
+    certificate,
+    keygen,
+    verify_certificate,
+    bench,
+)
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
 
@@ -46,10 +72,17 @@ def parser() -> argparse.ArgumentParser:
         help="print a completion script and exit",
     )
     root.add_argument("--version", action="version", version=f"noisygd-delete {__version__}")
-    commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = root.add_subparsers(dest="command", metavar="COMMAND")
     for command in _COMMANDS:
         command.register(commands)
+    root.set_defaults(run=lambda _: _greet(root))
     return root
+
+
+def _greet(root: argparse.ArgumentParser) -> int:
+    """No command: the whole help, and the status of a wrong usage."""
+    root.print_help(sys.stderr)
+    return 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter, StoreCorrupt
-from .output import DELTA, add_json, show
+from .output import add_json, show
 
 
 def register(commands: Any) -> None:
@@ -32,7 +32,7 @@ def register(commands: Any) -> None:
         "--received", metavar="TIME", help="when the request came in, ISO 8601; gives the deadline"
     )
     certificate.add_argument("--controller", metavar="NAME", help="the organisation that answers for the data")
-    certificate.add_argument("--delta", type=float, default=DELTA, help="δ of the (ε, δ) figures (default 1e-6)")
+    certificate.add_argument("--delta", type=float, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     certificate.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
     add_json(certificate)
     certificate.set_defaults(run=_certificate)
@@ -46,7 +46,7 @@ def register(commands: Any) -> None:
     report.add_argument("store", metavar="STORE")
     report.add_argument("--out", required=True, metavar="FILE", help="write the page here")
     report.add_argument("--title", default="Deletion report")
-    report.add_argument("--delta", type=float, default=DELTA, help="δ of the (ε, δ) figures (default 1e-6)")
+    report.add_argument("--delta", type=float, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     report.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
     add_json(report)
     report.set_defaults(run=_report)

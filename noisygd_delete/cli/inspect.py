@@ -69,9 +69,12 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
 def _numbers(text: str) -> list[int]:
     """ "1,4-9" as release numbers."""
     numbers: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        numbers += range(int(first), int(last or first) + 1)
+    try:
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            numbers += range(int(first), int(last or first) + 1)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} must be release numbers, for example 1,4-9") from error
     return numbers
 
 

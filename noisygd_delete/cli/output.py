@@ -13,8 +13,6 @@ from typing import Any
 from ..errors import InvalidParameter
 from ..noisygd import Progress
 
-DELTA = 1e-6  # of the (ε, δ) figures that commands show without being asked for another
-
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")

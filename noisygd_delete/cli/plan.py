@@ -9,11 +9,13 @@ from .. import losses
 from ..budget import Budget
 from ..errors import InvalidParameter
 from ..guarantee import ADJACENCIES, DELETION_NOTIONS
-from ..mechanism import STARTS
-from ..plan import SOLVERS, Plan
+from ..mechanism import CERTIFICATES, STARTS
+from ..plan import Plan
 from ..planner import cheapest_plan, make_plan
 from ..planner.comparison import compare_plans
+from ..planner.composition import FRESH_LEARN
 from ..planner.targets import Choice
+from ..problem import SOLVERS
 from .output import add_json, show
 
 
@@ -24,6 +26,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     loss.add_argument("--radius", type=float, default=1.0, help="bound R on the norm of a feature row (default 1)")
     loss.add_argument("--classes", type=int, help="number of classes (softmax, one-vs-rest)")
     loss.add_argument("--huber-delta", type=float, help="δ of the pseudo-Huber loss (default 1)")
+    loss.add_argument("--outer-weights", type=_numbers, metavar="A,B,...", help="fixed outer weights (tanh-network)")
     loss.add_argument("--regularization", type=float, default=1e-3, metavar="λ", help="default 1e-3")
     budget = parser.add_argument_group(
         "budget of one release (give one of the three forms; default: --order 10 --dp 1 --deletion 0.1)"
@@ -38,8 +41,8 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     chosen = parser.add_argument_group("guarantee")
     chosen.add_argument(
         "--certificate",
-        choices=("theorem", "sharp"),
-        help="default: theorem, the paper's; sharp with --start minimiser",
+        choices=CERTIFICATES,
+        help="default: theorem, the paper's; sharp with --start minimiser; composition: non-convex losses",
     )
     chosen.add_argument("--adjacency", default="replace", choices=ADJACENCIES)
     chosen.add_argument("--deletion-notion", default="definition-4.1", choices=DELETION_NOTIONS)
@@ -55,9 +58,36 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--batch", type=int, default=1, help="records edited by one request")
     chosen.add_argument("--rows-per-subject", type=int, default=1)
     chosen.add_argument("--step-size", type=float)
-    chosen.add_argument("--noise-variance", type=float)
+    chosen.add_argument("--noise-variance", type=_noise, metavar="σ²", help="a number, or 'cheapest' under Theorem 5.2")
     chosen.add_argument("--no-utility", action="store_true", help="take only the steps that forgetting needs")
     chosen.add_argument("--dtype", default="float32", choices=("float32", "float64"))
+    composed = parser.add_argument_group("with --certificate composition")
+    composed.add_argument("--learn-steps", type=int, metavar="K_A")
+    composed.add_argument("--delete-steps", type=int, metavar="K_Ā")
+    composed.add_argument(
+        "--requests-per-learn",
+        type=int,
+        default=20,
+        metavar="N",
+        help="served before a fresh learn is due (default 20)",
+    )
+    composed.add_argument(
+        "--fresh-learn", default="demand", choices=FRESH_LEARN, help="then: ask for it (default), or run it"
+    )
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} must be numbers with commas between them") from error
+
+
+def _noise(text: str) -> float | str:
+    try:
+        return text if text == "cheapest" else float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number or 'cheapest'") from error
 
 
 def loss_from(parsed: argparse.Namespace) -> losses.Loss:
@@ -69,6 +99,8 @@ def loss_from(parsed: argparse.Namespace) -> losses.Loss:
         raise InvalidParameter(f"--loss {parsed.loss} needs --classes")
     if parsed.huber_delta is not None:
         fields["delta"] = parsed.huber_delta
+    if parsed.outer_weights is not None:
+        fields["outer_weights"] = parsed.outer_weights
     return losses.from_dict(fields)
 
 
@@ -107,6 +139,10 @@ def plan_from(parsed: argparse.Namespace, *, records: int, features: int) -> Pla
         noise_variance=parsed.noise_variance,
         utility=not parsed.no_utility,
         dtype=parsed.dtype,
+        learn_steps=parsed.learn_steps,
+        delete_steps=parsed.delete_steps,
+        requests_per_learn=parsed.requests_per_learn,
+        fresh_learn=parsed.fresh_learn,
     )
 
 

@@ -18,7 +18,7 @@ from ..plan import Plan
 from ..planner import make_plan
 from ..records import EditRequest
 from ..store import Store, Tombstones
-from .output import DELTA, progress_bar, show, store_command
+from .output import progress_bar, show, store_command
 from .plan import add_plan_arguments, budget_from, loss_from
 
 _WITHHELD = 3
@@ -177,7 +177,7 @@ def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
     if parsed.loss is None:
         parsed.loss = loss.name
         description = loss.to_dict()
-        if parsed.radius is None and parsed.classes is None and parsed.huber_delta is None:
+        if all(given is None for given in (parsed.radius, parsed.classes, parsed.huber_delta, parsed.outer_weights)):
             return losses.from_dict(description)
     if parsed.radius is None:
         parsed.radius = loss.radius
@@ -186,7 +186,7 @@ def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
 
 def _serve(parsed: argparse.Namespace, store: Store, request: EditRequest, **counts: dict[str, int]) -> int:
     if parsed.dry_run:
-        answer = {**store.foresee(request, publish=not parsed.later, delta=DELTA), **counts}
+        answer = {**store.foresee(request, publish=not parsed.later, delta=store.plan.budget.shown_delta), **counts}
         show(parsed, answer, _forecast(answer))
         return 0
 
@@ -210,14 +210,14 @@ def _forecast(answer: Mapping[str, Any]) -> str:
 
 def _running(plan: Plan, label: str) -> Callable[[int], str]:
     """Where the guarantee stands after k steps: what a learn has spent, or what a request has not yet forgotten."""
-    problem = plan.problem
+    problem, delta = plan.problem, plan.budget.shown_delta
     if label in ("learn", "relearn"):
-        return lambda k: f"ε_dp={plan.mechanism.interval('dp', problem.adjacency, steps_with=k).epsilon(DELTA):.3g}"
+        return lambda k: f"ε_dp={plan.mechanism.interval('dp', problem.adjacency, steps_with=k).epsilon(delta):.3g}"
 
     def left(steps: int) -> str:
         known = plan.learn_steps if problem.start == "minimiser" else math.inf
         bound = plan.mechanism.interval("deletion", problem.deletion_notion, steps_with=known, steps_without=steps)
-        return f"ε_dd={bound.epsilon(DELTA):.3g}"
+        return f"ε_dd={bound.epsilon(delta):.3g}"
 
     return left
 
@@ -248,7 +248,7 @@ def sentence(release: Release) -> str:
     edited = f"{release.edits} records edited, " if release.edits else ""
     lines = [f"release {release.release} ({release.kind}): {edited}{release.steps} steps"]
     for name, guarantee in release.guarantees.items():
-        gain = f"an observer gains at most {guarantee.advantage:.1%} over guessing"
+        gain = f"an observer gains at most {guarantee.at_most} over guessing"
         lines.append(f"  {name:<14}{gain}; {guarantee.adjacency}")
     return "\n".join(lines)
 

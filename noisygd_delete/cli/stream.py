@@ -17,7 +17,7 @@ from ..records import Records
 from ..store import Store
 from ..stream import Batching, Stream, StreamReport, forecast
 from ..stream.lines import read
-from .output import DELTA, add_json, progress_bar, show
+from .output import add_json, progress_bar, show
 from .requests import add_tombstones, open_store
 
 _WITHHELD, _REFUSED = 3, 2
@@ -56,7 +56,13 @@ def _run(parsed: argparse.Namespace) -> int:
         if parsed.dry_run:
             table = parsed.csv or parsed.requests.endswith(".csv")
             lines = read(file, store.schema, table=table)
-            told = forecast(store, lines, _batching(parsed, store), answered=store.ledger.answered, delta=DELTA)
+            told = forecast(
+                store,
+                lines,
+                _batching(parsed, store),
+                answered=store.ledger.answered,
+                delta=store.plan.budget.shown_delta,
+            )
             show(parsed, told.to_dict(), told.text())
             return 0
         stream = Stream(store, _batching(parsed, store), observable=())
@@ -77,7 +83,7 @@ def _run(parsed: argparse.Namespace) -> int:
                     progress(done)
         stream.flush()
         report = stream.report(holdout)
-    show(parsed, report.to_dict(), _summary(report))
+    show(parsed, report.to_dict(), _summary(report, store.plan.budget.shown_delta))
     return _WITHHELD if report.withheld else _REFUSED if report.refused else 0
 
 
@@ -125,7 +131,7 @@ def _arriving(file: Iterable[str], due: Callable[[], float | None], tick: Callab
         yield line
 
 
-def _summary(report: StreamReport) -> str:
+def _summary(report: StreamReport, delta: float) -> str:
     lines = [
         f"{report.served} requests served, {report.repeated} answered before, {len(report.refused)} refused; "
         f"{len(report.publications)} releases, {report.steps} steps, {report.seconds:.1f} s, "
@@ -133,14 +139,14 @@ def _summary(report: StreamReport) -> str:
     ]
     lines += [f"  refused: {reason}" for _, reason in report.refused]
     if report.publications:
-        lines.append(f"  {'one release, a record still there':<70}{_words(report.publications[-1].dp)}")
+        lines.append(f"  {'one release, a record still there':<70}{_words(report.publications[-1].dp, delta)}")
     for name, guarantee in (
         ("all releases, a record still there", report.present),
         ("an erased record, seen from its erasure on, requests fixed beforehand", report.erased),
         ("an erased record, every release seen, requests of any kind", report.everything),
     ):
         if guarantee is not None:
-            lines.append(f"  {name:<70}{_words(guarantee)}")
+            lines.append(f"  {name:<70}{_words(guarantee, delta)}")
     if report.accuracy is not None:
         lines.append(f"  accuracy on the hold-out: {report.accuracy:.4f}")
     if report.withheld:
@@ -150,5 +156,5 @@ def _summary(report: StreamReport) -> str:
     return "\n".join(lines)
 
 
-def _words(guarantee: Guarantee) -> str:
-    return f"advantage at most {guarantee.advantage:.3f}, (ε={guarantee.epsilon(1e-6):.3f}, δ=1e-6)"
+def _words(guarantee: Guarantee, delta: float) -> str:
+    return f"advantage at most {guarantee.at_most}, (ε={guarantee.epsilon(delta):.3f}, δ={delta:g})"

@@ -1,19 +1,18 @@
 """A feature extractor Φ under a certified linear head: what is deleted is the head's memory of a record.
 
 Public or frozen Φ: it never saw the private data, and the head's guarantees are the whole story. Φ trained on the private
-data by DP-SGD (Opacus): its Rényi cost stays for ever, a deletion does not reduce it, and it is added to every guarantee
-of the head. DP-SGD is accounted for add/remove, which is zero-out adjacency here (a null record has gradient 0), so the
-head must speak of zero-out too: adding an ε for one pair of worlds to an ε for another means nothing.
+data by DP-SGD (Opacus): its training is the first event of the head's ledger. Its Rényi cost stays for ever, a deletion
+does not reduce it, and the accountant adds it to every answer, in the adjacency of the question: DP-SGD is accounted for
+add/remove, which is zero-out here (a null record has gradient 0), and against another record by stepping over the null one.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,13 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
+from ..accountant import Accountant, Event
 from ..curator import Curator, Release
 from ..errors import InvalidParameter, MissingDependency, count, positive, probability
+from ..extractor import Extractor as Training
 from ..guarantee import Guarantee
 from ..plan import Plan
 from ..records import Id, Records
-
-ORDERS = tuple(1 + k / 10 for k in range(1, 100)) + tuple(float(q) for q in range(11, 64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +34,13 @@ class Extractor:
     """Φ followed by division by the row's norm: rows of norm at most `radius`, a constant column included.
 
     module  maps (rows, *input_shape) to (rows, width), in evaluation mode, never trained again
-    points  ((order, ε), …): Rényi cost of training it on the private data, zero-out adjacency; empty if it never saw them
+    event   its training on the private data, as an accountant's event; None if it never saw them
     """
 
     module: torch.nn.Module
     input_shape: tuple[int, ...]
     radius: float = 1.0
-    points: tuple[tuple[float, float], ...] = ()
+    event: Event | None = None
     device: str = "cpu"
 
     def __post_init__(self) -> None:
@@ -59,18 +58,10 @@ class Extractor:
         shortened: NDArray[np.float32] = (features / norms * (self.radius * (1 - 2.0**-22))).float().numpy()
         return shortened
 
-    def cost(self, about: str) -> Guarantee:
-        """What publishing Φ itself reveals: added to each of the head's guarantees."""
-        trained = "feature extractor trained by DP-SGD (Opacus, Rényi accountant of the Poisson-subsampled Gaussian)"
-        return Guarantee(
-            about=about,
-            adjacency="zero-out" if about == "dp" else "definition-4.1",
-            points=self.points,
-            source=trained if self.points else "",
-            assumptions=("the extractor's noise comes from torch's generator, seeded by the system",)
-            if self.points
-            else (),
-        )
+    def cost(self, about: str, adjacency: str) -> Guarantee | None:
+        """What publishing Φ itself reveals; None if it never saw the private data."""
+        event = self.event
+        return None if event is None else event.mechanism.interval(about, adjacency, steps_with=event.steps)
 
     def save(self, folder: str | Path) -> None:
         """Weights as safetensors, facts as JSON: no code in either."""
@@ -80,7 +71,8 @@ class Extractor:
         target.mkdir(parents=True, exist_ok=True)
         state = {name: tensor.detach().cpu().contiguous() for name, tensor in self.module.state_dict().items()}
         save_file(state, target / "extractor.safetensors")
-        facts = {"input_shape": self.input_shape, "radius": self.radius, "points": self.points}
+        trained = None if self.event is None else self.event.to_dict()
+        facts = {"input_shape": self.input_shape, "radius": self.radius, "event": trained}
         (target / "extractor.json").write_text(json.dumps(facts))
 
     @classmethod
@@ -88,23 +80,20 @@ class Extractor:
         """Read back `save` into a freshly built module of the same architecture."""
         from safetensors.torch import load_file
 
-        facts = json.loads((Path(folder) / "extractor.json").read_text())
-        module.load_state_dict(load_file(Path(folder) / "extractor.safetensors"))
-        return cls(
-            module=module,
-            input_shape=tuple(facts["input_shape"]),
-            radius=facts["radius"],
-            points=tuple((float(order), float(cost)) for order, cost in facts["points"]),
-            device=device,
-        )
-
-
-def dp_sgd_points(*, noise_multiplier: float, sample_rate: float, steps: int) -> tuple[tuple[float, float], ...]:
-    """((order, ε), …) of DP-SGD under add/remove of one record: Opacus' Rényi accountant."""
-    from opacus.accountants.analysis.rdp import compute_rdp
-
-    costs = compute_rdp(q=sample_rate, noise_multiplier=noise_multiplier, steps=steps, orders=list(ORDERS))
-    return tuple((order, float(cost)) for order, cost in zip(ORDERS, costs, strict=True) if math.isfinite(cost))
+        source = Path(folder)
+        try:
+            facts = json.loads((source / "extractor.json").read_text())
+            trained = facts["event"]
+            module.load_state_dict(load_file(source / "extractor.safetensors"))
+            return cls(
+                module=module,
+                input_shape=tuple(facts["input_shape"]),
+                radius=facts["radius"],
+                event=None if trained is None else Event.from_dict(trained),
+                device=device,
+            )
+        except (OSError, ValueError, TypeError, KeyError, RuntimeError) as error:
+            raise InvalidParameter(f"{source}: not a saved extractor of this module ({error})") from error
 
 
 def train_extractor(
@@ -164,8 +153,9 @@ def train_extractor(
                 optimizer.step()
                 steps += 1
         private.remove_hooks()
-        points = dp_sgd_points(noise_multiplier=noise_multiplier, sample_rate=1 / len(loader), steps=steps)
-    return Extractor(module=module, input_shape=input_shape, radius=radius, points=points, device=device)
+    training = Training(records=len(rows), sampling_rate=1 / len(loader), noise_multiplier=noise_multiplier)
+    event = Event("extractor", steps, 0, training)
+    return Extractor(module=module, input_shape=input_shape, radius=radius, event=event, device=device)
 
 
 def _generator(device: str) -> torch.Generator:
@@ -174,49 +164,38 @@ def _generator(device: str) -> torch.Generator:
 
 
 class CertifiedHead:
-    """A curator of the head's table Φ(x), whose guarantees include what Φ itself cost.
+    """A curator of the head's table Φ(x), in whose ledger the training of Φ comes first.
 
-    The inputs are not kept: erasing a record zeroes its feature row, and the caller erases the input.
+    So every answer of `curator.accountant` includes what Φ cost, and releases of the head are numbered from 2 (from 1 where
+    Φ is public). The inputs are not kept: erasing a record zeroes its feature row, and the caller erases the input.
     """
 
     def __init__(
         self, extractor: Extractor, inputs: ArrayLike, labels: ArrayLike, plan: Plan, ids: Iterable[Id] | None = None
     ) -> None:
-        problem = plan.problem
-        if extractor.points and (problem.adjacency != "zero-out" or problem.deletion_notion != "definition-4.1"):
-            raise InvalidParameter(
-                f"adjacency={problem.adjacency!r}, deletion_notion={problem.deletion_notion!r}: the extractor's ε is for "
-                "zero-out; plan the head with adjacency='zero-out' and deletion_notion='definition-4.1'. For 'replace' it "
-                "would have to be accounted again with doubled sensitivity"
-            )
         self.extractor = extractor
-        self.curator = Curator(Records(extractor.rows(inputs), labels, ids=ids), plan)
+        self.curator = Curator.restored(
+            Records(extractor.rows(inputs), labels, ids=ids),
+            plan,
+            events=() if extractor.event is None else (extractor.event,),
+            model=None,
+            pending_edits=0,
+        )
+
+    @property
+    def accountant(self) -> Accountant:
+        return self.curator.accountant
 
     def learn(self, **options: Any) -> Release:
-        return self._with_extractor(self.curator.learn(**options))
+        return self.curator.learn(**options)
 
     def delete(self, ids: Iterable[Id], **options: Any) -> Release:
-        return self._with_extractor(self.curator.delete(ids, **options))
-
-    def dp_cumulative(self, **options: Any) -> Guarantee:
-        """Every observed head release together with the extractor."""
-        return self._add(self.curator.accountant.dp_cumulative(**options))
-
-    def deletion(self, **options: Any) -> Guarantee:
-        """What the observed head releases and the extractor reveal about an erased record."""
-        return self._add(self.curator.accountant.deletion(**options))
+        return self.curator.delete(ids, **options)
 
     def predict(self, inputs: ArrayLike) -> NDArray[np.float64]:
         return self.curator.model.predict(self.extractor.rows(inputs))
 
     def extractor_epsilon(self, delta: float) -> float:
-        """ε of the extractor alone at δ: the floor of everything this head can promise."""
-        return self.extractor.cost("dp").epsilon(probability("delta", delta)) if self.extractor.points else 0.0
-
-    def _with_extractor(self, release: Release) -> Release:
-        return replace(release, guarantees={name: self._add(part) for name, part in release.guarantees.items()})
-
-    def _add(self, guarantee: Guarantee) -> Guarantee:
-        if not self.extractor.points:
-            return guarantee
-        return guarantee + replace(self.extractor.cost(guarantee.about), rows=guarantee.rows)
+        """ε of the extractor alone at δ, zero-out adjacency: the floor of everything this head can promise."""
+        cost = self.extractor.cost("dp", "zero-out")
+        return 0.0 if cost is None else cost.epsilon(probability("delta", delta))

@@ -16,6 +16,7 @@ _WARNING = """\
 # DRAFT. The ranges and lists below were read off the data, so they are NOT public knowledge: the largest income in
 # a table is some person's income. Replace every range and list by what was known before anyone saw this table (an
 # age between 0 and 120, the answers a form offers), then set confirmed = true. `init` refuses until a person has.
+# A column whose entry is taken out is not read.
 """
 
 

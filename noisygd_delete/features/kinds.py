@@ -54,6 +54,13 @@ class Numeric:
         )
         return unit
 
+    def raw(self, scaled: Floats) -> Floats:
+        """The inverse of `scaled`, for values within the bounds."""
+        curve = TRANSFORMS[self.transform]
+        lower, upper = curve(self.lower), curve(self.upper)
+        values = lower + (np.clip(scaled, -1.0, 1.0) + 1) / 2 * (upper - lower)
+        return np.asarray(np.expm1(values) if self.transform == "log1p" else values)
+
     def outside(self, values: Floats) -> int:
         return int(np.count_nonzero((values < self.lower) | (values > self.upper)))
 

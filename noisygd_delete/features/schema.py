@@ -153,8 +153,11 @@ class Schema:
         """Class names in label order, None for a target."""
         return self.label.values if isinstance(self.label, Category) else None
 
-    def encode(self, table: Table) -> Encoded:
-        """Rows and labels of `table`. Raises `InvalidSchema` at the first cell that does not fit."""
+    def encode(self, table: Table, *, labelled: bool = True) -> Encoded:
+        """Rows and labels of `table`. Raises `InvalidSchema` at the first cell that does not fit.
+
+        `labelled` False: the label column is not read, labels are 0 (rows to predict).
+        """
         count = len(table)
         rows = np.zeros((count, self.features))
         squares = np.full(count, float(self.intercept))
@@ -175,7 +178,7 @@ class Schema:
         if self.intercept:
             rows[:, at] = 1.0
         rows *= self._shrink(np.sqrt(squares))[:, None]
-        labels, beyond = self._labels(table)
+        labels, beyond = self._labels(table) if labelled else (np.zeros(count), None)
         if beyond is not None:
             clipped[self.label_column] = beyond
         ids = subjects = None
@@ -199,6 +202,14 @@ class Schema:
                     )
             parts.append(part)
         return Encoded.joined(parts)
+
+    def decode(self, labels: npt.ArrayLike) -> list[str] | list[float]:
+        """Class names, or targets in their own unit, of labels in the engine's coding."""
+        coded = np.asarray(labels, np.float64)
+        if isinstance(self.label, Numeric):
+            return [float(value) for value in self.label.raw(coded)]
+        places = (coded + 1) / 2 if len(self.label.values) == 2 else coded
+        return [self.label.values[int(place)] for place in places]
 
     def _shrink(self, norms: Floats) -> Floats:
         limit = self.radius * _HEADROOM

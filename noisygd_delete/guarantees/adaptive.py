@@ -5,6 +5,12 @@ condition on the *observed models* (see `accountant.py`).
 
 Definition 4.1 compares the released model with one law that never saw the record, in one direction. Whether the record
 was x or x′, the model lies within ε of that law; a test that tells x from x′ has to step over it.
+
+Theorem 4.1 says this of "post-deletion releases". It holds for one release, Θ_i alone, and for several whose *joint* law
+lies within ε of one that never saw the record (what this package's accountant bounds). For a sequence of releases each
+of which satisfies Definition 4.1 it is false under adaptive requests: a request written from a model that saw the record
+carries it into records that stay, and two later releases together can name it with certainty at ε = 0 (the pair is in
+`proofs_check/RESULTS.md`, 4.1).
 """
 
 from __future__ import annotations
@@ -15,7 +21,11 @@ from .rounding import MARGIN, UNIT, first_safe
 
 
 def theorem_4_1(*, order: float, renyi: float) -> float:
-    """Theorem 4.1 as printed: advantage ≤ min{√(2ε), (q e^{ε(q−1)/q}/(q−1)) [2(q−1)]^{1/q} − 1}, at most 1."""
+    """Theorem 4.1 as printed: advantage ≤ min{√(2ε), (q e^{ε(q−1)/q}/(q−1)) [2(q−1)]^{1/q} − 1}, at most 1.
+
+    Holds for a test that sees the single release Θ_i, or releases whose joint law satisfies (q, ε). False for a sequence of
+    releases that satisfy it one by one, if requests were adaptive (see above).
+    """
     if renyi >= 1:
         return 1.0  # both terms exceed 1 from ε = log 2 on
     growth = math.exp(renyi * (order - 1) / order)
@@ -24,7 +34,10 @@ def theorem_4_1(*, order: float, renyi: float) -> float:
 
 
 def membership_advantage(*, order: float, renyi: float) -> float:
-    """Advantage of any test "was it x or x′?" on post-deletion releases under (q, ε_dd)-data deletion; rounded up.
+    """Advantage of any test "was it x or x′?" on a post-deletion release under (q, ε_dd)-data deletion; rounded up.
+
+    `renyi` bounds what the test sees: the single release Θ_i, or several of them *jointly*. A sequence of releases that
+    satisfy the definition one by one has no such bound under adaptive requests (see above).
 
     The largest t that the definition allows: with S the event "the test says x", p = P(S | x) and 1 − p′ = P(not S | x′),
     both coins lie within ε of the coin of the third law; averaging the pair with its mirror image makes that coin fair and

@@ -55,7 +55,9 @@ def renyi_tradeoff(*, order: float, renyi: float, false_positive: float, both_di
     """
     if false_positive >= 1 or renyi == math.inf:
         return 0.0
-    if false_positive <= 0:  # a bound in one direction allows events of probability 0 in one world, e^{−ε_q} in all but them
+    if (
+        false_positive <= 0
+    ):  # a bound in one direction allows events of probability 0 in one world, e^{−ε_q} in all but them
         return 1.0 if both_directions else math.exp(-renyi) * (1 - MARGIN)
     fixed = (1 - false_positive, math.log(false_positive))
 

@@ -164,21 +164,24 @@ def learn_steps_printed(
 
 def delete_steps_printed(
     *,
+    learn_steps: float,
     log_barrier: float,
-    order: float,
     deletion: float,
     regularization: float,
     step_size: float,
     batch: int,
     records: int,
 ) -> float:
-    """(19) where K_A is its least: K_Ā ≥ K_A − (2B/(λη)) log( log(B)/(2(ε_dd + (r/n) log B)) ).
+    """(19): K_Ā ≥ K_A − (2B/(λη)) log( log(B) / (2(ε_dd + (r/n) log B)) ), for the K_A that is run.
 
-    That is (2B/(λη)) log(2q(ε_dd + (r/n) log B)/ε_dd), what the induction needs: it does not matter by how much learning
-    exceeded its own condition.
+    Where q log B ≤ ε_dd the prior itself is close enough and K_A = 0 will do. (19) then asks for more than its proof needs,
+    (2B/(λη)) log(2q(1 + (r/n) log(B)/ε_dd)); it is the printed count that is returned.
     """
     time = _time(log_barrier=log_barrier, regularization=regularization, step_size=step_size)
-    return max(1.0, _round_up(time * math.log(2 * order * (1 + batch / records * log_barrier / deletion))))
+    if math.inf in (time, learn_steps):
+        return math.inf
+    spared = math.log(log_barrier / (2 * (deletion + batch / records * log_barrier)))
+    return max(1.0, _round_up(learn_steps - time * spared))
 
 
 def steps_to_rate(*, start_rate: float, rate: float, discretisation_rate: float, forgetting_rate: float) -> float:

@@ -64,8 +64,8 @@ def printed(problem: Problem, noise_variance: float) -> Schedule:
         step_size=step_size,
     )
     delete = nonconvex.delete_steps_printed(
+        learn_steps=learn,
         log_barrier=log_barrier,
-        order=problem.order,
         deletion=problem.deletion,
         regularization=problem.regularization,
         step_size=step_size,

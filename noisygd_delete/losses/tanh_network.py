@@ -60,6 +60,9 @@ class TanhNetwork(Loss):
         """f, shape (n,): its sign is the predicted label."""
         return (xp.tanh(scores) * self._outer(scores, xp)).sum(-1)
 
+    def predict(self, scores: Array, xp: Any) -> Array:
+        return xp.where(self.network(scores, xp) >= 0, 1.0, -1.0)
+
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
         margin = self.network(scores, xp) * labels
         return xp.log1p(xp.exp(-xp.abs(margin))) + (xp.abs(margin) - margin) / 2

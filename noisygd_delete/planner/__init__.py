@@ -8,7 +8,8 @@ from ..gradient import DTYPES
 from ..guarantee import ADJACENCIES, DELETION_NOTIONS
 from ..losses.base import Loss
 from ..mechanism import CERTIFICATES, STARTS
-from ..plan import SOLVERS, Plan, Problem
+from ..plan import Plan
+from ..problem import SOLVERS, Problem
 from .composition import FRESH_LEARN, plan_composition
 from .minimiser import plan_minimiser
 from .nonconvex import plan_near_gibbs

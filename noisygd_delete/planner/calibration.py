@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from ..errors import InvalidParameter
 from ..guarantee import Guarantee
-from ..plan import Plan, Problem
+from ..plan import Plan
+from ..problem import Problem
 
 Complete = Callable[[float], Plan]
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from ..guarantees import convex, nonconvex
-from ..plan import Plan, Problem
+from ..plan import Plan
+from ..problem import Problem
 
 FRESH_LEARN = ("demand", "automatic")
 

@@ -7,8 +7,9 @@ import math
 from ..errors import AssumptionViolated, InvalidParameter
 from ..guarantee import Guarantee
 from ..guarantees import sharp
-from ..plan import Plan, Problem
+from ..plan import Plan
 from ..precise import gradient_error
+from ..problem import Problem
 from ..solver import proven_steps, whitening_passes
 from .calibration import calibrate
 from .sharp import contracting_step_size

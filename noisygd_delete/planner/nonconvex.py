@@ -9,7 +9,8 @@ from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from ..guarantees import conversion
 from ..guarantees import nonconvex_schedule as schedules
 from ..guarantees.nonconvex_schedule import Form, Schedule
-from ..plan import Plan, Problem
+from ..plan import Plan
+from ..problem import Problem
 from .feasibility import MOST_STEPS, refusal
 
 _ORDERS = [1 + 10 ** (k / 4) for k in range(-4, 9)]  # q from 1.1 to 101, for (ε, δ) budgets

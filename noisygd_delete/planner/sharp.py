@@ -7,7 +7,8 @@ import math
 from ..errors import AssumptionViolated
 from ..guarantee import Guarantee
 from ..guarantees import convex, sharp
-from ..plan import Plan, Problem
+from ..plan import Plan
+from ..problem import Problem
 from .calibration import calibrate
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..errors import AssumptionViolated, InvalidParameter
 from ..guarantee import Guarantee
 from ..guarantees import convex
-from ..plan import Plan, Problem
+from ..plan import Plan
+from ..problem import Problem
 from .calibration import calibrate
 
 

@@ -95,13 +95,13 @@ def _utc(name: str, when: str) -> str:
 
 
 def erasure_certificate(
-    erasure: Erasure, *, plan: Plan, events: Iterable[Event], delta: float = 1e-6, issued: str | None = None
+    erasure: Erasure, *, plan: Plan, events: Iterable[Event], delta: float | None = None, issued: str | None = None
 ) -> dict[str, Any]:
     """The certificate as a JSON object; `sign` it, then hand it out.
 
     Args:
         plan: the plan under which the release was made. events: every release so far, in order.
-        delta: δ of the (ε, δ) figures.
+        delta: δ of the (ε, δ) figures; None: the budget's own, or 1e-6.
         issued: time of issue, ISO 8601; default now.
 
     Raises:
@@ -138,7 +138,7 @@ def erasure_certificate(
         "public_facts": {
             "plan": plan.to_dict(),
             "ledger": [event.to_dict() for event in events],
-            "delta": probability("delta", delta),
+            "delta": probability("delta", plan.budget.shown_delta if delta is None else delta),
         },
     }
     return {**facts, "statement": statement(facts)}

@@ -54,6 +54,11 @@ def _whole(axes: Any) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
+def _legend(axes: Any) -> None:
+    """Above the picture, where no curve can run through it."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, columnspacing=1.2, fontsize=9)
+
+
 def burn_down(curve: BurnDown, delta: float) -> str:
     def draw(axes: Any) -> None:
         axes.plot(curve.release, curve.cumulative, "o-", color=BLUE, ms=4, label="all releases so far")
@@ -63,7 +68,7 @@ def burn_down(curve: BurnDown, delta: float) -> str:
         axes.set(xlabel="release", ylabel=f"ε at δ = {delta:g}")
         axes.set_ylim(0, 1.08 * max(*curve.cumulative, *curve.single, curve.allowed or 0.0))
         _whole(axes)
-        axes.legend(loc="lower right")
+        _legend(axes)
 
     return _drawn(draw, "budget")
 
@@ -72,15 +77,13 @@ def forgetting(curve: Forgetting) -> str:
     def draw(axes: Any) -> None:
         axes.semilogy(curve.steps, curve.theorem, color=ORANGE, label="Theorem 5.1")
         axes.semilogy(curve.steps, curve.sharp, color=BLUE, label="sharp")
-        axes.semilogy(
-            curve.steps, curve.exact, color="black", ls=(0, (1, 4)), lw=2.4, label="limit (exact, linear loss)"
-        )
+        axes.semilogy(curve.steps, curve.exact, color="black", ls=(0, (1, 4)), lw=2.4, label="limit (linear loss)")
         if curve.budget is not None:
             axes.axhline(curve.budget, color=GREY, ls="--", lw=1, label="budget")
         axes.axvline(curve.planned, color=GREY, lw=1)
-        axes.annotate(f" K_Ā = {curve.planned}", (curve.planned, axes.get_ylim()[1]), va="top", ha="right", color=GREY)
+        axes.annotate(f"K_Ā = {curve.planned} ", (curve.planned, axes.get_ylim()[1]), va="top", ha="right", color=GREY)
         axes.set(xlabel="steps after the erasure, K_Ā", ylabel=f"ε_dd at order {curve.order:g}")
-        axes.legend(loc="lower left")
+        _legend(axes)
 
     return _drawn(draw, "forgetting")
 
@@ -92,7 +95,7 @@ def costs(curve: Costs) -> str:
         axes.set(xlabel="release", ylabel="passes over the table, summed")
         axes.set_ylim(0, None)
         _whole(axes)
-        axes.legend(loc="upper left")
+        _legend(axes)
 
     return _drawn(draw, "cost")
 
@@ -104,7 +107,7 @@ def utility(curve: Utility) -> str:
         axes.set(xlabel="release", ylabel="excess risk (nats per record)")
         axes.set_ylim(0, 1.15 * max(*curve.bound, curve.kept))
         _whole(axes)
-        axes.legend(loc="lower right")
+        _legend(axes)
 
     return _drawn(draw, "utility")
 
@@ -120,6 +123,6 @@ def audits(results: Sequence[Mapping[str, Any]]) -> str:
             axes.text(0, row - 0.24, str(result["name"]), va="bottom", fontsize=9)
         axes.set_yticks([])
         axes.set(xlabel="advantage over guessing", xlim=(0, None), ylim=(len(results) - 0.6, -0.75))
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+        _legend(axes)
 
     return _drawn(draw, "audit", (6.4, 1.3 + 0.55 * len(results)))

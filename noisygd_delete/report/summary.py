@@ -20,18 +20,19 @@ def store_report(
     times: Sequence[str] | None = None,
     audit: Sequence[Mapping[str, Any]] = (),
     title: str = "Deletion report",
-    delta: float = 1e-6,
+    delta: float | None = None,
 ) -> str:
     """A self-contained HTML page about every release so far.
 
     Args:
         plan: the current plan. events: the ledger. times: when each release was made.
         audit: results of audit runs: {"name", "measured_lower_bound", "claimed_advantage"}, advantages over guessing.
-        title: shown on top. delta: δ of the (ε, δ) figures.
+        title: shown on top. delta: δ of the (ε, δ) figures; None: the budget's own, or 1e-6.
 
     Everything in it is public: the ledger, the plan and bounds. Nothing is measured on the records.
     """
     accountant = Accountant(plan, events)
+    delta = plan.budget.shown_delta if delta is None else delta
     order = plan.budget.order or 10.0
     dates = list(times) if times is not None else [None] * len(accountant.events)
     growing = [Accountant(plan, accountant.events[:number]) for number in range(1, len(accountant.events) + 1)]

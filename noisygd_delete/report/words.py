@@ -39,18 +39,12 @@ def _short(number: float) -> str:
     return f"{number:g}".replace("e-0", "e-")
 
 
-def _share(guarantee: Guarantee) -> str:
-    """The advantage as a percentage, rounded up."""
-    tenths = -(-guarantee.with_slack().advantage * 1000 // 1)
-    return f"{min(tenths, 1000) / 10:.1f} %"
-
-
 def _limit(guarantee: Guarantee) -> str:
     if guarantee.with_slack().advantage >= 0.9:
         return (
-            f"at most {_share(guarantee)}, which is hardly a limit: an observer who kept earlier models may well know"
+            f"at most {guarantee.at_most}, which is hardly a limit: an observer who kept earlier models may well know"
         )
-    return f"at most {_share(guarantee)}"
+    return f"at most {guarantee.at_most}"
 
 
 def _question(guarantee: Guarantee, rows: int) -> str:

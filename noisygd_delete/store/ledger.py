@@ -159,7 +159,8 @@ class Ledger:
 
 
 def _link(digest: str, entry: Entry) -> tuple[str, str]:
-    body = json.dumps(asdict(entry), sort_keys=True, ensure_ascii=True, allow_nan=False)
+    # keys stay in their own order: that of the schema's columns is the order of the features in a row
+    body = json.dumps(asdict(entry), ensure_ascii=True, allow_nan=False)
     return body, hashlib.sha256(f"{digest}{body}".encode()).hexdigest()
 
 

@@ -15,7 +15,6 @@ from .layout import Layout
 from .ledger import Ledger
 
 _ORDER = 10.0
-_DELTA = 1e-6
 
 
 def status(path: str | Path) -> dict[str, Any]:
@@ -62,7 +61,7 @@ def budget(
     ledger = Ledger.read(layout.ledger)
     plan, accountant = ledger.plan, ledger.accountant
     order = renyi_order("order", (plan.budget.order or _ORDER) if order is None else order)
-    delta = probability("delta", (plan.budget.dp_delta or _DELTA) if delta is None else delta)
+    delta = probability("delta", plan.budget.shown_delta if delta is None else delta)
 
     @cache
     def measured(guarantee: Guarantee) -> dict[str, Any]:

@@ -1,38 +1,34 @@
-"""The on-disk curator: one request is one transaction that only rolls forward.
+"""The on-disk curator: one request is one transaction that only rolls forward (see `rolling`).
 
-    validate everything → journal → erase rows in place → Noisy-GD from the published model → new model durable →
-    ledger entry (the switch) → remove the old model → clear the journal
-
-Opening a store finishes what its journal holds, with fresh noise. Nothing is kept that the architecture does not list.
+A request is validated whole before it enters the journal. Opening a store finishes what its journal holds, with fresh
+noise. Nothing is kept that the architecture does not list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from ..accountant import Accountant, Event
-from ..curator import Curator, Release
-from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, NotLearned, StoreError
+from ..curator import Release
+from ..errors import InvalidParameter, InvalidRequest, NotLearned
 from ..features import Schema
 from ..learning import Model, check_edit, check_fit
 from ..noisygd import Progress
 from ..plan import Plan
-from ..records import EditRequest, Records, SlotEdits
-from . import answers, journal, models, presence, recovery, table
+from ..records import EditRequest, Records
+from . import answers, journal, presence, recovery, table
 from .disk import Disk, explained
 from .layout import Layout
 from .ledger import Entry, Ledger, now
 from .lock import Lock
+from .rolling import Rolling
 from .tombstones import Tombstones
 
 _NOTHING_CHANGED = "nothing was changed"
 _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
-_WILL_FINISH = "the request is in the journal; free space or fix permissions, and the next command finishes it"
 _PRESENT = "the ledger says what has happened; free space or fix permissions, and the next command goes on from there"
 
 
@@ -40,15 +36,11 @@ class Store:
     """A table, its model and its ledger in one folder, held for writing.
 
     `Store.create` makes one, `Store.open` opens one; use it as a context manager, or call `close`. Ids and subjects are
-    text. `recovered` is the release of a request that a crash had interrupted, if opening had to finish one.
+    text.
     """
 
-    def __init__(self, layout: Layout, disk: Disk, lock: Lock, ledger: Ledger) -> None:
-        self._layout, self._disk, self._lock, self._ledger = layout, disk, lock, ledger
-        self._records: Records | None = None
-        self._settled = True
-        self._tombstones: Tombstones | None = None
-        self.recovered: Release | None = None
+    def __init__(self, rolling: Rolling, lock: Lock, tombstones: Tombstones | None = None) -> None:
+        self._rolling, self._lock, self._tombstones = rolling, lock, tombstones
 
     @classmethod
     def create(
@@ -84,7 +76,7 @@ class Store:
                 for file, public in zip((layout.plan, layout.schema), fields, strict=True):
                     disk.replace(file, recovery.as_json(public))
                 first = Entry(kind="init", time=now(), pending=0, plan=fields[0], schema=fields[1])
-                return cls(layout, disk, lock, Ledger.create(disk, layout.ledger, first))
+                return cls(Rolling(layout, disk, Ledger.create(disk, layout.ledger, first), settled=True), lock)
             except BaseException:
                 lock.release()
                 raise
@@ -113,17 +105,16 @@ class Store:
         with explained(layout.root, _PRESENT):
             lock = Lock(layout.lock, wait)
             try:
-                store = cls(layout, disk, lock, Ledger.read(layout.ledger))
-                store._settled, store._tombstones = False, tombstones
-                with store._changing(progress):
-                    return store
+                rolling = Rolling(layout, disk, Ledger.read(layout.ledger), settled=False)
+                with rolling.changing(progress):
+                    return cls(rolling, lock, tombstones)
             except BaseException:
                 lock.release()
                 raise
 
     def close(self) -> None:
         """Let other processes write."""
-        self._records = None
+        self._rolling.forget_records()
         self._lock.release()
 
     def __enter__(self) -> Self:
@@ -136,36 +127,38 @@ class Store:
 
     @property
     def path(self) -> Path:
-        return self._layout.root
+        return self._rolling.layout.root
+
+    @property
+    def recovered(self) -> Release | None:
+        """The release of a request that a crash had interrupted, if opening had to finish one."""
+        return self._rolling.recovered
 
     @property
     def ledger(self) -> Ledger:
-        return self._ledger
+        return self._rolling.ledger
 
     @property
     def plan(self) -> Plan:
-        return self._ledger.plan
+        return self.ledger.plan
 
     @property
     def schema(self) -> Schema:
-        return Schema.from_dict(self._ledger.schema, str(self._layout.schema))
+        return self._rolling.schema
 
     @property
     def accountant(self) -> Accountant:
-        return self._ledger.accountant
+        return self.ledger.accountant
 
     @property
     def pending_edits(self) -> int:
         """Edits that no release covers yet."""
-        return self._ledger.head.pending
+        return self._rolling.pending_edits
 
     @property
     def records(self) -> Records:
         """The table; rows are read from the file as they are needed."""
-        if self._records is None:
-            with_subjects = self.schema.subject_column is not None
-            self._records = table.load(self._layout, self.plan, with_subjects=with_subjects)
-        return self._records
+        return self._rolling.records
 
     @property
     def model(self) -> Model:
@@ -174,14 +167,14 @@ class Store:
         Raises:
             NotLearned: before the first `learn`, or after a publication was withheld.
         """
-        model = self._model()
+        model = self._rolling.model()
         if model is None:
             raise NotLearned(f"{self.path}: no model is in force; run learn, or relearn after a withheld publication")
         return model
 
     def learn(self, progress: Progress | None = None) -> Release:
         """Train from the initial law and publish the first model."""
-        if self._ledger.releases:
+        if self.ledger.releases:
             raise InvalidParameter(
                 f"{self.path}: a model has been published already; use relearn for a fresh one (charged like any release)"
             )
@@ -200,13 +193,13 @@ class Store:
                 f"the plan is for {plan.records} slots of {plan.features} features and the store has {current.records} of "
                 f"{current.features}: n may only grow, features may not change; make a new store"
             )
-        with self._changing(progress):
-            curator = self._curator(table.with_slots(self.records, plan.records), plan, self.pending_edits)
+        with self._rolling.changing(progress):
+            curator = self._rolling.curator(table.with_slots(self.records, plan.records), plan, self.pending_edits)
             release = curator.learn(progress=progress)
             changed = answers.plain(plan.to_dict()) if plan != current else None
             with explained(self.path, _PRESENT):
-                self._commit(release, curator.accountant.events[-1], plan=changed)
-                self._catch_up()
+                self._rolling.commit(release, curator.accountant.events[-1], plan=changed)
+                self._rolling.catch_up()
         return release
 
     def publish(self, *, redo: bool = False, progress: Progress | None = None) -> Release:
@@ -220,9 +213,9 @@ class Store:
             raise InvalidRequest(
                 f"{self.path}: no edits are pending; a release would cost budget and forget nobody (redo forces one)"
             )
-        with self._changing(progress), explained(self.path, _PRESENT):
-            release = self._released(self.pending_edits, None, progress)
-            self._catch_up()
+        with self._rolling.changing(progress), explained(self.path, _PRESENT):
+            release = self._rolling.released(self.pending_edits, None, progress)
+            self._rolling.catch_up()
         return release
 
     def serve(self, request: EditRequest, *, publish: bool = True, progress: Progress | None = None) -> Release:
@@ -233,41 +226,31 @@ class Store:
         Raises:
             InvalidRequest: with nothing changed.
         """
-        with self._changing(progress):
-            if self._ledger.answered(request.request_id):
+        with self._rolling.changing(progress):
+            if self.ledger.answered(request.request_id):
                 return self._told(request.request_id)
             request = table.in_text(request)
             check_edit(self.records, self.plan, request)
             edits = self.records.resolve(request)
-            self._mind_tombstones(request, edits)
-            change = journal.Change(len(self._ledger.entries), edits, publish, request.request_id)
+            if self._tombstones is not None:
+                self._tombstones.mind(request, edits, self.records, self._rolling.disk)
+            change = journal.Change(len(self.ledger.entries), edits, publish, request.request_id)
             with explained(self.path, _NOTHING_CHANGED):
-                journal.accept(self._disk, self._layout, change)
-            return self._finish(change, progress)
-
-    def _mind_tombstones(self, request: EditRequest, edits: SlotEdits) -> None:
-        """Refuse what was erased before; note what is about to be. A crash after it notes an id that the caller, who
-        has no answer yet, will ask to erase again."""
-        if self._tombstones is None:
-            return
-        if request.insertion is not None:
-            self._tombstones.refuse(request.insertion.ids or ())
-        names = self.records.ids_by_slot
-        gone = [names[slot] for slot, name in zip(edits.slots, edits.ids, strict=True) if name != names[slot]]
-        self._tombstones.add([name for name in gone if name is not None], self._disk)
+                journal.accept(self._rolling.disk, self._rolling.layout, change)
+            return self._rolling.finish(change, progress)
 
     def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
         """What `serve` would do and what it would cost, having validated everything and changed nothing."""
-        if self._ledger.answered(request.request_id):
+        if self.ledger.answered(request.request_id):
             return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
         request = table.in_text(request)
         check_edit(self.records, self.plan, request)
         edits = len(self.records.resolve(request).slots)
         answer: dict[str, Any] = {"edits": edits, "request_id_answered_before": False, "steps": 0}
-        if not (publish and self._ledger.releases):
+        if not (publish and self.ledger.releases):
             return answer | {"publication": "left for later"}
         event = Event("unlearn", self.plan.delete_steps, self.pending_edits + edits, self.plan.mechanism)
-        if self._ledger.head.model is None or not self.accountant.affordable(event):
+        if self.ledger.head.model is None or not self.accountant.affordable(event):
             return answer | {"publication": "withheld"}
         ahead = Accountant(self.plan, [*self.accountant.events, event])
         return answer | {
@@ -280,100 +263,10 @@ class Store:
             "epsilon_deletion": self.plan.deletion.epsilon(delta),
         }
 
-    @contextmanager
-    def _changing(self, progress: Progress | None) -> Iterator[None]:
-        """Nothing new begins before what an earlier failure left unfinished is finished."""
-        if not self._settled:
-            self._settle(progress)
-        self._settled = False
-        yield
-        self._settled = True
-
-    def _settle(self, progress: Progress | None) -> None:
-        self._ledger, self._records = Ledger.read(self._layout.ledger), None
-        self._model()  # a ledger that names a model it does not have is not one to clean up after
-        change = journal.in_flight(self._layout)
-        recovery.catch_up(self._disk, self._layout, self._ledger)
-        recovery.sweep(self._disk, self._layout, self._ledger)
-        if change is not None and change.base == len(self._ledger.entries):
-            self.recovered = self._finish(change, progress)
-        elif change is not None:
-            journal.clear(self._disk, self._layout)
-
-    def _finish(self, change: journal.Change, progress: Progress | None) -> Release:
-        """The rest of an accepted request. Every part can be repeated after a crash."""
-        with explained(self.path, _WILL_FINISH):
-            self._records = None  # the mapping of the old content, before it changes
-            table.apply(self._disk, self._layout, change.edits)
-            pending = self.pending_edits + len(change.edits.slots)
-            release, failure = None, None
-            if change.publish and self._ledger.releases:
-                try:
-                    release = self._released(pending, change.request_id, progress)
-                except StoreError:
-                    raise
-                except NoisyGDDeleteError as error:
-                    failure = (
-                        error  # whatever stands in the way of a release, the rows are edited: say so in the ledger
-                    )
-            if release is None:
-                release = answers.pending(self._ledger, pending, change.request_id)
-                self._append("edit", release, self._ledger.head.model)
-            self._catch_up()
-            journal.clear(self._disk, self._layout)
-        if failure is not None:
-            raise StoreError(
-                f"{self.path}: the rows are edited and {pending} edits wait for a release, but none could be made: {failure}"
-            ) from failure
-        return release
-
-    def _released(self, pending: int, request_id: str | None, progress: Progress | None) -> Release:
-        """Noisy-GD from the published model, and the ledger entry that puts its result in force or withholds it."""
-        curator = self._curator(self.records, self.plan, pending)
-        release = curator.publish(request_id, progress=progress)
-        self._commit(release, curator.accountant.events[-1])
-        return release
-
-    def _commit(self, release: Release, event: Event, plan: dict[str, Any] | None = None) -> None:
-        if release.model is None:
-            self._append("withheld", release, None)
-        else:
-            digest = models.write(self._disk, self._layout, release.model, release.release)
-            self._append(release.kind, release, digest, event=answers.plain(event.to_dict()), plan=plan)
-
-    def _append(self, kind: str, release: Release, model: str | None, **facts: Any) -> None:
-        entry = Entry(
-            kind=kind,
-            time=now(),
-            pending=0 if "event" in facts else release.edits,
-            model=model,
-            answer=answers.kept(release),
-            request_id=release.request_id,
-            **facts,
-        )
-        self._ledger = self._ledger.append(self._disk, entry)
-
-    def _catch_up(self) -> None:
-        recovery.sweep(self._disk, self._layout, self._ledger)
-        if self._ledger.head.plan is not None:
-            self._records = None
-            recovery.catch_up(self._disk, self._layout, self._ledger)
-
-    def _curator(self, records: Records, plan: Plan, pending: int) -> Curator:
-        return Curator.restored(
-            records, plan, events=self.accountant.events, model=self._model(), pending_edits=pending
-        )
-
-    def _model(self) -> Model | None:
-        digest = self._ledger.head.model
-        if digest is None:
-            return None
-        return models.load_model(self._layout, self.plan, self._ledger.releases, digest)
-
     def _told(self, request_id: str | None) -> Release:
         """The answer of an earlier request: the release that covered it, with its model while no later one replaced it."""
-        kept, *later = self._ledger.answered(request_id)
+        kept, *later = self.ledger.answered(request_id)
         covering = next((entry for entry in (kept, *later) if entry.event is not None), kept)
         release = replace(answers.told(covering), request_id=request_id)
-        in_force = covering.event is not None and release.release == self._ledger.releases
-        return replace(release, model=self._model()) if in_force else release
+        in_force = covering.event is not None and release.release == self.ledger.releases
+        return replace(release, model=self._rolling.model()) if in_force else release

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..errors import InvalidParameter, InvalidRequest
-from ..records import Id
+from ..records import EditRequest, Id, Records, SlotEdits
 from .disk import Disk, explained
 from .lock import Lock
 
@@ -51,6 +51,15 @@ class Tombstones:
             except OSError as error:
                 raise InvalidParameter(f"cannot write {file}: {error.strerror}") from error
         return cls(path, key)
+
+    def mind(self, request: EditRequest, edits: SlotEdits, records: Records, disk: Disk) -> None:
+        """Refuse what was erased before; note what is about to be. A crash after it notes an id that the caller, who
+        has no answer yet, will ask to erase again."""
+        if request.insertion is not None:
+            self.refuse(request.insertion.ids or ())
+        names = records.ids_by_slot
+        gone = [names[slot] for slot, name in zip(edits.slots, edits.ids, strict=True) if name != names[slot]]
+        self.add([name for name in gone if name is not None], disk)
 
     def add(self, ids: Iterable[Id], disk: Disk) -> None:
         """Note these ids as erased, durably. Twice is once."""

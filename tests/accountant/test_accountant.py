@@ -236,6 +236,8 @@ def test_a_filter_at_listed_orders_holds_at_each_of_them():
 
 
 def test_nothing_released_is_an_error_with_advice():
+    with pytest.raises(InvalidParameter, match=r"Accountant\(plan\)"):
+        Accountant(events=[LEARN, UNLEARN]).forgotten()
     for question in (Accountant().dp_cumulative, Accountant().deletion, Accountant().dp, lambda: report(Accountant())):
         with pytest.raises(NotLearned, match="learn"):
             question()
@@ -264,32 +266,71 @@ def test_the_report_answers_everything_and_is_json():
     assert [row["release"] for row in only_last] == [4, 5]
 
 
-def test_ten_thousand_releases_in_one_process_without_torch():
-    """Every query once, on a ledger of 10,000 releases; the work per release is counted, not timed."""
-    program = """
+QUERIES = """
 import sys
 from noisygd_delete.accountant import Accountant, Event, report
 from noisygd_delete.mechanism import Mechanism
-import noisygd_delete.accountant.worlds as worlds
+{fault}
 facts = Mechanism("sharp", 26000, 3.98, 2.9e-5, 1e-3, 1.0)
-def visits(size):
+def accountant_of(size):
     accountant = Accountant(events=[Event("learn", 1000, 0, facts)])
-    accountant.record(Event("unlearn", 100, 1, facts), times=size - 1)
-    calls = [0]
-    interval = Mechanism.interval
-    def counted(self, *given, **named):
-        calls[0] += 1
-        return interval(self, *given, **named)
-    Mechanism.interval = counted
-    accountant.dp(), accountant.dp_cumulative(), accountant.dp_cumulative(range(1, size, 3), present_from=5)
-    accountant.deletion(7, size // 2), accountant.deletion(7, size // 2, range(2, size, 5))
-    accountant.deletion_adaptive(3), accountant.affordable(accountant.events[-1]), report(accountant).text()
-    Mechanism.interval = interval
-    return calls[0]
-small, large = visits(2500), visits(10000)
-assert large <= 5 * small, (small, large)
+    for number in range(1, size):
+        accountant.record(Event("unlearn", 100 + number % 3, 1 + number % 2, facts))
+    return accountant
+QUERIES = dict(
+    record=lambda a: accountant_of(len(a.events)), dp=lambda a: a.dp(), dp_of_each=lambda a: a.dp_of_each(),
+    cumulative=lambda a: a.dp_cumulative(), part=lambda a: a.dp_cumulative(range(1, len(a.events), 3), present_from=5),
+    deletion=lambda a: a.deletion(7, len(a.events) // 2),
+    seen=lambda a: a.deletion(7, len(a.events) // 2, range(2, len(a.events), 5)),
+    each=lambda a: a.deletion_of_each(), adaptive=lambda a: a.deletion_adaptive(3),
+    what_if=lambda a: a.what_if(a.events[-1]).dp_cumulative(), report=lambda a: report(a, models_seen=3).text(),
+)
+def lines_run(query, accountant):
+    # lines of Python executed: the work of a query, the same on every machine
+    lines = 0
+    def step(frame, event, argument):
+        nonlocal lines
+        lines += event == "line"
+        return step
+    sys.settrace(step)
+    try:
+        query(accountant)
+    finally:
+        sys.settrace(None)
+    return lines
+small, large = accountant_of(500), accountant_of(2000)
+for name, query in QUERIES.items():
+    query(small)  # caches and imports
+    few, many = lines_run(query, small), lines_run(query, large)
+    assert many <= 4.4 * few, (name, few, many)
+huge = accountant_of(10_000)
+for query in QUERIES.values():
+    query(huge)
 assert "torch" not in sys.modules
 assert "opacus" not in sys.modules
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
+
+QUADRATIC = """
+once = Accountant.deletion
+def again_and_again(self, *given, **named):
+    for number in range(len(self.events) // 40):
+        once(self, *given, **named)
+    return once(self, *given, **named)
+Accountant.deletion = again_and_again
+"""
+
+
+@pytest.mark.parametrize("fault", ["", QUADRATIC], ids=["as it is", "quadratic"])
+def test_ten_thousand_releases_in_one_process_without_torch(fault):
+    """Every query on a ledger of 10,000 releases; that the cost is linear is counted in lines executed, not timed."""
+    done = subprocess.run(
+        [sys.executable, "-c", QUERIES.replace("{fault}", fault)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if fault:
+        assert "deletion" in done.stderr.splitlines()[-1]
+    else:
+        assert done.returncode == 0, done.stderr

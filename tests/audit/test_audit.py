@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom, norm
 
 from noisygd_delete import Budget, Records, losses, make_plan
-from noisygd_delete.audit import Counts, ManyChains, audit, audit_loss
+from noisygd_delete.audit import Counts, audit, audit_loss
 from noisygd_delete.audit.bounds import lower_rate, upper_rate
 from noisygd_delete.audit.membership import linear_engine
 from noisygd_delete.errors import InvalidParameter
@@ -61,7 +61,8 @@ def test_many_chains_have_the_gradient_of_one(loss) -> None:
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     labels = rng.integers(0, 3, 7) if loss.label_kind == "class" else rng.choice([-1.0, 1.0], 7)
     weights = rng.normal(size=(5, loss.outputs, 4))
-    wide = ManyChains(Records(rows, labels), loss, regularization=0.3, slots=11).gradient(weights)
+    table = Records(rows, labels)
+    wide = Objective(table, loss, regularization=0.3, dtype="float64", slots=11).gradient(weights)
     padded = Records(rows, labels, slots=11)  # null slots add nothing
     one = Objective(padded, loss, regularization=0.3, dtype="float64")
     for chain in range(5):

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete.accountant import Event, report
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.extractor import Extractor as Training
 
 torch = pytest.importorskip("torch", reason="deep.py needs torch")
 pytest.importorskip("opacus", reason="DP-trained extractors need opacus")
 
 from noisygd_delete.deep import CertifiedHead, Extractor, train_extractor  # noqa: E402
-from noisygd_delete.deep.extractor import ORDERS, dp_sgd_points  # noqa: E402
 
 INPUT = (1, 8, 8)
 
@@ -62,47 +63,63 @@ def test_rows_are_short_and_depend_on_their_own_input_alone(trained, digits):
     assert trained.rows(inputs[7]) == pytest.approx(rows[7:8], abs=1e-6)
 
 
-def test_guarantees_are_the_heads_plus_the_extractors(trained, digits):
+def test_the_ledger_of_the_head_begins_with_the_extractor(trained, digits):
     inputs, labels = digits
     private = CertifiedHead(trained, inputs[:1400], labels[:1400], plan_for(1400))
     public = CertifiedHead(Extractor(trained.module, INPUT), inputs[:1400], labels[:1400], plan_for(1400))
     learned, erased = private.learn(), private.delete([3, 5])
     public.learn()
     plain = public.delete([3, 5])
+    assert [event.kind for event in private.accountant.events] == ["extractor", "learn", "unlearn"]
+    assert (learned.release, erased.release, plain.release) == (2, 3, 2)
     assert (private.predict(inputs[1400:]) == labels[1400:]).mean() > 0.7
-    for release, name in ((learned, "dp"), (erased, "deletion")):
-        for order in (2.0, 8.0):
-            alone = release.guarantees[name].renyi(order) - trained.cost("dp").renyi(order)
-            assert alone == pytest.approx(
-                public.curator.accountant.dp(1).renyi(order) if name == "dp" else plain.guarantees[name].renyi(order)
-            )
+    extra = trained.cost("dp", "zero-out")
+    for order in (2.0, 8.0):
+        for release, name, alone in (
+            (learned, "dp", public.accountant.dp(1)),
+            (erased, "deletion", public.accountant.deletion(observed=[2])),
+            (erased, "dp_cumulative", public.accountant.dp_cumulative()),
+        ):
+            assert release.guarantees[name].renyi(order) == pytest.approx(alone.renyi(order) + extra.renyi(order))
     assert plain.guarantees["deletion"].epsilon(1e-5) <= 0.1 < private.extractor_epsilon(1e-5)
     assert private.extractor_epsilon(1e-5) < erased.guarantees["deletion"].epsilon(1e-5)
-    assert private.deletion(observed=[2]).renyi(4.0) == pytest.approx(
-        public.curator.accountant.deletion(observed=[2]).renyi(4.0) + trained.cost("dp").renyi(4.0)
-    )
-    assert private.dp_cumulative().renyi(4.0) > private.curator.accountant.dp_cumulative().renyi(4.0)
+    assert report(private.accountant).to_dict()["releases"][0]["kind"] == "extractor"
     assert not private.curator.records.features[[3, 5]].any()
 
 
-def test_dp_sgd_cost_agrees_with_an_independent_accountant():
+def test_an_extractor_covers_rows_and_so_does_the_sum(trained, digits):
+    inputs, labels = digits
+    head = CertifiedHead(trained, inputs[:1400], labels[:1400], plan_for(1400, rows_per_subject=3))
+    assert head.learn().guarantees["dp"].unit == "one row"
+
+
+def test_training_is_recorded_as_it_was_run(trained):
+    event = trained.event
+    assert event == Event("extractor", 30, 0, Training(1400, 0.1, 1.0))
     accounting = pytest.importorskip("dp_accounting", reason="the independent accountant")
     from dp_accounting.rdp import RdpAccountant
 
-    points = dict(dp_sgd_points(noise_multiplier=1.1, sample_rate=0.05, steps=60))
-    event = accounting.SelfComposedDpEvent(accounting.PoissonSampledDpEvent(0.05, accounting.GaussianDpEvent(1.1)), 60)
-    for order in (2.0, 5.0, 16.0, 32.0):
-        other = RdpAccountant([order]).compose(event)._rdp[0]
-        assert points[order] == pytest.approx(other, rel=1e-6)
-    halved = dict(dp_sgd_points(noise_multiplier=0.55, sample_rate=0.05, steps=60))
-    assert all(halved[order] > points[order] for order in ORDERS if order in halved)
+    sampled = accounting.PoissonSampledDpEvent(0.1, accounting.GaussianDpEvent(1.0))
+    theirs = RdpAccountant([2, 5, 16, 32]).compose(accounting.SelfComposedDpEvent(sampled, 30))
+    cost = trained.cost("dp", "zero-out")
+    for order, value in zip(theirs._orders, theirs._rdp, strict=True):
+        assert cost.renyi(float(order)) == pytest.approx(value, rel=1e-8)
 
 
-def test_replace_adjacency_is_refused_with_the_reason(trained, digits):
+def test_against_another_record_the_extractor_costs_more(trained, digits):
+    """By stepping over the null record; for a Gaussian without sampling the doubled sensitivity costs four times."""
     inputs, labels = digits
-    for options in ({"adjacency": "replace"}, {"deletion_notion": "pairwise"}):
-        with pytest.raises(InvalidParameter, match="zero-out"):
-            CertifiedHead(trained, inputs[:1400], labels[:1400], plan_for(1400, **options))
+    head = CertifiedHead(
+        trained, inputs[:1400], labels[:1400], plan_for(1400, adjacency="replace", deletion_notion="pairwise")
+    )
+    head.learn()
+    for order in (2.0, 8.0):
+        alone, other = trained.cost("dp", "zero-out").renyi(order), trained.cost("dp", "replace").renyi(order)
+        assert other > 2 * alone
+        assert head.accountant.dp_cumulative().renyi(order) > other
+        whole = Training(1400, 1.0, 1.0)
+        null = whole.interval("dp", "zero-out", steps_with=1).renyi(order)
+        assert 4 * null <= whole.interval("dp", "replace", steps_with=1).renyi(order)
 
 
 def test_saved_and_reloaded_without_code(trained, digits, tmp_path):
@@ -111,7 +128,14 @@ def test_saved_and_reloaded_without_code(trained, digits, tmp_path):
     assert sorted(path.name for path in (tmp_path / "phi").iterdir()) == ["extractor.json", "extractor.safetensors"]
     back = Extractor.load(tmp_path / "phi", convolution())
     assert np.array_equal(back.rows(inputs[:20]), trained.rows(inputs[:20]))
-    assert back.points == trained.points
+    assert back.event == trained.event
+    with pytest.raises(InvalidParameter, match="not a saved extractor"):
+        Extractor.load(tmp_path / "phi", head())  # another architecture
+    (tmp_path / "phi" / "extractor.json").write_text('{"input_shape": [1, 8, 8], "radius": 1.0}')
+    with pytest.raises(InvalidParameter, match="event"):  # never silently an extractor that cost nothing
+        Extractor.load(tmp_path / "phi", convolution())
+    with pytest.raises(InvalidParameter, match="nowhere"):
+        Extractor.load(tmp_path / "nowhere", convolution())
 
 
 def test_training_twice_never_uses_the_same_noise(digits):

@@ -243,6 +243,7 @@ CASES = [
         (2, 1.0, 0.1, 1.0, 0.25, 0.0962, 1.0, 2, 500, 1),
         (8, 0.9, 0.5, 1.0, 0.25, 0.5, 0.1, 1, 200, 3),
         (1.5, 2.5, 0.01, 2.0, 1.0, 1.0, 0.5, 3, 10_000, 9),
+        (1.5, 0.95, 0.9, 1.0, 0.25, 0.2, 0.5, 1, 300, 2),  # at 7ω the prior is near enough: (19) has K_A = 0
     )
 ]
 
@@ -263,8 +264,9 @@ def test_printed_schedule_is_the_theorem(case, scale):
     eta, learn, delete, dp = theorem_5_2.printed(noise_variance=noise_variance, **case)
     ours = schedules.printed(problem_of(case), noise_variance)
     assert ours.step_size == pytest.approx(float(eta), rel=1e-12)
-    assert 0 <= ours.learn_steps - max(0.0, float(learn)) <= 1 + 1e-12 * abs(float(learn))
-    assert 0 <= ours.delete_steps - float(delete) <= 1 + 1e-12 * float(delete)
+    assert 0 <= ours.learn_steps - float(learn) <= 1 + 1e-12 * float(learn)
+    # (19) again, with the whole number of steps that learning runs
+    assert 0 <= ours.delete_steps - float(delete) - (ours.learn_steps - float(learn)) <= 1 + 1e-12 * float(delete)
     assert ours.dp == pytest.approx(float(dp), rel=2 / max(ours.learn_steps, ours.delete_steps) + 1e-9)
 
 

@@ -8,6 +8,7 @@ import torch
 
 from noisygd_delete import losses
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.learning import Model
 from tests.oracles import loss_attack
 
 NETWORKS = [(1.0,), (0.5, -0.25), (2.0, -1.0, 0.5), (30.0, -0.1)]
@@ -114,3 +115,23 @@ def test_network_output_and_dimension():
 def test_outer_weights_that_certify_nothing_are_refused(outer):
     with pytest.raises(InvalidParameter, match="outer_weights"):
         losses.TanhNetwork(1.0, outer)
+
+
+def test_a_network_predicts_by_its_output_and_not_by_a_hidden_unit():
+    """XOR by three units with weights set by hand, which no single unit and no linear model gets right."""
+    corners = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]]) / 1.5
+    answers = np.array([1.0, -1.0, -1.0, 1.0])
+    loss = losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0, 1.0))
+    # x₁ + x₂ is ±4/3 or 0: two steps at ±2/3 against each other, and a constant
+    bias = np.ones((4, 1)) / 4
+    rows = np.hstack([corners, bias])
+    weights = np.array([[9, 9, -24], [9, 9, 24], [0, 0, 99]], float)
+    by_hand = []
+    for row in rows:
+        hidden = [math.tanh(sum(w * x for w, x in zip(unit, row, strict=True))) for unit in weights]
+        by_hand.append(hidden[0] - hidden[1] + hidden[2])
+    model = Model(weights, loss, certified=False)
+    assert model.predict(rows).tolist() == np.sign(by_hand).tolist() == answers.tolist()
+    assert model.loss.value(model.scores(rows), answers, np) == pytest.approx(
+        [math.log1p(math.exp(-y * f)) for y, f in zip(answers, by_hand, strict=True)]
+    )

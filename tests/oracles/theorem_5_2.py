@@ -11,9 +11,9 @@ def printed(*, noise_variance, q, dp, deletion, omega, lipschitz, beta, lam, d, 
     big = exp(4 * (omega / 2) / s)
     eta = min(lam * deletion / (64 * d * q * big * (beta + lam) ** 2), lam / (64 * big * q**2 * (beta + lam) ** 2))
     unit = 2 * big / (lam * eta)
-    learn = unit * log(q * log(big) / deletion)
+    learn = max(mpf(0), unit * log(q * log(big) / deletion))
     delete = learn - unit * log(log(big) / (2 * (deletion + mpf(r) / n * log(big))))
-    return eta, learn, delete, q * mpf(lipschitz) ** 2 * eta * max(learn, delete, 0) / (s * n**2)
+    return eta, learn, delete, q * mpf(lipschitz) ** 2 * eta * max(learn, delete) / (s * n**2)
 
 
 def g22(*, noise_variance, q, omega, beta, lam, d, eta, steps, start):

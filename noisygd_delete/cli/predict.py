@@ -1,0 +1,62 @@
+"""`noisygd-delete predict`: use the published model on a file."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidParameter
+from ..store.prediction import Predictions, predict
+from .output import show, store_command
+from .requests import open_store
+
+
+def register(commands: Any) -> None:
+    parser = store_command(
+        commands,
+        "predict",
+        "what the published model says about the rows of a file; with labels, how often it is right",
+        "predict STORE --data new.csv --out predictions.csv",
+        _run,
+    )
+    parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet; label and id may be missing")
+    parser.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    parser.add_argument("--out", metavar="FILE", help="write one prediction a line (CSV)")
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        predictions = predict(store, parsed.data, parsed.delimiter)
+        kind = store.schema.label_column
+    if parsed.out is not None:
+        _write(Path(parsed.out), kind, predictions)
+    measured = {"accuracy": predictions.accuracy, "mean_absolute_error": predictions.mean_absolute_error}
+    counts = {} if isinstance(predictions.labels[0], float) else Counter(map(str, predictions.labels))
+    answer: dict[str, Any] = {"rows": len(predictions.names), **measured, "counts": dict(counts)}
+    if parsed.out is None:
+        answer["predictions"] = dict(zip(predictions.names, predictions.labels, strict=True))
+    show(parsed, answer, _text(predictions, counts, parsed.out))
+    return 0
+
+
+def _write(target: Path, kind: str, predictions: Predictions) -> None:
+    try:
+        with target.open("w", encoding="utf-8", newline="") as file:
+            rows = zip(predictions.names, predictions.labels, strict=True)
+            csv.writer(file, lineterminator="\n").writerows([("record", kind), *rows])
+    except OSError as error:
+        raise InvalidParameter(f"--out {target}: {error.strerror}; give another name") from error
+
+
+def _text(predictions: Predictions, counts: dict[str, int], out: str | None) -> str:
+    lines = [f"{len(predictions.names)} rows" + "".join(f", {count} {name}" for name, count in sorted(counts.items()))]
+    if predictions.accuracy is not None:
+        lines.append(f"right: {predictions.accuracy:.1%}")
+    if predictions.mean_absolute_error is not None:
+        lines.append(f"mean absolute error: {predictions.mean_absolute_error:.4g}")
+    if predictions.accuracy is not None or predictions.mean_absolute_error is not None:
+        lines.append("(measured on rows of the training table, this is a statistic of private data: do not publish it)")
+    return "\n".join([*lines, *([] if out is None else [f"wrote {out}"])])

@@ -1,0 +1,95 @@
+"""Gradient sums of one-output losses in one reading of the rows: a row is scored and added up while it is in cache.
+
+Compiled by numba (the extra `fast`), for float32 rows; where it does not serve, `blocks` has matrix products for every loss.
+
+What the declared sensitivity (rounding.py) rests on: a row's score depends on that row alone; |∂ℓ/∂z| keeps its bound
+whatever the error of tanh, which is clamped; a block's sum depends on that block alone. How spans of blocks map to partial
+sums depends on public sizes alone, so the result is the same, bit for bit, on any number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..losses import Clipped, Linear, Logistic, Loss, PseudoHuber, Sigmoid
+from .mapped import windows
+from .rounding import BLOCK
+
+LEAST = 1 << 20  # numbers in a table worth loading a compiler for
+_PARALLEL = 1 << 22  # numbers in a table worth waking a second thread for
+_SPANS, _LEAST_SPAN = 64, 16 * BLOCK  # partial sums of a table, rows of one at least
+
+_KINDS: dict[type[Loss], int] = {Logistic: 0, Sigmoid: 1, PseudoHuber: 2, Linear: 3}  # as in fused.py
+
+
+def serves(loss: Loss, rows: NDArray[Any], dtype: str) -> bool:
+    """Whether the compiled kernel is there for this loss and table: a function of public facts."""
+    return (
+        dtype == "float32"
+        and type(_base(loss)) in _KINDS
+        and rows.size >= LEAST
+        and rows.flags.c_contiguous
+        and find_spec("numba") is not None
+    )
+
+
+class Kernel:
+    """Σ_x ∇ℓ(θ; x) over the rows of one table. Holds views of rows and labels, and room for the partial sums."""
+
+    def __init__(self, rows: NDArray[np.float32], labels: NDArray[np.float32], loss: Loss, own: range) -> None:
+        base = _base(loss)
+        limit = loss.limit / loss.radius if isinstance(loss, Clipped) else math.inf
+        self._slope = _KINDS[type(base)], np.float32(getattr(base, "delta", 1.0)), np.float32(limit)
+        self._rows, self._flat, self._labels = rows, rows.reshape(-1), labels
+        blocks = -(-len(own) // BLOCK)
+        span = max(_LEAST_SPAN, BLOCK * -(-blocks // _SPANS))
+        self._spans = [range(first, min(first + span, own.stop)) for first in range(own.start, own.stop, span)]
+        self._partial = np.zeros((len(self._spans), rows.shape[1]))
+        self._threads = min(len(self._spans), _processors()) if rows.size >= _PARALLEL else 1
+
+    def __call__(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum at weights (1, features), in the shape of the weights."""
+        from .fused import add
+
+        single = weights[0].astype(np.float32)
+        self._partial[:] = 0
+
+        def sum_span(number: int) -> None:
+            span = self._spans[number]
+            for part in windows(self._rows, span.start, span.stop):
+                add(self._flat, self._labels, single, part.start, part.stop, *self._slope, self._partial[number])
+
+        if self._threads > 1:
+            list(_pool(self._threads, os.getpid()).map(sum_span, range(len(self._spans))))
+        else:
+            for number in range(len(self._spans)):
+                sum_span(number)
+        total: NDArray[np.float64] = self._partial.sum(axis=0, keepdims=True)
+        return total
+
+
+def _base(loss: Loss) -> Loss:
+    base: Loss = loss.base if isinstance(loss, Clipped) else loss
+    return base
+
+
+def _processors() -> int:
+    """As many threads as OMP_NUM_THREADS says, which also governs matrix products; else one for each processor."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdigit():
+        return max(1, int(asked))
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool(threads: int, _process: int) -> ThreadPoolExecutor:
+    """Threads of this process: they do not survive a fork, hence its id."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="noisygd-delete")

@@ -1,0 +1,88 @@
+"""The full-batch gradient of the objective, L_D(θ) = (1/n) Σ ℓ(θ; x) + (λ/2)‖θ‖².
+
+Rows stay in float32 where they are, and are read in order. One path per kind of work: the compiled kernel for one model
+of one output, matrix products for everything else (several outputs, many chains, float64).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import distributed
+from ..errors import choice
+from ..losses.base import Loss
+from ..records import Records
+from .kernel import Kernel, serves
+from .mapped import windows
+from .rounding import BLOCK, DTYPES
+
+_CELLS = 1 << 20  # scores held at a time
+
+Weights = NDArray[np.float64]
+
+
+class Objective:
+    """The objective of one table, loss and λ. Holds views of the table's rows, no copies of rows and no results.
+
+    Weights are (outputs, features) float64, or (chains, outputs, features): many models on one table, side by side.
+
+    Args:
+        dtype: of the arithmetic inside a block.
+        slots: n, where `records` leaves null slots out; default: the slots of `records`.
+    """
+
+    def __init__(
+        self, records: Records, loss: Loss, *, regularization: float, dtype: str = "float32", slots: int | None = None
+    ) -> None:
+        self._kind = np.dtype(choice("dtype", dtype, DTYPES))
+        self._group = distributed.current()
+        self._own = self._group.rows(records.slots, BLOCK)
+        self._rows = records.features
+        self._labels = records.labels.astype(np.int64 if loss.label_kind == "class" else self._kind)
+        self._loss = loss
+        self._slots = records.slots if slots is None else slots
+        self._regularization = regularization
+        fused = serves(loss, self._rows, dtype)
+        self._kernel = Kernel(self._rows, self._labels, loss, self._own) if fused else None
+        self.shape = (loss.outputs, self._rows.shape[1])
+
+    def gradient_sum(self, weights: Weights) -> Weights:
+        """Σ_x ∇ℓ(θ; x), float64 in the shape of the weights."""
+        if self._kernel is not None and weights.shape == self.shape:
+            return self._group.total(self._kernel(weights))
+        return self._group.total(self._products(weights))
+
+    def gradient(self, weights: Weights) -> Weights:
+        """∇L_D(θ), float64 in the shape of the weights."""
+        gradient: Weights = self.gradient_sum(weights) / self._slots + self._regularization * weights
+        return gradient
+
+    def _products(self, weights: Weights) -> Weights:
+        """The sum by matrix products: one per block, the blocks added in float64."""
+        outputs, width = self.shape
+        stacked = weights.reshape(-1, width).astype(self._kind)
+        models, total = len(stacked) // outputs, np.zeros(stacked.shape)
+        for part in windows(self._rows, self._own.start, self._own.stop, max(BLOCK, _CELLS // len(stacked))):
+            rows = self._rows[part].astype(self._kind, copy=False)
+            scores = rows @ stacked.T
+            labels = self._labels[part] if models == 1 else np.repeat(self._labels[part], models)
+            slopes = self._loss.derivative(scores.reshape(-1, outputs), labels, np).reshape(scores.shape)
+            whole = len(rows) - len(rows) % BLOCK
+            if whole:
+                blocked = np.ascontiguousarray(slopes[:whole].T).reshape(len(stacked), -1, BLOCK).transpose(1, 0, 2)
+                total += np.matmul(blocked, rows[:whole].reshape(-1, BLOCK, width)).sum(axis=0, dtype=np.float64)
+            if whole < len(rows):
+                total += slopes[whole:].T @ rows[whole:]
+        return total.reshape(weights.shape)
+
+    def value(self, weights: Weights) -> float:
+        """L_D(θ). A function of private data: for solvers and tests, never for a log."""
+        stacked, fit = weights.astype(self._kind).T, np.zeros(1)
+        for part in windows(self._rows, self._own.start, self._own.stop, _CELLS // self.shape[0]):
+            scores: Any = self._rows[part].astype(self._kind, copy=False) @ stacked
+            fit += self._loss.value(scores, self._labels[part], np).sum(dtype=np.float64)
+        penalty = self._regularization / 2 * float(np.vdot(weights, weights))
+        return float(self._group.total(fit)[0]) / self._slots + penalty

@@ -1,0 +1,255 @@
+"""The compiled kernel: the right sums, a bounded slope for every float, and the same bits however the work is cut."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Records, losses
+from noisygd_delete.gradient import BLOCK, Objective, kernel, mapped, sensitivity_slack
+from noisygd_delete.gradient.kernel import Kernel
+
+numba = pytest.importorskip("numba", reason="the compiled kernel needs the extra `fast`")
+
+LOSSES = {
+    "logistic": (losses.Logistic(1.0), lambda z, y: -y / (1 + math.exp(y * z))),
+    "sigmoid": (losses.Sigmoid(1.0), lambda z, y: -y / (2 + 2 * math.cosh(z))),
+    "pseudo-huber": (losses.PseudoHuber(1.0, 0.7), lambda z, y: (z - y) / math.hypot(1, (z - y) / 0.7)),
+    "linear": (losses.Linear(1.0), lambda z, y: 1.0),
+    "clipped": (losses.clip(losses.Logistic(1.0), 0.4), lambda z, y: -y * min(0.4, 1 / (1 + math.exp(y * z)))),
+}
+SLOPE_TOLERANCE = 2.0**-21
+
+
+def bounds() -> list[tuple[str, float]]:
+    return [(name, loss.constants.lipschitz) for name, (loss, _) in LOSSES.items()]
+
+
+def table(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((n, d)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * np.float32(1.000001)
+    return rows, rng.choice([-1.0, 1.0], n)
+
+
+def objective(rows: np.ndarray, labels: np.ndarray, loss: losses.Loss) -> Objective:
+    return Objective(Records(rows, labels), loss, regularization=0.0)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize(
+    ("n", "d"), [(1, 1), (7, 3), (8, 8), (BLOCK - 1, 5), (BLOCK, 17), (3 * BLOCK + 12, 100), (40_000, 30)]
+)
+def test_sums_match_the_formula(name: str, n: int, d: int, monkeypatch) -> None:
+    monkeypatch.setattr(kernel, "LEAST", 0)
+    loss, slope = LOSSES[name]
+    rows, labels = table(n, d, seed=n)
+    weights = np.random.default_rng(1).standard_normal((1, d)) * 4
+    scores = rows.astype(float) @ weights[0]
+    truth = np.array([slope(z, y) for z, y in zip(scores, labels, strict=True)]) @ rows.astype(float)
+    summed = objective(rows, labels, loss).gradient_sum(weights)
+    assert np.linalg.norm(summed[0] - truth) < 3e-7 * n + 1e-9
+    assert isinstance(objective(rows, labels, loss)._kernel, Kernel)
+
+
+def slopes(name: str, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The kernel's ∂ℓ/∂z, one row of one feature at a time: the weight is 1 and the row is the score."""
+    from noisygd_delete.gradient import fused
+
+    loss, _ = LOSSES[name]
+    one = Kernel(scores[:, None], labels, loss, range(len(scores)))
+
+    @numba.njit(error_model="numpy")
+    def each(kind, delta, limit, z, y, out):
+        for k in range(len(z)):
+            out[k] = fused.slope(kind, z[k], y[k], delta, limit)
+
+    out = np.empty_like(scores)
+    each(*one._slope, scores, labels, out)
+    return out
+
+
+def floats(stride: int) -> np.ndarray:
+    """Every `stride`-th float32 there is: both signs, infinities and NaNs."""
+    return np.arange(0, 1 << 32, stride, dtype=np.uint64).astype(np.uint32).view(np.float32)
+
+
+@pytest.mark.parametrize(("name", "lipschitz"), bounds())
+def test_no_score_whatever_exceeds_the_declared_slope(name: str, lipschitz: float) -> None:
+    scores = floats(stride=9973)
+    if name == "pseudo-huber":
+        scores = scores[np.isfinite(scores)]  # ∞/∞: weights that overflowed are refused by the engine
+    for label in (-1.0, 0.0, 1.0):
+        found = slopes(name, scores, np.full(scores.shape, label, np.float32))
+        assert np.abs(found).max() <= lipschitz * (1 + SLOPE_TOLERANCE)
+        if label == 0 and name in ("logistic", "sigmoid", "clipped"):
+            assert not found.any()
+
+
+def test_tanh_is_right_and_never_leaves_its_range() -> None:
+    assert worst_tanh(floats(stride=4099)) <= 2.0**-22
+
+
+@pytest.mark.long
+def test_tanh_on_every_float(record_property) -> None:
+    worst = max(worst_tanh(floats(stride=64).view(np.uint32).__add__(np.uint32(k)).view(np.float32)) for k in range(64))
+    record_property("evidence", f"largest error {worst / 2.0**-24:.2f} · 2⁻²⁴ over all 2³² floats")
+    assert worst <= 2.0**-22
+
+
+def worst_tanh(points: np.ndarray) -> float:
+    from noisygd_delete.gradient import fused
+
+    @numba.njit(error_model="numpy")
+    def each(x, out):
+        for k in range(len(x)):
+            out[k] = fused.tanh(x[k])
+
+    out = np.empty_like(points)
+    each(points, out)
+    assert np.abs(out).max() <= 1
+    usual = ~np.isnan(points)
+    return float(np.abs(out[usual] - np.tanh(points[usual].astype(float))).max())
+
+
+def test_convergents_of_lambert_enclose_tanh() -> None:
+    """The truncation error of the docstring, in exact arithmetic."""
+
+    def convergent(a: Fraction, terms: int) -> Fraction:
+        tail = Fraction(2 * terms - 1)
+        for odd in range(2 * terms - 3, 0, -2):
+            tail = odd + a * a / tail
+        return a / tail
+
+    a = Fraction(5, 4)
+    assert convergent(a, 8) < Fraction(math.tanh(1.25)) < convergent(a, 7)
+    assert convergent(a, 7) - convergent(a, 8) < Fraction(4, 10**11)
+
+
+@pytest.mark.parametrize("threads", ["2", "3"])
+def test_threads_change_no_bit(threads: str, monkeypatch) -> None:
+    rows, labels = table(50_000, 24)
+    monkeypatch.setattr(kernel, "_PARALLEL", 0)
+    weights = np.random.default_rng(2).standard_normal((1, 24))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    one = objective(rows, labels, losses.Logistic(1.0)).gradient_sum(weights)
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    many = objective(rows, labels, losses.Logistic(1.0))
+    assert many._kernel is not None
+    assert many._kernel._threads == int(threads)
+    assert all((many.gradient_sum(weights) == one).all() for _ in range(5))
+
+
+def test_a_change_in_one_block_leaves_the_others_alone() -> None:
+    """The declared sensitivity counts the rounding of one block: the others must sum to the same bits in both worlds."""
+    rows, labels = table(70_000, 16)
+    other = rows.copy()
+    other[40_000] = -other[40_000]
+    weights = np.random.default_rng(3).standard_normal((1, 16)) * 9
+    one, two = (objective(r, labels, losses.Logistic(1.0)) for r in (rows, other))
+    change = one.gradient_sum(weights) - two.gradient_sum(weights)
+    block = slice(40_000 // BLOCK * BLOCK, 40_000 // BLOCK * BLOCK + BLOCK)
+    single, pair = (
+        Kernel(np.ascontiguousarray(r[block]), labels[block].astype(np.float32), losses.Logistic(1.0), range(BLOCK))
+        for r in (rows, other)
+    )
+    inside = single(weights) - pair(weights)
+    assert np.abs(change - inside).max() < 1e-10  # float64 additions of blocks, nothing else
+    assert np.linalg.norm(change) <= 2 * (1 + sensitivity_slack(records=70_000, dtype="float32"))
+
+
+def test_one_float32_sum_over_the_table_would_break_the_slack(monkeypatch) -> None:
+    """The planted fault: blocks as long as the table. A record's influence then drowns in the sum of the others."""
+    n = 1 << 22
+    values = np.full((n, 1), 1.0, np.float32)
+    values[: n // 2] = 1e3 / 2**10
+    running = np.cumsum(values[:, 0], dtype=np.float32)[-1]
+    other = values.copy()
+    other[0] = 0
+    faulty = abs(float(running) - float(np.cumsum(other[:, 0], dtype=np.float32)[-1]))
+    honest = [
+        float(Kernel(v, np.ones(n, np.float32), losses.Linear(1.0), range(n))(np.ones((1, 1)))[0, 0])
+        for v in (values, other)
+    ]
+    slack = sensitivity_slack(records=n, dtype="float32")
+    gap = float(values[0, 0])
+    assert abs(honest[0] - honest[1] - gap) <= slack * gap
+    assert abs(faulty - gap) > slack * gap
+
+
+def test_without_the_compiler_matrix_products_serve_within_the_slack(monkeypatch) -> None:
+    rows, labels = table(60_000, 20)
+    weights = np.random.default_rng(5).standard_normal((1, 20))
+    compiled = objective(rows, labels, losses.Logistic(1.0)).gradient_sum(weights)
+    monkeypatch.setattr(kernel, "find_spec", lambda name: None)
+    plain = objective(rows, labels, losses.Logistic(1.0))
+    assert plain._kernel is None
+    assert np.linalg.norm(plain.gradient_sum(weights) - compiled) < 60_000 * 3e-7
+
+
+@pytest.mark.parametrize("name", ["logistic", "softmax"])
+def test_a_mapped_table_gives_the_bits_of_one_in_memory(name: str, tmp_path: Path, monkeypatch) -> None:
+    rows, labels = table(60_001, 24)
+    loss = LOSSES["logistic"][0] if name == "logistic" else losses.Softmax(1.0, 3)
+    labels = labels if name == "logistic" else np.arange(len(rows)) % 3.0
+    (tmp_path / "rows").write_bytes(rows.tobytes())
+    there = np.memmap(tmp_path / "rows", dtype=np.float32, mode="r", shape=rows.shape)
+    weights = np.random.default_rng(4).standard_normal((loss.outputs, 24))
+    ids = [None] * len(rows)
+    held = Objective(Records.from_slots(rows, labels, ids, None), loss, regularization=0.1)
+    streamed = Objective(Records.from_slots(there, labels, ids, None), loss, regularization=0.1)
+    monkeypatch.setattr(mapped, "LIMIT", rows.nbytes // 5)
+    released = []
+    monkeypatch.setattr(mapped, "let_go", released.append)
+    assert (held.gradient(weights) == streamed.gradient(weights)).all()
+    assert len(released) >= 4
+
+
+_STREAM = """
+import sys
+from pathlib import Path
+import numpy as np
+from noisygd_delete import Records, losses
+from noisygd_delete.gradient import Objective, check_records, mapped
+path, n, d, limit = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+rows = np.memmap(path, dtype=np.float32, mode="r", shape=(n, d))
+records = Records.from_slots(rows, np.ones(n), [None] * n, None)
+loss = losses.Logistic(1.0) if sys.argv[5] == "logistic" else losses.Softmax(1.0, 3)
+small = Records.from_slots(np.zeros((1 << 14, d), np.float32), np.ones(1 << 14), [None] * (1 << 14), None)
+objective = Objective(small, loss, regularization=0.1)
+weights = np.ones(objective.shape)
+objective.gradient(weights)  # libraries loaded, kernel compiled
+def peak():
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+before = peak()
+mapped.LIMIT = limit
+check_records(records, loss)
+objective = Objective(records, loss, regularization=0.1)
+for _ in range(3):
+    objective.gradient(weights)
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is measured in Linux's units")
+@pytest.mark.parametrize("name", ["logistic", "softmax"])
+def test_resident_memory_is_bounded(name: str, tmp_path: Path) -> None:
+    n, d = 200_000, 100
+    with (tmp_path / "rows").open("wb") as file:
+        for _ in range(10):
+            file.write(np.full((n // 10, d), 0.1, np.float32).tobytes())
+
+    def grown(limit: int) -> int:
+        program = [sys.executable, "-c", _STREAM, str(tmp_path / "rows"), str(n), str(d), str(limit), name]
+        return int(subprocess.run(program, capture_output=True, text=True, check=True, timeout=120).stdout)
+
+    size = n * d * 4
+    assert grown(1 << 60) > 0.9 * size  # without a limit the whole file becomes resident: the measurement sees it
+    assert grown(size // 8) < 0.45 * size
