@@ -26,7 +26,7 @@ faults: $(READY)        ## every fault tried on the store, about ten minutes
 
 COVERED := $(foreach room,guarantees accountant planner store,--cov=noisygd_delete/$(room))
 coverage: $(READY)      ## branches of mathematics, accountant, planner and store; fails below 98 %
-	$(RUN) -m pytest tests/guarantees tests/accountant tests/store tests/test_*.py $(COVERED) --cov-branch \
+	$(RUN) -m pytest tests/guarantees tests/accountant tests/store tests/fuzz tests/test_*.py $(COVERED) --cov-branch \
 		--cov-report=term-missing:skip-covered --cov-fail-under=98
 
 lint: $(READY)
