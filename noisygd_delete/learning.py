@@ -130,7 +130,7 @@ def _descend(
     steps_and_noise: dict[str, Any] = {**scale, "steps": steps, "noise": noise, "progress": progress}
     own = getattr(plan.loss, "objective", None)  # a torch module brings its own
     if own is not None or device.current() == "cpu":
-        objective = Objective(records, plan.loss, **facts) if own is None else own(records, **facts)
+        objective = Objective(records, loss=plan.loss, **facts) if own is None else own(records, **facts)
         weights = run(start, objective.gradient, **steps_and_noise)
     else:
         there = device.DeviceObjective(records, plan.loss, device=device.current(), **facts)
