@@ -242,8 +242,8 @@ def sentence(release: Release) -> str:
     if release.status == "withheld":
         return (
             f"erased, release withheld: the rows of {release.edits} pending edits are edited and the old model is withdrawn, "
-            "but one more release would exceed the budget, or composition's horizon is spent. Next: relearn; with a larger budget "
-            "(--dp, --releases) where it is the budget"
+            "but one more release would exceed the budget. Next: relearn with a larger budget (--dp, --releases); under "
+            "composition, where the horizon is spent, relearn as it is"
         )
     if release.status == "pending":
         return f"edited; {release.edits} edits wait for the next release (publish, or any later request)"
