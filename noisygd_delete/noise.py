@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import NoReturn, Protocol
+from collections.abc import Callable
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from numpy.typing import NDArray
 from scipy.special import ndtri
+
+KEY_BYTES = 32 + 12  # of ChaCha20: key and nonce
 
 _CHUNK = 1 << 14  # normals drawn at a time: enough to hide the call overhead, few enough to stay in cache
 _DRAWS_PER_KEY = 1 << 34  # ChaCha20's 32-bit block counter wraps at 2³⁸ bytes: change key well before
@@ -35,19 +38,22 @@ class SecureNoise:
     that share it never get the same draw.
 
     The uniforms are (k + 1/2)·2⁻⁵³ for a 53-bit k, so |z| < 8.3 and no draw is infinite.
+
+    Args:
+        key: `KEY_BYTES` fresh random bytes that the processes of one run share; None: from the operating system.
     """
 
     certified = True
 
-    def __init__(self) -> None:
+    def __init__(self, key: bytes | None = None) -> None:
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._buffer = np.empty(0)
-        self._take_key()
+        self._start(os.urandom(KEY_BYTES) if key is None else key)
 
-    def _take_key(self) -> None:
-        nonce = bytes(4) + os.urandom(12)  # the first four bytes are the block counter: start at 0
-        self._stream = Cipher(algorithms.ChaCha20(os.urandom(32), nonce), mode=None).encryptor()
+    def _start(self, key: bytes) -> None:
+        nonce = bytes(4) + key[32:]  # the first four bytes are the block counter: start at 0
+        self._stream = Cipher(algorithms.ChaCha20(key[:32], nonce), mode=None).encryptor()
         self._drawn = 0
 
     def normal(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -65,7 +71,7 @@ class SecureNoise:
     def _draw(self, size: int) -> NDArray[np.float64]:
         self._drawn += size
         if self._drawn >= _DRAWS_PER_KEY:
-            self._take_key()
+            self._start(self._stream.update(bytes(KEY_BYTES)))  # by its own stream: the same in every process of a run
         words = np.frombuffer(self._stream.update(bytes(8 * size)), dtype="<u8")
         normals: NDArray[np.float64] = ndtri(((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53)
         return normals
@@ -92,6 +98,9 @@ class ResearchNoise:
         return self._generator.standard_normal(shape)
 
 
-def noise_source(rng: np.random.Generator | None) -> Noise:
-    """Fresh certified noise, or the caller's generator marked as research."""
-    return SecureNoise() if rng is None else ResearchNoise(rng)
+def noise_source(rng: np.random.Generator | None, share: Callable[[Any], Any] = lambda value: value) -> Noise:
+    """Fresh certified noise, or the caller's generator marked as research.
+
+    `share` hands one process's key (or generator) to every process of a group: all of them draw the same noise.
+    """
+    return SecureNoise(share(os.urandom(KEY_BYTES))) if rng is None else ResearchNoise(share(rng))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
+from functools import partialmethod
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tqdm import tqdm
 
 from noisygd_delete.cli import main
 from noisygd_delete.report import verify_certificate
@@ -194,6 +198,20 @@ def test_a_dry_run_of_a_stream_foretells_the_stream(store: Path, capsys: pytest.
     assert told["steps"] == sum(entry["steps"] for entry in budget["releases"][1:])
     run("stream", "store", "requests.jsonl", "--dry-run", "--json")
     assert json.loads(capsys.readouterr().out)["repeated"] == 7
+
+
+def test_the_bar_of_a_stream_counts_requests(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    lines = [{"request_id": f"r{k}", "delete": [f"customer-{k:04d}"]} for k in range(3)]
+    Path("requests.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    monkeypatch.setattr(sys, "stderr", screen := Terminal())
+    monkeypatch.setattr("tqdm.tqdm.__init__", partialmethod(tqdm.__init__, mininterval=0))
+    run("stream", "store", "requests.jsonl", "--batch", "2")
+    assert "2/3" in screen.getvalue()
+    assert "request/s, 2 releases, ε_dp=" in screen.getvalue()
 
 
 def test_the_published_model_is_used_on_new_rows(store: Path, capsys: pytest.CaptureFixture[str]) -> None:

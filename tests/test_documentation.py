@@ -38,6 +38,8 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
     codes = blocks(page, "python")
     if any("NoisyGD" in code for code in codes):
         pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    if any("import torch" in code for code in codes):
+        pytest.importorskip("torch", reason="torch is not installed")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
     for number, code in enumerate(codes):
@@ -69,9 +71,26 @@ def test_command_lines_parse(page: Path) -> None:
             pytest.fail(f"{line!r} does not parse ({stopped.code})")
 
 
+def named_paths(page: Path) -> list[str]:
+    """Files and folders in backticks: `guarantees/sharp.py`, `tests/audit/`, `examples/05_….py`."""
+    spans = re.findall(r"`([^`\n]+)`", re.sub(FENCE, "", page.read_text()))
+    roots = {path.name for path in [*ROOT.iterdir(), *(ROOT / "noisygd_delete").iterdir()]}
+    paths = [span for span in spans if re.fullmatch(r"[\w.…*-]+(/[\w.…*-]*)*", span)]
+    return [path for path in paths if path.endswith(".py") or path.partition("/")[0] in roots]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_named_files_are_there(page: Path) -> None:
+    for name in named_paths(page):
+        pattern = name.replace("…", "*").rstrip("/")
+        found = any(next(folder.glob(pattern), None) for folder in (ROOT, ROOT / "noisygd_delete", ROOT / "examples"))
+        assert found, f"{page.name} names {name}, which is not there"
+
+
 def test_the_checks_of_this_file_see_something() -> None:
     assert sum(len(blocks(page, "python")) for page in PAGES) > 15
     assert sum(len(commands(page)) for page in PAGES) > 5
+    assert sum(len(named_paths(page)) for page in PAGES) > 40
     with pytest.raises(SystemExit):
         parser().parse_args(["plan", "--recordz", "3"])
 

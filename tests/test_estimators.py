@@ -39,6 +39,7 @@ CHECKED = {"feature_bounds": (-4, 4), "budget": WIDE, "certificate": "sharp", "r
         NoisyGDClassifier(**CHECKED),
         NoisyGDClassifier(**CHECKED, random_state=0),  # repeatable, so that no check is skipped as non-deterministic
         NoisyGDRegressor(**CHECKED, target_bounds=(-4, 4)),
+        NoisyGDRegressor(**CHECKED, target_bounds=(-4, 4), random_state=0),
     ],
     expected_failed_checks=None,  # every check passes
 )

@@ -46,14 +46,16 @@ def read_certificate(file: str) -> Any:
 
 
 @contextmanager
-def progress_bar(label: str, total: int, running: Callable[[int], str] | None = None) -> Iterator[Progress | None]:
-    """A bar on stderr while it is a terminal; nothing in a pipe. `running` says where the guarantee stands after k steps."""
+def progress_bar(
+    label: str, total: int, running: Callable[[int], str] | None = None, unit: str = "step"
+) -> Iterator[Progress | None]:
+    """A bar on stderr while it is a terminal; nothing in a pipe. `running` says where the guarantee stands after k units."""
     if not sys.stderr.isatty():
         yield None
         return
     from tqdm import tqdm
 
-    with tqdm(total=total, desc=label, unit="step", leave=False) as bar:
+    with tqdm(total=total, desc=label, unit=unit, leave=False) as bar:
 
         def advance(step: int) -> None:
             if step % 16 and step != total and total >= 64:

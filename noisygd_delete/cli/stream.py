@@ -72,7 +72,7 @@ def _run(parsed: argparse.Namespace) -> int:
             file.seek(0)
         arrivals = file if total else _arriving(file, lambda: stream.due, stream.tick)
         stream.tick()
-        with progress_bar("stream", total) as progress:
+        with progress_bar("stream", total, lambda _: _so_far(store), unit="request") as progress:
             table = parsed.csv or parsed.requests.endswith(".csv")
             for done, request in enumerate(read(arrivals, store.schema, table=table), start=1):
                 if isinstance(request, InvalidRequest):
@@ -85,6 +85,14 @@ def _run(parsed: argparse.Namespace) -> int:
         report = stream.report(holdout)
     show(parsed, report.to_dict(), _summary(report, store.plan.budget.shown_delta))
     return _WITHHELD if report.withheld else _REFUSED if report.refused else 0
+
+
+def _so_far(store: Store) -> str:
+    accountant = store.accountant
+    if not accountant.events:
+        return ""
+    spent = accountant.dp_cumulative().epsilon(store.plan.budget.shown_delta)
+    return f"{len(accountant.events)} releases, ε_dp={spent:.3g}"
 
 
 def _opened(source: str) -> Any:

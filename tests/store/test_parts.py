@@ -95,7 +95,7 @@ def test_text_that_is_none_is_corrupt(path: Path) -> None:
         assert bad != good
         layout.ids.write_bytes(bad)
         with pytest.raises(StoreCorrupt, match=r"ids\.sqlite"), Store.open(path) as store:
-            store.records  # noqa: B018
+            store.records
 
 
 def test_a_lock_is_free_again_once_released(tmp_path: Path) -> None:
