@@ -24,6 +24,11 @@ long: $(READY)          ## the statistical suite
 faults: $(READY)        ## every fault tried on the store, about ten minutes
 	$(RUN) -m tests.store.fault_table --out benchmarks/results/faults.md
 
+COVERED := $(foreach room,guarantees accountant planner store,--cov=noisygd_delete/$(room))
+coverage: $(READY)      ## branches of mathematics, accountant, planner and store; fails below 98 %
+	$(RUN) -m pytest tests/guarantees tests/accountant tests/store tests/fuzz tests/test_*.py $(COVERED) --cov-branch \
+		--cov-report=term-missing:skip-covered --cov-fail-under=98
+
 lint: $(READY)
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .

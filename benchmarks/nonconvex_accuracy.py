@@ -127,7 +127,7 @@ def main(arguments: list[str]) -> None:
         "compares what the certificates leave possible, not tuned learners. Composition learns afresh after 5 requests. Theorem "
         "5.2 is not in the table: at these sizes its steps cannot be run (see nonconvex_steps.md).\n\n"
         + report.table(header, rows)
-        + "\n\nReading: with many records (Adult, n = 26,000) a few noisy steps under composition are enough, and a small network is "
+        + "\n\nReading: with many records (Adult, n = 26,000) a few hundred noisy steps under composition are enough, and a small network is "
         "not worse than the convex baseline; every fifth request or so then costs a fresh learn. With few (digits, n = 1,497) "
         "composition's noise shows, and the weakly convex certificate is the better of the two: it forgets for ever, and a "
         "network of h units shares the λ > β₋ that it needs among them, which the sigmoid loss with its single unit cannot."

@@ -9,6 +9,7 @@ between them, are one trusted curator.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,9 +20,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import ProcessLost
+from .errors import InvalidParameter, ProcessLost
 
 Value = TypeVar("Value")
+
+MOST = 128  # processes of a group: the declared rounding slack counts an addition for each
 
 _PATIENCE = timedelta(
     days=1
@@ -66,7 +69,12 @@ class TorchGroup(Group):
         self._distributed = distributed
         if not distributed.is_initialized():
             distributed.init_process_group("gloo", timeout=_PATIENCE)
+            atexit.register(distributed.destroy_process_group)
         self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
+        if not self.size <= MOST:
+            raise InvalidParameter(
+                f"{self.size} processes are more than the {MOST} that the declared rounding slack covers"
+            )
 
     def total(self, part: NDArray[np.float64]) -> NDArray[np.float64]:
         import torch

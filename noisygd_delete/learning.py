@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import distributed
 from .errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from .gradient import Objective, check_records
 from .losses.base import Loss
@@ -57,22 +58,27 @@ def check_fit(records: Records, plan: Plan) -> None:
         raise AssumptionViolated(
             f"the table has {records.features.shape[1]} features and the plan features={plan.features} (count the constant column)"
         )
+    _check_subjects(records, plan)
+    check_records(records, plan.loss)
+
+
+def _check_subjects(records: Records, plan: Plan) -> None:
     rows = records.rows_per_subject
     if rows > plan.problem.rows_per_subject:
         raise AssumptionViolated(
             f"a data subject has {rows} rows and the plan rows_per_subject={plan.problem.rows_per_subject}; plan with "
             f"rows_per_subject={rows}, or keep fewer rows of each person"
         )
-    check_records(records, plan.loss)
 
 
 def check_edit(records: Records, plan: Plan, request: EditRequest) -> None:
     """Raise `InvalidRequest` unless the request can be carried out and its new rows are ones the plan covers."""
+    edits = records.resolve(request)
     if not (request.replacements or request.insertion):
-        records.resolve(request)
         return
     try:
-        check_fit(records.apply(request), plan)
+        _check_subjects(records.renamed(edits), plan)
+        check_records(Records.from_slots(edits.rows, edits.labels, edits.ids, None), plan.loss)
     except (AssumptionViolated, InvalidRecords) as error:
         raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
 
@@ -97,7 +103,7 @@ def train(
     """The run every release is made of: a start, then Noisy-GD. `published` is None for a learn."""
     check_fit(records, plan)
     began = time.perf_counter()
-    noise, passes = noise_source(rng), steps
+    noise, passes = noise_source(rng, distributed.current().share), steps
     if plan.problem.start == "minimiser":
         solution = solve(
             PreciseObjective(records, plan.loss, regularization=plan.regularization),

@@ -1,21 +1,27 @@
 """Gaussian noise from a cryptographic generator, keyed from the operating system and kept nowhere.
 
 Certified noise is ChaCha20 under a fresh 256-bit key, turned into normals by the inverse distribution function: no
-rejection loop, so neither the time nor the number of bytes drawn depends on the values. A caller's
-`numpy.random.Generator` is for research: what it makes is marked "not certified".
+rejection loop, so the number of bytes drawn depends on no value; how long the inverse takes depends on how many of 2¹⁴ and
+more draws fall into the tails, which no record influences. A caller's `numpy.random.Generator` is for research: what it makes
+is marked "not certified".
 """
 
 from __future__ import annotations
 
 import os
-from typing import NoReturn, Protocol
+import threading
+from collections.abc import Callable
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+KEY_BYTES = 32 + 12  # of ChaCha20: key and nonce
+
 _CHUNK = 1 << 14  # normals drawn at a time: enough to hide the call overhead, few enough to stay in cache
+_DRAWS_PER_KEY = 1 << 34  # ChaCha20's 32-bit block counter wraps at 2³⁸ bytes: change key well before
 
 
 class Noise(Protocol):
@@ -28,20 +34,27 @@ class Noise(Protocol):
 
 
 class SecureNoise:
-    """Standard normals under a key that exists only in this object. Refuses pickling, copying and use after a fork.
+    """Standard normals under a key that exists only in this object. Refuses pickling, copying and use after a fork; threads
+    that share it never get the same draw.
 
     The uniforms are (k + 1/2)·2⁻⁵³ for a 53-bit k, so |z| < 8.3 and no draw is infinite.
+
+    Args:
+        key: `KEY_BYTES` fresh random bytes that the processes of one run share; None: from the operating system.
     """
 
     certified = True
 
-    def __init__(self) -> None:
-        nonce = os.urandom(16)
-        nonce = bytes(4) + nonce[4:]  # the first four bytes are the block counter: start at 0
-        self._stream = Cipher(algorithms.ChaCha20(os.urandom(32), nonce), mode=None).encryptor()
+    def __init__(self, key: bytes | None = None) -> None:
         self._process = os.getpid()
-        self._drawn = 0
+        self._lock = threading.Lock()
         self._buffer = np.empty(0)
+        self._start(os.urandom(KEY_BYTES) if key is None else key)
+
+    def _start(self, key: bytes) -> None:
+        nonce = bytes(4) + key[32:]  # the first four bytes are the block counter: start at 0
+        self._stream = Cipher(algorithms.ChaCha20(key[:32], nonce), mode=None).encryptor()
+        self._drawn = 0
 
     def normal(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
         size = int(np.prod(shape))
@@ -49,15 +62,16 @@ class SecureNoise:
             raise RuntimeError(
                 "this noise source crossed a fork: two processes would draw the same noise; make a new one"
             )
-        if size > len(self._buffer):
-            self._buffer = np.concatenate([self._buffer, self._draw(max(size - len(self._buffer), _CHUNK))])
-        drawn, self._buffer = self._buffer[:size], self._buffer[size:]
+        with self._lock:
+            if size > len(self._buffer):
+                self._buffer = np.concatenate([self._buffer, self._draw(max(size - len(self._buffer), _CHUNK))])
+            drawn, self._buffer = self._buffer[:size], self._buffer[size:]
         return drawn.reshape(shape)
 
     def _draw(self, size: int) -> NDArray[np.float64]:
         self._drawn += size
-        if self._drawn >= 1 << 34:  # ChaCha20's 32-bit block counter wraps at 2³⁸ bytes; change key well before
-            self.__init__()  # type: ignore[misc]
+        if self._drawn >= _DRAWS_PER_KEY:
+            self._start(self._stream.update(bytes(KEY_BYTES)))  # by its own stream: the same in every process of a run
         words = np.frombuffer(self._stream.update(bytes(8 * size)), dtype="<u8")
         normals: NDArray[np.float64] = ndtri(((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53)
         return normals
@@ -84,6 +98,9 @@ class ResearchNoise:
         return self._generator.standard_normal(shape)
 
 
-def noise_source(rng: np.random.Generator | None) -> Noise:
-    """Fresh certified noise, or the caller's generator marked as research."""
-    return SecureNoise() if rng is None else ResearchNoise(rng)
+def noise_source(rng: np.random.Generator | None, share: Callable[[Any], Any] = lambda value: value) -> Noise:
+    """Fresh certified noise, or the caller's generator marked as research.
+
+    `share` hands one process's key (or generator) to every process of a group: all of them draw the same noise.
+    """
+    return SecureNoise(share(os.urandom(KEY_BYTES))) if rng is None else ResearchNoise(share(rng))

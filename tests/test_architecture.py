@@ -126,3 +126,30 @@ def test_a_planted_upward_arrow_is_caught(tmp_path: Path) -> None:
     planted = tmp_path / "records.py"
     planted.write_text("from .errors import InvalidRecords\nfrom .curator import Curator\n")
     assert upward_arrows(planted, tmp_path) == ["records imports curator"]
+
+
+CODE_IN_FILES = {"pickle", "cPickle", "marshal", "shelve", "dill", "joblib", "cloudpickle", "jsonpickle", "yaml"}
+
+
+def readers_of_code(path: Path, package: Path = PACKAGE) -> list[str]:
+    """Imports and calls by which a file could bring code with it."""
+    found = [target for target, internal, _ in imports(path, package) if not internal and target in CODE_IN_FILES]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            safe = any(word.arg == "weights_only" for word in node.keywords)
+            if called in ("eval", "exec", "compile", "__import__") or (called == "torch.load" and not safe):
+                found.append(called)
+            found += [called for word in node.keywords if word.arg == "allow_pickle"]
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_file_format_brings_code(path: Path) -> None:
+    assert not readers_of_code(path)
+
+
+def test_a_planted_pickle_is_caught(tmp_path: Path) -> None:
+    planted = tmp_path / "planted.py"
+    planted.write_text("import pickle, torch, numpy\ntorch.load('m')\nnumpy.load('x', allow_pickle=True)\neval('1')\n")
+    assert set(readers_of_code(planted, tmp_path)) == {"pickle", "torch.load", "numpy.load", "eval"}

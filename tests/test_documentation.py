@@ -40,6 +40,8 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
         pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     if any("as_frame" in code for code in codes):
         pytest.importorskip("pandas", reason="pandas is not installed")
+    if any("import torch" in code for code in codes):
+        pytest.importorskip("torch", reason="torch is not installed")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
     for number, code in enumerate(codes):

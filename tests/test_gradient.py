@@ -8,6 +8,7 @@ import pytest
 from noisygd_delete import Records, losses
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords
 from noisygd_delete.gradient import BLOCK, Objective, check_records, kernel, sensitivity_slack
+from noisygd_delete.gradient.rounding import in_a_tree
 
 
 @pytest.fixture(params=["products", "compiled"])
@@ -93,9 +94,30 @@ def test_measured_sensitivity_stays_within_the_declared_slack(dtype: str, adjace
 
 
 def test_declared_slack_is_below_one_percent() -> None:
-    for n in (1, 26_000, 10**6, 10**7):
+    for n in (1, 26_000, 10**6, 10**8, 10**10):
         assert sensitivity_slack(records=n, dtype="float32") < 0.01
     assert sensitivity_slack(records=26_000, dtype="float64") < 2e-6
+
+
+class Depth:
+    """Stands for a sum: how many additions its oldest part has been through."""
+
+    def __init__(self, additions: int = 0) -> None:
+        self.additions = additions
+
+    def __add__(self, other):
+        return Depth(max(self.additions, getattr(other, "additions", 0)) + 1)
+
+    __radd__ = __add__
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 64, 100, 1023, 1025])
+def test_the_tree_adds_each_part_a_few_times_only(n: int) -> None:
+    deepest = in_a_tree((np.array(Depth(), dtype=object) for _ in range(n)), ())
+    assert deepest.additions <= 2 * n.bit_length()
+    values = np.random.default_rng(n).standard_normal((n, 3))
+    assert in_a_tree(values, (3,)) == pytest.approx(values.sum(axis=0), abs=1e-12)
+    assert (in_a_tree([], (3,)) == 0).all()
 
 
 def test_slack_has_power_over_plain_float32_sums() -> None:

@@ -122,6 +122,20 @@ def test_infeasible_plans_carry_every_number():
     assert again.learn_steps < 1e8
 
 
+def test_what_a_refusal_offers_depends_on_what_there_is_to_change():
+    """No regulariser below β₋ gets the tight certificate; no n below the batch; no way out that does not run."""
+    hopeless = Budget.from_epsilon_delta(dp=(0.5, 1e-5), deletion=(0.4, 1e-5))
+    with pytest.raises(PlanInfeasible) as caught:
+        plan_for("theorem", records=300, batch=300, regularization=0.01, budget=hopeless)
+    text = "\n".join(caught.value.alternatives)
+    assert "makes the objective strongly convex" in text
+    assert "no n alone suffices (tried from 300 to" in text
+    assert caught.value.plan.order > 2
+    with pytest.raises(PlanInfeasible) as caught:
+        plan_for("sharp", loss=losses.Sigmoid(radius=3.0), records=10**7, regularization=1e-6, requests_per_learn=10**9)
+    assert "\n".join(caught.value.alternatives)
+
+
 def test_refusals_name_the_reason():
     network = losses.TanhNetwork(1.0, (1.0, -1.0))
     with pytest.raises(AssumptionViolated, match="ε_dp < d"):

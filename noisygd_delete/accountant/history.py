@@ -90,7 +90,8 @@ class History:
             raise InvalidParameter(f"{name}={number} must be at most {len(self._events)}, the number of releases")
         return number
 
-    def _observed(self, observed: Iterable[int] | None) -> Collection[int]:
+    def seen(self, observed: Iterable[int] | None) -> Collection[int]:
+        """The release numbers, each once; all of them for None. The first that does not exist is refused."""
         if observed is None:
             return range(1, len(self._events) + 1)
         return {self._number("observed release", number) for number in observed}
@@ -129,8 +130,8 @@ class History:
         world = self._adjacency("dp", adjacency)
         start = self._number("present_from", present_from)
         if observed is None and start == 1:
-            return self._total("dp", world, self._published, self._observed(None))
-        seen = self._observed(observed)
+            return self._total("dp", world, self._published, self.seen(None))
+        seen = self.seen(observed)
         parts = Counter(stretches(self._events, present_from=start, erased_at=None, observed=seen))
         return self._total("dp", world, parts, seen)
 
@@ -153,7 +154,7 @@ class History:
         """
         world = self._adjacency("deletion", notion)
         start, erased = self._lifetime(present_from, erased_at)
-        seen = self._observed(observed)
+        seen = self.seen(observed)
         parts = Counter(stretches(self._events, present_from=start, erased_at=erased, observed=seen))
         composed = self._total("deletion", world, parts, seen)
         hidden = self._hidden_past(erased, seen) if world == "definition-4.1" else None
@@ -228,7 +229,7 @@ class History:
             parts = Counter(stretches(self._events, present_from=start, erased_at=erased, observed=observed))
             return compose("deletion", world, parts, self._events[-1])
 
-        everything, afterwards = cost(self._observed(None)), cost(range(erased, len(self._events) + 1))
+        everything, afterwards = cost(self.seen(None)), cost(range(erased, len(self._events) + 1))
         # a chain that the record joined half-way counts from there
         lone = Counter(alone(self._events[start - 1 : erased - 1]))
         before = [

@@ -99,7 +99,7 @@ def report(
     if not accountant.events:
         raise NotLearned("nothing has been released yet; call learn first")
     brief, measure = _measures(probability("delta", delta), order)
-    seen = None if observed is None else sorted(set(observed))
+    seen = None if observed is None else sorted(accountant.seen(observed))
     total = len(accountant.events)
     served = [number for number, event in enumerate(accountant.events, start=1) if event.edits and number > 1]
     erased = served[-1] if erased_at is None and served else erased_at

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
+from ..distributed import launched
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from . import (
     audit,
@@ -89,8 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
     parsed = parser().parse_args(arguments)
     try:
-        status: int = parsed.run(parsed)
-        return status
+        return _shared(parsed)
     except NoisyGDDeleteError as error:
         print(f"noisygd-delete {parsed.command}: {error}", file=sys.stderr)
         return next((code for kind, code in _STATUS if isinstance(error, kind)), 2)
@@ -100,6 +100,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+
+
+def _shared(parsed: argparse.Namespace) -> int:
+    """The command, run by this process; under torchrun by process 0, and the others take part in its releases."""
+    group = launched()
+    if group.size == 1:
+        return int(parsed.run(parsed))
+    from ..store import follow, leading
+
+    if group.rank:
+        follow(getattr(parsed, "store", "."), group)
+        return 0
+    with leading(group):
+        return int(parsed.run(parsed))
 
 
 def run() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -66,16 +67,18 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _numbers(text: str) -> list[int]:
-    """ "1,4-9" as release numbers."""
-    numbers: list[int] = []
+def _numbers(text: str) -> Iterable[int]:
+    """ "1,4-9" as release numbers, one after the other: whoever reads them stops at the first that does not exist."""
+    spans: list[range] = []
     try:
         for part in text.split(","):
             first, _, last = part.partition("-")
-            numbers += range(int(first), int(last or first) + 1)
+            spans.append(range(int(first), int(last or first) + 1))
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} must be release numbers, for example 1,4-9") from error
-    return numbers
+    if not all(spans):
+        raise argparse.ArgumentTypeError(f"{text!r} runs backwards; write the smaller number first, as in 4-9")
+    return chain.from_iterable(spans)
 
 
 def _finish(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import losses
 from ..curator import Release
+from ..distributed import launched
 from ..errors import InvalidParameter, InvalidRequest
 from ..noisygd import Progress
 from ..plan import Plan
@@ -104,7 +105,7 @@ def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
 
 def open_store(parsed: argparse.Namespace) -> Store:
     """The store, having finished an interrupted request first and said so."""
-    store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed))
+    store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), group=launched())
     if store.recovered is not None:
         print(f"a request that had been interrupted was finished first: {sentence(store.recovered)}", file=sys.stderr)
     return store

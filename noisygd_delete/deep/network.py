@@ -8,7 +8,7 @@ also all that is certified, and the constants are marked "declared".
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -27,9 +27,10 @@ _ROOM = 1e-5  # relative: clipping to L(1 − 1e-5) keeps the float32 rounding o
 
 @dataclass(frozen=True, eq=False)
 class Network(Softmax):
-    """Cross-entropy of `module(inputs)`, gradients clipped to L per record.
+    """A loss per record of `module(inputs)`, gradients clipped to L per record.
 
     module         maps (rows, *input_shape) to (rows, classes); every record on its own (no batch normalisation)
+    criterion      (scores, labels) -> the loss of one record, given as tensors of one row; default cross-entropy
     clip           L
     input_shape    shape of one record; the table holds it flattened
     curvature      declared β of the clipped loss: it only sets the default step size 1/(λ+β), no guarantee uses it
@@ -41,6 +42,7 @@ class Network(Softmax):
     """
 
     module: torch.nn.Module = field(default_factory=torch.nn.Identity)
+    criterion: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = torch.nn.functional.cross_entropy
     clip: float = 1.0
     input_shape: tuple[int, ...] = ()
     curvature: float = 1.0
@@ -90,6 +92,13 @@ class Network(Softmax):
             ]
         return torch.cat(blocks).double().cpu().numpy()
 
+    def value(self, scores: Any, labels: Any, xp: Any) -> Any:
+        def loss(row: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+            return self.criterion(row[None], label[None])
+
+        rows, answers = torch.as_tensor(np.asarray(scores)), torch.as_tensor(np.asarray(labels).astype(np.int64))
+        return vmap(loss)(rows, answers).numpy()
+
     def objective(self, records: Records, *, regularization: float, dtype: str) -> ClippedObjective:
         return ClippedObjective(self, records, regularization)
 
@@ -109,7 +118,7 @@ class Network(Softmax):
 
         def loss(parameters: dict[str, torch.Tensor], row: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
             scores = functional_call(self.module, parameters, (self._inputs(row[None]),))
-            return torch.nn.functional.cross_entropy(scores, label[None])
+            return self.criterion(scores, label[None])
 
         per_record = vmap(grad(loss), in_dims=(None, 0, 0))
         parameters = self._parameters(weights)

@@ -12,9 +12,7 @@ from ..errors import AssumptionViolated, InvalidRecords
 from ..losses.base import Loss
 from ..records import Records
 from .mapped import windows
-from .rounding import BLOCK, NORM_TOLERANCE
-
-_CHUNK = 64 * BLOCK
+from .rounding import BLOCK, NORM_TOLERANCE, SPAN
 
 
 def check_records(records: Records, loss: Loss) -> None:
@@ -35,7 +33,7 @@ def check_records(records: Records, loss: Loss) -> None:
 def _longest(rows: NDArray[np.float32], own: range) -> tuple[float, int]:
     """The largest norm among the rows `own`, and where."""
     longest = (0.0, own.start)
-    for part in windows(rows, own.start, own.stop, _CHUNK):
+    for part in windows(rows, own.start, own.stop, SPAN):
         squares = np.einsum("ij,ij->i", rows[part], rows[part], dtype=np.float64)
         slot = int(squares.argmax())  # a NaN is the largest of all
         norm = math.inf if np.isnan(squares[slot]) else math.sqrt(squares[slot])

@@ -3,8 +3,8 @@
 Compiled by numba (the extra `fast`), for float32 rows; where it does not serve, `blocks` has matrix products for every loss.
 
 What the declared sensitivity (rounding.py) rests on: a row's score depends on that row alone; |∂ℓ/∂z| keeps its bound
-whatever the error of tanh, which is clamped; a block's sum depends on that block alone. How spans of blocks map to partial
-sums depends on public sizes alone, so the result is the same, bit for bit, on any number of threads.
+whatever the error of tanh, which is clamped; a block's sum depends on that block alone. The order of addition does not
+depend on threads, so neither does the result, bit for bit.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,11 @@ from numpy.typing import NDArray
 
 from ..losses import Clipped, Linear, Logistic, Loss, PseudoHuber, Sigmoid
 from .mapped import windows
-from .rounding import BLOCK
+from .rounding import SPAN, in_a_tree
 
 LEAST = 1 << 20  # numbers in a table worth loading a compiler for
 _PARALLEL = 1 << 22  # numbers in a table worth waking a second thread for
-_SPANS, _LEAST_SPAN = 64, 16 * BLOCK  # partial sums of a table, rows of one at least
+_TASKS = 8  # for each thread
 
 _KINDS: dict[type[Loss], int] = {Logistic: 0, Sigmoid: 1, PseudoHuber: 2, Linear: 3}  # as in fused.py
 
@@ -49,31 +50,31 @@ class Kernel:
         limit = loss.limit / loss.radius if isinstance(loss, Clipped) else math.inf
         self._slope = _KINDS[type(base)], np.float32(getattr(base, "delta", 1.0)), np.float32(limit)
         self._rows, self._flat, self._labels = rows, rows.reshape(-1), labels
-        blocks = -(-len(own) // BLOCK)
-        span = max(_LEAST_SPAN, BLOCK * -(-blocks // _SPANS))
-        self._spans = [range(first, min(first + span, own.stop)) for first in range(own.start, own.stop, span)]
-        self._partial = np.zeros((len(self._spans), rows.shape[1]))
-        self._threads = min(len(self._spans), _processors()) if rows.size >= _PARALLEL else 1
+        self._own, spans = own, -(-len(own) // SPAN)
+        self._sums = np.zeros((spans, rows.shape[1]))
+        self._threads = min(spans, _processors()) if rows.size >= _PARALLEL else 1
+        tasks = 1 if self._threads == 1 else min(spans, _TASKS * self._threads)
+        cuts = [own.start + spans * task // tasks * SPAN for task in range(tasks)] + [own.stop]
+        self._tasks = [range(*pair) for pair in pairwise(cuts)]
 
     def __call__(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sum at weights (1, features), in the shape of the weights."""
         from .fused import add
 
         single = weights[0].astype(np.float32)
-        self._partial[:] = 0
+        self._sums[:] = 0
 
-        def sum_span(number: int) -> None:
-            span = self._spans[number]
-            for part in windows(self._rows, span.start, span.stop):
-                add(self._flat, self._labels, single, part.start, part.stop, *self._slope, self._partial[number])
+        def work(task: range) -> None:
+            for part in windows(self._rows, task.start, task.stop, SPAN):
+                span = self._sums[(part.start - self._own.start) // SPAN]
+                add(self._flat, self._labels, single, part.start, part.stop, *self._slope, span)
 
         if self._threads > 1:
-            list(_pool(self._threads, os.getpid()).map(sum_span, range(len(self._spans))))
+            list(_pool(self._threads, os.getpid()).map(work, self._tasks))
         else:
-            for number in range(len(self._spans)):
-                sum_span(number)
-        total: NDArray[np.float64] = self._partial.sum(axis=0, keepdims=True)
-        return total
+            for task in self._tasks:
+                work(task)
+        return in_a_tree(self._sums, self._sums.shape[1:])[None]
 
 
 def _base(loss: Loss) -> Loss:

@@ -35,21 +35,19 @@ def _mapping(rows: NDArray[Any]) -> mmap.mmap | None:
     return base if isinstance(base, mmap.mmap) else None
 
 
-def windows(rows: NDArray[Any], first: int, last: int, most: int | None = None) -> Iterator[slice]:
-    """Slices from `first` to `last` in order, whole blocks of rows each, at most `most` rows (rounded down to blocks)."""
+def windows(rows: NDArray[Any], first: int, last: int, most: int) -> Iterator[slice]:
+    """Slices from `first` to `last` in order, of `most` rows, or less by a power of two where memory asks for it."""
     limit = _quarter_of_memory() if LIMIT is None else LIMIT
-    mapping = _mapping(rows)
+    mapping, row = _mapping(rows), rows[:1].nbytes
     releases = mapping is not None and rows.nbytes > limit and hasattr(mapping, "madvise")
-    step = last - first if most is None else most
-    if releases:
-        step = min(step, limit // (2 * rows[:1].nbytes))
-    step = max(BLOCK, step - step % BLOCK) if step < last - first else max(step, 1)
+    while releases and most > BLOCK and most * row > limit // 2:
+        most //= 2
     held = 0
-    for start in range(first, last, step):
-        stop = min(start + step, last)
+    for start in range(first, last, most):
+        stop = min(start + most, last)
         yield slice(start, stop)
-        held += (stop - start) * rows[:1].nbytes
-        if releases and mapping is not None and (held >= limit // 2 or stop == last):
+        held += (stop - start) * row
+        if releases and mapping is not None and (held > limit // 2 or stop == last):
             let_go(mapping)
             held = 0
 

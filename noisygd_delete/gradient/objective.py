@@ -6,6 +6,7 @@ of one output, matrix products for everything else (several outputs, many chains
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..losses.base import Loss
 from ..records import Records
 from .kernel import Kernel, serves
 from .mapped import windows
-from .rounding import BLOCK, DTYPES
+from .rounding import BLOCK, DTYPES, SPAN, in_a_tree
 
 _CELLS = 1 << 20  # scores held at a time
 
@@ -62,27 +63,34 @@ class Objective:
 
     def _products(self, weights: Weights) -> Weights:
         """The sum by matrix products: one per block, the blocks added in float64."""
+        stacked = weights.reshape(-1, self.shape[1]).astype(self._kind)
+        parts = (self._span(stacked, *part) for part in self._parts(len(stacked)))
+        return in_a_tree(parts, stacked.shape).reshape(weights.shape)
+
+    def _parts(self, columns: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Rows and labels of this process, so many at a time that their scores are few."""
+        most = SPAN
+        while most > BLOCK and most * columns > _CELLS:
+            most //= 2
+        for part in windows(self._rows, self._own.start, self._own.stop, most):
+            yield self._rows[part].astype(self._kind, copy=False), self._labels[part]
+
+    def _span(self, stacked: NDArray[Any], rows: NDArray[Any], labels: NDArray[Any]) -> Weights:
         outputs, width = self.shape
-        stacked = weights.reshape(-1, width).astype(self._kind)
-        models, total = len(stacked) // outputs, np.zeros(stacked.shape)
-        for part in windows(self._rows, self._own.start, self._own.stop, max(BLOCK, _CELLS // len(stacked))):
-            rows = self._rows[part].astype(self._kind, copy=False)
-            scores = rows @ stacked.T
-            labels = self._labels[part] if models == 1 else np.repeat(self._labels[part], models)
-            slopes = self._loss.derivative(scores.reshape(-1, outputs), labels, np).reshape(scores.shape)
-            whole = len(rows) - len(rows) % BLOCK
-            if whole:
-                blocked = np.ascontiguousarray(slopes[:whole].T).reshape(len(stacked), -1, BLOCK).transpose(1, 0, 2)
-                total += np.matmul(blocked, rows[:whole].reshape(-1, BLOCK, width)).sum(axis=0, dtype=np.float64)
-            if whole < len(rows):
-                total += slopes[whole:].T @ rows[whole:]
-        return total.reshape(weights.shape)
+        scores = rows @ stacked.T
+        models, whole = len(stacked) // outputs, len(rows) - len(rows) % BLOCK
+        repeated = labels if models == 1 else np.repeat(labels, models)
+        slopes = self._loss.derivative(scores.reshape(-1, outputs), repeated, np).reshape(scores.shape)
+        blocked = np.ascontiguousarray(slopes[:whole].T).reshape(len(stacked), -1, BLOCK).transpose(1, 0, 2)
+        total: Weights = np.matmul(blocked, rows[:whole].reshape(-1, BLOCK, width)).sum(axis=0, dtype=np.float64)
+        if whole < len(rows):
+            total += slopes[whole:].T @ rows[whole:]
+        return total
 
     def value(self, weights: Weights) -> float:
         """L_D(θ). A function of private data: for solvers and tests, never for a log."""
         stacked, fit = weights.astype(self._kind).T, np.zeros(1)
-        for part in windows(self._rows, self._own.start, self._own.stop, _CELLS // self.shape[0]):
-            scores: Any = self._rows[part].astype(self._kind, copy=False) @ stacked
-            fit += self._loss.value(scores, self._labels[part], np).sum(dtype=np.float64)
+        for rows, labels in self._parts(len(weights)):
+            fit += self._loss.value(rows @ stacked, labels, np).sum(dtype=np.float64)
         penalty = self._regularization / 2 * float(np.vdot(weights, weights))
         return float(self._group.total(fit)[0]) / self._slots + penalty

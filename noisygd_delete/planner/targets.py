@@ -116,7 +116,10 @@ def _least(loss: Loss, problem: dict[str, Any], share: float) -> Plan:
     constants, regularization = loss.constants, positive("regularization", problem["regularization"])
     strong = regularization - constants.weak_convexity
     if not strong > 0:
-        raise AssumptionViolated(f"regularization={regularization:g} must exceed β₋={constants.weak_convexity:g}")
+        raise AssumptionViolated(
+            f"regularization={regularization:g} must exceed β₋={constants.weak_convexity:g}: a target on the excess risk needs a "
+            "strongly convex objective. Raise λ, or plan without a target under certificate='composition'"
+        )
     limit = sharp.largest_step_size(strong_convexity=strong, objective_smoothness=regularization + constants.smoothness)
     return make_plan(loss, **problem, step_size=share * limit, utility=False)
 

@@ -16,6 +16,8 @@ Rows = NDArray[np.float32]
 Labels = NDArray[np.float64]
 _LONGEST = 1000  # characters of an id
 
+_CHUNK = 4096  # rows checked at a time
+
 
 def numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.float64]:
     """`value` as finite float64, or `error` naming what is wrong. Strings, objects and booleans are refused."""
@@ -32,12 +34,21 @@ def numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.f
 
 
 def matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
-    array = numbers(name, value, error)
-    if array.ndim != 2:
-        raise error(f"{name} has shape {array.shape}; it must be (rows, features)")
-    if array.size and not np.abs(array).max() <= np.finfo(np.float32).max:
-        raise error(f"{name} holds values too large for float32; scale the features by public bounds first")
-    return array.astype(np.float32)
+    """`value` as a float32 table of its own, made a few rows at a time: no other copy of it is."""
+    try:
+        given = np.asarray(value)
+    except ValueError:
+        given = numbers(name, value, error)  # says what is wrong
+    if given.ndim != 2:
+        given = numbers(name, given, error)
+        raise error(f"{name} has shape {given.shape}; it must be (rows, features)")
+    rows = np.empty(given.shape, np.float32)
+    for first in range(0, max(1, len(given)), _CHUNK):
+        part = numbers(name, given[first : first + _CHUNK], error)
+        if part.size and not np.abs(part).max() <= np.finfo(np.float32).max:
+            raise error(f"{name} holds values too large for float32; scale the features by public bounds first")
+        rows[first : first + _CHUNK] = part
+    return rows
 
 
 def column(name: str, value: ArrayLike, length: int, error: type[Exception]) -> Labels:

@@ -52,7 +52,7 @@ class Records:
     ) -> None:
         rows = matrix("features", features, InvalidRecords)
         targets = column("labels", labels, len(rows), InvalidRecords)
-        names = check_ids("ids", range(len(rows)) if ids is None else ids, InvalidRecords)
+        names = range(len(rows)) if ids is None else check_ids("ids", ids, InvalidRecords)
         if len(names) != len(rows):
             raise InvalidRecords(f"{len(names)} ids were given for {len(rows)} rows; give one id per row")
         owners = None if subjects is None else subject_names(subjects, len(rows), InvalidRecords)
@@ -95,9 +95,8 @@ class Records:
         self._labels = labels
         self._ids = ids
         self._subjects = subjects
-        self._slot_of = {name: slot for slot, name in enumerate(ids) if name is not None}
-        numbered = [name for name in self._slot_of if isinstance(name, int)]
-        self.next_id = max(next_id or 0, max(numbered, default=-1) + 1)  # numbers are never given out twice
+        highest = max((name for name in ids if isinstance(name, int)), default=-1)
+        self.next_id = max(next_id or 0, highest + 1)  # numbers are never given out twice
 
     @property
     def features(self) -> Rows:
@@ -137,10 +136,10 @@ class Records:
         return None if self._subjects is None else list(self._subjects)
 
     def __len__(self) -> int:
-        return len(self._slot_of)
+        return self.slots - self._ids.count(None)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._slot_of
+        return name is not None and name in self._ids
 
     @property
     def rows_per_subject(self) -> int:
@@ -162,10 +161,10 @@ class Records:
         Raises:
             InvalidRequest: unknown id or subject, wrong row length, id in use, or no free slot.
         """
-        erased = [self._slot(name) for name in request.deletions]
+        named = self._slots_of([*request.deletions, *request.replacements])
+        erased, replaced = named[: len(request.deletions)], named[len(request.deletions) :]
         if request.subjects:
-            erased += self._slots_ofsubjects(request.subjects)
-        replaced = [self._slot(name) for name in request.replacements]
+            erased += self._slots_of_subjects(request.subjects)
         if len(set(erased + replaced)) != len(erased) + len(replaced):
             raise InvalidRequest("the request edits one record twice (by id and by subject?); name each record once")
         width = self._features.shape[1]
@@ -200,14 +199,18 @@ class Records:
             next_id,
         )
 
-    def _slot(self, name: Id) -> int:
-        if name not in self._slot_of:
+    def _slots_of(self, names: Sequence[Id]) -> list[int]:
+        """Where these records are. One reading of the ids: an index of them would weigh as much as short rows do."""
+        wanted = set(names)
+        found = {name: slot for slot, name in enumerate(self._ids) if name in wanted}
+        missing = next((name for name in names if name not in found), None)
+        if missing is not None:
             raise InvalidRequest(
-                f"id {name!r} is not in the table (never there, or erased already); nothing was changed"
+                f"id {missing!r} is not in the table (never there, or erased already); nothing was changed"
             )
-        return self._slot_of[name]
+        return [found[name] for name in names]
 
-    def _slots_ofsubjects(self, subjects: tuple[Id, ...]) -> list[int]:
+    def _slots_of_subjects(self, subjects: tuple[Id, ...]) -> list[int]:
         if self._subjects is None:
             raise InvalidRequest("the table has no subjects; give Records(subjects=...), or delete by id")
         wanted = set(subjects)
@@ -225,28 +228,32 @@ class Records:
         names: list[Id] = list(range(self.next_id, self.next_id + len(inserted)))
         if inserted.ids is not None:
             names = list(inserted.ids)
-        for name in names:
-            if name in self._slot_of:
-                raise InvalidRequest(f"id {name!r} is in use; ids are never reused, choose a new one")
+        wanted = set(names)
+        used = next((name for name in self._ids if name in wanted), None)
+        if used is not None:
+            raise InvalidRequest(f"id {used!r} is in use; ids are never reused, choose a new one")
         return names, max([self.next_id, *(name + 1 for name in names if isinstance(name, int))])
 
     def edit(self, request: EditRequest) -> int:
         """Carry the request out in place, overwriting what was there. Returns r, the number of slots edited."""
         edits = self.resolve(request)
-        for slot in edits.slots:
-            old = self._ids[slot]
-            if old is not None:
-                del self._slot_of[old]
         self._features[edits.slots] = edits.rows
         self._labels[edits.slots] = edits.labels
         for slot, name, owner in zip(edits.slots, edits.ids, edits.subjects, strict=True):
             self._ids[slot] = name
-            if name is not None:
-                self._slot_of[name] = int(slot)
             if self._subjects is not None:
                 self._subjects[slot] = owner
         self.next_id = edits.next_id
         return len(edits.slots)
+
+    def renamed(self, edits: SlotEdits) -> Records:
+        """The same rows under the ids and subjects that they will have after `edits`: to look at, not to edit."""
+        ids, subjects = list(self._ids), None if self._subjects is None else list(self._subjects)
+        for slot, name, owner in zip(edits.slots, edits.ids, edits.subjects, strict=True):
+            ids[slot] = name
+            if subjects is not None:
+                subjects[slot] = owner
+        return Records.from_slots(self._features, self._labels, ids, subjects)
 
     def apply(self, request: EditRequest) -> Records:
         """D ∘ u: the edited table, as a new one."""

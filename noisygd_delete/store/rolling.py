@@ -13,14 +13,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..accountant import Event
-from ..curator import Curator, Release
-from ..errors import NoisyGDDeleteError, StoreError
+from ..curator import Release
+from ..distributed import Group
+from ..errors import NoisyGDDeleteError, ProcessLost, StoreError
 from ..features import Schema
 from ..learning import Model
 from ..noisygd import Progress
 from ..plan import Plan
 from ..records import Records
 from . import answers, journal, models, recovery, table
+from .crew import Task
 from .disk import Disk, explained
 from .layout import Layout
 from .ledger import Entry, Ledger, now
@@ -35,7 +37,10 @@ class Rolling:
     is finished. `recovered` is the release of a request that had been interrupted.
     """
 
-    def __init__(self, layout: Layout, disk: Disk, ledger: Ledger, *, settled: bool) -> None:
+    def __init__(
+        self, layout: Layout, disk: Disk, ledger: Ledger, *, settled: bool, group: Group | None = None
+    ) -> None:
+        self._group = group or Group()
         self.layout, self.disk, self.ledger, self.settled = layout, disk, ledger, settled
         self.recovered: Release | None = None
         self._records: Records | None = None
@@ -68,10 +73,21 @@ class Rolling:
             return None
         return models.load_model(self.layout, self.ledger.plan, self.ledger.releases, digest)
 
-    def curator(self, records: Records, plan: Plan, pending: int) -> Curator:
-        """The curator in memory that goes on from here."""
-        events = self.ledger.accountant.events
-        return Curator.restored(records, plan, events=events, model=self.model(), pending_edits=pending)
+    def run(
+        self, action: str, plan: Plan, pending: int, request_id: str | None, progress: Progress | None
+    ) -> tuple[Release, Event]:
+        """A curator's "learn" or "publish" from here on, by every process of the group."""
+        task = Task(
+            action=action,
+            held=self.ledger.plan,
+            plan=plan,
+            with_subjects=self.schema.subject_column is not None,
+            events=tuple(self.ledger.accountant.events),
+            model=self.model(),
+            pending_edits=pending,
+            request_id=request_id,
+        )
+        return task.lead(self._group, self.records, progress)
 
     @contextmanager
     def changing(self, progress: Progress | None) -> Iterator[None]:
@@ -103,7 +119,7 @@ class Rolling:
             if change.publish and self.ledger.releases:
                 try:
                     release = self.released(pending, change.request_id, progress)
-                except StoreError:
+                except (StoreError, ProcessLost):
                     raise
                 except NoisyGDDeleteError as error:
                     failure = error  # whatever stands in the way, the rows are edited: say so in the ledger
@@ -120,9 +136,8 @@ class Rolling:
 
     def released(self, pending: int, request_id: str | None, progress: Progress | None) -> Release:
         """Noisy-GD from the published model, and the ledger entry that puts its result in force or withholds it."""
-        curator = self.curator(self.records, self.ledger.plan, pending)
-        release = curator.publish(request_id, progress=progress)
-        self.commit(release, curator.accountant.events[-1])
+        release, event = self.run("publish", self.ledger.plan, pending, request_id, progress)
+        self.commit(release, event)
         return release
 
     def commit(self, release: Release, event: Event, plan: dict[str, Any] | None = None) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from ..accountant import Accountant, Event
 from ..curator import Release
+from ..distributed import Group
 from ..errors import InvalidParameter, InvalidRequest, NotLearned
 from ..features import Schema
 from ..learning import Model, check_edit, check_fit
@@ -90,11 +91,13 @@ class Store:
         disk: Disk | None = None,
         progress: Progress | None = None,
         tombstones: Tombstones | None = None,
+        group: Group | None = None,
     ) -> Store:
         """The store at `path`, after finishing any request that was interrupted.
 
         Args:
             tombstones: a list kept outside the store: ids erased from now on are noted there, ids noted there are refused.
+            group: processes that share the work; every one but process 0 calls `follow` instead.
 
         Raises:
             StoreLocked: another process writes to it, for `wait` seconds from now.
@@ -105,7 +108,7 @@ class Store:
         with explained(layout.root, _PRESENT):
             lock = Lock(layout.lock, wait)
             try:
-                rolling = Rolling(layout, disk, Ledger.read(layout.ledger), settled=False)
+                rolling = Rolling(layout, disk, Ledger.read(layout.ledger), settled=False, group=group)
                 with rolling.changing(progress):
                     return cls(rolling, lock, tombstones)
             except BaseException:
@@ -194,11 +197,10 @@ class Store:
                 f"{current.features}: n may only grow, features may not change; make a new store"
             )
         with self._rolling.changing(progress):
-            curator = self._rolling.curator(table.with_slots(self.records, plan.records), plan, self.pending_edits)
-            release = curator.learn(progress=progress)
+            release, event = self._rolling.run("learn", plan, self.pending_edits, None, progress)
             changed = answers.plain(plan.to_dict()) if plan != current else None
             with explained(self.path, _PRESENT):
-                self._rolling.commit(release, curator.accountant.events[-1], plan=changed)
+                self._rolling.commit(release, event, plan=changed)
                 self._rolling.catch_up()
         return release
 

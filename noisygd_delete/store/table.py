@@ -75,12 +75,6 @@ def apply(disk: Disk, layout: Layout, edits: SlotEdits) -> None:
     _rename(disk, layout, zip(slots, edits.ids, edits.subjects, strict=True))
 
 
-def extend(disk: Disk, layout: Layout, slots: int, width: int) -> None:
-    """Add free slots at the end."""
-    for path, size in sizes(layout, slots, width).items():
-        disk.extend(path, size)
-
-
 def in_text(request: EditRequest) -> EditRequest:
     """The request with ids and subjects as text, the way a store keeps them."""
     inserted = request.insertion

@@ -81,13 +81,16 @@ def test_the_text_answers_in_words_and_lists_each_release_once(store: Path, caps
     assert text.count("unlearn") == 3
 
 
-@pytest.mark.parametrize("words", [["--observed", "1-x"], ["--models-seen", "many"]])
+@pytest.mark.parametrize(
+    "words", [["--observed", "1-x"], ["--observed", ""], ["--observed", "3-1"], ["--models-seen", "many"]]
+)
 def test_a_question_that_makes_no_sense_is_a_usage_error(store: Path, words: list[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["budget", "store", *words])
     assert stopped.value.code == 2
 
 
-def test_a_release_that_does_not_exist_is_named(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["budget", "store", "--observed", "1,9"]) == 2
+@pytest.mark.parametrize("words", ["1,9", "1-999999999999"])
+def test_a_release_that_does_not_exist_is_named(store: Path, capsys: pytest.CaptureFixture[str], words: str) -> None:
+    assert main(["budget", "store", "--observed", words]) == 2
     assert "must be at most 4" in capsys.readouterr().err

@@ -57,15 +57,28 @@ def test_every_record_moves_the_gradient_by_at_most_the_clip(weights):
     assert torch.linalg.vector_norm(raw, dim=1).max() > 0.25
 
 
-def test_unclipped_gradient_is_autograds(weights):
+def smoothed(scores, labels):
+    return torch.nn.functional.cross_entropy(scores, labels, label_smoothing=0.2)
+
+
+def focal(scores, labels):
+    likely = torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels]
+    return (-((1 - likely.exp()) ** 2) * likely).mean()
+
+
+@pytest.mark.parametrize("criterion", [torch.nn.functional.cross_entropy, smoothed, focal])
+def test_unclipped_gradient_is_autograds(weights, criterion):
     rows, labels = table()
-    loss = network(clip=1e6)
+    loss = network(clip=1e6, criterion=criterion)
     objective = loss.objective(Records(rows, labels), regularization=0.1, dtype="float32")
     parameters = {name: value.clone().requires_grad_() for name, value in loss._parameters(weights).items()}
     scores = torch.func.functional_call(loss.module, parameters, (torch.tensor(rows, dtype=torch.float32),))
-    mean = torch.nn.functional.cross_entropy(scores, torch.tensor(labels))
+    mean = criterion(scores, torch.tensor(labels))
     expected = torch.cat([g.reshape(-1) for g in torch.autograd.grad(mean, list(parameters.values()))]).numpy()
     assert objective.gradient(weights)[0] - 0.1 * weights[0] == pytest.approx(expected, abs=1e-5)
+    values = loss.value(loss.scores(weights, rows), labels, np)
+    assert values.shape == (200,)
+    assert values.mean() == pytest.approx(mean.item(), abs=1e-5)
 
 
 def test_neighbouring_tables_differ_by_at_most_the_sensitivity(weights):

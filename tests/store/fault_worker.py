@@ -271,7 +271,8 @@ def flipped_bits(folder: Path, count: int) -> Counter[str]:
 
 def planted(fault: str | None) -> None:
     """A store that is broken on purpose, for the test of these tests."""
-    from noisygd_delete.store import journal, recovery, store
+    from noisygd_delete.store import journal, recovery
+    from noisygd_delete.store.ledger import Ledger
 
     if fault == "no journal":
         journal.accept = lambda *_: None  # type: ignore[assignment]
@@ -279,8 +280,8 @@ def planted(fault: str | None) -> None:
     elif fault == "no sweep":
         recovery.sweep = lambda *_: None  # type: ignore[assignment]
     elif fault == "no charge":
-        append = store.Ledger.append
-        store.Ledger.append = lambda self, disk, entry: append(self, disk, entry) if entry.event is None else self  # type: ignore[method-assign]
+        append = Ledger.append
+        Ledger.append = lambda self, disk, entry: self if entry.event else append(self, disk, entry)  # type: ignore[method-assign]
 
 
 def main(folder: Path, asked: dict[str, Any]) -> dict[str, int]:

@@ -66,6 +66,18 @@ def test_sqlite_errors_become_the_stores_own_and_leave_nothing(path: Path) -> No
     assert (layout.ledger.read_bytes(), layout.ids.read_bytes()) == before
 
 
+def test_text_that_is_none_is_corrupt(path: Path) -> None:
+    """In a row, and in the schema, which SQLite quotes in a message that Python then cannot read."""
+    layout = Layout(path)
+    good = layout.ids.read_bytes()
+    execute(layout.ids, "UPDATE names SET id = CAST(X'FF' AS TEXT) WHERE slot = 0")
+    for bad in (layout.ids.read_bytes(), good.replace(b"CREATE TABLE names", b"CREATE TABLE n\xa9(es")):
+        assert bad != good
+        layout.ids.write_bytes(bad)
+        with pytest.raises(StoreCorrupt, match=r"ids\.sqlite"), Store.open(path) as store:
+            store.records
+
+
 def test_a_lock_is_free_again_once_released(tmp_path: Path) -> None:
     lock = Lock(tmp_path / "lock")
     with pytest.raises(StoreLocked):

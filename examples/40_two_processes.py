@@ -1,0 +1,52 @@
+"""One table, two processes: torchrun starts them, each reads half of the rows, both end with the same model.
+
+    torchrun --nproc-per-node 2 examples/40_two_processes.py
+
+Run as a plain script it starts torchrun itself. A store needs no code at all: `torchrun -m noisygd_delete delete STORE 17`.
+"""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+from noisygd_delete import Budget, Curator, Records, losses, make_plan
+from noisygd_delete.distributed import joined
+
+if "RANK" not in os.environ:
+    try:
+        from torch import distributed  # noqa: F401
+    except ImportError:
+        print("needs torch")
+        sys.exit(77)
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    sys.exit(subprocess.run([*torchrun, __file__], check=False).returncode)
+
+rng = np.random.default_rng(0)
+rows = rng.standard_normal((4_000, 10))
+rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.000001
+labels = np.where(rows @ np.arange(10) > 0, 1.0, -1.0)
+
+plan = make_plan(
+    losses.Logistic(radius=1.0),
+    records=4_000,
+    features=10,
+    regularization=1e-2,
+    budget=Budget.from_gdp(dp=0.5, deletion=0.05),
+    certificate="sharp",
+)
+
+with joined() as group:  # from here on both processes make the same calls, and share the work of each
+    curator = Curator(Records(rows, labels), plan)
+    learned = curator.learn()
+    erased = curator.delete([17, 3_999])
+    models = group.gather(erased.model.weights)  # for this example to look at: each process's own result
+
+assert len(models) == group.size == 2
+assert (models[0] == models[1]).all()  # one key, one noise, one model
+assert 17 not in curator.records
+assert learned.model.certified
+assert erased.model.accuracy(curator.records) > 0.8
+if group.rank == 0:
+    print(f"{group.size} processes, one model: {erased.steps} steps to forget two records")

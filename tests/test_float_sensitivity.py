@@ -1,0 +1,101 @@
+"""Sensitivity in floats (Casacuberta et al. 2022): worst orders, magnitudes and signs stay within Δ and the declared slack.
+
+Their attacks reorder or rescale the other rows so that one record's influence on a computed sum exceeds Δ. Here the slots
+are fixed, so neighbours never differ in order; orders are tried all the same, for what they do to rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Records, losses
+from noisygd_delete.gradient import BLOCK, Objective, sensitivity_slack
+
+Array = np.ndarray
+ORDERS: dict[str, Callable[[Array, np.random.Generator], Array]] = {
+    "as drawn": lambda sizes, rng: np.arange(len(sizes)),
+    "ascending": lambda sizes, rng: np.argsort(sizes),
+    "descending": lambda sizes, rng: np.argsort(-sizes),
+    "large and small in turn": lambda sizes, rng: np.argsort(sizes).reshape(2, -1)[:, ::-1].T.ravel(),
+    "large at block ends": lambda sizes, rng: np.argsort(np.where(np.argsort(-sizes) % BLOCK < 2, -1.0, 1.0)),
+    "shuffled": lambda sizes, rng: rng.permutation(len(sizes)),
+}
+SIGNS = ("random", "all the same", "in turn", "first half against second")
+N, D = 4 * BLOCK, 3
+DIRECTION = np.ones((1, D)) * 40 / math.sqrt(D)  # every gradient saturates: |g| = 1
+
+
+def problem(order: str, signs: str, seed: int) -> tuple[Array, Array]:
+    """Rows over eight decades, in this order, their labels making the gradients add up or cancel as `signs` says."""
+    rng = np.random.default_rng(seed)
+    sizes = 10.0 ** rng.uniform(-8, 0, N)
+    sizes[rng.random(N) < 0.3] = 1.0
+    sizes = sizes[ORDERS[order](sizes, rng)]
+    rows = np.ones((N, D)) / math.sqrt(D) * sizes[:, None] * (1 - 2.0**-22)
+    labels = {
+        "random": rng.choice([-1.0, 1.0], N),
+        "all the same": -np.ones(N),
+        "in turn": np.where(np.arange(N) % 2, 1.0, -1.0),
+        "first half against second": np.where(np.arange(N) < N // 2, 1.0, -1.0),
+    }[signs]
+    return rows, labels
+
+
+def summed(rows: Array, labels: Array, dtype: str, weights: Array = DIRECTION) -> Array:
+    return Objective(Records(rows, labels), losses.Logistic(1.0), regularization=0, dtype=dtype).gradient_sum(weights)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_one_record_moves_the_sum_by_no_more_than_declared(dtype: str, order: str) -> None:
+    allowed = 2.0 * (1 + sensitivity_slack(records=N, dtype=dtype))
+    weights = np.array([[1e4, 0.0, 0.0]])
+    aslant = np.array([0.01, math.sqrt(1 - 0.01**2 - 2.0**-20), 0.0])  # saturated, and almost across the weights
+    worst = 0.0
+    for seed, signs in enumerate(SIGNS):
+        rows, labels = problem(order, signs, seed)
+        for slot in (0, 1, BLOCK - 1, BLOCK, N // 2, N - 1):
+            labels[slot] = -1.0
+            sums = []
+            for record in (aslant, aslant * [1, -1, 1], np.zeros(D)):
+                rows[slot] = record
+                sums.append(summed(rows, labels, dtype, weights))
+            worst = max(worst, float(np.linalg.norm(sums[0] - sums[1])))
+            assert np.linalg.norm(sums[0] - sums[2]) <= allowed / 2
+    assert 1.99 <= worst <= allowed, "the attack must reach Δ, and not exceed it"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_order_of_rows_changes_the_sum_by_less_than_the_declared_slack(dtype: str) -> None:
+    """Not one record but all of them moved: the sums agree to the slack of a single record's Δ = 2L."""
+    slack = 2.0 * sensitivity_slack(records=N, dtype=dtype)
+    spread = 0.0
+    for seed, signs in enumerate(SIGNS):
+        rows, labels = problem("as drawn", signs, seed)
+        first = summed(rows, labels, dtype)
+        for order in ORDERS.values():
+            place = order(np.linalg.norm(rows, axis=1), np.random.default_rng(seed))
+            assert sorted(place) == list(range(N))
+            spread = max(spread, float(np.linalg.norm(summed(rows[place], labels[place], dtype) - first)))
+    assert spread <= slack
+    assert spread > 0, "the orders must reach the rounding"
+
+
+def running_sum(rows: Array, labels: Array) -> Array:
+    """The planted fault: one float32 accumulator over all rows, in the order of the table."""
+    return np.cumsum((-labels[:, None] * rows).astype(np.float32), axis=0, dtype=np.float32)[-1]
+
+
+def test_the_attack_breaks_a_running_sum_in_float32() -> None:
+    """2²⁵ in the accumulator swallows what follows: the record's whole influence, Δ, is lost, and an order shows."""
+    n = 1 << 12
+    rows = np.ones((n, 1)) * 2.0**-10
+    big = np.concatenate([[[2.0**25]], rows])  # stands for many rows before these
+    labels = -np.ones(n + 1)
+    forwards, backwards = running_sum(big, labels), running_sum(big[::-1], labels)
+    assert abs(float(forwards[0] - backwards[0])) >= 2.0
+    assert sensitivity_slack(records=n, dtype="float32") < 1

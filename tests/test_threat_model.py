@@ -1,0 +1,39 @@
+"""THREAT_MODEL.md names tests that exist, and grades every fault."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "THREAT_MODEL.md").read_text()
+NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)
+
+
+def defined_in(file: str) -> set[str]:
+    return {node.name for node in ast.parse((ROOT / file).read_text()).body if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_test_that_the_page_names_exists() -> None:
+    assert len(NAMED) > 40
+    assert [f"{file}::{name}" for file, name in NAMED if name not in defined_in(file)] == []
+
+
+def test_every_fault_is_graded_and_shown() -> None:
+    faults = [line.split("|")[1:-1] for line in TEXT.splitlines() if re.match(r"\| [A-Z] \|", line)]
+    assert len(faults) > 25
+    for grade, fault, outcome, shown in faults:
+        assert grade.strip() in "ABCD"
+        assert fault.strip()
+        assert outcome.strip()
+        assert "`tests/" in shown, fault
+
+
+def test_what_software_cannot_promise_is_in_the_certificate_too() -> None:
+    from noisygd_delete.report import words
+
+    said = " ".join(words.NOT_COVERED)
+    for word in ("backups", "snapshots", "worn or remapped cells", "encrypt the volume", "models published before"):
+        assert word in said
+        assert word.split()[0] in TEXT.lower()
