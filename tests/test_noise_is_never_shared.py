@@ -153,10 +153,11 @@ def test_a_restored_copy_publishes_something_else(tmp_path: Path) -> None:
 def test_a_new_key_is_taken_before_the_counter_of_the_cipher_wraps(monkeypatch) -> None:
     monkeypatch.setattr(noise_module, "_DRAWS_PER_KEY", 3 * noise_module._CHUNK)
     taken = []
-    monkeypatch.setattr(SecureNoise, "_take_key", lambda self, take=SecureNoise._take_key: taken.append(take(self)))
+    start = SecureNoise._start
+    monkeypatch.setattr(SecureNoise, "_start", lambda self, key: taken.append(key) or start(self, key))
     noise = SecureNoise()
     draws = np.concatenate([noise.normal((noise_module._CHUNK,)) for _ in range(10)])
-    assert len(taken) >= 4
+    assert len(set(taken)) == len(taken) >= 4
     assert len(np.unique(draws)) == len(draws)
 
 
@@ -177,9 +178,8 @@ def test_keys_reach_no_file_no_log_and_no_traceback(tmp_path: Path, monkeypatch,
     monkeypatch.setattr("noisygd_delete.noise.os.urandom", lambda n: secrets.append(urandom(n)) or secrets[-1])
     texts: list[bytes] = []
     sources: list[SecureNoise] = []
-    monkeypatch.setattr(
-        SecureNoise, "__init__", lambda self, make=SecureNoise.__init__: sources.append(self) or make(self)
-    )
+    make = SecureNoise.__init__
+    monkeypatch.setattr(SecureNoise, "__init__", lambda self, key=None: sources.append(self) or make(self, key))
     caplog.set_level(logging.DEBUG)
     path = tmp_path / "store"
     with Store.create(path, records(), SCHEMA, plan()) as store:
@@ -198,9 +198,9 @@ def test_keys_reach_no_file_no_log_and_no_traceback(tmp_path: Path, monkeypatch,
     texts += [repr(source).encode() for source in sources] + [caplog.text.encode()]
     texts += [stream.encode() for stream in capfd.readouterr()]
     texts += [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
-    keys = [secret for secret in secrets if len(secret) == 32]
+    keys = [secret[:32] for secret in secrets if len(secret) == noise_module.KEY_BYTES]
     assert len(keys) >= 4
-    assert not [1 for secret, text in itertools.product(secrets, texts) for form in forms(secret) if form in text]
+    assert not [1 for secret, text in itertools.product(secrets + keys, texts) for form in forms(secret) if form in text]
     for planted in (keys[0], keys[0].hex().encode(), repr(keys[0]).encode()):  # the search would have seen it
         assert any(form in b"..." + planted + b"..." for form in forms(keys[0]))
 
