@@ -264,5 +264,5 @@ class Curator:
         spent = self.accountant.remaining()
         return (
             f"publishing once more would exceed the budget of {spent.allowed}: {len(self.accountant.events)} releases are out. "
-            "Plan afresh with a larger budget or more releases, and relearn"
+            "What is spent stays spent: plan afresh with a larger dp budget, and relearn"
         )
