@@ -76,14 +76,27 @@ def advantage(one: Records, other: Records, runs: int = 60) -> float:
     return float(np.abs(shares[0] - shares[1]).max())
 
 
-def test_a_record_more_or_less_does_not_show_in_the_time_of_a_release() -> None:
-    """The largest of a few measurements would be this machine's mood; the least of three is what an attacker can rely on."""
+@pytest.mark.long
+def test_a_record_more_or_less_does_not_show_in_the_time_of_a_release(record_property) -> None:
+    """The least of a few measurements is what an attacker can rely on; the largest is the machine's mood."""
     full = tables()["full"]
-    neighbour = full.apply(EditRequest.delete([17]))
-    assert min(advantage(full, neighbour) for _ in range(3)) < 0.45
+    measured = min(advantage(full, full.apply(EditRequest.delete([17]))) for _ in range(5))
+    record_property("evidence", f"one record erased: advantage of the best threshold {measured:.2f}")
+    assert measured < 0.45
 
 
-def test_the_timing_test_sees_a_gradient_that_skips_what_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["half erased", "erased", "tiny", "one class"])
+def test_no_table_is_told_from_another_by_the_time_of_a_release(name: str, record_property) -> None:
+    """Not one record but all of them changed."""
+    found = tables()
+    measured = min(advantage(found["full"], found[name]) for _ in range(5))
+    record_property("evidence", f"full against {name}: advantage of the best threshold {measured:.2f}")
+    assert measured < 0.8
+
+
+@pytest.mark.long
+def test_the_timing_tests_see_a_gradient_that_skips_what_is_not_there(monkeypatch, record_property) -> None:
     """The planted fault: rows of null records left out of the product, so that time counts people."""
 
     class Skipping(Objective):
@@ -92,15 +105,8 @@ def test_the_timing_test_sees_a_gradient_that_skips_what_is_not_there(monkeypatc
             super().__init__(Records(records.features[used], records.labels[used]), **facts)
 
     monkeypatch.setattr(learning_module, "Objective", Skipping)
-    found = tables()
-    assert min(advantage(found["full"], found["half erased"]) for _ in range(3)) > 0.8
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["half erased", "erased", "tiny", "one class"])
-def test_no_table_is_told_from_another_by_the_time_of_a_release(name: str, record_property) -> None:
-    """Not one record but all of them changed: the advantage is reported, and is small beside that of a skipping gradient."""
-    found = tables()
-    measured = min(advantage(found["full"], found[name]) for _ in range(5))
-    record_property("evidence", f"full against {name}: advantage of the best threshold {measured:.2f}")
-    assert measured < 0.8
+    full = tables()["full"]
+    few = full.apply(EditRequest.delete(range(ROWS - 10)))
+    measured = max(advantage(full, few) for _ in range(5))
+    record_property("evidence", f"planted shortcut: advantage of the best threshold {measured:.2f}")
+    assert measured > 0.8

@@ -1,4 +1,8 @@
-"""SQLite as the store uses it: deleted content overwritten, no write-ahead log, nothing outside its own folder."""
+"""SQLite as the store uses it: deleted content overwritten, no write-ahead log, nothing outside its own folder.
+
+The rollback journal holds the pages as they were. SQLite would remove it without overwriting; it is asked to leave it in
+place, its header zeroed (then it rolls nothing back), and the store erases it.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,12 @@ from pathlib import Path
 
 from ..errors import StoreCorrupt, StoreError, StoreLocked
 from .disk import Disk
+from .layout import JOURNAL
 
 # name -> (value asked for, value that must be read back)
 _PRAGMAS = {
     "secure_delete": ("ON", 1),  # zeros over deleted content
-    "journal_mode": ("DELETE", "delete"),  # a rollback journal, removed at every commit
-    "synchronous": ("EXTRA", 3),  # sync the folder after removing it, too
+    "synchronous": ("EXTRA", 3),  # sync the folder, too
     "temp_store": ("MEMORY", 2),
     "trusted_schema": ("OFF", 0),
 }
@@ -31,15 +35,20 @@ _ENVIRONMENT = (
 
 
 @contextmanager
-def connect(path: Path, seconds: float = 5.0) -> Iterator[sqlite3.Connection]:
-    """A connection to an existing database with every pragma read back. SQLite's errors become the store's."""
+def connect(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> Iterator[sqlite3.Connection]:
+    """A connection to an existing database with every pragma read back. SQLite's errors become the store's.
+
+    Args:
+        journal: "PERSIST": the rollback journal stays, its header zeroed, until `forget`. "DELETE": SQLite removes it, for a
+            database that holds nothing to forget yet.
+    """
     if path.is_symlink() or not path.is_file():
         raise StoreCorrupt(f"{path}: missing or not a plain file; restore the store from a backup")
     connection: sqlite3.Connection | None = None
     try:
         uri = f"{path.absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=seconds)
-        for name, (value, expected) in _PRAGMAS.items():
+        for name, (value, expected) in {**_PRAGMAS, "journal_mode": (journal, journal.lower())}.items():
             connection.execute(f"PRAGMA {name} = {value}")
             if connection.execute(f"PRAGMA {name}").fetchone()[0] != expected:
                 raise StoreError(
@@ -76,6 +85,15 @@ def transaction(connection: sqlite3.Connection, disk: Disk, path: Path) -> Itera
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def forget(disk: Disk, path: Path) -> None:
+    """Erase the journal that transactions left, having rolled back what a crash interrupted. Connections are closed."""
+    journal = path.with_name(path.name + JOURNAL)
+    if journal.exists():
+        with connect(path) as connection:
+            connection.execute("PRAGMA schema_version").fetchone()  # reads the file: SQLite rolls back first
+        disk.erase(journal)
 
 
 def create(disk: Disk, path: Path) -> None:

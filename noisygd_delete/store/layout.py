@@ -23,7 +23,8 @@ ROW = "<f4"
 LABEL = "<f8"
 
 _MODEL = re.compile(r"model-([1-9][0-9]*)\.safetensors")
-_SQLITE_LEFTOVERS = ("-journal", "-wal", "-shm")
+JOURNAL = "-journal"
+_SQLITE_LEFTOVERS = (JOURNAL, "-wal", "-shm")
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,6 @@ class Layout:
         return path in own or (path.parent == self.root and bool(_MODEL.fullmatch(path.name)))
 
     def leftovers(self) -> list[Path]:
-        """Journals that SQLite removes itself when a database closes cleanly."""
+        """Journals of databases, which the store erases after every commit."""
         names = (database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS)
         return [path for path in names if path.exists()]

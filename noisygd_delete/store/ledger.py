@@ -19,7 +19,7 @@ from ..accountant import Accountant, Event
 from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, choice, count
 from ..features import Schema
 from ..plan import Plan
-from .database import connect, create, transaction
+from .database import connect, create, forget, transaction
 from .disk import Disk
 from .layout import FORMAT
 
@@ -73,7 +73,7 @@ class Ledger:
     def create(cls, disk: Disk, path: Path, first: Entry) -> Ledger:
         """A ledger of one entry. Until that is committed there is no store."""
         create(disk, path)
-        with connect(path) as connection, transaction(connection, disk, path):
+        with connect(path, journal="DELETE") as connection, transaction(connection, disk, path):
             connection.execute(
                 "CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL, digest TEXT NOT NULL)"
             )
@@ -122,6 +122,7 @@ class Ledger:
         body, digest = _link(self.digests[-1], entry)
         with connect(self.path) as connection, transaction(connection, disk, self.path):
             connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (len(self.entries) + 1, body, digest))
+        forget(disk, self.path)
         return replace(self, entries=(*self.entries, entry), digests=(*self.digests, digest))
 
     @property

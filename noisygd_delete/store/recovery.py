@@ -10,17 +10,19 @@ import json
 from pathlib import Path
 
 from ..errors import StoreCorrupt
-from . import table
+from . import database, table
 from .disk import Disk, read
 from .layout import Layout
 from .ledger import Ledger
 
 
 def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Erase half-written files and every model that the ledger does not name."""
+    """Erase half-written files, journals of databases, and every model that the ledger does not name."""
     current = layout.model(ledger.releases) if ledger.head.model is not None else None
     for path in layout.temporaries() + [path for path in layout.models() if path != current]:
         disk.erase(path)
+    for path in layout.databases():
+        database.forget(disk, path)
 
 
 def catch_up(disk: Disk, layout: Layout, ledger: Ledger) -> None:

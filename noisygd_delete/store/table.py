@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InvalidParameter, StoreCorrupt
 from ..plan import Plan
 from ..records import EditRequest, Id, Insertion, Records, SlotEdits
-from .database import connect, create, transaction
+from .database import connect, create, forget, transaction
 from .disk import Disk, read
 from .layout import LABEL, ROW, Layout
 
@@ -118,3 +118,4 @@ def _rename(disk: Disk, layout: Layout, named: Named) -> None:
             connection.executemany("INSERT INTO names VALUES (?, ?, ?)", live)
         disk.reached("rebuild", layout.ids)
         connection.execute("VACUUM")
+    forget(disk, layout.ids)

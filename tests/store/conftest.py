@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +83,21 @@ def records(slots: int = SLOTS) -> Records:
     return Records(
         [row(k) for k in numbers], labels, [name(k) for k in numbers], [person(k) for k in numbers], slots=slots
     )
+
+
+@contextmanager
+def memory_folder() -> Iterator[Path]:
+    """A folder in memory where there is one: a killed process loses nothing there that a disk would have kept, and no test
+    waits for a disk."""
+    shared = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=shared if os.access(shared, os.W_OK) else None) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    with memory_folder() as folder:
+        yield folder
 
 
 @pytest.fixture

@@ -12,12 +12,11 @@ import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from .conftest import memory_folder
 from .fault_worker import STRUCK
 
 ROOT = Path(__file__).parents[2]
@@ -29,14 +28,6 @@ OTHERS = {  # trial -> (row of the table, how often in full, how often in a hurr
     "clock": ("clock anywhere between 1970 and 2106", 70, 7),
     "bits": ("one bit turned over in the ledger or the model", 1000, 20),
 }
-
-
-@contextmanager
-def memory_folder() -> Iterator[Path]:
-    """A folder in memory where there is one: a killed process loses nothing that a disk would have kept."""
-    shared = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=shared if os.access(shared, os.W_OK) else None) as folder:
-        yield Path(folder)
 
 
 def library(folder: Path) -> Path | None:

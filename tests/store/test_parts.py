@@ -29,7 +29,27 @@ def test_a_database_erases_what_it_deletes_and_keeps_no_log(path: Path) -> None:
         with database.connect(file) as connection:
             pragmas = ("secure_delete", "journal_mode", "synchronous", "temp_store")
             values = [connection.execute(f"PRAGMA {pragma}").fetchone()[0] for pragma in pragmas]
-            assert values == [1, "delete", 3, 2]
+            assert values == [1, "persist", 3, 2]
+
+
+def test_what_sqlite_would_leave_on_the_disk_is_overwritten_first(path: Path) -> None:
+    """The rollback journal holds the page with the erased id. At the moment it is removed, every byte of it is zero."""
+    removed: dict[str, bytes] = {}
+
+    class Watching(Disk):
+        def reached(self, operation: str, path: Path) -> None:
+            if operation == "remove":
+                removed[path.name] = path.read_bytes()
+            if operation == "write" and path.name == "ids.sqlite-journal":
+                held.append(path.read_bytes())
+
+    held: list[bytes] = []
+    with Store.open(path, disk=Watching()) as store:
+        store.serve(EditRequest.delete([name(3)]))
+    assert b"identifier-token-" in held[0], "there was something to overwrite"
+    assert {"ids.sqlite-journal", "ledger.sqlite-journal", "request.json.tmp", "model-1.safetensors"} <= set(removed)
+    assert not any(any(content) for content in removed.values())
+    assert Layout(path).leftovers() == []
 
 
 def test_a_sqlite_that_refuses_to_overwrite_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
