@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Records, losses
+from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.gradient import BLOCK, Objective, kernel, mapped, sensitivity_slack
 from noisygd_delete.gradient.kernel import Kernel
 
@@ -220,6 +220,18 @@ def test_a_mapped_table_gives_the_bits_of_one_in_memory(name: str, tmp_path: Pat
     monkeypatch.setattr(mapped, "let_go", released.append)
     assert (held.gradient(weights) == streamed.gradient(weights)).all()
     assert len(released) >= 4
+
+
+def test_changes_that_only_memory_holds_are_kept(tmp_path: Path, monkeypatch) -> None:
+    """A row erased in a copy-on-write mapping stays erased when the table is streamed."""
+    rows, labels = table(20_000, 8)
+    (tmp_path / "rows").write_bytes(rows.tobytes())
+    there = np.memmap(tmp_path / "rows", dtype=np.float32, mode="c", shape=rows.shape)
+    records = Records.from_slots(there, labels, list(range(len(rows))), None)
+    records.edit(EditRequest.delete([5]))
+    monkeypatch.setattr(mapped, "LIMIT", rows.nbytes // 5)
+    Objective(records, losses.Logistic(1.0), regularization=0.1).gradient(np.ones((1, 8)))
+    assert not records.features[5].any()
 
 
 _STREAM = """
