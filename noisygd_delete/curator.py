@@ -177,14 +177,8 @@ class Curator:
         Raises:
             BudgetExceeded: no edit is pending and the budget is spent; the model stays in force.
         """
-        spent_horizon = self.accountant.horizon_spent
-        if spent_horizon and self.plan.problem.fresh_learn == "automatic":
-            event = Event("relearn", self.plan.learn_steps, self.pending_edits, self.plan.mechanism)
-            if self.accountant.affordable(event):
-                training = train(self.records, self.plan, event.steps, None, rng, progress)
-                return self._publish(event, training, request_id)
-        event = Event("unlearn", self.plan.delete_steps, self.pending_edits, self.plan.mechanism)
-        if self._model is None or spent_horizon or not self.accountant.affordable(event):
+        event = self.accountant.publication(self.pending_edits)
+        if event is None or (self._model is None and event.kind == "unlearn"):
             if self._model is not None and not self.pending_edits:  # nobody's erasure waits: no reason to withdraw it
                 raise BudgetExceeded(self._refusal())
             self._model = None
@@ -193,6 +187,8 @@ class Curator:
             return self._answer(
                 Release(number, "unlearn", 0, 0, self.pending_edits, spent, None, "withheld", request_id)
             )
+        if event.kind == "relearn":
+            return self._publish(event, train(self.records, self.plan, event.steps, None, rng, progress), request_id)
         return self._publish(event, train_on(self.records, self.model, self.plan, rng, progress), request_id)
 
     def delete(
@@ -268,5 +264,5 @@ class Curator:
         spent = self.accountant.remaining()
         return (
             f"publishing once more would exceed the budget of {spent.allowed}: {len(self.accountant.events)} releases are out. "
-            "Plan afresh with a larger budget or more releases, and relearn"
+            "What is spent stays spent: plan afresh with a larger dp budget, and relearn"
         )

@@ -34,7 +34,8 @@ def certificate(plan: Plan) -> str:
     return (
         f"Certificate: {form} at Rényi order q={plan.order:g} ({why}): the model stays near the Gibbs law of the current "
         "records, which never saw a deleted one. This speaks of observers who came after the erasure and of requests that do "
-        "not depend on earlier models; once an earlier model was observed, only the composition of steps is certified."
+        "not depend on earlier models; once an earlier model was observed, only the composition of steps is certified. ε_dp is "
+        "of one release, given the model before it (18)."
     )
 
 

@@ -132,6 +132,8 @@ class Guarantee:
     def tradeoff(self, false_positive: float) -> float:
         """Least false negative rate of any test between the two worlds with this false positive rate; rounded down."""
         rate = non_negative("false_positive", false_positive)
+        if rate > 1:
+            raise InvalidParameter(f"false_positive={rate:g} must be at most 1: it is the rate of false alarms")
         if self.gdp is not None:
             return conversion.gdp_tradeoff(mu=self.gdp, false_positive=rate)
         if not self.points:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import distributed
 from .errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
-from .gradient import Objective, check_records
+from .gradient import Objective, check_records, device
 from .losses.base import Loss
 from .noise import Noise, noise_source
-from .noisygd import Progress, Weights, initial_weights, on_grid, publication_grid, run
+from .noisygd import Progress, Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
 from .plan import Plan
 from .precise import PreciseObjective
 from .records import EditRequest, Records
@@ -125,10 +125,16 @@ def train(
 def _descend(
     start: Weights, records: Records, plan: Plan, steps: int, noise: Noise, progress: Progress | None
 ) -> Model:
-    build = getattr(plan.loss, "objective", partial(Objective, loss=plan.loss))  # a torch module brings its own
-    objective = build(records, regularization=plan.regularization, dtype=plan.problem.dtype)
+    facts: dict[str, Any] = {"regularization": plan.regularization, "dtype": plan.problem.dtype}
     scale = {"step_size": plan.step_size, "noise_variance": plan.noise_variance}
-    weights = run(start, objective.gradient, steps=steps, noise=noise, progress=progress, **scale)
+    steps_and_noise: dict[str, Any] = {**scale, "steps": steps, "noise": noise, "progress": progress}
+    own = getattr(plan.loss, "objective", None)  # a torch module brings its own
+    if own is not None or device.current() == "cpu":
+        objective = Objective(records, loss=plan.loss, **facts) if own is None else own(records, **facts)
+        weights = run(start, objective.gradient, **steps_and_noise)
+    else:
+        there = device.DeviceObjective(records, plan.loss, device=device.current(), **facts)
+        weights = run_in_blocks(start, there.descend, block=device.STEPS, **steps_and_noise)
     if not np.isfinite(weights).all():
         raise AssumptionViolated(
             "the weights overflowed; the step size is too large for this loss, plan it with make_plan"

@@ -8,7 +8,7 @@ The state is θ and nothing else. This is the only module that adds noise to a m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,33 @@ def run(
         if progress is not None:
             progress(step)
     return weights
+
+
+def run_in_blocks(
+    weights: Weights,
+    descend: Callable[..., Weights],
+    *,
+    step_size: float,
+    noise_variance: float,
+    steps: int,
+    noise: Noise,
+    block: int,
+    progress: Progress | None = None,
+) -> Weights:
+    """`run`, by an engine that takes many steps at a time.
+
+    `descend(weights, blocks, step_size=η)` takes a gradient step for each row of each of `blocks` (at most `block` rows)
+    and adds that row: the step's noise.
+    """
+    scale = math.sqrt(2 * step_size * noise_variance)
+
+    def blocks() -> Iterator[Weights]:
+        for first in range(0, steps, block):
+            yield scale * noise.normal((min(block, steps - first), *weights.shape))
+            if progress is not None:
+                progress(min(first + block, steps))
+
+    return descend(weights, blocks(), step_size=step_size)
 
 
 def publication_grid(*, step_size: float, noise_variance: float) -> float:

@@ -98,9 +98,17 @@ class Plan:
 
     @property
     def dp(self) -> Guarantee:
-        """What one release reveals about a record still there, for every number of steps (composition: of the plan's)."""
-        bounded = self.order is not None or self.horizon is not None or self.problem.start == "minimiser"
+        """What one release reveals about a record still there, for every number of steps.
+
+        Under composition: whichever release it is and whatever was observed before. Under Theorem 5.2: given the model before.
+        """
+        bounded = self.order is not None or self.problem.start == "minimiser"
         longest = max(self.learn_steps, self.delete_steps) if bounded else math.inf
+        if self.horizon is not None:
+            longest = self.horizon + self.delete_steps
+            if self.problem.releases > 1:
+                all_of_them = max(self.learn_steps, self.delete_steps) + (self.problem.releases - 1) * self.delete_steps
+                longest = min(longest, all_of_them)
         return self.mechanism.interval("dp", self.problem.adjacency, steps_with=longest)
 
     @property

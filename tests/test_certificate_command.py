@@ -243,3 +243,36 @@ def test_predictions_need_a_model_in_force(store: Path, capsys: pytest.CaptureFi
         run("delete", "store", f"customer-{number:04d}", status=3 if number == 2 else 0)
     run("predict", "store", "--data", "people.csv", status=2)
     assert "no model is in force" in capsys.readouterr().err
+
+
+def test_a_dry_run_of_a_fresh_learn_says_whether_the_budget_is_enough(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """More releases in the same dp do not help once it is spent; a larger dp, in the plan's own measure, does."""
+    for number in range(3):
+        run("delete", "store", f"customer-{number:04d}", status=3 if number == 2 else 0)
+    assert "larger --dp" in capsys.readouterr().out
+    for options, publication in ((["--releases", "9"], "refused"), (["--dp", "30", "--deletion", "0.4"], "published")):
+        run("relearn", "store", *options, "--dry-run", "--json")
+        told = json.loads(capsys.readouterr().out)
+        assert told["publication"] == publication
+        assert (told["order"], told["certificate"]) == (10, "sharp")
+        run("relearn", "store", *options, "--dry-run")
+        assert ("do not help" in capsys.readouterr().out) == (publication == "refused")
+        run("relearn", "store", *options, status=3 if publication == "refused" else 0)
+    capsys.readouterr()
+    run("budget", "store", "--json", "--delta", "1e-6")
+    budget = json.loads(capsys.readouterr().out)
+    assert told["epsilon_after"] == pytest.approx(budget["cumulative"]["epsilon"], rel=1e-12)
+    assert "ε_dp=30" in budget["budget"]
+    assert "ε_dd=0.4" in budget["budget"]
+
+
+def test_a_fresh_learn_keeps_the_measure_of_the_budget(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("init", "other", "--data", "people.csv", "--schema", "schema.toml", "--certificate", "sharp", "--delta", "1e-5",
+        "--regularization", "0.02", "--dp", "8", "--deletion", "0.5")  # fmt: skip
+    run("learn", "other")
+    run("relearn", "other", "--dp", "9")
+    capsys.readouterr()
+    run("status", "other", "--json")
+    assert "(ε=9, δ=1e-05)" in json.loads(capsys.readouterr().out)["budget"]

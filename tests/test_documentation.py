@@ -36,8 +36,10 @@ def blocks(page: Path, language: str) -> list[str]:
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of one page share their names, as a reader who types along would have them."""
     codes = blocks(page, "python")
-    if any("NoisyGD" in code for code in codes):
+    if any("NoisyGD" in code or "sklearn" in code for code in codes):
         pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    if any("as_frame" in code for code in codes):
+        pytest.importorskip("pandas", reason="pandas is not installed")
     if any("import torch" in code for code in codes):
         pytest.importorskip("torch", reason="torch is not installed")
     monkeypatch.chdir(tmp_path)

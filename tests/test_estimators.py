@@ -135,7 +135,7 @@ def test_the_regressor_deletes_and_stays_within_its_bounds():
         ({"feature_bounds": (1, 1)}, "low < high"),
         ({"feature_bounds": (0, np.nan)}, "finite"),
         ({"feature_bounds": ([0, 0, 0], [1, 1, 1])}, "two sequences of 2"),
-        ({"feature_bounds": {"height": (0, 1)}}, "names the columns"),
+        ({"feature_bounds": {"height": (0, 1)}}, r"missing for \['0', '1'\], and \['height'\] are not"),
         ({"row_norm": -1.0}, "row_norm"),
     ],
 )

@@ -253,3 +253,10 @@ def test_resident_memory_is_bounded(name: str, tmp_path: Path) -> None:
     size = n * d * 4
     assert grown(1 << 60) > 0.9 * size  # without a limit the whole file becomes resident: the measurement sees it
     assert grown(size // 8) < 0.45 * size
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is measured in Linux's units")
+def test_a_learn_and_a_deletion_hold_little_more_than_the_table() -> None:
+    from benchmarks.memory import peak_ratio
+
+    assert 1 < peak_ratio(200_000, 100) < 1.3

@@ -200,7 +200,9 @@ def test_keys_reach_no_file_no_log_and_no_traceback(tmp_path: Path, monkeypatch,
     texts += [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
     keys = [secret[:32] for secret in secrets if len(secret) == noise_module.KEY_BYTES]
     assert len(keys) >= 4
-    assert not [1 for secret, text in itertools.product(secrets + keys, texts) for form in forms(secret) if form in text]
+    assert not [
+        1 for secret, text in itertools.product(secrets + keys, texts) for form in forms(secret) if form in text
+    ]
     for planted in (keys[0], keys[0].hex().encode(), repr(keys[0]).encode()):  # the search would have seen it
         assert any(form in b"..." + planted + b"..." for form in forms(keys[0]))
 

@@ -56,6 +56,44 @@ class Accountant(History):
         steps = self.plan.delete_steps if chosen == "unlearn" else self.plan.learn_steps
         return Event(kind=chosen, steps=steps, edits=edits, mechanism=self.plan.mechanism)
 
+    def publication(self, edits: int) -> Event | None:
+        """The release that would cover `edits` now, or None where it has to be withheld.
+
+        An unlearn; where composition's horizon is spent, the fresh learn, if the plan runs it by itself.
+        """
+        if self.plan is None:
+            raise InvalidParameter("the next release needs the plan: Accountant(plan)")
+        spent = self.horizon_spent
+        if spent and self.plan.problem.fresh_learn != "automatic":
+            return None
+        event = self.planned("relearn" if spent else "unlearn", edits)
+        return event if self.affordable(event) else None
+
+    def coming(self, publications: int, edits: int = 1) -> list[tuple[Event, int]]:
+        """The next releases after a learn, and how many of each: composition's horizon makes some of them fresh learns."""
+        unlearn = self.planned("unlearn", edits)
+        assert self.plan is not None
+        if self.plan.horizon is None:
+            return [(unlearn, publications)]
+
+        def served(since_learn: int) -> int:
+            room = self.plan.horizon - since_learn  # type: ignore[union-attr, operator]
+            return room // unlearn.steps + 1 if room >= 0 else 0
+
+        left = publications - min(publications, served(self.steps_since_learn))
+        learns = -(-left // (1 + served(self.plan.learn_steps)))
+        return [(unlearn, publications - learns), (self.planned("relearn", edits), learns)]
+
+    def cost_of_coming(self, publications: int) -> Guarantee:
+        """What the next releases, all observed, reveal about a record that stays."""
+        assert self.plan is not None
+        world = self.plan.problem.adjacency
+        return Guarantee.composed(
+            (event.mechanism.interval("dp", world, steps_with=event.steps), times)
+            for event, times in self.coming(publications)
+            if times
+        )
+
     def remaining(self) -> Remaining:
         """Publications left under `releases=N`, and what is spent."""
         if self.plan is None:
@@ -76,13 +114,12 @@ class Accountant(History):
             if not self.affordable(first):
                 return 0
             ahead, learned = self.what_if(first), 1
-        spent, event = ahead.dp_cumulative(), ahead.planned("unlearn")
-        each = event.mechanism.interval("dp", plan.problem.adjacency, steps_with=event.steps)
-        if each.renyi(2.0) == 0:
+        spent = ahead.dp_cumulative()
+        if ahead.cost_of_coming(1).renyi(2.0) == 0:
             return None
 
         def fits(number: int) -> bool:
-            return within(Guarantee.composed([(spent, 1), (each, number)]), plan)
+            return within(spent + ahead.cost_of_coming(number), plan)
 
         if not fits(1):
             return learned

@@ -24,6 +24,7 @@ class Forecast:
 
     batch         requests covered by one publication
     publications  how many that makes
+    fresh_learns  how many of those are fresh learns, which composition's horizon asks for
     steps         Noisy-GD steps in all
     added         what these publications alone reveal about a record that stays
     total         together with everything published before
@@ -33,6 +34,7 @@ class Forecast:
     requests: int
     batch: int
     publications: int
+    fresh_learns: int
     steps: int
     added: Guarantee
     total: Guarantee
@@ -45,15 +47,23 @@ def forecast(accountant: Accountant, requests: int, batch: int = 1) -> Forecast:
     Batched erasures are carried out on the rows at once; what waits for the batch to fill is the model that forgot them.
     """
     publications = -(-count("requests", requests) // count("batch", batch))
-    event = accountant.planned("unlearn", edits=min(batch, requests))
+    begin = accountant.planned()
     plan = accountant.plan
     assert plan is not None
-    added = event.mechanism.interval("dp", plan.problem.adjacency, steps_with=event.steps).times(publications)
-    begin = accountant.planned()
     ahead = accountant if begin.kind == "unlearn" else accountant.what_if(begin)
+    coming, added = ahead.coming(publications), ahead.cost_of_coming(publications)
     total = ahead.dp_cumulative() + added
     affordable = plan.releases == 1 or within(total, plan)
-    return Forecast(requests, batch, publications, publications * event.steps, added, total, affordable)
+    return Forecast(
+        requests=requests,
+        batch=batch,
+        publications=publications,
+        fresh_learns=sum(times for event, times in coming if event.kind == "relearn"),
+        steps=sum(event.steps * times for event, times in coming),
+        added=added,
+        total=total,
+        affordable=affordable,
+    )
 
 
 @dataclass(frozen=True)

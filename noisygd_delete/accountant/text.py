@@ -81,8 +81,9 @@ def _forecast(answers: dict[str, Any]) -> str:
     lines = [f"if {answers['forecast'][0]['requests']} more requests came:"]
     for ahead in answers["forecast"]:
         verdict = "within the budget" if ahead["affordable"] else "beyond the budget: publication would be withheld"
+        fresh = f", {ahead['fresh_learns']} of them fresh learns" if ahead["fresh_learns"] else ""
         lines.append(
-            f"  {ahead['publications']} publications of {ahead['batch']} ({ahead['steps']} steps): adds {_figures(ahead['added'])}; "
+            f"  {ahead['publications']} publications of {ahead['batch']}{fresh} ({ahead['steps']} steps): adds {_figures(ahead['added'])}; "
             f"in all (ε={_number(ahead['total']['epsilon'])}, δ={ahead['total']['delta']:g}); {verdict}"
         )
     return "\n".join(lines)

@@ -6,11 +6,12 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from .. import losses
+from ..accountant import Accountant
 from ..curator import Release
 from ..distributed import launched
 from ..errors import InvalidParameter, InvalidRequest
@@ -151,9 +152,32 @@ def _relearn(parsed: argparse.Namespace) -> int:
     with open_store(parsed) as store:
         plan = _replanned(parsed, store.plan)
         if parsed.dry_run:
-            show(parsed, plan.summary(), plan.explain())
+            foreseen = _relearning(plan, store.accountant)
+            show(parsed, {**plan.summary(), **foreseen}, f"{plan.explain()}\n\n{_relearning_text(foreseen)}")
             return 0
         return _released(parsed, "relearn", plan, lambda progress: store.relearn(plan, progress))
+
+
+def _relearning(plan: Plan, spent: Accountant) -> dict[str, Any]:
+    """What a fresh learn by this plan would cost on top of what is out."""
+    ahead, delta = Accountant(plan, spent.events), plan.budget.shown_delta
+    event = ahead.planned("relearn" if spent.events else "learn")
+    return {
+        "publication": "published" if ahead.affordable(event) else "refused",
+        "epsilon_before": spent.dp_cumulative().epsilon(delta) if spent.events else 0.0,
+        "epsilon_after": ahead.what_if(event).dp_cumulative().epsilon(delta),
+        "delta": delta,
+    }
+
+
+def _relearning_text(foreseen: Mapping[str, Any]) -> str:
+    text = (
+        f"Release: {foreseen['publication']}. A record still there, over all releases: ε={foreseen['epsilon_before']:.4g} now, "
+        f"ε={foreseen['epsilon_after']:.4g} after (δ={foreseen['delta']:g})."
+    )
+    if foreseen["publication"] == "refused":
+        text += " What is spent stays spent, so a larger --dp is needed; more --releases in the same --dp do not help."
+    return text
 
 
 def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
@@ -167,9 +191,12 @@ def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
         arguments["utility"] = False
     if parsed.slots is not None:
         arguments["records"] = parsed.slots
-    if any(value is not None for value in (parsed.order, parsed.dp, parsed.deletion, parsed.delta, parsed.gdp)):
+    amounts = {name: getattr(parsed, name) for name in ("dp", "deletion") if getattr(parsed, name) is not None}
+    if any(value is not None for value in (parsed.order, parsed.delta, parsed.gdp)):
         parsed.gdp = bool(parsed.gdp)
         arguments["budget"] = budget_from(parsed)
+    elif amounts:  # in the measure of the plan in force
+        arguments["budget"] = replace(problem.budget, **amounts)
     arguments["loss"] = _new_loss(parsed, problem.loss)
     return plan if arguments == {name: getattr(problem, name) for name in arguments} else make_plan(**arguments)
 
@@ -242,7 +269,8 @@ def sentence(release: Release) -> str:
     if release.status == "withheld":
         return (
             f"erased, release withheld: the rows of {release.edits} pending edits are edited and the old model is withdrawn, "
-            "but one more release would exceed the budget. Next: relearn with a larger budget (--dp, --releases)"
+            "but one more release would exceed the budget. Next: relearn with a larger --dp (--dry-run says whether it is enough); "
+            "under composition, where the horizon is spent, relearn as it is"
         )
     if release.status == "pending":
         return f"edited; {release.edits} edits wait for the next release (publish, or any later request)"

@@ -162,7 +162,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "model_") and hasattr(self, "plan_"):
             raise NotLearned(
                 "the last release was withheld by the budget and the old model withdrawn; "
-                "set a larger budget or more releases with set_params and call relearn()"
+                "set a budget with a larger dp with set_params and call relearn()"
             )
         return self.model_
 

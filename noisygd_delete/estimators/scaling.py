@@ -27,8 +27,11 @@ def public_bounds(name: str, bounds: Any, columns: list[Any]) -> tuple[Array, Ar
         )
     if isinstance(bounds, Mapping):
         if set(bounds) != set(columns):
+            lacking = sorted(str(column) for column in columns if column not in bounds)
+            unknown = sorted(str(column) for column in bounds if column not in columns)
             raise InvalidParameter(
-                f"{name} names the columns {sorted(map(str, bounds))}; the data has {sorted(map(str, columns))}"
+                f"{name} names the columns of the data: bounds are missing for {lacking or 'none'}, and "
+                f"{unknown or 'none'} are not in the data"
             )
         bounds = tuple(zip(*(bounds[column] for column in columns), strict=True))
     try:

@@ -19,6 +19,8 @@ _compiled: Any = njit(
     nogil=True, cache=True, inline="always", error_model="numpy", fastmath={"reassoc", "contract", "nsz"}
 )
 _ZERO, _HALF, _ONE = np.float32(0), np.float32(0.5), np.float32(1)
+_P1, _P2, _P3 = (np.float32(term / 135135) for term in (17325, 378, 1))
+_Q1, _Q2, _Q3 = (np.float32(term / 135135) for term in (62370, 3150, 28))
 _GROUP = uintp(8)
 _BLOCK = uintp(BLOCK)
 
@@ -29,18 +31,18 @@ def tanh(x):  # type: ignore[no-untyped-def]
 
     At a = x/8, clamped to |a| ≤ 5/4, Lambert's continued fraction a/(1 + a²/(3 + a²/(5 + …))) cut off after a²/13: its
     convergents lie on alternate sides of tanh a, and the next one is 4·10⁻¹¹ away at most. Then three times
-    tanh 2a = 2t/(1 + t²). Where the clamp acts, 1 − tanh|x| < 5·10⁻⁹.
+    tanh 2a = 2t/(1 + t²), on t = p/q: p becomes 2pq, q becomes p² + q², and one division ends it. Where the clamp acts,
+    1 − tanh|x| < 5·10⁻⁹.
     """
     a = x * np.float32(0.125)
     a = a if a < np.float32(1.25) else np.float32(1.25)
     a = a if a > np.float32(-1.25) else np.float32(-1.25)
-    q = a * a
-    above = a * (np.float32(135135) + q * (np.float32(17325) + q * (np.float32(378) + q)))
-    below = np.float32(135135) + q * (np.float32(62370) + q * (np.float32(3150) + q * np.float32(28)))
-    t = above / below
-    t = (t + t) / (_ONE + t * t)
-    t = (t + t) / (_ONE + t * t)
-    t = (t + t) / (_ONE + t * t)
+    s = a * a
+    p = a * (_ONE + s * (_P1 + s * (_P2 + s * _P3)))
+    q = _ONE + s * (_Q1 + s * (_Q2 + s * _Q3))
+    p, q = (p + p) * q, p * p + q * q
+    p, q = (p + p) * q, p * p + q * q
+    t = ((p + p) * q) / (p * p + q * q)
     t = t if t < _ONE else _ONE
     return t if t > -_ONE else -_ONE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, NoReturn
 
 from ..errors import AssumptionViolated, InvalidParameter
@@ -57,7 +58,10 @@ def from_dict(description: dict[str, Any]) -> Loss:
         return clip(from_dict(fields.get("base", {})), fields.get("limit", 0.0))
     if name not in CATALOGUE:
         raise InvalidParameter(f"loss={name!r} must be one of {', '.join(map(repr, CATALOGUE))}")
+    known = [field.name for field in dataclasses.fields(CATALOGUE[name])]
+    if unknown := sorted(set(fields) - set(known)):
+        raise InvalidParameter(f"loss {name!r} does not take {', '.join(unknown)}; it takes {', '.join(known)}")
     try:
         return CATALOGUE[name](**fields)
-    except TypeError as error:
-        raise InvalidParameter(f"loss {name!r} does not take the fields {sorted(fields)}: {error}") from error
+    except TypeError as error:  # a field is missing
+        raise InvalidParameter(f"loss {name!r} takes {', '.join(known)}: {error}") from error

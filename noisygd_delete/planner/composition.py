@@ -19,15 +19,19 @@ _REQUEST_SHARE = 20  # a request takes a twentieth of learning, to follow the mo
 def plan_composition(problem: Problem) -> Plan:
     """σ² such that every noisy step that a record can take part in costs at most both budgets together.
 
-    A record present for T steps since the last fresh learn costs μ² = Δ²ηT/(2σ²n²). dp: one release (or `releases` of
-    them). Deletion: K_A and `requests_per_learn` − 1 requests before the erasure, at the deletion notion's Δ.
+    A record present for T steps since the last fresh learn costs μ² = Δ²ηT/(2σ²n²). dp: any one release, the last before a
+    fresh learn included, whether the ones before it were observed or not; or `releases` of them, fresh learns among them.
+    Deletion: K_A and `requests_per_learn` − 1 requests before the erasure, at the deletion notion's Δ.
     """
     if not math.isfinite(problem.loss.constants.lipschitz):
         raise InvalidParameter(f"the {problem.loss.name} loss has no Lipschitz constant; clip its gradients to L")
     eta = 1 / problem.objective_smoothness if problem.step_size is None else problem.step_size
     learn = problem.learn_steps or max(1, math.ceil(_LEARNING_TIME / (eta * problem.regularization)))
     delete = problem.delete_steps or max(1, learn // _REQUEST_SHARE)
-    published = max(learn, delete) + (problem.releases - 1) * delete
+    learns = -(-problem.releases // (problem.requests_per_learn + 1))
+    published = learns * max(learn, delete) + (problem.releases - learns) * delete
+    if problem.releases == 1:
+        published = learn + problem.requests_per_learn * delete
     wanted = learn + (problem.requests_per_learn - 1) * delete
     facts: dict[str, Any] = {"records": problem.records, "step_size": eta}
     unit = problem.mechanism(step_size=eta, noise_variance=1.0)
@@ -47,12 +51,15 @@ def plan_composition(problem: Problem) -> Plan:
             f"noise_variance={noise_variance:g} is below {calibrated:g}, the least that meets both budgets over "
             f"{problem.requests_per_learn} requests; leave it out, raise it, or ask for fewer requests_per_learn"
         )
-    horizon = nonconvex.composition_horizon(
-        rate=problem.budget.deletion_gdp() ** 2 / 2,
-        sensitivity=unit.sensitivity(problem.deletion_notion),
-        noise_variance=noise_variance,
-        **facts,
-    )
+
+    def horizon(gdp: float, adjacency: str) -> int:
+        return nonconvex.composition_horizon(
+            rate=gdp**2 / 2, sensitivity=unit.sensitivity(adjacency), noise_variance=noise_variance, **facts
+        )
+
+    spent = horizon(problem.budget.deletion_gdp(), problem.deletion_notion)
+    if problem.releases == 1:  # else the accountant adds up what was published
+        spent = min(spent, horizon(problem.budget.dp_gdp(), problem.adjacency) - delete)
     # any initial law that does not depend on the data will do; a network brings one of its own
     stationary = convex.init_variance(
         noise_variance=noise_variance, regularization=problem.regularization, step_size=eta
@@ -65,5 +72,5 @@ def plan_composition(problem: Problem) -> Plan:
         learn_steps=learn,
         delete_steps_for_deletion=delete,
         delete_steps_for_utility=0,
-        horizon=horizon,
+        horizon=spent,
     )

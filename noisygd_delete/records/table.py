@@ -120,7 +120,7 @@ class Records:
     @property
     def occupied(self) -> NDArray[np.bool_]:
         """(slots,) True where a record is."""
-        return np.fromiter((name is not None for name in self._ids), bool, self.slots)
+        return np.array([name is not None for name in self._ids], dtype=bool)
 
     @property
     def ids(self) -> list[Id]:

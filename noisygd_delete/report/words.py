@@ -103,7 +103,7 @@ def to_do(status: str) -> list[str]:
         "let backups that hold the record expire, and repeat the erasure after any restore",
     ]
     if status == "withheld":
-        steps.insert(0, "plan a larger budget or fewer publications, and relearn, before publishing again")
+        steps.insert(0, "plan a larger dp budget, and relearn, before publishing again")
     if status == "pending":
         steps.insert(0, "publish the next release within the deadline")
     return steps

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ..accountant import Accountant, Event
+from ..accountant import Accountant
 from ..curator import Release
 from ..distributed import Group
 from ..errors import InvalidParameter, InvalidRequest, NotLearned
@@ -251,14 +251,14 @@ class Store:
         answer: dict[str, Any] = {"edits": edits, "request_id_answered_before": False, "steps": 0}
         if not (publish and self.ledger.releases):
             return answer | {"publication": "left for later"}
-        event = Event("unlearn", self.plan.delete_steps, self.pending_edits + edits, self.plan.mechanism)
-        if self.ledger.head.model is None or not self.accountant.affordable(event):
+        event = self.accountant.publication(self.pending_edits + edits)
+        if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return answer | {"publication": "withheld"}
         ahead = Accountant(self.plan, [*self.accountant.events, event])
         return answer | {
             "publication": "published",
             "steps": event.steps,
-            "gradient_evaluations": self.plan.gradient_evaluations["delete"],
+            "gradient_evaluations": self.plan.gradient_evaluations["learn" if event.kind == "relearn" else "delete"],
             "delta": delta,
             "epsilon_before": self.accountant.dp_cumulative().epsilon(delta),
             "epsilon_after": ahead.dp_cumulative().epsilon(delta),

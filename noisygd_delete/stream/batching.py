@@ -37,6 +37,8 @@ class Batching:
         """
         left = accountant.remaining().publications
         if left == 0:
-            raise InvalidParameter("no publication is left in the budget; plan afresh with more releases and relearn")
+            raise InvalidParameter(
+                "no publication is left in the budget; plan afresh with a larger dp budget and relearn"
+            )
         size = 1 if left is None else math.ceil(count("edits", edits) / left)
         return cls(size=size, deadline=deadline)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-from ..accountant import Accountant, Event
+from ..accountant import Accountant
 from ..errors import InvalidRequest
 from ..plan import Plan
 from ..records import EditRequest, Records
@@ -88,19 +88,20 @@ def forecast(
     plan, ahead = curator.plan, Accountant(curator.plan, curator.accountant.events)
     learned = bool(ahead.events)
     before = ahead.dp_cumulative().epsilon(delta) if learned else None
-    total = repeated = refused = edits = releases = 0
+    total = repeated = refused = edits = releases = steps = gradients = 0
     told: set[str] = set()
     erased: set[int] = set()
     waiting, withheld = curator.pending_edits, False
 
     def publish() -> None:
-        nonlocal releases, waiting, withheld
-        event = Event("unlearn", plan.delete_steps, waiting, plan.mechanism)
-        if withheld or not learned or not ahead.affordable(event):
+        nonlocal releases, waiting, withheld, steps, gradients
+        event = None if withheld or not learned else ahead.publication(waiting)
+        if event is None:
             withheld = learned
             return
         ahead.record(event)
-        releases, waiting = releases + 1, 0
+        releases, waiting, steps = releases + 1, 0, steps + event.steps
+        gradients += plan.gradient_evaluations["learn" if event.kind == "relearn" else "delete"]
 
     for request in requests:
         total += 1
@@ -133,8 +134,8 @@ def forecast(
         edits=edits,
         releases=releases,
         withheld=withheld,
-        steps=releases * plan.delete_steps,
-        gradient_evaluations=releases * plan.gradient_evaluations["delete"],
+        steps=steps,
+        gradient_evaluations=gradients,
         delta=delta,
         epsilon_before=before,
         epsilon_after=ahead.dp_cumulative().epsilon(delta) if learned else None,

@@ -196,6 +196,12 @@ def test_a_bad_order_certifies_nothing(bad):
         Guarantee("dp", "replace", rate=1.0).renyi(bad)
 
 
+@pytest.mark.parametrize("bad", [math.nan, -0.1, 1.5, math.inf])
+def test_a_rate_of_false_alarms_lies_between_0_and_1(bad):
+    with pytest.raises(ValueError, match="false_positive"):
+        Guarantee("dp", "replace", rate=1.0).tradeoff(bad)
+
+
 @pytest.mark.parametrize("field", ["gdp_squared", "rate"])
 def test_a_nan_is_not_a_guarantee(field):
     with pytest.raises(ValueError, match=field):

@@ -97,7 +97,7 @@ def test_description_round_trip_through_json(loss):
 def test_unknown_descriptions_are_refused():
     with pytest.raises(InvalidParameter, match="loss='hinge'"):
         losses.from_dict({"name": "hinge", "radius": 1.0})
-    with pytest.raises(InvalidParameter, match="does not take the fields"):
+    with pytest.raises(InvalidParameter, match=r"does not take gamma; it takes radius$"):
         losses.from_dict({"name": "logistic", "radius": 1.0, "gamma": 2.0})
 
 
