@@ -21,7 +21,7 @@ _compiled: Any = njit(
 _ZERO, _HALF, _ONE = np.float32(0), np.float32(0.5), np.float32(1)
 _P1, _P2, _P3 = (np.float32(term / 135135) for term in (17325, 378, 1))
 _Q1, _Q2, _Q3 = (np.float32(term / 135135) for term in (62370, 3150, 28))
-_GROUP = uintp(8)
+_GROUP = uintp(16)
 _BLOCK = uintp(BLOCK)
 
 
@@ -98,7 +98,8 @@ def _add_eight(rows, a, slopes, total):  # type: ignore[no-untyped-def]
     f = e + width
     g = f + width
     h = g + width
-    p, q, r, s, t, u, v, w = slopes
+    p, q, r, s = slopes[0], slopes[1], slopes[2], slopes[3]
+    t, u, v, w = slopes[4], slopes[5], slopes[6], slopes[7]
     for j in range(width):
         total[j] += ((p * rows[a + j] + q * rows[b + j]) + (r * rows[c + j] + s * rows[d + j])) + (
             (t * rows[e + j] + u * rows[f + j]) + (v * rows[g + j] + w * rows[h + j])
@@ -116,11 +117,12 @@ def add(rows, labels, weights, first, last, kind, delta, limit, sum_of_blocks): 
         end = min(block + _BLOCK, stop)
         grouped = end - (end - block) % _GROUP
         for row in range(block, grouped, _GROUP):
-            _score_four(rows, row * width, weights, g, uintp(0))
-            _score_four(rows, (row + uintp(4)) * width, weights, g, uintp(4))
+            for k in range(uintp(0), _GROUP, uintp(4)):
+                _score_four(rows, (row + k) * width, weights, g, k)
             for k in range(_GROUP):
                 g[k] = slope(kind, g[k], labels[row + k], delta, limit)
-            _add_eight(rows, row * width, (g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7]), block_sum)
+            for k in range(uintp(0), _GROUP, uintp(8)):
+                _add_eight(rows, (row + k) * width, g[k : k + uintp(8)], block_sum)
         for row in range(grouped, end):
             one = slope(kind, _score(rows, row * width, weights), labels[row], delta, limit)
             for j in range(width):

@@ -13,7 +13,6 @@ import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
@@ -38,7 +37,7 @@ def serves(loss: Loss, rows: NDArray[Any], dtype: str) -> bool:
         and type(_base(loss)) in _KINDS
         and rows.size >= LEAST
         and rows.flags.c_contiguous
-        and find_spec("numba") is not None
+        and _compiles()
     )
 
 
@@ -80,6 +79,16 @@ class Kernel:
 def _base(loss: Loss) -> Loss:
     base: Loss = loss.base if isinstance(loss, Clipped) else loss
     return base
+
+
+@cache
+def _compiles() -> bool:
+    """Whether numba is installed, and has a place to keep what it compiles (one without it would compile at every start)."""
+    try:
+        from . import fused  # noqa: F401
+    except (ImportError, RuntimeError):
+        return False
+    return True
 
 
 def _processors() -> int:

@@ -28,7 +28,12 @@ def _quarter_of_memory() -> int:
 
 
 def _mapping(rows: NDArray[Any]) -> mmap.mmap | None:
-    """The file mapping under an array, if that is where it lives."""
+    """The file mapping under an array, if that is where it lives and nothing but the file's content can be in it.
+
+    A copy-on-write mapping (mode "c") would lose its changes with its pages, an erasure among them.
+    """
+    if getattr(rows, "mode", None) != "r":
+        return None
     base: Any = rows
     while isinstance(base, np.ndarray):
         base = base.base
