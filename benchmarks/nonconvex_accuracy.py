@@ -54,22 +54,53 @@ class Way:
 
 
 BENT = losses.TanhNetwork(1.0, (1.0,)).constants.weak_convexity  # β₋, whatever the number of units
-WAYS = {
-    "adult": (
-        Way("logistic", "sharp", 3e-3),
-        Way("sigmoid", "sharp", 0.12),
-        Way("sigmoid", "composition", 1e-4, learn_steps=1000),
-        Way("tanh network", "sharp", 3 * BENT, units=256, start="minimiser"),
-        Way("tanh network", "composition", 0.03, units=16, learn_steps=200),
+GRIDS: tuple[tuple[Way, ...], ...] = (  # twelve settings for every row of the table
+    tuple(
+        Way("logistic", "sharp", value)
+        for value in (5e-4, 1e-3, 2e-3, 3e-3, 5e-3, 7e-3, 1e-2, 2e-2, 3e-2, 5e-2, 0.1, 0.2)
     ),
-    "digits": (
-        Way("logistic", "sharp", 3e-3),
-        Way("sigmoid", "sharp", 0.2),
-        Way("sigmoid", "composition", 0.01, learn_steps=30),
-        Way("tanh network", "sharp", 4 * BENT, units=256),
-        Way("tanh network", "composition", 0.3, units=64, learn_steps=30),
+    tuple(
+        Way("sigmoid", "sharp", value) for value in (0.1, 0.11, 0.12, 0.13, 0.14, 0.15, 0.17, 0.2, 0.25, 0.3, 0.4, 0.5)
     ),
-}
+    tuple(
+        Way("sigmoid", "composition", value, learn_steps=steps)
+        for value in (1e-4, 1e-3, 1e-2)
+        for steps in (30, 100, 300, 1000)
+    ),
+    tuple(
+        Way("tanh network", "sharp", times * BENT, units=units, start=start)
+        for units in (64, 256)
+        for times in (2, 3, 4)
+        for start in ("published", "minimiser")
+    ),
+    tuple(
+        Way("tanh network", "composition", value, units=units, learn_steps=steps)
+        for units in (16, 64)
+        for value in (0.03, 0.3)
+        for steps in (30, 100, 300)
+    ),
+)
+assert {len(grid) for grid in GRIDS} == {12}
+
+
+def first(records: Records, stop: int) -> Records:
+    return Records(records.features[:stop], records.labels[:stop])
+
+
+def chosen_on_validation(grid: tuple[Way, ...], train: Records) -> Way:
+    """The setting whose model, learned from four fifths of the rows, predicts the last fifth best (mean of two runs).
+
+    The same validation rows choose for every row of the table. The choice is not private: see the text.
+    """
+    stop = train.slots * 4 // 5
+    part = first(train, stop)
+    held_out = Records(train.features[stop:], train.labels[stop:])
+
+    def score(way: Way) -> float:
+        plan = way.plan(part)
+        return float(np.mean([Curator(part, plan).learn().model.accuracy(held_out) for _ in range(2)]))
+
+    return max(grid, key=score)
 
 
 def even_or_odd(records: Records) -> Records:
@@ -96,14 +127,15 @@ def measure(train: Records, test: Records, plan: Plan) -> tuple[list[float], lis
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks nonconvex_accuracy")
-    parser.add_argument("--data", nargs="+", choices=tuple(WAYS), default=list(WAYS))
+    parser.add_argument("--data", nargs="+", choices=("adult", "digits"), default=["adult", "digits"])
     chosen = parser.parse_args(arguments)
     measured = report.commit()
     rows, larger = [], {}
     for name in chosen.data:
         train, test = tables(name)
         larger[name] = max((test.labels == 1).mean(), (test.labels == -1).mean())
-        for way in WAYS[name]:
+        for grid in GRIDS:
+            way = chosen_on_validation(grid, train)
             plan = way.plan(train)
             learned, deleted = measure(train, test, plan)
             rows.append(
@@ -123,14 +155,11 @@ def main(arguments: list[str]) -> None:
     body = (
         "One budget for every row, per release: (ε, δ) = (1, 1e-5) for records that stay (x or x′) and (0.1, 1e-5) for deleted "
         f"ones (Definition 4.1). Five records are deleted one by one. Mean and spread of {REPEATS} runs; the larger class is "
-        f"{shares}. λ, the number of units and K_A were tuned on the test rows without privacy, the baseline's too: the table "
-        "compares what the certificates leave possible, not tuned learners. Composition learns afresh after 5 requests. Theorem "
+        f"{shares}. Each row's λ, number of units and K_A are the best of twelve settings on the same validation rows, a fifth of "
+        "the training table; that choice looked at the data without privacy, and is not in the budget. Composition learns afresh "
+        "after 5 requests. Theorem "
         "5.2 is not in the table: at these sizes its steps cannot be run (see nonconvex_steps.md).\n\n"
         + report.table(header, rows)
-        + "\n\nReading: with many records (Adult, n = 26,000) a few hundred noisy steps under composition are enough, and a small network is "
-        "not worse than the convex baseline; every fifth request or so then costs a fresh learn. With few (digits, n = 1,497) "
-        "composition's noise shows, and the weakly convex certificate is the better of the two: it forgets for ever, and a "
-        "network of h units shares the λ > β₋ that it needs among them, which the sigmoid loss with its single unit cannot."
     )
     report.write(
         "nonconvex_accuracy",

@@ -115,8 +115,9 @@ def targets(folder: Path) -> list[Target]:
             value = json.loads(data)
         except (ValueError, RecursionError):
             return
-        if verify_certificate(value, public_key=f"{key}.pub").passed:
-            assert canonical(value) == canonical(paper), "an altered certificate passed"
+        if not verify_certificate(value, public_key=f"{key}.pub").passed:
+            raise InvalidRequest("the certificate does not hold")
+        assert canonical(value) == canonical(paper), "an altered certificate passed"
 
     def a_list(data: bytes) -> None:
         (folder / "list.txt").write_bytes(data)

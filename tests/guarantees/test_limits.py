@@ -9,7 +9,17 @@ import mpmath
 import pytest
 
 from noisygd_delete.guarantee import Guarantee
-from noisygd_delete.guarantees import conversion, convex, gaussian, membership, renyi, rounding, sharp, utility
+from noisygd_delete.guarantees import (
+    conversion,
+    convex,
+    gaussian,
+    membership,
+    nonconvex,
+    renyi,
+    rounding,
+    sharp,
+    utility,
+)
 from noisygd_delete.guarantees.rounding import LEAST_LOG
 
 DELTA, ORDER = 1e-6, 10.0
@@ -132,3 +142,20 @@ def test_no_steps_are_needed_where_nothing_is_to_be_forgotten_or_travelled() -> 
     for before, after in ((3.0, 1.0), (1e9, 1e-9)):
         steps = sharp.deletion_steps(gdp_before=before, gdp_after=after, **chain)
         assert 0.8**steps * before <= after * (1 + 1e-12) < 0.8 ** (steps - 1) * before
+
+
+def test_a_search_that_runs_out_of_rounds_still_answers_safely() -> None:
+    """From 0 the bisection is arithmetic: 200 halvings of 1e300 do not reach 0.7, and what is returned was checked."""
+    assert rounding.first_safe(lambda x: x >= 0.7, 0.0, 1e300) >= 0.7
+
+
+def test_a_pair_that_is_one_point_bounds_nothing() -> None:
+    assert renyi._pair_epsilon(4.0, math.log(0.3), 0.3) == math.inf
+
+
+@pytest.mark.parametrize(("per_step", "rate"), [(0.43952266841451854, 228.99131024396414), (0.1, 0.3), (0.1, 0.7)])
+def test_the_horizon_of_composition_is_never_a_step_too_long(per_step: float, rate: float) -> None:
+    """Division rounds to a whole number of steps that the rate, by the last bit, does not cover."""
+    facts = {"sensitivity": 2.0, "noise_variance": 1.0, "records": 1, "step_size": per_step}
+    steps = nonconvex.composition_horizon(rate=rate, **facts)
+    assert steps * per_step <= rate < (steps + 2) * per_step

@@ -1,0 +1,75 @@
+"""The parts of a store's crew in one process: what process 0 says, and what another does when it hears it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete.curator import Curator
+from noisygd_delete.distributed import Group
+from noisygd_delete.errors import AssumptionViolated, ProcessLost
+from noisygd_delete.store import Store
+from noisygd_delete.store.crew import Task, follow, leading
+
+from .conftest import plan
+
+
+@dataclass(frozen=True)
+class Hearing(Group):
+    """A group of one that hears these tasks, one after the other, whenever it has nothing to say itself."""
+
+    tasks: list[Task | None] = field(default_factory=list)
+    said: list[object] = field(default_factory=list)
+
+    def share(self, value):
+        if value is None and self.tasks:
+            return self.tasks.pop(0)
+        self.said.append(value)
+        return value
+
+
+def task(action: str, events=(), model=None, pending: int = 0) -> Task:
+    return Task(action, plan(), plan(), True, tuple(events), model, pending, "r")
+
+
+def test_a_follower_runs_what_it_hears_until_the_end(path: Path, monkeypatch) -> None:
+    with Store.open(path) as store:
+        events, model = store.accountant.events, store.model
+    before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    ran: list[str] = []
+    for name in ("learn", "publish"):
+        call = getattr(Curator, name)
+        monkeypatch.setattr(
+            Curator,
+            name,
+            lambda self, *given, name=name, call=call, **words: ran.append(name) or call(self, *given, **words),
+        )
+    group = Hearing(tasks=[task("learn"), task("publish", events, model, 1), None])
+    follow(path, group)
+    assert ran == ["learn", "publish"]
+    assert group.tasks == []
+    assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before, "only process 0 writes"
+
+
+@pytest.mark.parametrize(("error", "heard"), [(AssumptionViolated("planted"), True), (ProcessLost("planted"), False)])
+def test_a_refusal_is_everybodys_and_a_lost_process_ends_the_run(path: Path, monkeypatch, error, heard: bool) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Curator, "learn", fails)
+    group = Hearing(tasks=[task("learn"), None])
+    if heard:
+        follow(path, group)
+        assert group.tasks == []
+    else:
+        with pytest.raises(ProcessLost):
+            follow(path, group)
+    leader = Hearing()
+    with pytest.raises(type(error)), leading(leader):
+        raise error
+    assert leader.said == ([None] if heard else [])
+    with leading(leader):
+        pass
+    assert leader.said[-1:] == [None]
