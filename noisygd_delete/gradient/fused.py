@@ -27,7 +27,7 @@ _BLOCK = uintp(BLOCK)
 
 @_compiled
 def tanh(x):  # type: ignore[no-untyped-def]
-    """tanh to 2⁻²² (relative to 2⁻²¹ near 0), in [−1, 1] for every x, NaN included; tested on every float.
+    """tanh to 2⁻²¹, in [−1, 1] for every x, NaN included; tested on every float (worst: 4.6 · 2⁻²⁴).
 
     At a = x/8, clamped to |a| ≤ 5/4, Lambert's continued fraction a/(1 + a²/(3 + a²/(5 + …))) cut off after a²/13: its
     convergents lie on alternate sides of tanh a, and the next one is 4·10⁻¹¹ away at most. Then three times
