@@ -43,7 +43,8 @@ proofs: $(READY)        ## every statement of the paper, checked
 	$(RUN) -m proofs_check
 
 bench: $(READY)         ## side-by-side measurements
-	$(RUN) -m benchmarks
+	$(RUN) -m benchmarks speed
+	$(RUN) -m benchmarks kernel
 
 bench-kernel: $(READY)  ## time of a step over one reading of the matrix; the last line has the ratios
 	$(RUN) -m benchmarks kernel

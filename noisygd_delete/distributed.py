@@ -13,6 +13,7 @@ import atexit
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 from functools import cache
 from typing import Any, TypeVar
@@ -26,9 +27,8 @@ Value = TypeVar("Value")
 
 MOST = 128  # processes of a group: the declared rounding slack counts an addition for each
 
-_PATIENCE = timedelta(
-    days=1
-)  # between two requests of a stream the others wait; a process that died is noticed at once
+# between two requests of a stream the others wait; a process that died is noticed at once
+_PATIENCE = timedelta(days=1)
 
 
 class Group:
@@ -115,13 +115,12 @@ def launched() -> Group:
     return TorchGroup() if inside else Group()
 
 
-_ALONE = Group()
-_joined: list[Group] = []
+_joined: ContextVar[Group] = ContextVar("joined", default=Group())  # noqa: B039 - a group of one has no state
 
 
 def current() -> Group:
-    """The group whose processes are making the same calls right now."""
-    return _joined[-1] if _joined else _ALONE
+    """The group whose processes are making the same calls right now, in this thread."""
+    return _joined.get()
 
 
 @contextmanager
@@ -130,8 +129,8 @@ def joined(group: Group | None = None) -> Iterator[Group]:
 
     Every process must make the same calls on the same records, with the same plan.
     """
-    _joined.append(launched() if group is None else group)
+    token = _joined.set(launched() if group is None else group)
     try:
-        yield _joined[-1]
+        yield _joined.get()
     finally:
-        _joined.pop()
+        _joined.reset(token)
