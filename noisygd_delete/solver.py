@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
-from scipy.optimize import minimize
 
 from .errors import AssumptionViolated
 from .precise import PreciseObjective, gradient_error
@@ -156,6 +155,8 @@ def _lbfgs(measured: _Measured, start: Vector, strong_convexity: float) -> None:
 def _run_lbfgs(function: Callable[[Vector], tuple[float, Vector]], start: Vector) -> None:
     most = 5000  # evaluations; the tolerance usually needs a hundredth of that
     options = {"maxcor": _MEMORY, "ftol": 0.0, "gtol": 0.0, "maxiter": most, "maxfun": most}
+    from scipy.optimize import minimize  # here: commands that solve nothing start without it
+
     minimize(function, start, jac=True, method="L-BFGS-B", options=options)  # type: ignore[call-overload]
 
 
