@@ -23,8 +23,7 @@ from .base import Erased, Held, Method, erasure
 from .certified_removal import CertifiedRemoval
 from .chien import LangevinUnlearning
 from .line_up import Setting, accuracy, line_up, title
-from .noisy_gd import NoisyGD
-from .retraining import PrivateRetraining
+from .noisy_gd import NoisyGD, PrivateRetraining
 
 LONGEST = 5_000  # gradient steps of one deletion that are run; longer ones are counted, not run
 

@@ -22,10 +22,10 @@ from .certified_removal import CertifiedRemoval
 from .chien import LangevinUnlearning, NoisySGDUnlearning
 from .dp_sgd import DPSGD
 from .local import LocalRandomisation
-from .noisy_gd import NoisyGD, SolveThenDiffuse
+from .noisy_gd import NoisyGD, PrivateRetraining, SolveThenDiffuse
 from .output_perturbation import OutputPerturbation
 from .perturbed_gd import PerturbedGD, PublishedPerturbedGD
-from .retraining import PrivateRetraining, Retraining
+from .retraining import Retraining
 from .sisa import SISA
 from .solver import minimise
 

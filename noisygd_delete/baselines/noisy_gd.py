@@ -76,3 +76,24 @@ class SolveThenDiffuse(NoisyGD):
 
     def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
         return self.learn(records, rng)
+
+
+class PrivateRetraining(NoisyGD):
+    """Noisy-GD's learner A run again on what is left."""
+
+    name: ClassVar[str] = "private retrain"
+    source: ClassVar[str] = "Chourasia & Shah 2023, Algorithm 2 from its initial law"
+    guarantees: ClassVar[str] = "the release never saw the erased record"
+    does_not_guarantee: ClassVar[str] = "a saving: it costs a full learning run"
+
+    def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
+        return self.learn(records, rng)
+
+    def certificate(self, held: Held) -> Certificate:
+        return Certificate(
+            deletion=(0.0, 0.0),
+            existing=(self.plan.dp.epsilon(self.delta), self.delta),
+            adaptive=True,
+            basis="fresh run; the releases compose as differential privacy",
+            caveats=self.plan.dp.assumptions,
+        )

@@ -6,9 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..learning import learn
 from ..losses.base import Loss
-from ..plan import Plan
 from ..records import Records
 from .base import Certificate, Erased, Held, Method
 from .solver import minimise
@@ -49,37 +47,4 @@ class Retraining(Method):
             adaptive=False,
             basis="the solver starts from 0 and reads the remaining records only",
             caveats=("requests must not depend on earlier releases: those are not private",),
-        )
-
-
-class PrivateRetraining(Method):
-    """Noisy-GD's learner A run again on what is left."""
-
-    name: ClassVar[str] = "private retrain"
-    source: ClassVar[str] = "Chourasia & Shah 2023, Algorithm 2 from its initial law"
-    guarantees: ClassVar[str] = "the release never saw the erased record"
-    does_not_guarantee: ClassVar[str] = "a saving: it costs a full learning run"
-    secret_state: ClassVar[str] = "none"
-    stateless: ClassVar[bool] = True
-    private: ClassVar[bool] = True
-
-    def __init__(self, plan: Plan, *, delta: float) -> None:
-        self.plan = plan
-        self.delta = delta
-
-    def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:
-        model = learn(records, self.plan, rng)
-        work = records.slots * self.plan.learn_steps
-        return Held(np.atleast_2d(model.weights), len(records), gradient_evaluations=work)
-
-    def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
-        return self.learn(records, rng)
-
-    def certificate(self, held: Held) -> Certificate:
-        return Certificate(
-            deletion=(0.0, 0.0),
-            existing=(self.plan.dp.epsilon(self.delta), self.delta),
-            adaptive=True,
-            basis="fresh run; the releases compose as differential privacy",
-            caveats=self.plan.dp.assumptions,
         )
