@@ -86,7 +86,7 @@ def measure(
     with _clock(learn_times):
         learned = method.learn(table, rng)
     held = method.prepare(table, learned)
-    steps = method.plan.delete_steps if isinstance(method, NoisyGD) else 0
+    steps = method.delete_steps if isinstance(method, NoisyGD) else 0
     delete_times: list[float] = []
     work: list[Held] = []
     names = list(rng.permutation(np.array(table.ids, dtype=object)))

@@ -30,6 +30,11 @@ class NoisyGD(Method):
         self.plan = plan
         self.delta = delta
 
+    @property
+    def delete_steps(self) -> int:
+        """Noisy steps of one deletion."""
+        return self.plan.delete_steps
+
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:
         model = learn(records, self.plan, rng)
         return self._held(model, records, self.plan.learn_steps)
@@ -85,6 +90,10 @@ class PrivateRetraining(NoisyGD):
     source: ClassVar[str] = "Chourasia & Shah 2023, Algorithm 2 from its initial law"
     guarantees: ClassVar[str] = "the release never saw the erased record"
     does_not_guarantee: ClassVar[str] = "a saving: it costs a full learning run"
+
+    @property
+    def delete_steps(self) -> int:
+        return self.plan.learn_steps
 
     def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
         return self.learn(records, rng)
