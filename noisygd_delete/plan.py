@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .budget import Budget
-from .errors import InvalidParameter
+from .errors import InvalidParameter, non_negative
 from .guarantee import Guarantee
 from .guarantees import nonconvex, sharp
 from .losses.base import Loss
@@ -230,6 +230,9 @@ class Plan:
     def from_dict(cls, fields: dict[str, Any]) -> Plan:
         """Read back `to_dict`; unknown or missing fields are refused."""
         try:
-            return cls(**typed(cls, {**fields, "problem": Problem.from_dict(fields["problem"])}))
+            plan = cls(**typed(cls, {**fields, "problem": Problem.from_dict(fields["problem"])}))
         except (TypeError, KeyError) as error:
             raise InvalidParameter(f"not a plan: {error}") from error
+        for name in ("learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility"):
+            non_negative(name, getattr(plan, name))
+        return plan

@@ -147,6 +147,13 @@ def test_round_trip_through_json(certificate: str) -> None:
     assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
+def test_a_plan_that_takes_steps_back_is_refused() -> None:
+    fields = adult().to_dict()
+    for name in ("learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility"):
+        with pytest.raises(InvalidParameter, match=name):
+            Plan.from_dict({**fields, name: -1})
+
+
 def test_explanation_names_the_drivers_and_the_rival() -> None:
     text = adult().explain()
     for fact in ("K_A=12009", "K_Ā=7164", "2312", "κ=251", "Utility decides", "'sharp'", "K_Ā=287", "forgetting 115"):

@@ -121,7 +121,7 @@ def _plan(certificate: Mapping[str, Any]) -> Check:
         plan = Plan.from_dict(certificate["public_facts"]["plan"])
         problem = plan.problem
         again = make_plan(**{name: getattr(problem, name) for name in problem.__dataclass_fields__})
-    except (NoisyGDDeleteError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (NoisyGDDeleteError, ArithmeticError, KeyError, TypeError, ValueError, AttributeError) as error:
         return Check("plan", False, f"cannot be recomputed: {error}")
     difference = _difference(plan.to_dict(), again.to_dict())
     if difference:
@@ -132,7 +132,9 @@ def _plan(certificate: Mapping[str, Any]) -> Check:
 def _statement(certificate: Mapping[str, Any]) -> Check:
     try:
         again = statement(certificate)
-    except (NoisyGDDeleteError, KeyError, TypeError, ValueError, AttributeError, AssertionError) as error:
+    except (
+        NoisyGDDeleteError, ArithmeticError, KeyError, TypeError, ValueError, AttributeError, AssertionError,
+    ) as error:  # fmt: skip
         return Check("statement", False, f"cannot be recomputed: {error}")
     stated = certificate["statement"]
     version = certificate["identity"].get("version") if isinstance(certificate["identity"], Mapping) else None
