@@ -12,7 +12,7 @@ _PROGRAM = """
 import sys, time
 from statistics import median
 import numpy as np
-from benchmarks.kernel import random_table
+from benchmarks.kernel import random_table, reader
 from noisygd_delete import losses
 from noisygd_delete.distributed import joined
 from noisygd_delete.gradient import Objective
@@ -22,32 +22,38 @@ with joined() as group:
     objective = Objective(random_table(rows, features, classes), loss, regularization=1e-3)
     weights = np.zeros(objective.shape)
     objective.gradient(weights)
-    wall, busy = [], []
+    own = objective._own
+    read = reader(objective._rows[own.start : own.stop], 1)
+    read()
+    wall, busy, bare = [], [], []
     for _ in range(repeats):
         group.gather(0)
         began = time.perf_counter(), time.process_time()
         objective.gradient(weights)
         wall.append(time.perf_counter() - began[0])
         busy.append(time.process_time() - began[1])
+        group.gather(0)
+        began = time.perf_counter()
+        read()
+        group.gather(0)
+        bare.append(time.perf_counter() - began)
     if group.rank == 0:
-        print(median(wall), median(busy))
+        print(median(wall), median(busy), median(bare))
 """
 
 
-def _seconds(processes: int, *sizes: int) -> tuple[float, float]:
+def _seconds(processes: int, *sizes: int) -> list[float]:
     root = Path(__file__).parents[1]
     start = [sys.executable] if processes == 1 else [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     start += [] if processes == 1 else [f"--nproc-per-node={processes}", "--no-python", sys.executable]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}
     program = [*start, "-c", _PROGRAM, *map(str, sizes)]
     done = subprocess.run(program, cwd=root, env=environment, capture_output=True, text=True, check=True)
-    wall, busy = map(float, done.stdout.split())
-    return wall, busy
+    return [float(seconds) for seconds in done.stdout.split()]
 
 
-def processes_gain(rows: int, features: int, classes: int, repeats: int, rounds: int = 3) -> tuple[float, float]:
-    """A step of one process over a step of two, by the clock and by processor time: medians of alternating launches."""
+def processes_gain(rows: int, features: int, classes: int, repeats: int, rounds: int = 3) -> list[float]:
+    """One process over two, medians of alternating launches: a step by the clock, by processor time, and a bare reading."""
     sizes = (rows, features, classes, repeats)
     pairs = [(_seconds(1, *sizes), _seconds(2, *sizes)) for _ in range(rounds)]
-    clock, processor = (median(one[k] for one, _ in pairs) / median(two[k] for _, two in pairs) for k in (0, 1))
-    return clock, processor
+    return [median(one[k] for one, _ in pairs) / median(two[k] for _, two in pairs) for k in range(3)]

@@ -206,19 +206,35 @@ def start_up(repeats: int) -> str:
 
     cli = ("-m", "noisygd_delete")
     with tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / "people.csv"
+        store, table, schema = (str(Path(folder) / name) for name in ("store", "people.csv", "schema.toml"))
         names = [f"{k},{k % 7},{k % 3},{'yes' if k % 2 else 'no'}" for k in range(200)]
-        table.write_text("\n".join(["name,age,income,buys", *names]))
-        schema = Path(folder) / "schema.toml"
-        schema.write_text(
-            'id = "name"\nlabel = "buys"\nclasses = ["no", "yes"]\n\n[[columns]]\nname = "age"\nkind = "number"\n'
-            'low = 0\nhigh = 10\n\n[[columns]]\nname = "income"\nkind = "number"\nlow = 0\nhigh = 5\n'
+        Path(table).write_text("\n".join(["name,age,income,buys", *names]))
+        Path(schema).write_text(
+            'id = "name"\nrows = "unit"\n[label]\ncolumn = "buys"\nclasses = ["no", "yes"]\n'
+            "[columns.age]\nbounds = [0, 10]\n[columns.income]\nbounds = [0, 5]\n"
         )
-        help_of = ["init", "learn", "delete", "insert", "relearn", "stream", "status", "audit", "verify", "certificate"]
+        sizes = ["--regularization", "0.1", "--dp", "1", "--deletion", "0.5"]
+        command(*cli, "init", store, "--data", table, "--schema", schema, *sizes)()
+        command(*cli, "learn", store)()
         calls = {"python -c 'import numpy'": (command("-c", "import numpy"), 1)}
-        calls |= {f"{name} --help": (command(*cli, name, "--help"), 1) for name in help_of}
-        sizes = ["--records", "26000", "--features", "108", "--regularization", "1e-3"]
-        calls["plan (a whole plan)"] = (command(*cli, "plan", *sizes, "--dp", "1", "--deletion", "0.1"), 1)
+        calls |= {"--version": (command(*cli, "--version"), 1)}
+        for name in ("init", "learn", "delete", "insert", "relearn", "stream", "audit", "certificate"):
+            calls[f"{name} --help"] = (command(*cli, name, "--help"), 1)
+        for name in ("status", "budget", "verify"):
+            calls[f"{name} (a store of 200 records)"] = (command(*cli, name, store), 1)
+        adult = [
+            "--records",
+            "26000",
+            "--features",
+            "108",
+            "--regularization",
+            "1e-3",
+            "--dp",
+            "1",
+            "--deletion",
+            "0.1",
+        ]
+        calls["plan (a whole plan)"] = (command(*cli, "plan", *adult), 1)
         times = rounds(calls, max(3, repeats // 8))
     first = next(iter(calls))
     lines = [[name, f"{ratio(times, name, first):.2f}"] for name in calls]
@@ -228,13 +244,21 @@ def start_up(repeats: int) -> str:
 def processes(repeats: int) -> str:
     """A step by one process over a step by two."""
     lines = []
-    for name, rows, features, classes in (("logistic", 10**6, 100, 0), ("softmax", 10**5, 784, 10)):
-        wall, busy = processes_gain(rows, features, classes, max(5, repeats // 4))
-        lines.append([name, f"{rows:,} × {features}", f"{wall:.2f}", f"{busy:.2f}"])
-    header = ["loss", "table", "by the clock", "by each process's processor time"]
+    tables = (("logistic", 10**6, 100, 0), ("logistic", 26_000, 108, 0), ("softmax", 10**5, 784, 10))
+    for name, rows, features, classes in tables:
+        gains = processes_gain(rows, features, classes, max(5, repeats // 4))
+        lines.append([name, f"{rows:,} × {features}", *(f"{gain:.2f}" for gain in gains)])
+    header = [
+        "loss",
+        "table",
+        "step, by the clock",
+        "step, by each process's processor time",
+        "bare reading, by the clock",
+    ]
     return (
-        "A step by one process over a step by two under torchrun, one thread each. The two share this machine's memory, and "
-        f"its two processors with whatever else runs: the clock counts that, processor time does not.\n\n{report.table(header, lines)}"
+        "One process over two under torchrun, one thread each. The two share this machine's memory and its two processors: "
+        "where a step is a reading, it can gain no more than a bare reading (each process its own rows) gains.\n\n"
+        f"{report.table(header, lines)}"
     )
 
 

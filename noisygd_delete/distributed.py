@@ -36,6 +36,7 @@ class Group:
 
     rank = 0
     size = 1
+    local_rank = 0  # among the processes of this machine
 
     def rows(self, slots: int, block: int) -> range:
         """The slots that this process reads: whole blocks, so that no block is split between processes."""
@@ -47,6 +48,9 @@ class Group:
         """The sum of every process's `part`, the same bits in each of them."""
         return part
 
+    def add_up(self, part: Any) -> None:
+        """`total` in place, of a torch tensor on its device."""
+
     def share(self, value: Value) -> Value:
         """Process 0's value, in every process."""
         return value
@@ -57,20 +61,23 @@ class Group:
 
 
 class TorchGroup(Group):
-    """The processes that torchrun started together, over gloo.
+    """The processes that torchrun started together, over gloo; what lies on CUDA devices, over NCCL.
 
     Raises (all methods that communicate):
         ProcessLost: another process of the group has gone.
     """
 
     def __init__(self) -> None:
+        import torch
         from torch import distributed
 
         self._distributed = distributed
         if not distributed.is_initialized():
-            distributed.init_process_group("gloo", timeout=_PATIENCE)
+            nccl = distributed.is_nccl_available() and torch.cuda.is_available()
+            distributed.init_process_group("cpu:gloo,cuda:nccl" if nccl else "gloo", timeout=_PATIENCE)
             atexit.register(distributed.destroy_process_group)
         self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
+        self.local_rank = int(os.environ["LOCAL_RANK"])
         if not self.size <= MOST:
             raise InvalidParameter(
                 f"{self.size} processes are more than the {MOST} that the declared rounding slack covers"
@@ -80,9 +87,12 @@ class TorchGroup(Group):
         import torch
 
         summed = np.array(part, dtype=np.float64)
-        with _noticing():
-            self._distributed.all_reduce(torch.from_numpy(summed))
+        self.add_up(torch.from_numpy(summed))
         return summed
+
+    def add_up(self, part: Any) -> None:
+        with _noticing():
+            self._distributed.all_reduce(part)
 
     def share(self, value: Value) -> Value:
         box: list[Any] = [value]

@@ -1,7 +1,15 @@
-"""Runs on a device: the same steps as on the processor, noise from the same generator. Without CUDA the same code runs on
-torch's processor tensors; only the graph itself needs a device."""
+"""Runs on a device: the same steps as on the processor, noise from the same generator.
+
+Without CUDA the same code runs on torch's processor tensors, and the fused kernels in triton's interpreter and through its
+compiler; only graphs, streams and NCCL themselves need a device.
+"""
 
 from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,15 +23,30 @@ from noisygd_delete.noise import ResearchNoise
 from noisygd_delete.noisygd import run, run_in_blocks
 
 torch = pytest.importorskip("torch", reason="a device needs torch")
+pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # the interpreter is numpy
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
-PLACES = ["cpu", pytest.param("cuda", marks=needs_cuda)]
 LOSSES = [
     losses.Logistic(1.0),
-    losses.Softmax(1.0, 3),
-    losses.PseudoHuber(1.0),
+    losses.Sigmoid(1.0),
+    losses.PseudoHuber(1.0, 0.5),
+    losses.Linear(1.0),
     losses.clip(losses.Logistic(1.0), 0.4),
+    losses.Softmax(1.0, 3),
     losses.TanhNetwork(1.0, (1.0, -0.5)),
 ]
+
+
+@pytest.fixture(params=["products", "fused", pytest.param("cuda", marks=needs_cuda)])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A device: torch's processor tensors, by products or by the fused kernels in triton's interpreter, or CUDA."""
+    if request.param == "cuda":
+        return "cuda"
+    if request.param == "fused":
+        if torch.cuda.is_available():
+            pytest.skip("the kernels run on the device itself")
+        pytest.importorskip("triton", reason="the fused kernels need triton")
+        monkeypatch.setattr(device, "_compiles", lambda _: True)
+    return "cpu"
 
 
 def table(loss: losses.Loss, n: int = 3 * BLOCK + 17, d: int = 6) -> Records:
@@ -33,10 +56,11 @@ def table(loss: losses.Loss, n: int = 3 * BLOCK + 17, d: int = 6) -> Records:
     return Records(rows / (np.linalg.norm(rows, axis=1, keepdims=True) * 1.000001), labels, slots=n + 5)
 
 
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_run_on_a_device_is_a_run(loss: losses.Loss, dtype: str, place: str) -> None:
+def test_a_run_on_a_device_is_a_run(loss: losses.Loss, dtype: str, place: str, monkeypatch) -> None:
+    if place == "cpu":
+        monkeypatch.setattr(device, "STEPS", 8)
     records, steps = table(loss), 2 * device.STEPS + 3
     facts = {"regularization": 0.05, "dtype": dtype}
     scale = {"step_size": 0.4, "noise_variance": 1e-4, "steps": steps}
@@ -50,7 +74,6 @@ def test_a_run_on_a_device_is_a_run(loss: losses.Loss, dtype: str, place: str) -
     assert (start == 1).all()
 
 
-@pytest.mark.parametrize("place", PLACES)
 def test_sensitivity_on_a_device_stays_within_the_declared_slack(place: str) -> None:
     loss, rng = losses.Logistic(1.0), np.random.default_rng(4)
     n, d, worst = 900, 4, 0.0
@@ -66,8 +89,7 @@ def test_sensitivity_on_a_device_stays_within_the_declared_slack(place: str) -> 
         other[slot] = 0
 
         def total(r: np.ndarray, labels=labels, weights=weights) -> np.ndarray:
-            there = DeviceObjective(Records(r, labels), loss, regularization=0.0, device=place)
-            return there._gradient(torch.tensor(weights, device=place)).cpu().numpy() * n
+            return DeviceObjective(Records(r, labels), loss, regularization=0.0, device=place).gradient(weights) * n
 
         worst = max(worst, float(np.linalg.norm(total(rows) - total(other))))
     assert 0.9 < worst <= 1 + sensitivity_slack(records=n, dtype="float32")
@@ -124,8 +146,130 @@ def test_what_would_break_the_slack_is_refused() -> None:
     finally:
         torch.set_float32_matmul_precision(before)
 
-    class Two(Group):
-        size = 2
 
-    with joined(Two()), pytest.raises(InvalidParameter, match="several processes"):
-        DeviceObjective(table(loss), loss, regularization=0.1, device="cpu")
+@pytest.mark.parametrize("name", ["meta", "gpu", "cuda:99"])
+def test_a_device_that_is_not_there_is_one_clear_error(name: str) -> None:
+    loss = losses.Logistic(1.0)
+    with pytest.raises(InvalidParameter, match=r"device must be|no CUDA device 99"):
+        DeviceObjective(table(loss), loss, regularization=0.1, device=name)
+
+
+@pytest.mark.parametrize("width", [1, 4, 30, 101])
+def test_the_fused_kernel_is_the_sum_in_float64(place: str, width: int) -> None:
+    """Each loss at scores far and near, rows of every alignment; the oracle is the definition, in float64."""
+    rng = np.random.default_rng(width)
+    for loss in LOSSES[:5]:
+        records = table(loss, n=2 * BLOCK + 3, d=width)
+        for scale in (0.1, 300.0):
+            weights = rng.standard_normal((1, width)) * scale
+            rows = records.features.astype(float)
+            slopes = loss.derivative(rows @ weights.T, records.labels, np)
+            exact = slopes.T @ rows / len(rows) + 0.05 * weights
+            there = DeviceObjective(records, loss, regularization=0.05, device=place)
+            assert np.abs(there.gradient(weights) - exact).max() < 2e-6 * (1 + scale)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3, 7])
+def test_however_the_blocks_are_shared_out_the_sum_is_theirs(place: str, blocks: int, monkeypatch) -> None:
+    """Several blocks for a program, more sums than the update adds by itself, and a process without rows."""
+    loss = losses.Logistic(1.0)
+    records, weights = table(loss, n=blocks * BLOCK), np.ones((1, 6))
+    records = Records(records.features[: blocks * BLOCK], records.labels[: blocks * BLOCK])
+    exact = Objective(records, loss, regularization=0.05, dtype="float64").gradient(weights)
+
+    def gradient() -> np.ndarray:
+        return DeviceObjective(records, loss, regularization=0.05, device=place).gradient(weights)
+
+    monkeypatch.setattr(device, "_AT_ONCE", 2)
+    for programs, most in ((1, 64), (8, 1), (8, 64)):
+        monkeypatch.setattr(device, "_PROGRAMS", programs)
+        monkeypatch.setattr(device, "_PARTS_MOST", most)
+        assert np.abs(gradient() - exact).max() < 1e-7
+        there = DeviceObjective(records, loss, regularization=0.05, device=place)
+        stepped = there.descend(weights, iter([np.full((2, 1, 6), 0.5)]), step_size=0.25)
+        middle = weights - 0.25 * exact + 0.5
+        slope = Objective(records, loss, regularization=0.05, dtype="float64").gradient(middle)
+        assert np.abs(stepped - (middle - 0.25 * slope + 0.5)).max() < 1e-7
+
+    class Part(Group):
+        """One of three processes; what they send is added up here."""
+
+        size = 3
+
+        def add_up(self, part) -> None:
+            sent.append(part.clone())
+
+    sent: list = []
+    for rank in range(3):
+        part = Part()
+        part.rank = rank
+        with joined(part):
+            gradient()
+    total = sum(part.cpu().numpy().reshape(1, -1)[:, :6] for part in sent) / records.slots
+    assert np.abs(total + 0.05 * weights - exact).max() < 1e-7
+
+
+def test_a_slope_keeps_its_bound_whatever_the_score(place: str) -> None:
+    """The declared sensitivity rests on it: scores far beyond exp's range, and beyond float32's."""
+    for loss in (losses.Logistic(1.0), losses.Sigmoid(1.0), losses.PseudoHuber(1.0, 0.5), losses.Linear(1.0)):
+        bound = loss.constants.lipschitz * (1 + 2.0**-21)
+        for score in (0.0, 1e-30, 1.7, 88.0, 1e4, 1e19, 3e38, np.inf):
+            for label in (-1.0, 1.0):
+                for sign in (-1.0, 1.0):
+                    one = Records(np.ones((1, 1), np.float32), np.array([label]))
+                    there = DeviceObjective(one, loss, regularization=0.0, device=place)
+                    slope = there.gradient(np.array([[sign * score]]))
+                    assert abs(slope) <= bound or (np.isnan(slope) and np.isinf(score))
+
+
+COMPILE = """
+import os, re, subprocess, sys
+from collections import Counter
+from pathlib import Path
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from noisygd_delete.gradient.device import tile
+from noisygd_delete.gradient.fused_device import add_blocks, update
+folder, target = Path(sys.argv[1]), GPUTarget("cuda", int(sys.argv[2]), 32)
+tool = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
+
+def compiled(kernel, types, constants, warps):
+    names = dict.fromkeys(constants, "constexpr")
+    aligned = {(k,): [["tt.divisibility", 16]] for k, kind in enumerate(types.values()) if kind[0] == "*"}
+    source = ASTSource(kernel, signature={**types, **names}, constexprs=constants, attrs=aligned)
+    made = triton.compile(source, target=target, options={"num_warps": warps})
+    (folder / "cubin").write_bytes(made.asm["cubin"])
+    used = subprocess.run([tool, "-res-usage", folder / "cubin"], capture_output=True, text=True, check=True).stdout
+    registers, stack = map(int, re.search(r"REG:(\\d+) STACK:(\\d+)", used).groups())
+    return registers, stack, Counter(re.findall(r"ld\\.global\\S*", made.asm["ptx"]))
+
+float32, float64 = "*fp32", "*fp64"
+for width in (4, 30, 100, 108, 784, 1024, 2048):
+    facts = tile(width)
+    types = {"rows": float32, "labels": float32, "weights": float32, "partials": float64, "blocks": "i32", "delta": "fp32", "limit": "fp32"}
+    for kind in range(4):
+        constants = {**facts, "KIND": kind, "BLOCK": 256, "EACH": 4}
+        warps = constants.pop("num_warps")
+        registers, stack, loads = compiled(add_blocks, types, constants, warps)
+        assert stack == 0, (width, stack)
+        assert registers <= 128, (width, registers)
+        whole = facts["AT_ONCE"] * facts["WIDE"] // (32 * warps * 4)  # of 16 bytes, for each thread, to read a tile once
+        assert whole <= loads["ld.global.v4.b32"] <= whole + 4, (width, loads)
+types = dict.fromkeys(["theta", "single", "partials", "noise"], float64) | {"single": float32, "turns": "*i64", "facts": float64, "parts": "i32"}
+registers, stack, loads = compiled(update, types, {"WIDTH": 100, "STRIDE": 100, "COLUMNS": 16, "AT_ONCE": 128}, 4)
+assert stack == 0
+print("compiled")
+"""
+
+
+@pytest.mark.parametrize("architecture", [80, 90])
+def test_the_kernels_compile_for_devices_without_spills_and_read_a_row_once(tmp_path: Path, architecture: int) -> None:
+    """What can be said without a device: the machine code keeps a tile in registers, and loads it once, 16 bytes at a time."""
+    pytest.importorskip("triton", reason="the fused kernels need triton")
+    (tmp_path / "program.py").write_text(COMPILE)
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    environment |= {"PYTHONPATH": str(Path(__file__).parents[1]), "TRITON_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path), str(architecture)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "compiled\n", done.stderr

@@ -99,13 +99,15 @@ import numpy as np
 from noisygd_delete import Curator
 from noisygd_delete.distributed import joined
 from noisygd_delete.errors import AssumptionViolated
+from noisygd_delete.gradient.device import on
 from tests.test_distributed import big_plan, table
 with joined() as group:
-    for kind in ("published", "minimiser", "secure"):
+    for kind in ("published", "minimiser", "device", "secure"):
         rng = None if kind == "secure" else np.random.default_rng(5 + group.rank)  # process 0's is used
-        curator = Curator(table(3000), big_plan(kind))
-        curator.learn(rng=rng)
-        curator.delete([3, 2900], rng=rng)
+        with on("cpu:0" if kind == "device" else "cpu"):
+            curator = Curator(table(3000), big_plan(kind))
+            curator.learn(rng=rng)
+            curator.delete([3, 2900], rng=rng)
         np.save(f"{sys.argv[1]}/{kind}-{group.rank}.npy", curator.model.weights)
     longer = table(3000)
     longer._features[2900] *= 3  # among the second process's rows
@@ -128,7 +130,7 @@ def big_plan(start: str):
 def test_two_processes_do_the_work_of_one(tmp_path: Path) -> None:
     (tmp_path / "spmd.py").write_text(SPMD)
     launch(tmp_path / "spmd.py", tmp_path)
-    for kind in ("published", "minimiser", "secure"):
+    for kind in ("published", "minimiser", "device", "secure"):
         first, second = (np.load(tmp_path / f"{kind}-{rank}.npy") for rank in range(2))
         assert (first == second).all()
         alone, rng = Curator(table(3000), big_plan(kind)), np.random.default_rng(5)

@@ -3,13 +3,12 @@
 Compiled by numba (the extra `fast`), for float32 rows; where it does not serve, `blocks` has matrix products for every loss.
 
 What the declared sensitivity (rounding.py) rests on: a row's score depends on that row alone; |∂ℓ/∂z| keeps its bound
-whatever the error of tanh, which is clamped; a block's sum depends on that block alone. The order of addition does not
+whatever the error of tanh, for it is clamped; a block's sum depends on that block alone. The order of addition does not
 depend on threads, so neither does the result, bit for bit.
 """
 
 from __future__ import annotations
 
-import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -27,14 +26,14 @@ LEAST = 1 << 20  # numbers in a table worth loading a compiler for
 _PARALLEL = 1 << 22  # numbers in a table worth waking a second thread for
 _TASKS = 8  # for each thread
 
-_KINDS: dict[type[Loss], int] = {Logistic: 0, Sigmoid: 1, PseudoHuber: 2, Linear: 3}  # as in fused.py
+_KINDS: dict[type[Loss], int] = {Logistic: 0, Sigmoid: 1, PseudoHuber: 2, Linear: 3}  # as in fused.py, fused_device.py
 
 
 def serves(loss: Loss, rows: NDArray[Any], dtype: str) -> bool:
     """Whether the compiled kernel is there for this loss and table: a function of public facts."""
     return (
         dtype == "float32"
-        and type(_base(loss)) in _KINDS
+        and slope_of(loss) is not None
         and rows.size >= LEAST
         and rows.flags.c_contiguous
         and _compiles()
@@ -45,9 +44,9 @@ class Kernel:
     """Σ_x ∇ℓ(θ; x) over the rows of one table. Holds views of rows and labels, and room for the partial sums."""
 
     def __init__(self, rows: NDArray[np.float32], labels: NDArray[np.float32], loss: Loss, own: range) -> None:
-        base = _base(loss)
-        limit = loss.limit / loss.radius if isinstance(loss, Clipped) else math.inf
-        self._slope = _KINDS[type(base)], np.float32(getattr(base, "delta", 1.0)), np.float32(limit)
+        slope = slope_of(loss)
+        assert slope is not None
+        self._slope = slope[0], np.float32(slope[1]), np.float32(slope[2])
         self._rows, self._flat, self._labels = rows, rows.reshape(-1), labels
         self._own, spans = own, -(-len(own) // SPAN)
         self._sums = np.zeros((spans, rows.shape[1]))
@@ -76,9 +75,12 @@ class Kernel:
         return in_a_tree(self._sums, self._sums.shape[1:])[None]
 
 
-def _base(loss: Loss) -> Loss:
+def slope_of(loss: Loss) -> tuple[int, float, float] | None:
+    """Which ∂ℓ/∂z of the fused kernels is that of the loss, its δ, and the bound it is clamped to; None: none of them."""
     base: Loss = loss.base if isinstance(loss, Clipped) else loss
-    return base
+    if type(base) not in _KINDS:
+        return None
+    return _KINDS[type(base)], getattr(base, "delta", 1.0), loss.constants.lipschitz / loss.radius
 
 
 @cache
