@@ -9,14 +9,16 @@ from collections.abc import Callable
 import numpy as np
 
 from noisygd_delete import Records, losses
-from noisygd_delete.gradient import Objective, kernel
+from noisygd_delete.gradient import Objective, device, kernel
+from noisygd_delete.gradient.device import DeviceObjective
 from noisygd_delete.noise import SecureNoise
-from noisygd_delete.noisygd import run
+from noisygd_delete.noisygd import run, run_in_blocks
 
 from . import datasets, report
 from .timing import ratio, rounds
 
 STEPS = 4  # in one timing: a step includes its noise and its update
+STEPS_ON_A_DEVICE = 8 * device.STEPS  # so many that the capture of a graph, once a run, weighs little
 
 
 def random_table(rows: int, features: int, classes: int = 0) -> Records:
@@ -82,6 +84,68 @@ def measure(name: str, records: Records, loss: losses.Loss, repeats: int) -> lis
     ]
 
 
+def measure_on_device(
+    name: str, records: Records, loss: losses.Loss, repeats: int, place: str, steps: int
+) -> list[str]:
+    """The same line for a device: its reading is torch's sum of the rows, its bare products are torch's."""
+    import torch
+
+    objective = DeviceObjective(records, loss, regularization=1e-3, device=place)
+    plain = DeviceObjective(records, loss, regularization=1e-3, device=place, fused=False)
+    weights, noise = np.random.default_rng(1).standard_normal(objective.shape), SecureNoise()
+    single = torch.tensor(weights, dtype=torch.float32, device=objective.device)
+    rows, few = plain.rows, max(1, steps // 16)
+    slopes = torch.ones((loss.outputs, len(rows)), device=objective.device)
+
+    def run_on(there: DeviceObjective) -> Callable[[], object]:
+        scale = {"step_size": 0.1, "noise_variance": 1e-6, "steps": steps, "noise": noise, "block": device.STEPS}
+        return lambda: run_in_blocks(weights, there.descend, **scale)
+
+    def repeated(work: Callable[[], torch.Tensor]) -> Callable[[], object]:
+        def calls() -> None:
+            for _ in range(few):
+                last = work()
+            last.sum().cpu()  # waits for the device
+
+        return calls
+
+    times = rounds(
+        {
+            "read": (repeated(rows.sum), few),
+            "step": (run_on(objective), steps),
+            "products": (run_on(plain), steps),
+            "bare": (repeated(lambda: rows @ single.T + (slopes @ rows).sum()), few),
+        },
+        repeats,
+    )
+    size = f"{records.slots:,} × {records.features.shape[1]}"
+    path = f"{objective.device.type}, {'fused' if objective.fused else 'products'}"
+    return [
+        name,
+        loss.name,
+        size,
+        path,
+        "-",
+        *(f"{ratio(times, column, 'read'):.2f}" for column in ("step", "products", "bare")),
+    ]
+
+
+def _cuda() -> bool:
+    try:
+        import torch
+    except ImportError:
+        return False
+    return torch.cuda.is_available()
+
+
+def _device() -> str:
+    if not _cuda():
+        return "No CUDA device was at hand."
+    import torch
+
+    return f"CUDA: {torch.cuda.get_device_name()}, where a reading is torch's sum of the rows."
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks kernel")
     parser.add_argument("--repeats", type=int, default=41)
@@ -95,6 +159,13 @@ def main(arguments: list[str]) -> None:
         lines.append(measure("random", wide, loss, chosen.repeats))
     images = random_table(10**5 // scale, 784, classes=10)
     lines.append(measure("random, ten classes", images, losses.Softmax(1.0, classes=10), max(5, chosen.repeats // 3)))
+    if _cuda():
+        for loss in (losses.Logistic(1.0), losses.PseudoHuber(1.0), losses.clip(losses.Logistic(1.0), 0.5)):
+            lines.append(measure_on_device("random", wide, loss, chosen.repeats, "cuda", STEPS_ON_A_DEVICE))
+        softmax = losses.Softmax(1.0, classes=10)
+        lines.append(
+            measure_on_device("random, ten classes", images, softmax, chosen.repeats, "cuda", STEPS_ON_A_DEVICE)
+        )
     header = [
         "table",
         "loss",
@@ -108,11 +179,11 @@ def main(arguments: list[str]) -> None:
     body = f"""\
 A step of Noisy-GD (gradient, noise, update) over one reading of the table (a compiled sum of its numbers, by as many threads),
 interleaved in one run; medians of {chosen.repeats}. "By products": the same step without the compiler. Adult fits in the
-processor's cache, so its reading is a reading of cache. OMP_NUM_THREADS={os.environ.get("OMP_NUM_THREADS", "unset")}.
+processor's cache, so its reading is a reading of cache. {_device()} OMP_NUM_THREADS={os.environ.get("OMP_NUM_THREADS", "unset")}.
 
 {report.table(header, lines)}"""
     if not chosen.quick:
         command = " ".join(["python -m benchmarks kernel", *arguments])
         print(report.write("kernel", "Time of a step over the time of a reading", command, body, measured))
     print(body)
-    print("step / read: " + ", ".join(f"{line[0]} {line[1]} {line[2]} {line[5]}" for line in lines))
+    print("step / read: " + ", ".join(f"{line[0]} {line[1]} {line[2]} {line[3]} {line[5]}" for line in lines))

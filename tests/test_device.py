@@ -45,7 +45,7 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
         if torch.cuda.is_available():
             pytest.skip("the kernels run on the device itself")
         pytest.importorskip("triton", reason="the fused kernels need triton")
-        monkeypatch.setattr(device, "_compiles", lambda _: True)
+        monkeypatch.setattr(device, "_agrees", lambda _: True)
     return "cpu"
 
 
@@ -220,6 +220,38 @@ def test_a_slope_keeps_its_bound_whatever_the_score(place: str) -> None:
                     there = DeviceObjective(one, loss, regularization=0.0, device=place)
                     slope = there.gradient(np.array([[sign * score]]))
                     assert abs(slope) <= bound or (np.isnan(slope) and np.isinf(score))
+
+
+def test_the_fused_kernel_is_tried_against_products_before_it_is_used(monkeypatch) -> None:
+    """A kernel that is wrong, or does not compile, is left alone, with a warning."""
+    if torch.cuda.is_available():
+        place = torch.device("cuda", 0)
+        assert device._agrees(place)
+        return
+    pytest.importorskip("triton", reason="the fused kernels need triton")
+    place = torch.device("cpu")
+    assert device._tried(place)
+    assert not device._agrees(place)  # where there is nothing to compile for
+
+    class Pretended:
+        type = "cuda"
+
+    right, tried = device.slope_of, device._tried
+    monkeypatch.setattr(device, "_tried", lambda _: tried(place))
+    for wrong, message in ((7.0, "disagrees"), ("δ", "does not run")):
+        device._agrees.cache_clear()
+        monkeypatch.setattr(device, "slope_of", lambda loss, wrong=wrong: (right(loss)[0], wrong, 0.3))
+        with pytest.warns(UserWarning, match=message):
+            assert not device._agrees(Pretended())
+
+
+def test_the_benchmark_of_a_device_measures_it(place: str, monkeypatch) -> None:
+    from benchmarks.kernel import measure_on_device
+
+    monkeypatch.setattr(device, "STEPS", 4)
+    line = measure_on_device("small", table(losses.Logistic(1.0)), losses.Logistic(1.0), 2, place, 8)
+    assert all(float(ratio) > 0 for ratio in line[5:])
+    assert line[3].startswith(place)
 
 
 COMPILE = """

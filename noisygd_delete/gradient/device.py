@@ -8,6 +8,7 @@ its own rows, and the sums are added up by one all-reduce a step, on the devices
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from .. import distributed
 from ..errors import AssumptionViolated, InvalidParameter, MissingDependency, choice
-from ..losses.base import Loss
+from ..losses import Linear, Logistic, Loss, PseudoHuber, Sigmoid
 from ..records import Records
 from .kernel import slope_of
 from .rounding import BLOCK, DTYPES
@@ -59,10 +60,27 @@ class DeviceObjective:
     One reading of the rows a step for one-output losses in float32 on CUDA, by the fused kernel; elsewhere two matrix
     products, a block's sum being one product of a batch, in the table's dtype. Blocks are added in float64. TF32 would break
     the declared slack, so it is refused.
+
+    Args:
+        dtype: of the arithmetic inside a block.
+        fused: None: the fused kernel where it serves, once it has agreed with products on this device; True and False, for
+            comparisons: by it, by products.
+
+    Raises:
+        MissingDependency: torch is not installed.
+        AssumptionViolated: torch may use TF32.
+        InvalidParameter: there is no such device here.
     """
 
     def __init__(
-        self, records: Records, loss: Loss, *, regularization: float, dtype: str = "float32", device: str = "cuda"
+        self,
+        records: Records,
+        loss: Loss,
+        *,
+        regularization: float,
+        dtype: str = "float32",
+        device: str = "cuda",
+        fused: bool | None = None,
     ) -> None:
         try:
             import torch
@@ -78,9 +96,8 @@ class DeviceObjective:
         slots, width = records.features.shape
         self.loss, self.slots, self.regularization = loss, slots, regularization
         self.shape = (loss.outputs, width)
-        self.fused = (
-            kind == "float32" and width <= _WIDEST and slope_of(loss) is not None and _compiles(self.device.type)
-        )
+        served = kind == "float32" and width <= _WIDEST and slope_of(loss) is not None
+        self.fused = served and (_agrees(self.device) if fused is None else fused)
         own = self.group.rows(slots, BLOCK)
         self.blocks = -(-len(own) // BLOCK)
         filled, classes = self.blocks * BLOCK, loss.label_kind == "class"
@@ -313,12 +330,35 @@ def _multiprocessors(device: Any) -> int:
 
 
 @cache
-def _compiles(device_type: str) -> bool:
-    """Whether there is a compiler of kernels for such a device."""
-    if device_type != "cuda":
+def _agrees(device: Any) -> bool:
+    """Whether the fused kernel compiles for a device and gives there what products give: tried once in a process.
+
+    A wrong gradient would be a wrong guarantee, and compilers and devices are many.
+    """
+    if device.type != "cuda":
         return False
     try:
-        from . import fused_device  # noqa: F401
+        return _tried(device)
     except ImportError:
         return False
+    except Exception as error:  # whatever a compiler may raise: products serve as well
+        warnings.warn(f"the fused kernel does not run here, so a step reads the rows twice: {error}", stacklevel=2)
+        return False
+
+
+def _tried(device: Any) -> bool:
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((3 * BLOCK + 1, 7)) / 7
+    records = Records(rows, rng.choice([-1.0, 1.0], len(rows)))
+    weights, noise = 9 * rng.standard_normal((1, 7)), rng.standard_normal((3, 1, 7))
+    for loss in (Logistic(1.0), Sigmoid(1.0), PseudoHuber(1.0, 0.5), Linear(1.0)):
+        with distributed.joined(distributed.Group()):
+            fused, products = (
+                DeviceObjective(records, loss, regularization=0.1, device=str(device), fused=way).descend(
+                    weights, iter([noise]), step_size=0.5
+                )
+                for way in (True, False)
+            )
+        if not np.abs(fused - products).max() < 1e-5:
+            raise ArithmeticError(f"it disagrees with products on loss {loss.name!r}")
     return True

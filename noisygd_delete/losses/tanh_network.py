@@ -75,6 +75,9 @@ class TanhNetwork(Loss):
         return signs * ((xp.tanh(margin * 0.5) - 1) * 0.5) * ((1 - hidden**2) * outer)
 
     def _outer(self, scores: Array, xp: Any) -> Array:
-        """The outer weights as an array beside `scores`: same dtype, same device (numpy 1 arrays have none)."""
+        """The outer weights as an array beside `scores`: same dtype, same device (numpy 1 arrays have none).
+
+        Filled there, not copied there: a copy from the host cannot be part of a CUDA graph.
+        """
         place = {"device": scores.device} if hasattr(scores, "device") else {}
-        return xp.asarray(self.outer_weights, dtype=scores.dtype, **place)
+        return xp.concatenate([xp.full((1,), weight, dtype=scores.dtype, **place) for weight in self.outer_weights])
