@@ -135,6 +135,14 @@ class History:
         parts = Counter(stretches(self._events, present_from=start, erased_at=None, observed=seen))
         return self._total("dp", world, parts, seen)
 
+    def dp_cumulative_of_each(self) -> list[Guarantee]:
+        """What all releases up to each one reveal about a record present since the start, in one pass."""
+        growing, totals = type(self)(self.plan), []
+        for event in self._events:
+            growing.record(event)
+            totals.append(growing.dp_cumulative())
+        return totals
+
     def deletion(
         self,
         present_from: int = 1,

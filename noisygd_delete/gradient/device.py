@@ -97,7 +97,7 @@ class DeviceObjective:
         self.loss, self.slots, self.regularization = loss, slots, regularization
         self.shape = (loss.outputs, width)
         served = kind == "float32" and width <= _WIDEST and slope_of(loss) is not None
-        self.fused = served and (_agrees(self.device) if fused is None else fused)
+        self.fused = served and (all(self.group.gather(_agrees(self.device))) if fused is None else fused)
         own = self.group.rows(slots, BLOCK)
         self.blocks = -(-len(own) // BLOCK)
         filled, classes = self.blocks * BLOCK, loss.label_kind == "class"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..accountant import Accountant, Event
 from ..errors import NoisyGDDeleteError
+from ..guarantee import Guarantee
 from ..guarantees import convex, sharp
 from ..plan import Plan
 
@@ -20,7 +21,7 @@ POINTS = 160
 
 @dataclass(frozen=True)
 class BurnDown:
-    """Cost to a record still there, after each release: (ε at δ) of that release alone and of all so far."""
+    """Cost to a record still there, after each release: ε at δ, rounding slack included, of that release alone and of all so far."""
 
     release: Curve
     single: Curve
@@ -61,12 +62,13 @@ class Utility:
 
 
 def burn_down(accountant: Accountant, plan: Plan, delta: float) -> BurnDown:
-    numbers = range(1, len(accountant.events) + 1)
-    growing = [Accountant(plan, accountant.events[:number]) for number in numbers]
+    def epsilons(guarantees: Sequence[Guarantee]) -> Curve:
+        return np.array([guarantee.with_slack().epsilon(delta) for guarantee in guarantees])
+
     return BurnDown(
-        release=np.array(numbers, float),
-        single=np.array([accountant.dp(number).epsilon(delta) for number in numbers]),
-        cumulative=np.array([ahead.dp_cumulative().epsilon(delta) for ahead in growing]),
+        release=np.arange(1.0, len(accountant.events) + 1),
+        single=epsilons(accountant.dp_of_each()),
+        cumulative=epsilons(accountant.dp_cumulative_of_each()),
         allowed=_allowed(plan, delta) if plan.releases > 1 else None,
     )
 

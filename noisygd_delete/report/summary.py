@@ -35,7 +35,8 @@ def store_report(
     delta = plan.budget.shown_delta if delta is None else delta
     order = plan.budget.order or 10.0
     dates = list(times) if times is not None else [None] * len(accountant.events)
-    growing = [Accountant(plan, accountant.events[:number]) for number in range(1, len(accountant.events) + 1)]
+    course = curves.burn_down(accountant, plan, delta)
+    told = zip(accountant.events, dates, course.single, course.cumulative, strict=True)
     rows = [
         {
             "release": number,
@@ -43,18 +44,18 @@ def store_report(
             "kind": event.kind,
             "steps": event.steps,
             "edits": event.edits,
-            "single": accountant.dp(number).with_slack().epsilon(delta),
-            "cumulative": ahead.dp_cumulative().with_slack().epsilon(delta),
+            "single": float(single),
+            "cumulative": float(cumulative),
         }
-        for number, (event, when, ahead) in enumerate(zip(accountant.events, dates, growing, strict=True), start=1)
+        for number, (event, when, single, cumulative) in enumerate(told, start=1)
     ]
     pictures: dict[str, str | None] = {"budget": None, "cost": None, "utility": None, "forgetting": None, "audit": None}
     if rows:
-        pictures["budget"] = plots.burn_down(curves.burn_down(accountant, plan, delta), delta)
+        pictures["budget"] = plots.burn_down(course, delta)
         pictures["cost"] = plots.costs(curves.costs(accountant, plan))
-        course = curves.utility(accountant, plan)
-        if course is not None and len(course.release):
-            pictures["utility"] = plots.utility(course)
+        excess = curves.utility(accountant, plan)
+        if excess is not None and len(excess.release):
+            pictures["utility"] = plots.utility(excess)
     decay = curves.forgetting(plan)
     if decay is not None:
         pictures["forgetting"] = plots.forgetting(decay)

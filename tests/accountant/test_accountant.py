@@ -52,6 +52,13 @@ def test_dp_of_each_is_dp_of_every_release_in_one_pass():
     assert accountant.dp_of_each(2) == each[-2:]
 
 
+def test_dp_cumulative_of_each_is_the_total_after_every_release_in_one_pass():
+    events = [PHI, LEARN, UNLEARN, UNLEARN, RELEARN, UNLEARN]
+    prefixes = [Accountant(events=events[:number]).dp_cumulative() for number in range(1, 7)]
+    assert Accountant(events=events).dp_cumulative_of_each() == prefixes
+    assert [part.renyi(4) for part in prefixes] == sorted(part.renyi(4) for part in prefixes)
+
+
 def test_deletion_of_each_is_the_deletion_by_every_release_in_one_pass():
     solved = Mechanism("sharp", 100, 0.3, 0.05, 0.4, 1.0, start="minimiser", gradient_tolerance=1e-4, warm=True)
     warm = [Event("relearn", 9, 0, solved), Event("unlearn", 4, 1, solved), Event("unlearn", 5, 1, solved)]
@@ -282,7 +289,8 @@ QUERIES = dict(
     cumulative=lambda a: a.dp_cumulative(), part=lambda a: a.dp_cumulative(range(1, len(a.events), 3), present_from=5),
     deletion=lambda a: a.deletion(7, len(a.events) // 2),
     seen=lambda a: a.deletion(7, len(a.events) // 2, range(2, len(a.events), 5)),
-    each=lambda a: a.deletion_of_each(), adaptive=lambda a: a.deletion_adaptive(3),
+    each=lambda a: a.deletion_of_each(), totals=lambda a: a.dp_cumulative_of_each(),
+    adaptive=lambda a: a.deletion_adaptive(3),
     what_if=lambda a: a.what_if(a.events[-1]).dp_cumulative(), report=lambda a: report(a, models_seen=3).text(),
 )
 def lines_run(query, accountant):
