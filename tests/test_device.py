@@ -154,6 +154,16 @@ def test_a_device_that_is_not_there_is_one_clear_error(name: str) -> None:
         DeviceObjective(table(loss), loss, regularization=0.1, device=name)
 
 
+def test_rows_that_do_not_fit_are_one_clear_error(monkeypatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+
+    loss = losses.Logistic(1.0)
+    monkeypatch.setattr(torch, "zeros", full)
+    with pytest.raises(InvalidParameter, match="do not fit on cpu; share them"):
+        DeviceObjective(table(loss), loss, regularization=0.1, device="cpu")
+
+
 @pytest.mark.parametrize("width", [1, 4, 30, 101])
 def test_the_fused_kernel_is_the_sum_in_float64(place: str, width: int) -> None:
     """Each loss at scores far and near, rows of every alignment; the oracle is the definition, in float64."""
@@ -289,7 +299,7 @@ for width in (4, 30, 100, 108, 784, 1024, 2048):
         whole = facts["AT_ONCE"] * facts["WIDE"] // (32 * warps * 4)  # of 16 bytes, for each thread, to read a tile once
         assert whole <= loads["ld.global.v4.b32"] <= whole + 4, (width, loads)
 types = dict.fromkeys(["theta", "single", "partials", "noise"], float64) | {"single": float32, "turns": "*i64", "facts": float64, "parts": "i32"}
-registers, stack, loads = compiled(update, types, {"WIDTH": 100, "STRIDE": 100, "COLUMNS": 16, "AT_ONCE": 128}, 4)
+registers, stack, loads = compiled(update, types, {"WIDTH": 100, "STRIDE": 100, "COLUMNS": 16, "AT_ONCE": 256}, 8)
 assert stack == 0
 print("compiled")
 """

@@ -30,7 +30,7 @@ _WIDEST = 2048  # features of a row that the fused kernel holds in registers
 _TILE = 4096  # numbers of a tile of rows
 _PROGRAMS = 8  # of the fused kernel, for each multiprocessor
 _EACH_MOST = 64  # blocks that a program adds one after another, as rounding.py has it
-_COLUMNS, _AT_ONCE = 16, 128  # weights and sums that a program of the update holds
+_COLUMNS, _AT_ONCE = 16, 256  # weights and sums that a program of the update holds
 _PARTS_MOST = _AT_ONCE * 64  # sums that the update adds by itself: 64 one after another, then a tree
 
 _chosen: list[str] = []
@@ -69,7 +69,7 @@ class DeviceObjective:
     Raises:
         MissingDependency: torch is not installed.
         AssumptionViolated: torch may use TF32.
-        InvalidParameter: there is no such device here.
+        InvalidParameter: there is no such device here, or the rows do not fit on it.
     """
 
     def __init__(
@@ -102,8 +102,14 @@ class DeviceObjective:
         self.blocks = -(-len(own) // BLOCK)
         filled, classes = self.blocks * BLOCK, loss.label_kind == "class"
         stride = tile(width)["STRIDE"] if self.fused else width
-        self.rows = torch.zeros((filled, stride), dtype=self.kind, device=self.device)
-        self.labels = torch.zeros(filled, dtype=torch.int64 if classes else self.kind, device=self.device)
+        try:
+            self.rows = torch.zeros((filled, stride), dtype=self.kind, device=self.device)
+            self.labels = torch.zeros(filled, dtype=torch.int64 if classes else self.kind, device=self.device)
+        except torch.cuda.OutOfMemoryError as error:
+            raise InvalidParameter(
+                f"{filled:,} rows of {stride} numbers do not fit on {self.device}; share them among several processes with a "
+                "device each, or use 'cpu', which reads a table of any size"
+            ) from error
         for first in range(0, len(own), 64 * BLOCK):  # rows of a file are never copied as a whole on the host
             here = slice(first, min(first + 64 * BLOCK, len(own)))
             part = slice(own.start + here.start, own.start + here.stop)
@@ -256,7 +262,7 @@ class FusedSteps(Steps):
 
         update[(len(self._turn),)](
             self.theta, self._single, self._total, self._noise, self._turn, self._facts, len(self._total),
-            WIDTH=self.theta.shape[1], STRIDE=self._total.shape[2], COLUMNS=_COLUMNS, AT_ONCE=_AT_ONCE,
+            WIDTH=self.theta.shape[1], STRIDE=self._total.shape[2], COLUMNS=_COLUMNS, AT_ONCE=_AT_ONCE, num_warps=8,
         )  # fmt: skip
 
 
