@@ -154,6 +154,52 @@ def test_a_device_that_is_not_there_is_one_clear_error(name: str) -> None:
         DeviceObjective(table(loss), loss, regularization=0.1, device=name)
 
 
+class FromTheHost(losses.Logistic):
+    """A planted fault: a constant is copied over in every step."""
+
+    def derivative(self, scores, labels, xp):
+        return super().derivative(scores, labels, xp) * xp.asarray([1.0], dtype=scores.dtype)
+
+
+class WaitsForTheHost(losses.Logistic):
+    """Another: a decision on the host about a number on the device."""
+
+    def derivative(self, scores, labels, xp):
+        return super().derivative(scores, labels, xp) * (1.0 if scores.max() < 1e9 else 0.0)
+
+
+def operations_of_a_step(loss: losses.Loss) -> set[str]:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    seen: set[str] = set()
+
+    class Recording(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+            seen.add(function.overloadpacket.__name__)
+            return function(*arguments, **(keywords or {}))
+
+    steps = device.Steps(DeviceObjective(table(loss), loss, regularization=0.1, device="cpu"), 0.1)
+    with torch.no_grad(), Recording():
+        steps.step()
+    return seen
+
+
+# copies from the host and answers to it: neither may be part of a CUDA graph
+HOST = {"lift_fresh", "_local_scalar_dense", "nonzero", "masked_select", "item", "is_nonzero", "equal"}
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, losses.OneVsRest(1.0, 3)], ids=lambda loss: loss.name)
+def test_a_step_neither_waits_for_the_host_nor_copies_from_it(loss: losses.Loss) -> None:
+    seen = operations_of_a_step(loss)
+    assert {"bmm", "index_select", "sub_"} <= seen
+    assert not seen & HOST
+
+
+def test_a_step_that_would_break_a_graph_is_seen() -> None:
+    assert "lift_fresh" in operations_of_a_step(FromTheHost(1.0))
+    assert "_local_scalar_dense" in operations_of_a_step(WaitsForTheHost(1.0))
+
+
 def test_rows_that_do_not_fit_are_one_clear_error(monkeypatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise torch.cuda.OutOfMemoryError("CUDA out of memory")
