@@ -45,7 +45,7 @@ class PreciseObjective:
         """L_D(θ) and ∇L_D(θ) from one pass over the rows."""
         fit, total = np.zeros(1), np.zeros(self.shape)
         for rows, labels in self._chunks():
-            scores = rows @ weights.T
+            scores = np.asfortranarray(rows @ weights.T)  # as objective.py has it
             fit += self.loss.value(scores, labels, np).sum()
             total += self.loss.derivative(scores, labels, np).T @ rows
         summed = self._group.total(np.append(total, fit))

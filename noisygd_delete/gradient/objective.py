@@ -20,7 +20,7 @@ from .kernel import Kernel, serves
 from .mapped import windows
 from .rounding import BLOCK, DTYPES, SPAN, in_a_tree
 
-_CELLS = 1 << 20  # scores held at a time
+_CELLS = 1 << 20  # scores, or numbers of rows, handled at a time: both products read them from cache
 
 Weights = NDArray[np.float64]
 
@@ -68,9 +68,9 @@ class Objective:
         return in_a_tree(parts, stacked.shape).reshape(weights.shape)
 
     def _parts(self, columns: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Rows and labels of this process, so many at a time that their scores are few."""
-        most = SPAN
-        while most > BLOCK and most * columns > _CELLS:
+        """Rows and labels of this process, so many at a time that they and their scores stay in cache."""
+        most, numbers = SPAN, max(columns, self.shape[1])
+        while most > BLOCK and most * numbers > _CELLS:
             most //= 2
         for part in windows(self._rows, self._own.start, self._own.stop, most):
             yield self._rows[part].astype(self._kind, copy=False), self._labels[part]
@@ -79,7 +79,10 @@ class Objective:
         outputs, width = self.shape
         scores = rows @ stacked.T
         models, whole = len(stacked) // outputs, len(rows) - len(rows) % BLOCK
-        repeated = labels if models == 1 else np.repeat(labels, models)
+        if models == 1:  # column by column: sums over the few outputs of a record run along the many records
+            scores, repeated = np.asfortranarray(scores), labels
+        else:
+            repeated = np.repeat(labels, models)
         slopes = self._loss.derivative(scores.reshape(-1, outputs), repeated, np).reshape(scores.shape)
         blocked = np.ascontiguousarray(slopes[:whole].T).reshape(len(stacked), -1, BLOCK).transpose(1, 0, 2)
         total: Weights = np.matmul(blocked, rows[:whole].reshape(-1, BLOCK, width)).sum(axis=0, dtype=np.float64)
