@@ -29,12 +29,14 @@ with joined() as group:
     for _ in range(repeats):
         group.gather(0)
         began = time.perf_counter(), time.process_time()
-        objective.gradient(weights)
+        for _ in range(8):
+            objective.gradient(weights)
         wall.append(time.perf_counter() - began[0])
         busy.append(time.process_time() - began[1])
         group.gather(0)
         began = time.perf_counter()
-        read()
+        for _ in range(8):
+            read()
         group.gather(0)
         bare.append(time.perf_counter() - began)
     if group.rank == 0:
