@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -263,7 +264,11 @@ def processes(repeats: int) -> str:
     )
 
 
-_NOTE = "Ratios of medians of interleaved runs on a shared machine of two processors. Part (a) is in kernel.md."
+_THREADS = os.environ.get("OMP_NUM_THREADS", "unset, so as many threads as processors unless the text says otherwise")
+_NOTE = (
+    "Ratios of medians of interleaved runs on a shared machine of two processors. Part (a) is in kernel.md. "
+    f"OMP_NUM_THREADS={_THREADS}."
+)
 
 PARTS: dict[str, tuple[str, Section]] = {
     "b": ("Against other engines", engines),
