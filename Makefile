@@ -19,7 +19,7 @@ test: $(READY)          ## the default suite
 	$(RUN) -m pytest -n 2 --dist loadfile
 
 long: $(READY)          ## the statistical suite
-	$(RUN) -m pytest -n 2 --dist loadfile -m long --table benchmarks/results/long-suite.md
+	$(RUN) -m pytest -n 2 --dist loadfile -m long --table=benchmarks/results/long-suite.md
 
 faults: $(READY)        ## every fault tried on the store, about ten minutes
 	$(RUN) -m tests.store.fault_table --out benchmarks/results/faults.md

@@ -54,7 +54,7 @@ def mnist() -> tuple[np.ndarray, np.ndarray]:
     return rows.astype(np.float32), digits
 
 
-# `--table FILE` writes what the tests recorded with `record_property("evidence", ...)`: the table of the long suite.
+# `--table=FILE` writes what the tests recorded with `record_property("evidence", ...)`: the table of the long suite.
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
