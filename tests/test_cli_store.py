@@ -275,6 +275,25 @@ def test_a_second_writer_is_told_so_and_may_wait(folder: Path, capsys) -> None:
     assert json.loads(output)["release"] == 2
 
 
+def test_a_device_is_chosen_or_refused_before_anything_changes(folder: Path, capsys, monkeypatch) -> None:
+    pytest.importorskip("torch", reason="a device needs torch")
+    from noisygd_delete.gradient.device import DeviceObjective
+
+    seen, descend = [], DeviceObjective.descend
+    monkeypatch.setattr(
+        DeviceObjective, "descend", lambda self, *a, **k: seen.append(self.device) or descend(self, *a, **k)
+    )
+    assert main(init()) == main(["learn", "store", "--device", "cpu:0"]) == 0
+    assert [str(place) for place in seen] == ["cpu:0"]
+    capsys.readouterr()
+    assert "no CUDA device 99" in complaint(capsys, "delete", "store", "identifier-001", "--device", "cuda:99")
+    monkeypatch.setenv("NOISYGD_DELETE_DEVICE", "gpu")
+    assert "device must be" in complaint(capsys, "delete", "store", "identifier-001")
+    assert call(capsys, "status", "store")["pending_edits"] == 0
+    assert call(capsys, "delete", "store", "identifier-001", "--device", "cpu")["release"] == 2
+    assert len(seen) == 1
+
+
 def test_status_finishes_what_a_crash_interrupted(folder: Path, capsys) -> None:
     class Dies(Disk):
         def reached(self, operation: str, path: Path) -> None:

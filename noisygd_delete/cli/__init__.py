@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from .. import __version__
 from ..distributed import launched
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
+from ..gradient import device
 from . import (
     audit,
     bench,
@@ -105,15 +106,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _shared(parsed: argparse.Namespace) -> int:
     """The command, run by this process; under torchrun by process 0, and the others take part in its releases."""
     group = launched()
-    if group.size == 1:
-        return int(parsed.run(parsed))
-    from ..store import follow, leading
+    chosen = device.check(parsed.device or device.current(), group) if "device" in parsed else device.current()
+    with device.on(chosen):
+        if group.size == 1:
+            return int(parsed.run(parsed))
+        from ..store import follow, leading
 
-    if group.rank:
-        follow(getattr(parsed, "store", "."), group)
-        return 0
-    with leading(group):
-        return int(parsed.run(parsed))
+        if group.rank:
+            follow(getattr(parsed, "store", "."), group)
+            return 0
+        with leading(group):
+            return int(parsed.run(parsed))
 
 
 def run() -> None:

@@ -18,6 +18,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
+def add_device(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--device", help="where steps are taken: cpu, cuda, cuda:1 (default: NOISYGD_DELETE_DEVICE, or cpu)"
+    )
+
+
 def store_command(
     commands: Any, name: str, text: str, example: str, run: Callable[[argparse.Namespace], int]
 ) -> argparse.ArgumentParser:

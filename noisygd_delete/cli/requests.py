@@ -20,7 +20,7 @@ from ..plan import Plan
 from ..planner import make_plan
 from ..records import EditRequest
 from ..store import Store, Tombstones
-from .output import progress_bar, show, store_command
+from .output import add_device, progress_bar, show, store_command
 from .plan import add_plan_arguments, budget_from, loss_from
 
 _WITHHELD = 3
@@ -75,6 +75,8 @@ def register(commands: Any) -> None:
     plain = argparse.ArgumentParser()
     add_plan_arguments(plain)
     relearn.set_defaults(**dict.fromkeys(vars(plain.parse_args([]))))  # None: as in the plan in force
+    for parser in (learn, delete, insert, publish, relearn):
+        add_device(parser)
 
 
 def _request_options(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from ..records import Records
 from ..store import Store
 from ..stream import Batching, Stream, StreamReport, forecast
 from ..stream.lines import read
-from .output import add_json, progress_bar, show
+from .output import add_device, add_json, progress_bar, show
 from .requests import add_tombstones, open_store
 
 _WITHHELD, _REFUSED = 3, 2
@@ -47,6 +47,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--holdout", metavar="FILE", help="public records: report the last model's accuracy on them")
     parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process to finish")
     add_tombstones(parser)
+    add_device(parser)
     add_json(parser)
     parser.set_defaults(run=_run)
 

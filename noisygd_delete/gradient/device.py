@@ -54,6 +54,27 @@ def on(device: str) -> Iterator[None]:
         _chosen.pop()
 
 
+def check(device: str, group: distributed.Group) -> str:
+    """The device's name, if runs of this process can be made there: to be asked before anything is changed.
+
+    Raises:
+        MissingDependency: torch is not installed.
+        InvalidParameter: there is no such device here.
+    """
+    if device != "cpu":
+        _torch()
+        _place(device, group)
+    return device
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingDependency("a device needs torch; pip install 'noisygd-delete[torch]'") from error
+    return torch
+
+
 class DeviceObjective:
     """The objective of one table with a copy of its rows on a device, filled up to whole blocks with null rows.
 
@@ -82,10 +103,7 @@ class DeviceObjective:
         device: str = "cuda",
         fused: bool | None = None,
     ) -> None:
-        try:
-            import torch
-        except ImportError as error:
-            raise MissingDependency("a device needs torch; pip install 'noisygd-delete[torch]'") from error
+        torch = _torch()
         if torch.get_float32_matmul_precision() != "highest":
             raise AssumptionViolated(
                 "torch.get_float32_matmul_precision() must be 'highest': the declared rounding slack is that of float32"
