@@ -29,7 +29,9 @@ class Release:
     status           "published", or "withheld": rows edited, publication refused by the budget
     gradient_passes  full passes over the table that it took, and `seconds`: with start="minimiser" both depend on private
                      data, so they are for the caller and never for the ledger
-    guarantees       "dp" (this release alone), "deletion" (Definition 4.1 for what it erased), "dp_cumulative"
+    guarantees       "dp" (this release alone), "dp_cumulative" (all so far); where something was erased, "deletion" (this
+                     release alone, Definition 4.1: only if requests did not depend on earlier models) and
+                     "deletion_observed" (every release so far, whatever the requests were)
     model            None when withheld
     """
 
@@ -240,6 +242,7 @@ class Curator:
         guarantees = {"dp": self.accountant.dp(), "dp_cumulative": self.accountant.dp_cumulative()}
         if event.edits:
             guarantees["deletion"] = self.accountant.forgotten()
+            guarantees["deletion_observed"] = self.accountant.deletion_observed()
         release = Release(
             release=number,
             kind=event.kind,

@@ -13,6 +13,7 @@ import numpy as np
 from .budget import Budget
 from .curator import Curator
 from .errors import MissingDependency
+from .guarantee import NON_ADAPTIVE
 from .losses import Softmax
 from .noisygd import Progress
 from .planner import make_plan
@@ -51,6 +52,7 @@ class Demonstration:
     cumulative_epsilon: float
     delta: float
     deletion_advantage: float
+    observed_advantage: float
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -67,7 +69,8 @@ certificate '{self.certificate}', budget {self.budget}, replace adjacency
 
 deleted ids {", ".join(map(str, self.deleted))}: {self.records_left} records left, the rows are zero, and for each deleted record
   an observer of the new model gains at most {self.deletion_advantage:.1%} advantage over guessing whether it was ever there:
-  (ε={self.deletion_epsilon:.3f}, δ={self.delta:g}) from this release
+  (ε={self.deletion_epsilon:.3f}, δ={self.delta:g}) from this release alone, if {NON_ADAPTIVE}; an observer of both
+  models gains at most {self.observed_advantage:.1%}, whatever the requests were
 for each record still there: (ε={self.dp_epsilon:.3f}, δ={self.delta:g}) from one release, (ε={self.cumulative_epsilon:.3f}, δ={self.delta:g}) from both"""
 
 
@@ -117,6 +120,7 @@ def demonstrate(*, certificate: str, progress_bar: ProgressBar) -> Demonstration
         cumulative_epsilon=served.guarantees["dp_cumulative"].epsilon(DELTA),
         delta=DELTA,
         deletion_advantage=served.guarantees["deletion"].advantage,
+        observed_advantage=served.guarantees["deletion_observed"].advantage,
     )
 
 

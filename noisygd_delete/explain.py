@@ -153,15 +153,13 @@ def _deleting(plan: Plan) -> str:
 
 def _promise(plan: Plan) -> str:
     deletion, order = plan.deletion, plan.budget.order
-    lines = [f"Promise for a deleted record: advantage of any observer over guessing at most {deletion.advantage:.3g}"]
-    if order is not None:
-        lines.append(f"ε_dd={deletion.renyi(order):.4g} at order {order:g}")
+    figures = [] if order is None else [f"ε_dd={deletion.renyi(order):.4g} at order {order:g}"]
     delta = plan.budget.shown_delta
-    lines.append(f"(ε={deletion.epsilon(delta):.4g}, δ={delta:g})")
+    figures.append(f"(ε={deletion.epsilon(delta):.4g}, δ={delta:g})")
     slack = plan.mechanism.slack
     text = (
-        "; ".join(lines)
-        + f". Bounds are over the reals; rounding of the gradient sums adds a factor (1+{slack:.2g})² to ε."
+        f"{explain_nonconvex.to_observers(plan)} Under the first: {'; '.join(figures)}. Bounds are over the reals; rounding of "
+        f"the gradient sums adds a factor (1+{slack:.2g})² to ε."
     )
     if plan.certificate == "theorem" and plan.problem.adjacency == "replace":
         text += (

@@ -65,10 +65,16 @@ def steps(plan: Plan) -> str:
 def promise(plan: Plan) -> str:
     """What a deleted record can expect."""
     order = plan.order or plan.budget.order or 2.0
-    deletion = plan.deletion
+    return f"{to_observers(plan)} Under the first: ε_dd={plan.deletion.renyi(order):.4g} at order {order:g}."
+
+
+def to_observers(plan: Plan) -> str:
+    """Both figures of a deletion: for later models alone, with its condition, and for everything observed, without one."""
+    alone = plan.deletion
     return (
-        f"Promise for a deleted record: ε_dd={deletion.renyi(order):.4g} at order {order:g}, advantage of any observer over "
-        f"guessing at most {deletion.advantage:.3g}."
+        f"Promise for a deleted record: an observer of the models after its deletion gains at most {alone.at_most} over "
+        f"guessing, if {alone.assumptions[0]}. If they may have, what was observed while the record was there counts: at most "
+        f"{plan.deletion_observed().at_most} after one observed model, and each further one adds."
     )
 
 

@@ -21,6 +21,9 @@ from .guarantees import adaptive, conversion
 
 ADJACENCIES = ("replace", "zero-out")
 DELETION_NOTIONS = ("definition-4.1", "pairwise")
+NON_ADAPTIVE = (
+    "requests did not depend on earlier models"  # else they may have written what a model showed into other rows
+)
 
 
 @dataclass(frozen=True)
@@ -224,6 +227,16 @@ class Guarantee:
             proven=all(part.proven for part in guarantees),
             slack=max(part.slack for part in guarantees),
         )
+
+    @property
+    def non_adaptive(self) -> bool:
+        """Whether it holds only if requests did not depend on earlier models."""
+        return any(NON_ADAPTIVE in text for text in self.assumptions)
+
+    def assuming(self, condition: str) -> Guarantee:
+        """The same bound with one more condition, named first."""
+        others = (text for text in self.assumptions if text != condition)
+        return replace(self, assumptions=(condition, *others))
 
     def __add__(self, other: Guarantee) -> Guarantee:
         """Composition: the cost of observing both."""

@@ -8,12 +8,12 @@ to guarantees.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from .errors import InvalidParameter, choice, count, non_negative, positive
 from .gibbs import Gibbs
-from .guarantee import Guarantee
+from .guarantee import NON_ADAPTIVE, Guarantee
 from .guarantees import convex, sharp
 
 CERTIFICATES = ("theorem", "sharp", "composition")
@@ -87,7 +87,8 @@ class Mechanism:
         """What the model published after `steps_with` steps with the record and `steps_without` steps after its erasure
         reveals about it, given the point from which both worlds started (the initial law, or an observed model).
 
-        `steps_with` may be `math.inf`: the supremum over any history.
+        `steps_with` may be `math.inf`: the supremum over any history. What the observer did not see of that history, nobody
+        who made requests may have seen either: whoever takes the supremum says so (`Guarantee.assuming`).
         """
         if steps_with == 0:
             return self._guarantee(about, adjacency)
@@ -157,10 +158,9 @@ class Mechanism:
 
     def _near_gibbs(self, cost: float) -> Guarantee:
         assert self.gibbs is not None
-        hidden = "no earlier model was observed, and requests do not depend on any (non-adaptive)"
         point = (self.gibbs.order, cost)
         guarantee = self._guarantee("deletion", "definition-4.1", source=self.gibbs.form, points=(point,))
-        return replace(guarantee, assumptions=(hidden, *guarantee.assumptions))
+        return guarantee.assuming("no earlier model was observed").assuming(NON_ADAPTIVE)
 
     def _guarantee(
         self,

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .budget import Budget
-from .errors import InvalidParameter, non_negative
-from .guarantee import Guarantee
+from .errors import InvalidParameter, count, non_negative
+from .guarantee import NON_ADAPTIVE, Guarantee
 from .guarantees import nonconvex, sharp
 from .losses.base import Loss
 from .mechanism import Mechanism
@@ -98,7 +98,7 @@ class Plan:
 
     @property
     def dp(self) -> Guarantee:
-        """What one release reveals about a record still there, for every number of steps.
+        """What one release alone reveals about a record still there, for every number of steps.
 
         Under composition: whichever release it is and whatever was observed before. Under Theorem 5.2: given the model before.
         """
@@ -109,23 +109,40 @@ class Plan:
             if self.problem.releases > 1:
                 all_of_them = max(self.learn_steps, self.delete_steps) + (self.problem.releases - 1) * self.delete_steps
                 longest = min(longest, all_of_them)
-        return self.mechanism.interval("dp", self.problem.adjacency, steps_with=longest)
+        condition = self._unobserved if self.order is None else "the model published before it is known"
+        return self.mechanism.interval("dp", self.problem.adjacency, steps_with=longest).assuming(condition)
 
     @property
     def deletion(self) -> Guarantee:
-        """What the release that serves a deletion reveals about the erased record, whatever came before.
+        """What the release that serves a deletion reveals about the erased record, to an observer of later models alone.
 
-        Under Theorem 5.2: after learning and any number of unobserved requests of at most `batch` edits each.
+        It holds whatever came before, as long as requests did not depend on earlier models; `deletion_observed` is for
+        those that did. Under Theorem 5.2: after learning and any number of requests of at most `batch` edits each.
         """
         steps = {"learn_steps": self.learn_steps, "delete_steps": self.delete_steps, "batch": self.problem.batch}
         near_gibbs = self.mechanism.forgets(**steps)
         if near_gibbs is not None:
             return near_gibbs
-        if self.horizon is not None:
-            return self.mechanism.interval("deletion", self.problem.deletion_notion, steps_with=self.horizon)
+        steps_with, steps_without = (math.inf, self.delete_steps) if self.horizon is None else (self.horizon, 0)
         return self.mechanism.interval(
-            "deletion", self.problem.deletion_notion, steps_with=math.inf, steps_without=self.delete_steps
-        )
+            "deletion", self.problem.deletion_notion, steps_with=steps_with, steps_without=steps_without
+        ).assuming(self._unobserved)
+
+    def deletion_observed(self, models: int = 1) -> Guarantee:
+        """What `models` models, the learn first, have shown of a record that the next release erases; every one observed.
+
+        Holds under adaptive requests: given what was observed, both worlds restart from the same point.
+        """
+        notion = self.problem.deletion_notion
+        learned = self.mechanism.interval("deletion", notion, steps_with=self.learn_steps)
+        requested = self.mechanism.interval("deletion", notion, steps_with=self.delete_steps)
+        parts = [(learned, 1), *([(requested, models - 1)] if count("models", models) > 1 else [])]
+        return Guarantee.composed(parts).assuming("every release is observed")
+
+    @property
+    def _unobserved(self) -> str:
+        """The condition of a figure for one release alone. Composition counts every step since the last fresh learn."""
+        return NON_ADAPTIVE if self.horizon is None else f"{NON_ADAPTIVE} than those since the last fresh learn"
 
     @property
     def stationary_distance(self) -> float:

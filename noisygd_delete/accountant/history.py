@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Self
 
 from ..errors import InvalidParameter, NotLearned, count
-from ..guarantee import Guarantee
+from ..guarantee import NON_ADAPTIVE, Guarantee
 from ..mechanism import Mechanism
 from ..plan import Plan
 from .events import Event
@@ -102,7 +102,7 @@ class History:
         seen = (
             "every release is observed"
             if everything
-            else (f"only {_listed(observed)} observed and no request depended on another model")
+            else f"only {_listed(observed)} observed; {NON_ADAPTIVE} that were not"
         )
         return replace(total, assumptions=(*total.assumptions, f"{seen}; this set was fixed in advance"))
 
@@ -115,8 +115,12 @@ class History:
         """`dp(release)` for each of the last releases (default: all), in one pass."""
         world = self._adjacency("dp", adjacency)
         each = list(alone(self._events))[0 if last is None else -count("last", last) :]
-        answers = {parts: compose("dp", world, Counter(parts), self._events[-1]) for parts in dict.fromkeys(each)}
+        answers = {parts: self._alone("dp", world, parts) for parts in dict.fromkeys(each)}
         return [answers[parts] for parts in each]
+
+    def _alone(self, about: str, world: str, parts: tuple[Stretch, ...]) -> Guarantee:
+        """What one release reveals where no other was observed."""
+        return compose(about, world, Counter(parts), self._events[-1]).assuming(NON_ADAPTIVE)
 
     def dp_cumulative(
         self, observed: Iterable[int] | None = None, *, present_from: int = 1, adjacency: str | None = None
@@ -171,11 +175,20 @@ class History:
         order = hidden.points[0][0]
         return min(composed, hidden, key=lambda guarantee: guarantee.renyi(order))
 
+    def deletion_observed(self) -> Guarantee:
+        """`deletion()` of what the last release erased, every release observed: what all the others showed of it.
+
+        Holds under adaptive requests. Time does not grow with the number of releases.
+        """
+        last = self._events[-1]
+        before = self._published - Counter({(last.mechanism, last.steps, 0.0): 1})
+        return self._total("deletion", self._adjacency("deletion", None), before, self.seen(None))
+
     def deletion_of_each(self, *, notion: str | None = None) -> list[Guarantee]:
         """`deletion(1, release, [release])` for every release from the second on, in one pass (Theorem 5.2: one each)."""
         world = self._adjacency("deletion", notion)
         each = list(erased_by(self._events))
-        answers = {parts: compose("deletion", world, Counter(parts), self._events[-1]) for parts in dict.fromkeys(each)}
+        answers = {parts: self._alone("deletion", world, parts) for parts in dict.fromkeys(each)}
         near_gibbs = {number for number, event in enumerate(self._events, start=1) if _near_gibbs(event)}
         return [
             self.deletion(1, number, [number], notion=world) if number in near_gibbs else answers[parts]
@@ -195,15 +208,17 @@ class History:
         )
 
     def forgotten(self) -> Guarantee:
-        """What the last release reveals about what it erased, whatever came before: Definition 4.1 as the plan states it.
+        """What the last release alone reveals about what it erased: Definition 4.1 as the plan states it.
 
-        Under Theorem 5.2 it depends on the edits and steps of every release since the last fresh learn.
+        Only as long as requests did not depend on earlier models: one that did may have written what it saw of the erased
+        record into records that stay. `deletion()` over every observed release holds whatever the requests were. Under
+        Theorem 5.2 the figure depends on the edits and steps of every release since the last fresh learn.
         """
         last = self._events[-1]
         if any(event.kind == "extractor" for event in self._events[:-1]):  # no deletion takes back what it learned
             return self.deletion(1, len(self._events), [len(self._events)])
         if last.kind != "unlearn":
-            return last.mechanism.interval("deletion", self._adjacency("deletion", None), steps_with=0)
+            return self._alone("deletion", self._adjacency("deletion", None), ())
         hidden = self._hidden_past(len(self._events), {len(self._events)})
         if hidden is not None:
             return hidden

@@ -15,6 +15,7 @@ from ..accountant import Accountant
 from ..curator import Release
 from ..distributed import launched
 from ..errors import InvalidParameter, InvalidRequest
+from ..guarantee import NON_ADAPTIVE
 from ..noisygd import Progress
 from ..plan import Plan
 from ..planner import make_plan
@@ -234,7 +235,7 @@ def _forecast(answer: Mapping[str, Any]) -> str:
     return (
         f"{text}\ncost: {answer['gradient_evaluations']} record gradients\n"
         f"a record still there, over all releases: ε={before:.4g} now, ε={after:.4g} after (δ={delta:g})\n"
-        f"an erased record, from this release on: ε={answer['epsilon_deletion']:.4g} (δ={delta:g})"
+        f"an erased record, from this release on: ε={answer['epsilon_deletion']:.4g} (δ={delta:g}), if {NON_ADAPTIVE}"
     )
 
 

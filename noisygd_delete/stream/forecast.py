@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from ..accountant import Accountant
 from ..errors import InvalidRequest
+from ..guarantee import NON_ADAPTIVE
 from ..plan import Plan
 from ..records import EditRequest, Records
 from .batching import Batching
@@ -68,7 +69,9 @@ class Forecast:
                 f"a record still there, over all releases: ε={self.epsilon_before:.4g} now, ε={self.epsilon_after:.4g} after "
                 f"(δ={self.delta:g})"
             )
-        lines.append(f"an erased record, from its release on: ε={self.epsilon_deletion:.4g} (δ={self.delta:g})")
+        lines.append(
+            f"an erased record, from its release on: ε={self.epsilon_deletion:.4g} (δ={self.delta:g}), if {NON_ADAPTIVE}"
+        )
         return "\n".join(lines)
 
 
