@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .accountant import Accountant, Event
+from .accountant import Accountant, Event, label
 from .errors import BudgetExceeded, NotLearned
 from .guarantee import Guarantee
 from .learning import Model, Training, check_edit, check_fit, train, train_on
 from .noisygd import Progress
 from .plan import Plan
-from .records import EditRequest, Id, Records
+from .records import NO_EDITS, EditCounts, EditRequest, Id, Records
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,10 @@ class Release:
     status           "published", or "withheld": rows edited, publication refused by the budget
     gradient_passes  full passes over the table that it took, and `seconds`: with start="minimiser" both depend on private
                      data, so they are for the caller and never for the ledger
-    guarantees       "dp" (this release alone), "dp_cumulative" (all so far); where something was erased, "deletion" (this
-                     release alone, Definition 4.1: only if requests did not depend on earlier models) and
-                     "deletion_observed" (every release so far, whatever the requests were)
+    counts           the edits by kind: `release.counts.deleted`, `.replaced`, `.inserted`; `edits` is their sum
+    guarantees       "dp" (this release alone), "dp_cumulative" (all so far); where something was erased (an insertion erases
+                     nothing), "deletion" (this release alone, Definition 4.1: only if requests did not depend on earlier
+                     models) and "deletion_observed" (every release so far, whatever the requests were)
     model            None when withheld
     """
 
@@ -45,6 +46,15 @@ class Release:
     status: str = "published"
     request_id: str | None = None
     seconds: float = 0.0
+    counts: EditCounts = NO_EDITS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", self.counts.among(self.edits))
+
+    @property
+    def label(self) -> str:
+        """The kind in a word for people: a release that erased nothing unlearns nothing."""
+        return label(self.kind, self.counts)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -59,6 +69,7 @@ class Release:
             "status": self.status,
             "steps": self.steps,
             "edits": self.edits,
+            "counts": self.counts.to_dict(),
             "gradient_passes": self.gradient_passes,
             "certified": None if self.model is None else self.model.certified,
             "request_id": self.request_id,
@@ -79,19 +90,25 @@ class Curator:
         self.records = records
         self.plan = plan
         self.accountant = Accountant(plan)
-        self.pending_edits = 0
+        self.pending = NO_EDITS  # edits that no release covers yet
         self._model: Model | None = None
         self._answered: dict[str, Release] = {}
         self._waiting: list[str] = []  # request ids whose rows are edited and whose release is still to come
 
     @classmethod
     def restored(
-        cls, records: Records, plan: Plan, *, events: Iterable[Event], model: Model | None, pending_edits: int
+        cls,
+        records: Records,
+        plan: Plan,
+        *,
+        events: Iterable[Event],
+        model: Model | None,
+        pending_edits: int | EditCounts,
     ) -> Curator:
         """A curator in the state that these facts describe: all that may persist between releases."""
         curator = cls(records, plan)
         curator.accountant = Accountant(plan, events)
-        curator.pending_edits = pending_edits
+        curator.pending = EditCounts.of(pending_edits)
         curator._model = model
         return curator
 
@@ -107,6 +124,11 @@ class Curator:
         return self._model
 
     @property
+    def pending_edits(self) -> int:
+        """Edits that no release covers yet; `pending` tells their kinds."""
+        return self.pending.total
+
+    @property
     def _begun(self) -> bool:
         return any(event.kind != "extractor" for event in self.accountant.events)
 
@@ -117,7 +139,7 @@ class Curator:
             BudgetExceeded: with the numbers; nothing was published.
         """
         kind = "relearn" if self._begun else "learn"
-        event = Event(kind, self.plan.learn_steps, self.pending_edits, self.plan.mechanism)
+        event = self.accountant.planned(kind, self.pending)
         if not self.accountant.affordable(event):
             raise BudgetExceeded(self._refusal())
         training = train(self.records, self.plan, event.steps, None, rng, progress)
@@ -154,8 +176,9 @@ class Curator:
             raise NotLearned(
                 "there is no model to delete from yet: call learn() first, or build Records without the rows"
             )
-        check_edit(self.records, self.plan, request)
-        self.pending_edits += self.records.edit(request)
+        edits = check_edit(self.records, self.plan, request)
+        self.records.write(edits)
+        self.pending += edits.counts
         if publish:
             return self.publish(request.request_id, rng=rng, progress=progress)
         if request.request_id is not None:
@@ -179,7 +202,7 @@ class Curator:
         Raises:
             BudgetExceeded: no edit is pending and the budget is spent; the model stays in force.
         """
-        event = self.accountant.publication(self.pending_edits)
+        event = self.accountant.publication(self.pending)
         if event is None or (self._model is None and event.kind == "unlearn"):
             if self._model is not None and not self.pending_edits:  # nobody's erasure waits: no reason to withdraw it
                 raise BudgetExceeded(self._refusal())
@@ -187,7 +210,18 @@ class Curator:
             spent = {"dp_cumulative": self.accountant.dp_cumulative()}
             number = len(self.accountant.events)
             return self._answer(
-                Release(number, "unlearn", 0, 0, self.pending_edits, spent, None, "withheld", request_id)
+                Release(
+                    release=number,
+                    kind="unlearn",
+                    steps=0,
+                    gradient_passes=0,
+                    edits=self.pending_edits,
+                    counts=self.pending,
+                    guarantees=spent,
+                    model=None,
+                    status="withheld",
+                    request_id=request_id,
+                )
             )
         if event.kind == "relearn":
             return self._publish(event, train(self.records, self.plan, event.steps, None, rng, progress), request_id)
@@ -238,9 +272,9 @@ class Curator:
 
     def _publish(self, event: Event, training: Training, request_id: str | None) -> Release:
         number = self.accountant.record(event)
-        self._model, self.pending_edits = training.model, 0
+        self._model, self.pending = training.model, NO_EDITS
         guarantees = {"dp": self.accountant.dp(), "dp_cumulative": self.accountant.dp_cumulative()}
-        if event.edits:
+        if event.counts.erased:
             guarantees["deletion"] = self.accountant.forgotten()
             guarantees["deletion_observed"] = self.accountant.deletion_observed()
         release = Release(
@@ -250,6 +284,7 @@ class Curator:
             gradient_passes=training.gradient_passes,
             seconds=training.seconds,
             edits=event.edits,
+            counts=event.counts,
             guarantees=guarantees,
             model=training.model,
             request_id=request_id,

@@ -17,7 +17,7 @@ from .noise import Noise, noise_source
 from .noisygd import Progress, Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
 from .plan import Plan
 from .precise import PreciseObjective
-from .records import EditRequest, Records
+from .records import EditRequest, Records, SlotEdits
 from .solver import solve
 
 
@@ -71,16 +71,17 @@ def _check_subjects(records: Records, plan: Plan) -> None:
         )
 
 
-def check_edit(records: Records, plan: Plan, request: EditRequest) -> None:
-    """Raise `InvalidRequest` unless the request can be carried out and its new rows are ones the plan covers."""
+def check_edit(records: Records, plan: Plan, request: EditRequest) -> SlotEdits:
+    """What the request does; `InvalidRequest` unless it can be carried out and its new rows are ones the plan covers."""
     edits = records.resolve(request)
     if not (request.replacements or request.insertion):
-        return
+        return edits
     try:
         _check_subjects(records.renamed(edits), plan)
         check_records(Records.from_slots(edits.rows, edits.labels, edits.ids, None), plan.loss)
     except (AssumptionViolated, InvalidRecords) as error:
         raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
+    return edits
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Releases so far -> every question about ε_dp, ε_dd, (ε, δ), advantage and the remaining budget."""
 
 from .accountant import Accountant, Remaining
-from .events import KINDS, Event
+from .events import KINDS, Event, label
 from .filter import PrivacyFilter
 from .statement import Forecast, Statement, forecast, report
 from .text import text as statement_text
@@ -16,6 +16,7 @@ __all__ = [
     "Remaining",
     "Statement",
     "forecast",
+    "label",
     "report",
     "statement_text",
     "within",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..errors import InvalidParameter
 from ..guarantee import Guarantee
+from ..records import EditCounts
 from .events import Event
 from .history import History
 from .worlds import within
@@ -44,7 +45,7 @@ class Accountant(History):
         horizon = None if self.plan is None else self.plan.horizon
         return horizon is not None and self.steps_since_learn > horizon
 
-    def planned(self, kind: str | None = None, edits: int = 1) -> Event:
+    def planned(self, kind: str | None = None, edits: int | EditCounts = 1) -> Event:
         """The next release as the plan would run it: what `what_if`, `affordable` and forecasts are asked about.
 
         By default an unlearn, or the fresh learn that a plan begins with.
@@ -54,9 +55,10 @@ class Accountant(History):
         begun = bool(self._events) and self._events[-1].mechanism == self.plan.mechanism
         chosen = kind or ("unlearn" if begun else "relearn" if self._events else "learn")
         steps = self.plan.delete_steps if chosen == "unlearn" else self.plan.learn_steps
-        return Event(kind=chosen, steps=steps, edits=edits, mechanism=self.plan.mechanism)
+        counts = EditCounts.of(edits)
+        return Event(chosen, steps, counts.total, self.plan.mechanism, counts)
 
-    def publication(self, edits: int) -> Event | None:
+    def publication(self, edits: int | EditCounts) -> Event | None:
         """The release that would cover `edits` now, or None where it has to be withheld.
 
         An unlearn; where composition's horizon is spent, the fresh learn, if the plan runs it by itself.

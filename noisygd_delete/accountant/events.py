@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import InvalidParameter, choice, count
 from ..extractor import Extractor
 from ..mechanism import Mechanism
+from ..records import NO_EDITS, EditCounts
 
 KINDS = ("learn", "unlearn", "relearn", "extractor")
 
@@ -21,20 +22,26 @@ class Event:
     steps      K of this release
     edits      r, records edited since the release before
     mechanism  η, σ², n and the certificate of this release (an `Extractor` for an extractor)
+    counts     the edits by kind: records deleted, replaced, inserted; those not stated are unrecorded, as in histories that hold
+               only `edits`
 
-    An insertion is an edit like a deletion: Ā runs the same steps on the edited table whatever the edit was, and what it
-    reveals depends on when a record came and went, not on what else changed. It has no kind of its own.
+    Ā runs the same steps on the edited table whatever the edit was, so an insertion has no event kind of its own: what a
+    release reveals depends on when a record came and went. Whether it *erased* anything is a question to `counts`.
     """
 
     kind: str
     steps: int
     edits: int
     mechanism: Mechanism | Extractor
+    counts: EditCounts = NO_EDITS
 
     def __post_init__(self) -> None:
         choice("kind", self.kind, KINDS)
         count("steps", self.steps, minimum=0)
         count("edits", self.edits, minimum=0)
+        if self.counts.total > self.edits:
+            raise InvalidParameter(f"edits={self.edits} is less than the sum of its kinds: {self.counts.text()}")
+        object.__setattr__(self, "counts", self.counts.among(self.edits))
         if (self.kind == "extractor") != isinstance(self.mechanism, Extractor):
             raise InvalidParameter(
                 f"kind={self.kind!r} does not go with the facts of a {type(self.mechanism).__name__}; an extractor is "
@@ -45,6 +52,11 @@ class Event:
     def fresh(self) -> bool:
         """Whether the run began afresh: from the initial law, or from the minimiser of the records of its time."""
         return self.kind != "unlearn" or self.mechanism.start == "minimiser"
+
+    @property
+    def label(self) -> str:
+        """The kind in a word for people: a release that erased nothing unlearns nothing."""
+        return label(self.kind, self.counts)
 
     @property
     def warm(self) -> bool:
@@ -59,6 +71,12 @@ class Event:
         """Read back `to_dict`; unknown or missing fields are refused."""
         try:
             facts = Extractor if fields["kind"] == "extractor" else Mechanism
-            return cls(**{**fields, "mechanism": facts.from_dict(fields["mechanism"])})
+            counts = EditCounts.from_dict(fields["counts"]) if "counts" in fields else NO_EDITS
+            return cls(**{**fields, "mechanism": facts.from_dict(fields["mechanism"]), "counts": counts})
         except (TypeError, KeyError) as error:
             raise InvalidParameter(f"not a release event: {error}") from error
+
+
+def label(kind: str, counts: EditCounts) -> str:
+    """A kind of release in a word for people: "resume" for an unlearn that served insertions only, or nothing."""
+    return "resume" if kind == "unlearn" and not counts.erased else kind

@@ -99,7 +99,7 @@ def report(
     Args:
         delta: δ of the (ε, δ) figures. order: q of the Rényi figures.
         present_from, erased_at: the lifetime of the record whose deletion is asked about; default: there from the first
-            release, erased at the last release that served an edit.
+            release, erased at the last release that erased something.
         observed: release numbers an observer has seen; default all.
         models_seen: also answer for p-adaptive requests, p = `models_seen`.
         requests: size of the month in the forecast.
@@ -111,14 +111,22 @@ def report(
     brief, measure = _measures(probability("delta", delta), order)
     seen = None if observed is None else sorted(accountant.seen(observed))
     total = len(accountant.events)
-    served = [number for number, event in enumerate(accountant.events, start=1) if event.edits and number > 1]
+    served = [number for number, event in enumerate(accountant.events, start=1) if event.counts.erased and number > 1]
     erased = served[-1] if erased_at is None and served else erased_at
     each = accountant.dp_of_each(last)
     numbered = list(enumerate(accountant.events, start=1))[-len(each) :]
     answers: dict[str, Any] = {
         "count": total,
         "releases": [
-            {"release": number, "kind": event.kind, "steps": event.steps, "edits": event.edits, "dp": brief(dp)}
+            {
+                "release": number,
+                "kind": event.kind,
+                "label": event.label,
+                "steps": event.steps,
+                "edits": event.edits,
+                "counts": event.counts.to_dict(),
+                "dp": brief(dp),
+            }
             for (number, event), dp in zip(numbered, each, strict=True)
         ],
         "observed": "every release" if seen is None else seen,

@@ -32,7 +32,7 @@ def _releases(answers: dict[str, Any]) -> str:
     skipped = answers["count"] - len(rows)
     head = f"{answers['count']} releases" + (f" (the first {skipped} not listed)" if skipped else "")
     lines = [
-        f"  {row['release']:>6}  {row['kind']:<9} {row['steps']:>7} steps  {row['edits']:>5} edits  alone: {_figures(row['dp'])}"
+        f"  {row['release']:>6}  {row['label']:<9} {row['steps']:>7} steps  {row['edits']:>5} edits  alone: {_figures(row['dp'])}"
         for row in rows
     ]
     return "\n".join([head, *lines])

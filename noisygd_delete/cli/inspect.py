@@ -10,6 +10,7 @@ from typing import Any
 
 from ..accountant import statement_text
 from ..errors import InvalidParameter, StoreCorrupt, StoreLocked
+from ..records import EditCounts
 from ..store import Verification, absent, budget, status, tokens, verify
 from .output import read_certificate, show, store_command
 from .requests import open_store
@@ -97,6 +98,7 @@ def _status(parsed: argparse.Namespace) -> int:
     if _finish(parsed, answer):
         answer = status(parsed.store)
     shown = dict(answer)
+    shown["pending_edits"] = EditCounts(**shown.pop("pending")).text() if shown["pending_edits"] else 0
     if shown["publications_left"] is None:
         shown["publications_left"] = "no limit, each release has its own budget"
     lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in shown.items()]
@@ -124,7 +126,7 @@ def _budget(parsed: argparse.Namespace) -> int:
     ]
     for entry in answer["releases"]:
         lines.append(
-            f"{entry['release']:>7}  {entry['kind']:<8}{entry['steps']:>8}{entry['edits']:>7}{_measures(entry['dp'])}"
+            f"{entry['release']:>7}  {entry['label']:<8}{entry['steps']:>8}{entry['edits']:>7}{_measures(entry['dp'])}"
         )
     lines.append(f"{'all':>7}  {'':<8}{'':>8}{'':>7}{_measures(total)}")
     left = answer["publications_left"]

@@ -1,4 +1,4 @@
-"""What changes a store: `learn`, `delete`, `insert`, `publish`, `relearn`."""
+"""What changes a store: `learn`, `delete`, `replace`, `insert`, `publish`, `relearn`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..guarantee import NON_ADAPTIVE
 from ..noisygd import Progress
 from ..plan import Plan
 from ..planner import make_plan
-from ..records import EditRequest
+from ..records import EditCounts, EditRequest
 from ..store import Store, Tombstones
 from .output import add_device, progress_bar, show, store_command
 from .plan import add_plan_arguments, budget_from, loss_from
@@ -45,6 +45,22 @@ def register(commands: Any) -> None:
     delete.add_argument("--file", metavar="FILE", help="ids to erase, one a line (- for standard input)")
     delete.add_argument("--subject-file", metavar="FILE", help="persons to erase, one a line (- for standard input)")
     _request_options(delete)
+
+    correct = store_command(
+        commands,
+        "replace",
+        "put corrected content in place of records (rectification), and publish a model without what they held",
+        "replace STORE --data corrected.csv",
+        _replace,
+    )
+    correct.add_argument(
+        "--data",
+        required=True,
+        metavar="FILE",
+        help="CSV or Parquet with the columns of the schema; every id is in use",
+    )
+    correct.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    _request_options(correct)
 
     insert = store_command(
         commands,
@@ -76,7 +92,7 @@ def register(commands: Any) -> None:
     plain = argparse.ArgumentParser()
     add_plan_arguments(plain)
     relearn.set_defaults(**dict.fromkeys(vars(plain.parse_args([]))))  # None: as in the plan in force
-    for parser in (learn, delete, insert, publish, relearn):
+    for parser in (learn, delete, correct, insert, publish, relearn):
         add_device(parser)
 
 
@@ -135,6 +151,15 @@ def _insert(parsed: argparse.Namespace) -> int:
     with open_store(parsed) as store:
         new = store.schema.encode_file(parsed.data, parsed.delimiter)
         request = EditRequest.insert(new.ids, new.rows, new.labels, subjects=new.subjects, request_id=parsed.request_id)
+        return _serve(parsed, store, request, clipped=new.clipped, unknown=new.unknown)
+
+
+def _replace(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        schema = replace(store.schema, subject_column=None)  # a record stays its person's
+        new = schema.encode_file(parsed.data, parsed.delimiter)
+        rows = zip(new.ids or (), new.rows, new.labels, strict=True)
+        request = EditRequest.replace({name: (row, label) for name, row, label in rows}, request_id=parsed.request_id)
         return _serve(parsed, store, request, clipped=new.clipped, unknown=new.unknown)
 
 
@@ -228,14 +253,16 @@ def _serve(parsed: argparse.Namespace, store: Store, request: EditRequest, **cou
 
 
 def _forecast(answer: Mapping[str, Any]) -> str:
-    text = f"would edit {answer['edits']} records and take {answer['steps']} steps; release: {answer['publication']}"
+    edited = EditCounts(**answer["counts"]).text() if "counts" in answer else "no records edited"
+    text = f"would be: {edited}, {answer['steps']} steps; release: {answer['publication']}"
     if not answer["steps"]:
         return text
     before, after, delta = answer["epsilon_before"], answer["epsilon_after"], answer["delta"]
+    erased = answer["epsilon_deletion"]
     return (
         f"{text}\ncost: {answer['gradient_evaluations']} record gradients\n"
-        f"a record still there, over all releases: ε={before:.4g} now, ε={after:.4g} after (δ={delta:g})\n"
-        f"an erased record, from this release on: ε={answer['epsilon_deletion']:.4g} (δ={delta:g}), if {NON_ADAPTIVE}"
+        f"a record still there, over all releases: ε={before:.4g} now, ε={after:.4g} after (δ={delta:g})"
+        + ("" if erased is None else f"\nan erased record, from this release on: ε={erased:.4g} (δ={delta:g}), if {NON_ADAPTIVE}")
     )
 
 
@@ -271,14 +298,16 @@ def sentence(release: Release) -> str:
     """A release in words."""
     if release.status == "withheld":
         return (
-            f"erased, release withheld: the rows of {release.edits} pending edits are edited and the old model is withdrawn, "
-            "but one more release would exceed the budget. Next: relearn with a larger --dp (--dry-run says whether it is enough); "
+            f"release withheld: {release.counts.text()}; the rows are edited and the old model is withdrawn, "
+            "because one more release would exceed the budget. Next: relearn with a larger --dp (--dry-run says whether it is enough); "
             "under composition, where the horizon is spent, relearn as it is"
         )
     if release.status == "pending":
-        return f"edited; {release.edits} edits wait for the next release (publish, or any later request)"
-    edited = f"{release.edits} records edited, " if release.edits else ""
-    lines = [f"release {release.release} ({release.kind}): {edited}{release.steps} steps"]
+        return (
+            f"done on the rows; waiting for the next release (publish, or any later request): {release.counts.text()}"
+        )
+    edited = f"{release.counts.text()}, " if release.edits else ""
+    lines = [f"release {release.release} ({release.label}): {edited}{release.steps} steps"]
     for name, guarantee in release.guarantees.items():
         gain = f"an observer gains at most {guarantee.at_most} over guessing"
         lines.append(f"  {name:<14}{gain}; {guarantee.adjacency}")

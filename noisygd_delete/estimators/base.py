@@ -145,7 +145,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         """Take over what a release made public; a withheld one withdraws the model."""
         self.release_, self.plan_, self.accountant_ = release, self._curator.plan, self._curator.accountant
         self.n_records_, self._next_id = len(self._curator.records), self._curator.records.next_id
-        self._pending = self._curator.pending_edits
+        self._pending = self._curator.pending
         self.n_iter_ = release.steps
         if release.model is not None:
             self.model_ = release.model

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InvalidRecords, InvalidRequest
+from .counts import EditCounts
 from .request import EditRequest, Id, Insertion, Labels, Rows, check_ids, column, matrix, subject_names
 
 
 @dataclass(frozen=True)
 class SlotEdits:
-    """A resolved request: what every touched slot holds afterwards. `ids` None marks an erased slot."""
+    """A resolved request: what every touched slot holds afterwards, and how many edits of each kind that makes. `ids` None
+    marks an erased slot."""
 
     slots: NDArray[np.int64]
     rows: Rows
@@ -26,6 +28,7 @@ class SlotEdits:
     ids: tuple[Id | None, ...]
     subjects: tuple[Id | None, ...]
     next_id: int
+    counts: EditCounts
 
 
 class Records:
@@ -197,6 +200,7 @@ class Records:
             tuple(names),
             tuple(owners),
             next_id,
+            EditCounts(len(erased), len(replaced), len(slots) - len(erased) - len(replaced)),
         )
 
     def _slots_of(self, names: Sequence[Id]) -> list[int]:
@@ -237,6 +241,11 @@ class Records:
     def edit(self, request: EditRequest) -> int:
         """Carry the request out in place, overwriting what was there. Returns r, the number of slots edited."""
         edits = self.resolve(request)
+        self.write(edits)
+        return edits.counts.total
+
+    def write(self, edits: SlotEdits) -> None:
+        """Carry out what `resolve` found."""
         self._features[edits.slots] = edits.rows
         self._labels[edits.slots] = edits.labels
         for slot, name, owner in zip(edits.slots, edits.ids, edits.subjects, strict=True):
@@ -244,7 +253,6 @@ class Records:
             if self._subjects is not None:
                 self._subjects[slot] = owner
         self.next_id = edits.next_id
-        return len(edits.slots)
 
     def renamed(self, edits: SlotEdits) -> Records:
         """The same rows under the ids and subjects that they will have after `edits`: to look at, not to edit."""

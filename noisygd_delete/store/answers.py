@@ -7,10 +7,11 @@ from typing import Any
 
 from ..curator import Release
 from ..guarantee import Guarantee
+from ..records import EditCounts
 from .ledger import Entry, Ledger
 
 # gradient passes and seconds are missing: they may depend on the data, so they are told once and never kept
-_PUBLIC = ("release", "kind", "status", "steps", "edits", "certified", "request_id", "guarantees")
+_PUBLIC = ("release", "kind", "status", "steps", "edits", "counts", "certified", "request_id", "guarantees")
 
 
 def plain(fields: dict[str, Any]) -> dict[str, Any]:
@@ -28,11 +29,24 @@ def told(entry: Entry) -> Release:
     """The answer that `entry` kept, without its model: it cost nothing this time."""
     fields = dict(entry.answer or {})
     del fields["certified"]
+    if "counts" in fields:
+        fields["counts"] = EditCounts.from_dict(fields["counts"])
     guarantees = {name: Guarantee.from_dict(parts) for name, parts in fields.pop("guarantees").items()}
     return Release(**fields, gradient_passes=0, guarantees=guarantees, model=None)
 
 
-def pending(ledger: Ledger, edits: int, request_id: str | None) -> Release:
+def pending(ledger: Ledger, counts: EditCounts, request_id: str | None) -> Release:
     """The answer to a request whose rows are edited and whose release comes later."""
     spent = {"dp_cumulative": ledger.accountant.dp_cumulative()} if ledger.releases else {}
-    return Release(ledger.releases, "unlearn", 0, 0, edits, spent, None, "pending", request_id)
+    return Release(
+        release=ledger.releases,
+        kind="unlearn",
+        steps=0,
+        gradient_passes=0,
+        edits=counts.total,
+        counts=counts,
+        guarantees=spent,
+        model=None,
+        status="pending",
+        request_id=request_id,
+    )

@@ -20,7 +20,7 @@ from ..errors import NoisyGDDeleteError, ProcessLost
 from ..learning import Model
 from ..noisygd import Progress
 from ..plan import Plan
-from ..records import Records
+from ..records import EditCounts, Records
 from . import table
 from .layout import Layout
 
@@ -35,7 +35,7 @@ class Task:
     with_subjects: bool
     events: tuple[Event, ...]
     model: Model | None
-    pending_edits: int
+    pending: EditCounts
     request_id: str | None = None
 
     def lead(self, group: Group, records: Records, progress: Progress | None) -> tuple[Release, Event]:
@@ -50,7 +50,7 @@ class Task:
                 self.plan,
                 events=self.events,
                 model=self.model,
-                pending_edits=self.pending_edits,
+                pending_edits=self.pending,
             )
             if self.action == "learn":
                 release = curator.learn(progress=progress)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import StoreCorrupt
-from ..records import SlotEdits
+from ..records import EditCounts, SlotEdits
 from .disk import Disk, read
-from .layout import FORMAT, ROW, Layout
+from .layout import FORMAT, READABLE, ROW, Layout
 
 _SEAL = 65  # characters of the SHA-256 in front of the request, with its line end
 
@@ -46,6 +46,7 @@ class Change:
                 "ids": self.edits.ids,
                 "subjects": self.edits.subjects,
                 "next_id": self.edits.next_id,
+                "counts": self.edits.counts.to_dict(),
             }
         ).encode()
         return _seal(body) + body
@@ -57,7 +58,7 @@ class Change:
         if data[:_SEAL] != _seal(body):  # a flipped bit would edit somebody else's slot
             raise ValueError("damaged")
         fields = json.loads(body)
-        if fields["format"] != FORMAT:
+        if fields["format"] not in READABLE:
             raise ValueError(f"format {fields['format']!r}")
         ids, width = tuple(fields["ids"]), int(fields["width"])
         rows = np.zeros((len(ids), width), dtype=np.float32)
@@ -70,9 +71,14 @@ class Change:
             ids=ids,
             subjects=tuple(fields["subjects"]),
             next_id=int(fields["next_id"]),
+            counts=EditCounts.from_dict(fields["counts"]) if fields["format"] > 1 else EditCounts(unrecorded=len(ids)),
         )
         lengths = {len(edits.slots), len(edits.labels), len(ids), len(edits.subjects)}
-        if len(lengths) != 1 or len(set(edits.slots.tolist())) != len(ids) or not (edits.slots >= 0).all():
+        if (
+            len(lengths | {edits.counts.total}) != 1
+            or len(set(edits.slots.tolist())) != len(ids)
+            or not (edits.slots >= 0).all()
+        ):
             raise ValueError("its parts do not fit together")
         if not (np.isfinite(rows).all() and np.isfinite(edits.labels).all()):
             raise ValueError("not finite")

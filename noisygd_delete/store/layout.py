@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, 2)  # 1: edits were counted, their kinds not recorded
 TEMPORARY = ".tmp"
 ROW = "<f4"
 LABEL = "<f8"

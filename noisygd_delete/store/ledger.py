@@ -19,9 +19,10 @@ from ..accountant import Accountant, Event
 from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, choice, count
 from ..features import Schema
 from ..plan import Plan
+from ..records import EditCounts
 from .database import connect, create, forget, transaction
 from .disk import Disk
-from .layout import FORMAT
+from .layout import FORMAT, READABLE
 
 KINDS = ("init", "learn", "unlearn", "relearn", "edit", "withheld")
 _START = "0" * 64
@@ -35,7 +36,7 @@ class Entry:
              "withheld": rows edited, publication refused by the budget, the model withdrawn
     plan     the plan from here on; schema: of the store, in the first entry only
     event    of a release, for the accountant
-    pending  edits that no release covers yet
+    pending  edits that no release covers yet; waiting: the same by kind (None in entries of format 1, which only counted)
     model    SHA-256 of the model file in force; None before the first and after a withdrawal
     answer   what the caller was told; request_id: the caller's random token, to tell it again
     """
@@ -49,11 +50,19 @@ class Entry:
     event: dict[str, Any] | None = None
     answer: dict[str, Any] | None = None
     request_id: str | None = None
+    waiting: dict[str, int] | None = None
     format: int = FORMAT
 
     def __post_init__(self) -> None:
         choice("kind", self.kind, KINDS)
         count("pending", self.pending, minimum=0)
+        if self.pending_counts.total != self.pending:
+            raise InvalidParameter(f"pending={self.pending} is not the sum of its kinds: {self.pending_counts.text()}")
+
+    @property
+    def pending_counts(self) -> EditCounts:
+        """The edits that no release covers yet, by kind."""
+        return EditCounts.of(self.pending) if self.waiting is None else EditCounts.from_dict(self.waiting)
 
 
 def now() -> str:
@@ -152,6 +161,13 @@ class Ledger:
     def releases(self) -> int:
         return sum(entry.event is not None for entry in self.entries)
 
+    def edited(self, position: int) -> EditCounts:
+        """The edits that the request of the entry at this position (from 0) made itself, by kind; those that had waited
+        before it, and that its release covered too, are not among them."""
+        entry, before = self.entries[position], self.entries[:position]
+        covered = entry.pending_counts if entry.event is None else Event.from_dict(entry.event).counts
+        return covered - before[-1].pending_counts if before else covered
+
     def answered(self, request_id: str | None) -> tuple[Entry, ...]:
         """The entry that served this request before and all later ones; empty if none did."""
         if request_id is None:
@@ -168,7 +184,7 @@ def _link(digest: str, entry: Entry) -> tuple[str, str]:
 def _parse(path: Path, number: int, body: str) -> Entry:
     try:
         fields = json.loads(body)
-        if fields.get("format") != FORMAT:
+        if fields.get("format") not in READABLE:
             raise StoreCorrupt(
                 f"{path}: entry {number} has format {fields.get('format')!r} and this program writes format {FORMAT}; "
                 "use the version of noisygd-delete that made the store"

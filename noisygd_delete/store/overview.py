@@ -37,6 +37,7 @@ def status(path: str | Path) -> dict[str, Any]:
         "releases": ledger.releases,
         "publications_left": remaining.publications,
         "pending_edits": head.pending,
+        "pending": head.pending_counts.to_dict(),
         "model": _model_state(layout, ledger),
         "last_entry": {"kind": head.kind, "time": head.time},
         "request_in_flight": layout.request.exists(),
@@ -77,10 +78,11 @@ def budget(
     if accountant.events:
         erased = [None, *accountant.deletion_of_each()]
         for number, (event, dp) in enumerate(zip(accountant.events, accountant.dp_of_each(), strict=True), start=1):
-            entry = {"release": number, "kind": event.kind, "steps": event.steps, "edits": event.edits}
+            entry = {"release": number, "kind": event.kind, "label": event.label, "steps": event.steps}
+            entry |= {"edits": event.edits, "counts": event.counts.to_dict()}
             entry["dp"] = measured(dp)
             deletion = erased[number - 1]
-            if event.edits and deletion is not None:
+            if event.counts.erased and deletion is not None:
                 # what the releases from this one on reveal about the records it erased
                 entry["deletion"] = measured(deletion)
             releases.append(entry)

@@ -20,7 +20,7 @@ from ..features import Schema
 from ..learning import Model
 from ..noisygd import Progress
 from ..plan import Plan
-from ..records import Records
+from ..records import NO_EDITS, EditCounts, Records
 from . import answers, journal, models, recovery, table
 from .crew import Task
 from .disk import Disk, explained
@@ -55,6 +55,11 @@ class Rolling:
         return self.ledger.head.pending
 
     @property
+    def pending(self) -> EditCounts:
+        """The same by kind."""
+        return self.ledger.head.pending_counts
+
+    @property
     def records(self) -> Records:
         """The table; rows are read from the file as they are needed."""
         if self._records is None:
@@ -74,7 +79,7 @@ class Rolling:
         return models.load_model(self.layout, self.ledger.plan, self.ledger.releases, digest)
 
     def run(
-        self, action: str, plan: Plan, pending: int, request_id: str | None, progress: Progress | None
+        self, action: str, plan: Plan, pending: EditCounts, request_id: str | None, progress: Progress | None
     ) -> tuple[Release, Event]:
         """A curator's "learn" or "publish" from here on, by every process of the group."""
         task = Task(
@@ -84,7 +89,7 @@ class Rolling:
             with_subjects=self.schema.subject_column is not None,
             events=tuple(self.ledger.accountant.events),
             model=self.model(),
-            pending_edits=pending,
+            pending=pending,
             request_id=request_id,
         )
         return task.lead(self._group, self.records, progress)
@@ -114,7 +119,7 @@ class Rolling:
         with explained(self.layout.root, _WILL_FINISH):
             self.forget_records()  # the mapping of the old content, before it changes
             table.apply(self.disk, self.layout, change.edits)
-            pending = self.pending_edits + len(change.edits.slots)
+            pending = self.pending + change.edits.counts
             release, failure = None, None
             if change.publish and self.ledger.releases:
                 try:
@@ -130,11 +135,11 @@ class Rolling:
             journal.clear(self.disk, self.layout)
         if failure is not None:
             raise StoreError(
-                f"{self.layout.root}: the rows are edited and {pending} edits wait for a release, but none could be made: {failure}"
+                f"{self.layout.root}: the rows are edited and {pending.total} edits wait for a release, but none could be made: {failure}"
             ) from failure
         return release
 
-    def released(self, pending: int, request_id: str | None, progress: Progress | None) -> Release:
+    def released(self, pending: EditCounts, request_id: str | None, progress: Progress | None) -> Release:
         """Noisy-GD from the published model, and the ledger entry that puts its result in force or withholds it."""
         release, event = self.run("publish", self.ledger.plan, pending, request_id, progress)
         self.commit(release, event)
@@ -149,10 +154,12 @@ class Rolling:
             self._append(release.kind, release, digest, event=answers.plain(event.to_dict()), plan=plan)
 
     def _append(self, kind: str, release: Release, model: str | None, **facts: Any) -> None:
+        waiting = NO_EDITS if "event" in facts else release.counts
         entry = Entry(
             kind=kind,
             time=now(),
-            pending=0 if "event" in facts else release.edits,
+            pending=waiting.total,
+            waiting=waiting.to_dict(),
             model=model,
             answer=answers.kept(release),
             request_id=release.request_id,

@@ -197,7 +197,7 @@ class Store:
                 f"{current.features}: n may only grow, features may not change; make a new store"
             )
         with self._rolling.changing(progress):
-            release, event = self._rolling.run("learn", plan, self.pending_edits, None, progress)
+            release, event = self._rolling.run("learn", plan, self._rolling.pending, None, progress)
             changed = answers.plain(plan.to_dict()) if plan != current else None
             with explained(self.path, _PRESENT):
                 self._rolling.commit(release, event, plan=changed)
@@ -216,7 +216,7 @@ class Store:
                 f"{self.path}: no edits are pending; a release would cost budget and forget nobody (redo forces one)"
             )
         with self._rolling.changing(progress), explained(self.path, _PRESENT):
-            release = self._rolling.released(self.pending_edits, None, progress)
+            release = self._rolling.released(self._rolling.pending, None, progress)
             self._rolling.catch_up()
         return release
 
@@ -232,8 +232,7 @@ class Store:
             if self.ledger.answered(request.request_id):
                 return self._told(request.request_id)
             request = table.in_text(request)
-            check_edit(self.records, self.plan, request)
-            edits = self.records.resolve(request)
+            edits = check_edit(self.records, self.plan, request)
             if self._tombstones is not None:
                 self._tombstones.mind(request, edits, self.records, self._rolling.disk)
             change = journal.Change(len(self.ledger.entries), edits, publish, request.request_id)
@@ -246,12 +245,12 @@ class Store:
         if self.ledger.answered(request.request_id):
             return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
         request = table.in_text(request)
-        check_edit(self.records, self.plan, request)
-        edits = len(self.records.resolve(request).slots)
-        answer: dict[str, Any] = {"edits": edits, "request_id_answered_before": False, "steps": 0}
+        counts = check_edit(self.records, self.plan, request).counts
+        answer: dict[str, Any] = {"edits": counts.total, "counts": counts.to_dict()}
+        answer |= {"request_id_answered_before": False, "steps": 0}
         if not (publish and self.ledger.releases):
             return answer | {"publication": "left for later"}
-        event = self.accountant.publication(self.pending_edits + edits)
+        event = self.accountant.publication(self._rolling.pending + counts)
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return answer | {"publication": "withheld"}
         ahead = Accountant(self.plan, [*self.accountant.events, event])
@@ -262,7 +261,7 @@ class Store:
             "delta": delta,
             "epsilon_before": self.accountant.dp_cumulative().epsilon(delta),
             "epsilon_after": ahead.dp_cumulative().epsilon(delta),
-            "epsilon_deletion": self.plan.deletion.epsilon(delta),
+            "epsilon_deletion": self.plan.deletion.epsilon(delta) if event.counts.erased else None,
         }
 
     def _told(self, request_id: str | None) -> Release:

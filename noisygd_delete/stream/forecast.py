@@ -10,7 +10,7 @@ from ..accountant import Accountant
 from ..errors import InvalidRequest
 from ..guarantee import NON_ADAPTIVE
 from ..plan import Plan
-from ..records import EditRequest, Records
+from ..records import NO_EDITS, EditCounts, EditRequest, Records
 from .batching import Batching
 
 
@@ -37,7 +37,7 @@ class Forecast:
 
     releases  publications the budget allows; `withheld` says whether it ends before the stream does
     epsilon_before, epsilon_after   at `delta`, of a record still there, over all releases
-    epsilon_deletion                of an erased record, from its release on
+    epsilon_deletion                of an erased record, from its release on; None if nothing is erased
     """
 
     requests: int
@@ -51,7 +51,7 @@ class Forecast:
     delta: float
     epsilon_before: float | None
     epsilon_after: float | None
-    epsilon_deletion: float
+    epsilon_deletion: float | None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -69,9 +69,10 @@ class Forecast:
                 f"a record still there, over all releases: ε={self.epsilon_before:.4g} now, ε={self.epsilon_after:.4g} after "
                 f"(δ={self.delta:g})"
             )
-        lines.append(
-            f"an erased record, from its release on: ε={self.epsilon_deletion:.4g} (δ={self.delta:g}), if {NON_ADAPTIVE}"
-        )
+        if self.epsilon_deletion is not None:
+            lines.append(
+                f"an erased record, from its release on: ε={self.epsilon_deletion:.4g} (δ={self.delta:g}), if {NON_ADAPTIVE}"
+            )
         return "\n".join(lines)
 
 
@@ -91,10 +92,10 @@ def forecast(
     plan, ahead = curator.plan, Accountant(curator.plan, curator.accountant.events)
     learned = bool(ahead.events)
     before = ahead.dp_cumulative().epsilon(delta) if learned else None
-    total = repeated = refused = edits = releases = steps = gradients = 0
+    total = repeated = refused = releases = steps = gradients = 0
     told: set[str] = set()
     erased: set[int] = set()
-    waiting, withheld = curator.pending_edits, False
+    edits, waiting, withheld = NO_EDITS, EditCounts.of(curator.pending_edits), False
 
     def publish() -> None:
         nonlocal releases, waiting, withheld, steps, gradients
@@ -103,7 +104,7 @@ def forecast(
             withheld = learned
             return
         ahead.record(event)
-        releases, waiting, steps = releases + 1, 0, steps + event.steps
+        releases, waiting, steps = releases + 1, NO_EDITS, steps + event.steps
         gradients += plan.gradient_evaluations["learn" if event.kind == "relearn" else "delete"]
 
     for request in requests:
@@ -115,26 +116,28 @@ def forecast(
             repeated += 1
             continue
         try:
-            slots = curator.records.resolve(request).slots.tolist()
+            found = curator.records.resolve(request)
         except InvalidRequest:
-            slots = []
-        if not slots or erased.intersection(slots):
+            refused += 1
+            continue
+        slots = found.slots.tolist()
+        if erased.intersection(slots):
             refused += 1
             continue
         if request.request_id is not None:
             told.add(request.request_id)
-        if request.deletions or request.subjects:
+        if found.counts.deleted:
             erased.update(slots)
-        edits, waiting = edits + len(slots), waiting + len(slots)
-        if batching.size is not None and waiting >= batching.size:
+        edits, waiting = edits + found.counts, waiting + found.counts
+        if batching.size is not None and waiting.total >= batching.size:
             publish()
-    if waiting:
+    if waiting.total:
         publish()
     return Forecast(
         requests=total,
         repeated=repeated,
         refused=refused,
-        edits=edits,
+        edits=edits.total,
         releases=releases,
         withheld=withheld,
         steps=steps,
@@ -142,5 +145,5 @@ def forecast(
         delta=delta,
         epsilon_before=before,
         epsilon_after=ahead.dp_cumulative().epsilon(delta) if learned else None,
-        epsilon_deletion=plan.deletion.epsilon(delta),
+        epsilon_deletion=plan.deletion.epsilon(delta) if edits.erased else None,
     )

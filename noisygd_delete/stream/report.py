@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..guarantee import Guarantee
+from ..records import EditCounts
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Publication:
     status: str
     requests: int
     edits: int
+    counts: EditCounts
     steps: int
     gradient_passes: int
     seconds: float
@@ -24,7 +26,8 @@ class Publication:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            **{name: value for name, value in vars(self).items() if not isinstance(value, Guarantee)},
+            **{name: value for name, value in vars(self).items() if not isinstance(value, (Guarantee, EditCounts))},
+            "counts": self.counts.to_dict(),
             "dp": self.dp.to_dict(),
             "dp_cumulative": self.dp_cumulative.to_dict(),
         }

@@ -135,6 +135,7 @@ class Stream:
             status=release.status,
             requests=self._waiting,
             edits=edits,
+            counts=release.counts,
             steps=release.steps,
             gradient_passes=release.gradient_passes,
             seconds=seconds,
@@ -184,7 +185,7 @@ class Stream:
         stretch = 0
         for number, event in enumerate(events, start=1):
             stretch += event.fresh and number > 1
-            if event.edits and number > 1:
+            if event.counts.erased and number > 1:
                 latest[stretch] = number
         answers = [
             self.curator.accountant.deletion(1, number, observed(number, len(events) + 1)) for number in latest.values()

@@ -21,6 +21,7 @@ from noisygd_delete.errors import (
     StoreError,
     StoreLocked,
 )
+from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store, absent, budget, status, table, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
@@ -65,8 +66,8 @@ def test_the_accountant_of_a_store_is_the_accountant_of_its_events(path: Path) -
     p = plan()
     expected = [
         Event("learn", p.learn_steps, 0, p.mechanism),
-        Event("unlearn", p.delete_steps, 1, p.mechanism),
-        Event("unlearn", p.delete_steps, 1, p.mechanism),
+        Event("unlearn", p.delete_steps, 1, p.mechanism, EditCounts(deleted=1)),
+        Event("unlearn", p.delete_steps, 1, p.mechanism, EditCounts(inserted=1)),
         Event("relearn", p.learn_steps, 0, p.mechanism),
     ]
     assert list(events) == expected
@@ -84,13 +85,13 @@ def test_the_ledger_holds_public_facts_only(path: Path) -> None:
         store.serve(EditRequest.delete([name(1)]), publish=False)
         entries = [asdict(entry) for entry in store.ledger.entries]
         events = [event.to_dict() for event in store.accountant.events]
-    facts = {"kind", "time", "pending", "model", "plan", "schema", "event", "answer", "request_id", "format"}
-    told = {"release", "kind", "status", "steps", "edits", "certified", "request_id", "guarantees"}
+    facts = {"kind", "time", "pending", "model", "plan", "schema", "event", "answer", "request_id", "format", "waiting"}
+    told = {"release", "kind", "status", "steps", "edits", "counts", "certified", "request_id", "guarantees"}
     for entry in entries:
         assert set(entry) == facts
         assert entry["answer"] is None or set(entry["answer"]) == told
     assert [entry["kind"] for entry in entries] == ["init", "learn", "unlearn", "edit"]
-    assert set(events[0]) == {"kind", "steps", "edits", "mechanism"}
+    assert set(events[0]) == {"kind", "steps", "edits", "counts", "mechanism"}
     kept = {file.name for file in path.rglob("*") if file.is_file()}
     expected = {"plan.json", "schema.json", "ledger.sqlite", "lock", "model-2.safetensors"}
     assert kept == expected | {"features.f32", "labels.f64", "ids.sqlite"}

@@ -1,0 +1,157 @@
+"""What was done is said: an insertion is no erasure, a replacement is one, and a ledger that cannot tell says so."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete import Curator, EditRequest
+from noisygd_delete.accountant import Accountant, Event, report
+from noisygd_delete.cli import main
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.records import EditCounts
+from noisygd_delete.store import Store, budget, status, verify
+
+from .conftest import Crash, CrashAt, name, person, plan, records, row
+
+
+def inserted(k: int) -> EditRequest:
+    return EditRequest.insert([f"new-{k}"], [row(k)], [1.0], subjects=[f"owner-{k}"])
+
+
+def replaced(k: int) -> EditRequest:
+    return EditRequest.replace({name(k): (row(k + 20), 1.0)})
+
+
+def csv(folder: Path, **columns: str) -> str:
+    file = folder / "rows.csv"
+    file.write_text(f"{','.join(columns)}\n{','.join(columns.values())}\n")
+    return str(file)
+
+
+def test_a_curator_and_a_store_tell_the_kinds_apart(path: Path) -> None:
+    curator = Curator(records(), plan())
+    curator.learn()
+    with Store.open(path) as store:
+        for keeper in (curator, store):
+            new = keeper.serve(inserted(50))
+            assert (new.counts, new.label, "deletion" in new.guarantees) == (EditCounts(inserted=1), "resume", False)
+            corrected = keeper.serve(replaced(3))
+            assert (corrected.counts, corrected.label) == (EditCounts(replaced=1), "unlearn")
+            assert corrected.guarantees["deletion"].renyi(4) <= 0.5
+            keeper.serve(inserted(51), publish=False)
+            mixed = keeper.serve(EditRequest.delete(subjects=[person(0)]))
+            assert (mixed.edits, mixed.counts) == (3, EditCounts(deleted=2, inserted=1))
+            assert keeper.publish(**{"redo": True} if keeper is store else {}).label == "resume"
+        assert [event.counts for event in store.accountant.events] == [
+            event.counts for event in curator.accountant.events
+        ]
+
+
+def test_an_insertion_is_not_an_erasure_in_any_account(path: Path) -> None:
+    with Store.open(path) as store:
+        store.serve(inserted(50), publish=False)
+        assert status(path)["pending"]["inserted"] == 1
+        store.publish()
+        assert report(store.accountant).to_dict()["deletion"] is None
+    answer = budget(path)
+    assert "deletion" not in answer["releases"][1]
+    assert answer["releases"][1]["counts"]["inserted"] == 1
+    assert answer["statement"]["deletion"] is None
+    with Store.open(path) as store:
+        store.serve(replaced(2))
+    answer = budget(path)
+    assert "deletion" in answer["releases"][2]
+    assert answer["statement"]["deletion"]["erased_at"] == 3
+
+
+def test_the_commands_say_what_they_did(path: Path, tmp_path: Path, capsys) -> None:
+    new = csv(tmp_path, id="fresh", person="p", a="0.1", b="0.2", c="0.3", y="yes")
+    assert main(["insert", str(path), "--data", new, "--dry-run"]) == 0
+    assert "erased" not in capsys.readouterr().out
+    assert main(["insert", str(path), "--data", new]) == 0
+    shown = capsys.readouterr().out
+    assert "release 2 (resume): 1 record inserted" in shown
+    assert "deletion" not in shown
+    assert main(["budget", str(path)]) == 0
+    assert "unlearn" not in (shown := capsys.readouterr().out)
+    assert "erased at" not in shown
+    corrected = csv(
+        tmp_path, id=name(3), a="0.9", b="0", c="0.1", y="no"
+    )  # no column for the person: she stays the same
+    assert main(["replace", str(path), "--data", corrected, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["counts"]["replaced"], "deletion" in answer["guarantees"]) == (1, True)
+    assert main(["replace", str(path), "--data", corrected]) == 0
+    assert "1 record replaced" in capsys.readouterr().out
+    with Store.open(path) as store:
+        slot = store.records.ids_by_slot.index(name(3))
+        assert store.records.labels[slot] == -1.0
+        assert store.records.subjects_by_slot[slot] == person(3)
+    unknown = csv(tmp_path, id="nobody", a="0.9", b="0", c="0.1", y="no")
+    assert main(["replace", str(path), "--data", unknown]) == 2
+    assert "not in the table" in capsys.readouterr().err
+    assert verify(path).passed
+
+
+def test_a_crash_does_not_forget_the_kinds(path: Path) -> None:
+    with Store.open(path) as store:
+        store.serve(inserted(50), publish=False)
+    with pytest.raises(Crash), Store.open(path, disk=CrashAt(25)) as store:
+        store.serve(EditRequest.delete([name(1)]))
+    with Store.open(path) as store:
+        assert store.accountant.events[-1].counts == EditCounts(deleted=1, inserted=1)
+        assert store.ledger.edited(len(store.ledger.entries) - 1) == EditCounts(deleted=1)
+        assert store.ledger.edited(2) == EditCounts(inserted=1)
+
+
+def as_format_1(path: Path) -> None:
+    """The ledger as versions before 0.2 wrote it: edits are numbers."""
+    digest = "0" * 64
+    with closing(sqlite3.connect(path / "ledger.sqlite")) as connection, connection:
+        for number, body in connection.execute("SELECT number, body FROM entries ORDER BY number").fetchall():
+            fields = json.loads(body) | {"format": 1}
+            fields.pop("waiting")
+            for part in ("event", "answer"):
+                if fields[part] is not None:
+                    fields[part].pop("counts")
+            old = json.dumps(fields)
+            digest = hashlib.sha256(f"{digest}{old}".encode()).hexdigest()
+            connection.execute("UPDATE entries SET body = ?, digest = ? WHERE number = ?", (old, digest, number))
+
+
+def test_an_old_ledger_opens_and_its_edits_count_as_erasures(path: Path) -> None:
+    with Store.open(path) as store:
+        store.serve(inserted(50))
+        store.serve(EditRequest.delete([name(0)], request_id="old"), publish=False)
+    as_format_1(path)
+    assert verify(path).passed
+    assert "deletion" in budget(path)["releases"][1]
+    with Store.open(path) as store:
+        assert store.accountant.events[1].counts == EditCounts(unrecorded=1)
+        assert store.serve(EditRequest.delete([name(0)], request_id="old")).counts == EditCounts(unrecorded=1)
+        assert "kind not recorded" in store.accountant.events[1].counts.text()
+        release = store.serve(inserted(51))
+        assert release.counts == EditCounts(inserted=1, unrecorded=1)
+        assert "deletion" in release.guarantees
+
+
+def test_counts_that_do_not_add_up_are_refused() -> None:
+    facts = plan().mechanism
+    event = Event("unlearn", 3, 3, facts, EditCounts(deleted=2, inserted=1))
+    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
+    for counts in (
+        {"deleted": 9},
+        {**event.counts.to_dict(), "deleted": 9},
+        {**event.counts.to_dict(), "deleted": -1},
+        3,
+    ):
+        with pytest.raises(InvalidParameter):
+            Event.from_dict({**event.to_dict(), "counts": counts})
+    assert Event("unlearn", 3, 3, facts, EditCounts(deleted=2)).counts == EditCounts(deleted=2, unrecorded=1)
+    assert Accountant(plan()).planned(edits=2).counts.erased == 2
