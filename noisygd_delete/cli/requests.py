@@ -262,7 +262,11 @@ def _forecast(answer: Mapping[str, Any]) -> str:
     return (
         f"{text}\ncost: {answer['gradient_evaluations']} record gradients\n"
         f"a record still there, over all releases: ε={before:.4g} now, ε={after:.4g} after (δ={delta:g})"
-        + ("" if erased is None else f"\nan erased record, from this release on: ε={erased:.4g} (δ={delta:g}), if {NON_ADAPTIVE}")
+        + (
+            ""
+            if erased is None
+            else f"\nan erased record, from this release on: ε={erased:.4g} (δ={delta:g}), if {NON_ADAPTIVE}"
+        )
     )
 
 
