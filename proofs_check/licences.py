@@ -1,42 +1,136 @@
-"""Which source a check has seen: hashes of the licensed functions, kept in `licences.json`.
+"""Which source a check has seen: fingerprints of all that its licensed definitions rest on, kept in `licences.json`.
 
-The hash covers the function and every function of the package that it calls, as parsed code: formatting, comments
-and docstrings do not count. A licensed name that does not exist makes its row red.
+A fingerprint covers the whole closure: functions, methods, properties, constants and class bodies of the package that the licensed
+definition leads to, through whatever modules and imports, all in normal form (`sources`). An attribute of an object of unknown class
+leads to that attribute of every class met on the way, and of the classes that stand in for those. Only code counts: not the words of
+docstrings, comments and errors, not the formatting, and not the file or module in which anything stands.
+
+A licensed name that does not exist makes its row red.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib
 import inspect
 import json
-import re
-import textwrap
+from collections import Counter
+from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from .framework import Statement
+from .normal_form import Place, is_dunder
+from .sources import PACKAGE, Sources
 
 INDEX = Path(__file__).with_name("licences.json")
-PACKAGE = "noisygd_delete"
+
+
+@cache
+def present() -> Sources:
+    """The package as it is on disk, parsed once."""
+    return Sources()
+
+
+def closure(start: Place, sources: Sources) -> set[Place]:
+    """All that the code of `start` can come to, itself included."""
+    found: set[Place] = set()
+    opened: set[Place] = set()  # classes whose objects are met, so that an heir may stand in for them
+    classes: set[Place] = set()
+    asked: set[str] = set()
+    waiting = [(start, True)]
+    if not start.member:  # a whole class is licensed with all its members
+        waiting += [(Place(start.module, start.name, member), True) for member in sources.members(start)]
+    while waiting:
+        place, met = waiting.pop()
+        owner = Place(place.module, place.name)
+        if met and owner not in opened and sources.class_at(owner):
+            opened.add(owner)
+            waiting += [(heir, True) for heir in sources.heirs.get(owner, ())]
+        if place in found:
+            continue
+        found.add(place)
+        normal = sources.normal(place)
+        bases = sources.bases(place) if place == owner and sources.class_at(owner) else []
+        waiting += [(owner, False), *((other, other not in bases) for other in normal.places | normal.mentioned)]
+        kinds = {owner} - classes if sources.class_at(owner) else set()
+        names, asked, classes = normal.attributes - asked, asked | normal.attributes, classes | kinds
+        for some, wanted in ((kinds, asked), (classes, names)):
+            waiting += [
+                (Place(kind.module, kind.name, name), False)
+                for kind in some
+                for name in wanted & sources.members(kind)
+                if not is_dunder(name)
+            ]
+    return found
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+@cache
+def _bare(place: Place, sources: Sources) -> str:
+    return _hash(*("@" if isinstance(part, Place) else part for part in sources.normal(place).parts))
+
+
+@cache
+def _joined(place: Place, sources: Sources) -> str:
+    """The definition with every reference replaced by the code that it leads to: neither names nor modules of others show."""
+    return _hash(*(_bare(part, sources) if isinstance(part, Place) else part for part in sources.normal(place).parts))
+
+
+@cache
+def fingerprint(start: Place, sources: Sources) -> str:
+    """Hash of the definition and of the set of all it rests on."""
+    return _hash(_joined(start, sources), *sorted({_joined(place, sources) for place in closure(start, sources)}))
+
+
+def current(entry: Statement, sources: Sources | None = None) -> dict[str, str]:
+    """Licensed name -> fingerprint of the source as it is now."""
+    sources = sources or present()
+    found = {name: sources.find(name) for name in entry.licenses}
+    return {name: fingerprint(place, sources) for name, place in found.items() if place is not None}
+
+
+def missing(entry: Statement) -> list[str]:
+    """Licensed names that the package does not have."""
+    return [name for name in entry.licenses if present().find(name) is None]
+
+
+def load(path: Path = INDEX) -> dict[str, dict[str, str]]:
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def save(index: dict[str, dict[str, str]], path: Path = INDEX) -> None:
+    path.write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
+
+
+def stale(entry: Statement, index: dict[str, dict[str, str]], sources: Sources | None = None) -> list[str]:
+    """Licensed names whose source is not what was accepted (new and removed ones included).
+
+    Names are for the reader; what is compared is the code, so a function that only moved to another module is not stale.
+    """
+    accepted, now = index.get(entry.key, {}), current(entry, sources)
+    gone = Counter(accepted.values()) - Counter(now.values())
+    come = Counter(now.values()) - Counter(accepted.values())
+    return sorted(
+        {name for name, value in accepted.items() if value in gone}
+        | {name for name, value in now.items() if value in come}
+    )
+
+
+# --- the running objects, for `mutation` ---
 
 
 def resolve(name: str) -> Any | None:
-    """The object "module:qualified.name" inside the package, or None if there is none."""
-    module, _, path = name.partition(":")
-    try:
-        target: Any = importlib.import_module(f"{PACKAGE}.{module}")
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith(PACKAGE):
-            return None
-        raise
-    for part in path.split("."):
-        target = inspect.getattr_static(target, part, None)
-        if target is None:
-            return None
-    return target
+    """The object that the licensed name stands for, or None if the package does not have it."""
+    place = present().find(name)
+    if place is None:
+        return None
+    target = getattr(importlib.import_module(f"{PACKAGE}.{place.module}"), place.name)
+    return inspect.getattr_static(target, place.member) if place.member else target
 
 
 def functions(target: Any) -> list[FunctionType]:
@@ -48,64 +142,3 @@ def functions(target: Any) -> list[FunctionType]:
     if isinstance(target, classmethod | staticmethod):
         target = target.__func__
     return [target] if isinstance(target, FunctionType) else []
-
-
-def _code(target: Any) -> str:
-    """Source as parsed, without docstrings, spaces and quotes (whose style differs between Python versions)."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(target)))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    return re.sub(r"[\s'\"\\]", "", ast.unparse(tree))
-
-
-def _names(code: CodeType) -> set[str]:
-    """Names a function uses, those inside its lambdas, comprehensions and inner functions included."""
-    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
-    return set(code.co_names).union(*map(_names, inner))
-
-
-def source_hash(target: Any) -> str:
-    """Hash of a function or class together with the package's functions it refers to."""
-    seen: dict[str, str] = {}
-
-    def visit(item: Any) -> None:
-        name = f"{item.__module__}.{item.__qualname__}"
-        if name in seen:
-            return
-        seen[name] = _code(item)
-        for function in functions(item):
-            for referred in sorted(_names(function.__code__)):
-                other = function.__globals__.get(referred)
-                if isinstance(other, FunctionType) and other.__module__.startswith(PACKAGE):
-                    visit(other)
-
-    if isinstance(target, property | classmethod | staticmethod):
-        target = functions(target)[0]
-    visit(target)
-    return hashlib.sha256("\n".join(seen[name] for name in sorted(seen)).encode()).hexdigest()[:16]
-
-
-def current(entry: Statement) -> dict[str, str]:
-    """Licensed name -> hash of the source as it is now."""
-    found = {name: resolve(name) for name in entry.licenses}
-    return {name: source_hash(target) for name, target in found.items() if target is not None}
-
-
-def missing(entry: Statement) -> list[str]:
-    """Licensed names that the package does not have."""
-    return [name for name in entry.licenses if resolve(name) is None]
-
-
-def load(path: Path = INDEX) -> dict[str, dict[str, str]]:
-    return json.loads(path.read_text()) if path.exists() else {}
-
-
-def save(index: dict[str, dict[str, str]], path: Path = INDEX) -> None:
-    path.write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
-
-
-def stale(entry: Statement, index: dict[str, dict[str, str]]) -> list[str]:
-    """Licensed functions whose source is not the one that was accepted (new and removed ones included)."""
-    accepted, now = index.get(entry.key, {}), current(entry)
-    return sorted(name for name in accepted.keys() | now.keys() if accepted.get(name) != now.get(name))
