@@ -25,6 +25,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("curator",),
     ("stream",),
     ("store",),
+    ("outputs",),
     ("audit", "baselines", "deep"),
     ("estimators", "report", "demonstration"),
     ("cli",),

@@ -39,11 +39,11 @@ def test_plan_in_every_measure(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--regularization", "0"], "regularization=0.0 must be > 0"),
-        (["--deletion", "3"], "must be at most dp"),
+        (["--regularization", "0"], "--regularization 0.0 must be > 0"),
+        (["--deletion", "3"], "must be at most --dp"),
         (["--dp", "nan"], "finite"),
         (["--delta", "2"], "strictly between"),
-        (["--gdp"], "needs certificate='sharp'"),
+        (["--gdp"], "needs --certificate sharp"),
         (["--order", "3", "--gdp"], "at most one"),
         (["--loss", "softmax"], "needs --classes"),
         (["--huber-delta", "2"], "does not take"),

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
+from .. import bounded
 from ..errors import InvalidParameter, StoreCorrupt
+from ..outputs import output, outside
 from .output import add_json, show
+from .passphrase import add_passphrase_file, passphrase_of
+
+_PAPER = b'{\n  "format": "noisygd-delete/erasure-certificate/'  # how every certificate on disk begins
 
 
 def register(commands: Any) -> None:
@@ -26,6 +30,7 @@ def register(commands: Any) -> None:
     which.add_argument("--request-id", metavar="TOKEN", help="the token that the request was made with")
     which.add_argument("--release", type=int, metavar="N", help="everything that release N erased")
     certificate.add_argument("--key", metavar="FILE", help="sign with this key (see keygen); keep it outside the store")
+    add_passphrase_file(certificate)
     certificate.add_argument("--out", metavar="FILE", help="write the JSON here")
     certificate.add_argument("--html", metavar="FILE", help="write the page here")
     certificate.add_argument(
@@ -55,9 +60,13 @@ def register(commands: Any) -> None:
 def _certificate(parsed: argparse.Namespace) -> int:
     from ..report import certificate_html, erasure_certificate, sign
     from ..report.ledger import erasure_in, ledger_of
+    from ..report.page import PAGE
 
-    for name in ("key", "out", "html"):
-        _outside(parsed.store, name, getattr(parsed, name))
+    outside("--key", parsed.key)
+    read = [parsed.key, parsed.audit]
+    out = None if parsed.out is None else output("--out", parsed.out, begins=_PAPER, inputs=read)
+    html = None if parsed.html is None else output("--html", parsed.html, begins=PAGE, inputs=[*read, parsed.out])
+    password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
     erasure, plan, events = erasure_in(
         ledger_of(parsed.store),
         request_id=parsed.request_id,
@@ -69,11 +78,11 @@ def _certificate(parsed: argparse.Namespace) -> int:
     )
     paper = erasure_certificate(erasure, plan=plan, events=events, delta=parsed.delta)
     if parsed.key is not None:
-        paper = sign(paper, parsed.key)
-    if parsed.out is not None:
-        _write(parsed.out, json.dumps(paper, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
-    if parsed.html is not None:
-        _write(parsed.html, certificate_html(paper))
+        paper = sign(paper, parsed.key, password=password)
+    if out is not None:
+        out.write(json.dumps(paper, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    if html is not None:
+        html.write(certificate_html(paper))
     signed = f"signed by key {paper['signature']['key_id']}" if "signature" in paper else "NOT signed: give --key"
     written = [f"wrote {file}" for file in (parsed.out, parsed.html) if file is not None]
     show(parsed, paper, "\n".join([*paper["statement"]["plain_words"], "", signed, *written]))
@@ -83,8 +92,9 @@ def _certificate(parsed: argparse.Namespace) -> int:
 def _report(parsed: argparse.Namespace) -> int:
     from ..report import store_report
     from ..report.ledger import events_of, ledger_of, release_times
+    from ..report.page import PAGE
 
-    _outside(parsed.store, "out", parsed.out)
+    out = output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])
     ledger = ledger_of(parsed.store)
     page = store_report(
         plan=ledger.plan,
@@ -94,7 +104,7 @@ def _report(parsed: argparse.Namespace) -> int:
         title=parsed.title,
         delta=parsed.delta,
     )
-    _write(parsed.out, page)
+    out.write(page)
     show(parsed, {"report": parsed.out, "releases": ledger.releases}, f"wrote {parsed.out}")
     return 0
 
@@ -113,7 +123,7 @@ def _audit(file: str | None) -> list[dict[str, Any]]:
     if file is None:
         return []
     try:
-        rows = json.loads(Path(file).read_text(encoding="utf-8"))["rows"]
+        rows = bounded.parsed(bounded.text(file, bounded.DOCUMENT))["rows"]
         return [
             {
                 "name": f"{row['question']}: {row['attack']}",
@@ -122,21 +132,7 @@ def _audit(file: str | None) -> list[dict[str, Any]]:
             }
             for row in rows
         ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise InvalidParameter(
             f"--audit {file}: give the output of `noisygd-delete audit ... --json` ({error!r})"
         ) from error
-
-
-def _outside(store: str, name: str, file: str | None) -> None:
-    if file is not None and Path(file).absolute().is_relative_to(Path(store).absolute()):
-        raise InvalidParameter(
-            f"--{name} {file} lies inside the store; only the store writes there: choose another place"
-        )
-
-
-def _write(file: str, text: str) -> None:
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidParameter(f"cannot write {file}: {error.strerror}") from error

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter
 from ..features import Schema, draft_schema, read_table
+from ..outputs import output
 from ..records import Records
 from ..store import Store
 from .output import add_json, show
@@ -46,15 +46,11 @@ def _run(parsed: argparse.Namespace) -> int:
 def _draft(parsed: argparse.Namespace) -> int:
     if parsed.label is None:
         raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
-    target = Path(parsed.draft_schema)
+    target = output("--draft-schema", parsed.draft_schema, inputs=[parsed.data])
     text = draft_schema(read_table(parsed.data, parsed.delimiter), parsed.label, id=parsed.id, subject=parsed.subject)
-    try:
-        with target.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise InvalidParameter(f"--draft-schema {target}: {error.strerror}; give the name of a new file") from error
+    target.write(text)
     warning = "its ranges were read off the data: replace them by public ones, then set confirmed = true"
-    show(parsed, {"draft_schema": str(target), "warning": warning}, f"wrote {target}; {warning}")
+    show(parsed, {"draft_schema": parsed.draft_schema, "warning": warning}, f"wrote {parsed.draft_schema}; {warning}")
     return 0
 
 

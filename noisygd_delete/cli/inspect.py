@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Mapping
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
+from .. import bounded
 from ..accountant import statement_text
-from ..errors import InvalidParameter, StoreCorrupt, StoreLocked
+from ..errors import StoreCorrupt, StoreLocked
 from ..records import EditCounts
 from ..store import Verification, absent, budget, status, tokens, verify
 from .output import read_certificate, show, store_command
@@ -168,10 +168,7 @@ def _continues(parsed: argparse.Namespace, result: Verification, certificate: An
 
 
 def _absent(parsed: argparse.Namespace) -> int:
-    try:
-        wanted = tokens(parsed.absent, Path(parsed.absent).read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidParameter(f"--absent {parsed.absent}: cannot be read as UTF-8 text ({error})") from error
+    wanted = tokens(parsed.absent, bounded.text(parsed.absent, bounded.LIST))
     hits = absent(parsed.store, wanted)
     summary = f"{len(wanted)} texts looked for in every byte of {parsed.store}: "
     text = summary + ("none found" if not hits else "\n".join(["FOUND", *hits]))

@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ..errors import InvalidParameter
+from ..outputs import output
 from .output import add_json, show
+from .passphrase import add_passphrase_file, new_passphrase
 
 
 def register(commands: Any) -> None:
@@ -14,30 +17,53 @@ def register(commands: Any) -> None:
         help="make a key that signs certificates",
         description="Write an Ed25519 key to FILE (readable by you only) and its public half to FILE.pub. Keep FILE outside the "
         "store; publish FILE.pub and the key id, so that people can check who signed.",
-        epilog="example: noisygd-delete keygen controller.pem",
+        epilog="example: noisygd-delete keygen controller.pem --passphrase",
         allow_abbrev=False,
     )
     parser.add_argument("file", metavar="FILE", help="new file for the private key; never overwritten")
     parser.add_argument(
         "--tombstones", metavar="LIST", help="make the key of a list of erased ids instead, and the empty list"
     )
+    parser.add_argument("--passphrase", action="store_true", help="encrypt the key under a passphrase, asked for twice")
+    add_passphrase_file(parser)
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    if parsed.tombstones is not None:
-        from ..store import Tombstones
+    return _signing(parsed) if parsed.tombstones is None else _tombstones(parsed)
 
-        Tombstones.create(parsed.tombstones, parsed.file)
-        made = {"key": parsed.file, "tombstones": parsed.tombstones}
-        show(parsed, made, f"key {parsed.file} (keep it apart from the list)\nempty list {parsed.tombstones}")
-        return 0
+
+def _tombstones(parsed: argparse.Namespace) -> int:
+    from ..store import Tombstones
+
+    if parsed.passphrase or parsed.passphrase_file is not None:
+        raise InvalidParameter("the key of a list of erased ids takes no passphrase; leave it out")
+    output("FILE", parsed.file)
+    output("--tombstones", parsed.tombstones, inputs=[parsed.file])
+    Tombstones.create(parsed.tombstones, parsed.file)
+    made = {"key": parsed.file, "tombstones": parsed.tombstones}
+    show(parsed, made, f"key {parsed.file} (keep it apart from the list)\nempty list {parsed.tombstones}")
+    return 0
+
+
+def _signing(parsed: argparse.Namespace) -> int:
     from ..report.signing import new_key
 
-    name = new_key(parsed.file)
-    answer = {"key": parsed.file, "public_key": f"{parsed.file}.pub", "key_id": name}
-    show(
-        parsed, answer, f"key id {name}\nprivate key {parsed.file} (keep it)\npublic key {parsed.file}.pub (publish it)"
+    output("FILE", parsed.file)  # before anybody is asked for a passphrase
+    password = new_passphrase(parsed.passphrase_file, ask=parsed.passphrase)
+    name = new_key(parsed.file, password=password)
+    answer = {
+        "key": parsed.file,
+        "public_key": f"{parsed.file}.pub",
+        "key_id": name,
+        "encrypted": password is not None,
+    }
+    kept = (
+        "encrypted: it signs only with its passphrase; keep both"
+        if password is not None
+        else "not encrypted: whoever can read it can sign. Keep it; --passphrase makes one that is encrypted"
     )
+    text = f"key id {name}\nprivate key {parsed.file} ({kept})\npublic key {parsed.file}.pub (publish it)"
+    show(parsed, answer, text)
     return 0

@@ -7,11 +7,28 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+from .. import bounded
 from ..errors import InvalidParameter
 from ..noisygd import Progress
+from .streams import tell
+
+
+class Intermixed(argparse.ArgumentParser):
+    """Names and options in any order: `delete STORE --request-id T ID`."""
+
+    _mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        in_order = any(action.nargs == argparse.PARSER for action in self._actions)  # it has commands of its own
+        if self._mixing or in_order:
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -40,14 +57,19 @@ def store_command(
 
 def show(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> None:
     """The answer as JSON when asked for, else as text."""
-    print(json.dumps(answer, ensure_ascii=False, indent=2, allow_nan=False) if parsed.json else text)
+    if parsed.json:
+        unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+        text = json.dumps(answer, ensure_ascii=not unicode, indent=2, allow_nan=False)
+    tell(text)
 
 
 def read_certificate(file: str) -> Any:
     """The JSON in a file that is said to hold a certificate."""
     try:
-        return json.loads(Path(file).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        return bounded.parsed(bounded.text(file, bounded.DOCUMENT))
+    except ValueError as error:
+        if isinstance(error, InvalidParameter):
+            raise
         raise InvalidParameter(f"cannot read a certificate from {file}: {error}") from error
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidParameter
+from ..outputs import output
 from ..store.prediction import Predictions, predict
 from .output import show, store_command
 from .requests import open_store
@@ -28,11 +28,12 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
+    out = None if parsed.out is None else output("--out", parsed.out, begins=b"record,", inputs=[parsed.data])
     with open_store(parsed) as store:
         predictions = predict(store, parsed.data, parsed.delimiter)
         kind = store.schema.label_column
-    if parsed.out is not None:
-        _write(Path(parsed.out), kind, predictions)
+    if out is not None:
+        out.write(_table(kind, predictions))
     measured = {"accuracy": predictions.accuracy, "mean_absolute_error": predictions.mean_absolute_error}
     counts = {} if isinstance(predictions.labels[0], float) else Counter(map(str, predictions.labels))
     answer: dict[str, Any] = {"rows": len(predictions.names), **measured, "counts": dict(counts)}
@@ -42,13 +43,11 @@ def _run(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _write(target: Path, kind: str, predictions: Predictions) -> None:
-    try:
-        with target.open("w", encoding="utf-8", newline="") as file:
-            rows = zip(predictions.names, predictions.labels, strict=True)
-            csv.writer(file, lineterminator="\n").writerows([("record", kind), *rows])
-    except OSError as error:
-        raise InvalidParameter(f"--out {target}: {error.strerror}; give another name") from error
+def _table(kind: str, predictions: Predictions) -> str:
+    rows = zip(predictions.names, predictions.labels, strict=True)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([("record", kind), *rows])
+    return text.getvalue()
 
 
 def _text(predictions: Predictions, counts: dict[str, int], out: str | None) -> str:

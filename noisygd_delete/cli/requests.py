@@ -7,22 +7,23 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
-from .. import losses
+from .. import bounded, losses
 from ..accountant import Accountant
 from ..curator import Release
 from ..distributed import launched
 from ..errors import InvalidParameter, InvalidRequest
 from ..guarantee import NON_ADAPTIVE
 from ..noisygd import Progress
+from ..outputs import outside
 from ..plan import Plan
 from ..planner import make_plan
 from ..records import EditCounts, EditRequest
 from ..store import Store, Tombstones
 from .output import add_device, progress_bar, show, store_command
 from .plan import add_plan_arguments, budget_from, loss_from
+from .streams import standard_input
 
 _WITHHELD = 3
 
@@ -117,9 +118,8 @@ def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
         return None
     if path is None or key is None:
         raise InvalidParameter("--tombstones and --tombstone-key go together; give both")
-    for file in (path, key):
-        if Path(file).absolute().is_relative_to(Path(parsed.store).absolute()):
-            raise InvalidParameter(f"{file} lies inside the store; keep it elsewhere")
+    outside("--tombstones", path)
+    outside("--tombstone-key", key)
     return Tombstones(path, key)
 
 
@@ -322,8 +322,9 @@ def _lines(source: str | None) -> list[str]:
     """The non-empty lines of a file, `-` for standard input."""
     if source is None:
         return []
-    try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidRequest(f"{source}: cannot be read as UTF-8 text ({error}); nothing was changed") from error
-    return [line.strip() for line in text.splitlines() if line.strip()]
+    if source == "-":
+        data = bounded.taken(standard_input(), bounded.LIST, "standard input", error=InvalidRequest)
+        text = bounded.decoded(data, "standard input", error=InvalidRequest)
+    else:
+        text = bounded.text(source, bounded.LIST, error=InvalidRequest)
+    return [line.strip() for line in bounded.rows(text) if line.strip()]

@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import bounded
 from ..errors import InvalidSchema
 from .fields import parse
 from .kinds import Category, Floats, Numeric
@@ -104,9 +105,9 @@ class Schema:
     def read(cls, path: str | Path) -> Schema:
         """A schema from a TOML file; every fault is an `InvalidSchema` naming the file and the key."""
         try:
-            fields = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InvalidSchema(f"{path}: cannot be read ({error.strerror}); check the name") from error
+            fields = tomllib.loads(bounded.text(path, bounded.SCHEMA, error=InvalidSchema))
+        except InvalidSchema:
+            raise
         except (ValueError, RecursionError) as error:  # TOML, UTF-8, or a number of thousands of digits
             raise InvalidSchema(f"{path}: not a TOML file ({error})") from error
         return cls.from_dict(fields, str(path))

@@ -8,6 +8,8 @@ from typing import Any
 
 from ..errors import MissingDependency
 
+PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
+
 
 def render(template: str, **values: Any) -> str:
     """A template of this package with every value escaped."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
@@ -22,7 +21,9 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
+from .. import bounded
 from ..errors import InvalidParameter
+from ..outputs import output
 
 
 def canonical(document: Any) -> bytes:
@@ -31,24 +32,25 @@ def canonical(document: Any) -> bytes:
 
 
 def new_key(path: str | Path, *, password: bytes | None = None) -> str:
-    """Write a new signing key to `path` (readable by its owner only) and its public half to `path`.pub; returns the key id.
+    """Write a new signing key to `path` and its public half to `path`.pub; returns the key id.
+
+    Args:
+        password: the key is stored encrypted under it (PKCS #8); None: in the clear.
 
     Raises:
-        InvalidParameter: the file exists; a key is never overwritten.
+        InvalidParameter: one of the files exists (neither is made), or the place is not one for a key.
     """
     key = Ed25519PrivateKey.generate()
     protection: KeySerializationEncryption = NoEncryption() if password is None else BestAvailableEncryption(password)
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, protection)
     public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    for name, content, mode in ((Path(path), private, 0o600), (Path(f"{path}.pub"), public, 0o644)):
-        try:
-            descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        except FileExistsError as error:
-            raise InvalidParameter(f"{name} exists; a key is never overwritten: choose another file") from error
-        except OSError as error:
-            raise InvalidParameter(f"cannot write the key file {name}: {error.strerror}") from error
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+    files = output("key file", str(path)), output("public key file", f"{path}.pub")  # both are free, or neither is made
+    files[0].write(private)
+    try:
+        files[1].write(public)
+    except InvalidParameter:
+        files[0].path.unlink()
+        raise
     return key_id(key.public_key())
 
 
@@ -57,12 +59,27 @@ def key_id(key: Ed25519PublicKey) -> str:
     return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()[:16]
 
 
+def encrypted(pem: bytes) -> bool:
+    """Whether a PEM file holds a key under a passphrase."""
+    return b"ENCRYPTED" in pem
+
+
 def read_private(path: str | Path, *, password: bytes | None = None) -> Ed25519PrivateKey:
-    """The signing key in a PEM file."""
+    """The signing key in a PEM file, decrypted with `password` if it is encrypted."""
+    pem = bounded.content(path, bounded.KEY)
+    if encrypted(pem) != (password is not None):
+        raise InvalidParameter(
+            f"{path}: the key is encrypted; give its passphrase"
+            if password is None
+            else f"{path}: the key is not encrypted; leave the passphrase out"
+        )
     try:
-        key = load_pem_private_key(Path(path).read_bytes(), password)
-    except (OSError, ValueError, TypeError) as error:
-        raise InvalidParameter(f"cannot read a signing key from {path}: {error}") from error
+        key = load_pem_private_key(pem, password)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        wrong = "or another passphrase " if password is not None else ""
+        raise InvalidParameter(
+            f"cannot read a signing key from {path}: not a key in PEM form {wrong}({error})"
+        ) from error
     if not isinstance(key, Ed25519PrivateKey):
         raise InvalidParameter(f"{path} does not hold an Ed25519 key; make one with `noisygd-delete keygen`")
     return key
@@ -71,8 +88,10 @@ def read_private(path: str | Path, *, password: bytes | None = None) -> Ed25519P
 def read_public(path: str | Path) -> Ed25519PublicKey:
     """The public key in a PEM file."""
     try:
-        key = load_pem_public_key(Path(path).read_bytes())
-    except (OSError, ValueError) as error:
+        key = load_pem_public_key(bounded.content(path, bounded.KEY))
+    except (ValueError, UnsupportedAlgorithm) as error:
+        if isinstance(error, InvalidParameter):
+            raise
         raise InvalidParameter(f"cannot read a public key from {path}: {error}") from error
     if not isinstance(key, Ed25519PublicKey):
         raise InvalidParameter(f"{path} does not hold an Ed25519 public key")

@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from .. import bounded
 from ..errors import InvalidParameter, InvalidRequest
 from ..records import EditRequest, Id, Records, SlotEdits
 from .disk import Disk, explained
@@ -21,6 +22,7 @@ from .lock import Lock
 
 _HEADER = "noisygd-delete tombstones 1 "
 _KEY_BYTES = 32
+_LONGEST_LIST = 1 << 30  # bytes: sixteen million ids
 _PATIENCE = 10.0  # seconds to wait for another store that writes to the same list
 
 
@@ -33,6 +35,8 @@ class Tombstones:
 
     def __init__(self, path: str | Path, key: str | Path) -> None:
         self.path = Path(path).absolute()
+        if self.path.is_symlink():  # a new list takes the place of the old one, and the link's target would stay behind
+            raise InvalidParameter(f"{path} is a link; give the name of the file itself")
         self._key = _read_key(Path(key))
         self._check = _HEADER + self._digest("", purpose=b"list")
         self._read()
@@ -42,13 +46,17 @@ class Tombstones:
         """An empty list and a new key; neither file may exist."""
         disk, secret = Disk(), os.urandom(_KEY_BYTES)
         header = _HEADER + _hmac(secret, b"list", "")
+        made: list[Path] = []
         for file, content in ((Path(key).absolute(), secret.hex()), (Path(path).absolute(), header)):
             try:
                 disk.create(file, f"{content}\n".encode())
+                made.append(file)
                 disk.sync_folder(file.parent)
-            except FileExistsError as error:
-                raise InvalidParameter(f"{file} exists; a key or a list is never overwritten") from error
             except OSError as error:
+                for orphan in made:  # a key without its list is nobody's
+                    disk.erase(orphan)
+                if isinstance(error, FileExistsError):
+                    raise InvalidParameter(f"{file} exists; a key or a list is never overwritten") from error
                 raise InvalidParameter(f"cannot write {file}: {error.strerror}") from error
         return cls(path, key)
 
@@ -89,9 +97,9 @@ class Tombstones:
 
     def _read(self) -> list[str]:
         try:
-            header, *digests = self.path.read_text(encoding="ascii").splitlines()
-        except (OSError, ValueError) as error:
-            raise InvalidParameter(f"{self.path}: cannot be read as a list of erased ids ({error})") from error
+            header, *digests = bounded.content(self.path, _LONGEST_LIST).decode("ascii").splitlines()
+        except UnicodeDecodeError as error:
+            raise InvalidParameter(f"{self.path}: not a list of erased ids") from error
         if not hmac.compare_digest(header.encode(), self._check.encode()):
             raise InvalidParameter(f"{self.path}: not a list of erased ids, or not one made with this key")
         return digests
@@ -103,9 +111,13 @@ def _hmac(key: bytes, purpose: bytes, name: str) -> str:
 
 def _read_key(path: Path) -> bytes:
     try:
-        key = bytes.fromhex(path.read_text(encoding="ascii"))
-    except (OSError, ValueError) as error:
-        raise InvalidParameter(f"{path}: cannot be read as the key of a list of erased ids") from error
+        key = bytes.fromhex(bounded.content(path, bounded.KEY).decode("ascii"))
+    except UnicodeDecodeError as error:
+        raise InvalidParameter(f"{path}: not the key of a list of erased ids") from error
+    except ValueError as error:
+        if isinstance(error, InvalidParameter):
+            raise
+        raise InvalidParameter(f"{path}: not the key of a list of erased ids") from error
     if len(key) != _KEY_BYTES:
         raise InvalidParameter(f"{path}: not the key of a list of erased ids")
     return key

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .. import bounded
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
 from ..learning import check_fit
 from . import models, presence, table
@@ -129,7 +130,7 @@ def _pages(layout: Layout) -> Iterator[str]:
 def tokens(source: str, text: str) -> list[str]:
     """The tokens of a file, one a line; blank lines are skipped, lines too short to mean anything are refused."""
     found = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(bounded.rows(text), start=1):
         token = line.strip()
         if token and len(token.encode()) < _SHORTEST:
             raise InvalidParameter(

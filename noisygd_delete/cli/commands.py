@@ -1,0 +1,133 @@
+"""Every command in one parser, and what becomes of an error: one paragraph and an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+from .. import __version__
+from ..distributed import launched
+from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
+from ..gradient import device
+from . import (
+    audit,
+    bench,
+    certificate,
+    demo,
+    init,
+    inspect,
+    keygen,
+    plan,
+    predict,
+    requests,
+    stream,
+    verify_certificate,
+)
+from .output import Intermixed
+from .streams import complain, flushed, written_out
+from .words import options_of, spoken
+
+_COMMANDS = (
+    demo,
+    plan,
+    init,
+    requests,
+    stream,
+    predict,
+    inspect,
+    audit,
+    certificate,
+    keygen,
+    verify_certificate,
+    bench,
+)
+_STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
+_AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
+
+
+class _Completion(argparse.Action):
+    """Print a shell completion script made from the parser itself."""
+
+    def __call__(self, parser: argparse.ArgumentParser, _: object, shell: object, *__: object) -> None:
+        try:
+            import shtab
+        except ImportError:
+            parser.error("--print-completion needs shtab; pip install 'noisygd-delete[completion]'")
+        print(shtab.complete(parser, str(shell)))
+        parser.exit()
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line, each command registered by its own module."""
+    root = argparse.ArgumentParser(
+        prog="noisygd-delete",
+        description="Train models by noisy gradient descent and erase records from them, with a certificate.",
+        epilog="start with: noisygd-delete demo · help on a command: noisygd-delete COMMAND --help · completion: "
+        'eval "$(noisygd-delete --print-completion bash)"',
+        allow_abbrev=False,
+    )
+    root.add_argument(
+        "--print-completion",
+        choices=("bash", "zsh", "tcsh"),
+        action=_Completion,
+        help="print a completion script and exit",
+    )
+    root.add_argument("--version", action="version", version=f"noisygd-delete {__version__}")
+    commands: Any = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=Intermixed)
+    for command in _COMMANDS:
+        command.register(commands)
+    for command_parser in commands.choices.values():
+        command_parser.set_defaults(options=options_of(command_parser))
+    root.set_defaults(run=lambda _: _greet(root), options={})
+    return root
+
+
+def _greet(root: argparse.ArgumentParser) -> int:
+    """No command: the whole help, and the status of a wrong usage."""
+    root.print_help(sys.stderr)
+    return 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit status."""
+    written_out()
+    parsed = parser().parse_args(arguments)
+    name = f"noisygd-delete {parsed.command}"
+    try:
+        return _shared(parsed)
+    except NoisyGDDeleteError as error:
+        status = next((code for kind, code in _STATUS if isinstance(error, kind)), 2)
+        return complain(f"{name}: {spoken(str(error), parsed.options)}", status)
+    except KeyboardInterrupt:
+        return complain(f"{name}: interrupted; {_AFTER_INTERRUPT}", 130)
+    except BrokenPipeError:  # whoever read the answer has left
+        return flushed(0)
+    except MemoryError:
+        return complain(f"{name}: this takes more memory than there is; give a smaller table or smaller sizes", 2)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return complain(f"{name}: {place}{error.strerror or error}; {_AFTER_INTERRUPT}", 2)
+    except Exception as error:
+        # its words may quote a record, so only its kind and its place are told
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{type(error).__name__} in {last.name}, line {last.lineno}"
+        return complain(f"{name}: a fault of this program ({place}); please report it. {_AFTER_INTERRUPT}", 2)
+
+
+def _shared(parsed: argparse.Namespace) -> int:
+    """The command, run by this process; under torchrun by process 0, and the others take part in its releases."""
+    group = launched()
+    chosen = device.check(parsed.device or device.current(), group) if "device" in parsed else device.current()
+    with device.on(chosen):
+        if group.size == 1:
+            return int(parsed.run(parsed))
+        from ..store import follow, leading
+
+        if group.rank:
+            follow(getattr(parsed, "store", "."), group)
+            return 0
+        with leading(group):
+            return int(parsed.run(parsed))

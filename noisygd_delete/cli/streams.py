@@ -1,0 +1,97 @@
+"""Standard input and output as they may be found: closed, full, without Unicode, or read by somebody who has left."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from contextlib import suppress
+from typing import BinaryIO
+
+from ..errors import InvalidRequest, NoisyGDDeleteError
+
+
+class AnswerLost(NoisyGDDeleteError):
+    """What a command did stands, and its answer could not be written."""
+
+
+def ready() -> None:
+    """Give closed standard streams a place that takes anything, so that no file of a store gets their number."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number: this one
+    written_out()
+
+
+def written_out() -> None:
+    """Letters that an output cannot write are written as \\\\-escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def tell(text: str) -> None:
+    """Print an answer, and see that it left.
+
+    Raises:
+        AnswerLost: it did not. BrokenPipeError: nobody listens any more.
+    """
+    if sys.stdout is None:
+        raise AnswerLost("standard output is closed, so the answer is lost; what the command did stands")
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _drop(sys.stdout.fileno())
+        raise AnswerLost(
+            f"the answer could not be written to standard output ({error.strerror}); what the command did stands"
+        ) from error
+
+
+def complain(text: str, status: int) -> int:
+    """One paragraph on standard error, control characters spelled out; returns the exit status."""
+    paragraph = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            print(paragraph, file=sys.stderr, flush=True)
+    return status
+
+
+def flushed(status: int) -> int:
+    """The exit status, once everything printed has left; what cannot leave is dropped, so that Python does not stumble over
+    it on the way out."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except BrokenPipeError:
+            _drop(stream.fileno())
+        except OSError:
+            _drop(stream.fileno())
+            status = status or 2
+    return status
+
+
+def _drop(number: int) -> None:
+    """From here on, what is written to this descriptor goes nowhere."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)
+        os.close(nowhere)
+
+
+def standard_input() -> BinaryIO:
+    """Standard input as bytes.
+
+    Raises:
+        InvalidRequest: it is closed.
+    """
+    if sys.stdin is None or sys.stdin.closed:
+        raise InvalidRequest("standard input is closed; give the name of a file. Nothing was changed")
+    try:
+        return sys.stdin.buffer
+    except AttributeError:  # a text that a test put in its place
+        return io.BytesIO(sys.stdin.read().encode("utf-8", "surrogateescape"))
