@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
 ROWS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("bounded",),
-    ("guarantees", "losses"),
+    ("guarantees", "bounds", "losses"),
     ("guarantee", "records", "features", "noise", "distributed"),
     ("gradient", "precise", "budget"),
     ("gibbs", "noisygd", "mechanism", "solver", "extractor"),

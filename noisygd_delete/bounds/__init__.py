@@ -1,0 +1,1 @@
+"""Pure mathematics: keyword-only floats in, floats out. Imports numpy and scipy only."""

@@ -1,0 +1,173 @@
+"""Conversion below a public order, and calibration: nothing returned overshoots its budget, and not much is left unused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from noisygd_delete.bounds import noise_shape, order_curve
+from noisygd_delete.bounds import objective_perturbation as perturbation
+from noisygd_delete.bounds import objective_perturbation_gdp as flow
+from noisygd_delete.guarantees import conversion
+
+RATIOS = [0.0, 1e-4, 1e-2, 0.05]
+
+
+def replace_curve(noise: float, ratio: float):
+    def renyi(order: float) -> float:
+        hessian = perturbation.replace_hessian(order=order, ratio=ratio)
+        return perturbation.renyi(order=order, sensitivity=2.0, noise=noise, hessian=hessian)
+
+    return renyi
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+@pytest.mark.parametrize("budget", [1.0, 0.1, 0.01])
+def test_renyi_calibration_stays_within_its_budget_and_uses_it(ratio, budget) -> None:
+    for order in (2.0, 10.0):
+        hessian = perturbation.replace_hessian(order=order, ratio=ratio)
+        noise = order_curve.noise_for_renyi(
+            order=order, budget=budget, sensitivity=2.0, hessian=hessian, inexact_rate=1e-5
+        )
+        if hessian + order * 1e-5 >= budget:
+            assert noise == math.inf
+            continue
+        cost = perturbation.renyi(order=order, sensitivity=2.0, noise=noise, hessian=hessian) + order * 1e-5
+        assert budget * (1 - 1e-8) <= cost <= budget
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_epsilon_delta_calibration_stays_within_its_budget_and_uses_it(ratio) -> None:
+    highest = perturbation.highest_order(ratio=ratio)
+    noise = order_curve.noise_for_epsilon_delta(
+        epsilon=1.0,
+        delta=1e-6,
+        sensitivity=2.0,
+        hessian=lambda order: perturbation.replace_hessian(order=order, ratio=ratio),
+        highest_order=highest,
+    )
+    renyi = replace_curve(noise, ratio)
+    assert 0.99 < order_curve.curve_epsilon(renyi=renyi, highest_order=highest, delta=1e-6) <= 1.0
+    assert order_curve.curve_log_delta(renyi=renyi, highest_order=highest, epsilon=1.0) <= math.log(1e-6)
+    smaller = replace_curve(noise / 2, ratio)
+    assert order_curve.curve_epsilon(renyi=smaller, highest_order=highest, delta=1e-6) > 1.8
+
+
+def test_more_releases_take_more_noise() -> None:
+    facts = {
+        "epsilon": 1.0,
+        "delta": 1e-6,
+        "sensitivity": 2.0,
+        "hessian": lambda order: perturbation.replace_hessian(order=order, ratio=1e-4),
+        "highest_order": perturbation.highest_order(ratio=1e-4),
+    }
+    one, four = (order_curve.noise_for_epsilon_delta(**facts, releases=n) for n in (1, 4))
+    assert four == pytest.approx(2 * one, rel=1e-3)
+    one, four = (order_curve.noise_for_gdp(gdp=0.5, lipschitz=1.0, ratio=1e-4, releases=n) for n in (1, 4))
+    assert four == pytest.approx(2 * one, rel=1e-3)
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+@pytest.mark.parametrize("rows", [1, 3])
+def test_gdp_calibration_stays_within_its_budget_and_uses_it(ratio, rows) -> None:
+    facts = {"lipschitz": 1.0, "ratio": ratio, "rows": rows, "worlds": 2, "blocks": 1}
+    noise = order_curve.noise_for_gdp(gdp=0.45, inexact_gdp=0.02, **facts)
+    if noise == math.inf:  # κ would exceed 1/4
+        assert flow.gdp(noise=flow.most_noise(lipschitz=1.0, ratio=ratio), **facts) > 0.44
+        return
+    total = math.hypot(flow.gdp(noise=noise, **facts), 0.02)
+    assert 0.45 * (1 - 1e-8) <= total <= 0.45
+
+
+def test_gdp_saves_noise_where_kappa_is_small_and_renyi_alone_answers_where_it_is_not() -> None:
+    gdp = conversion.gdp_for(epsilon=1.0, delta=1e-6)
+
+    def two(ratio: float) -> tuple[float, float]:
+        def hessian(order: float) -> float:
+            return perturbation.replace_hessian(order=order, ratio=ratio)
+
+        highest = perturbation.highest_order(ratio=ratio)
+        facts = {"epsilon": 1.0, "delta": 1e-6, "sensitivity": 2.0}
+        by_order = order_curve.noise_for_epsilon_delta(hessian=hessian, highest_order=highest, **facts)
+        return by_order, order_curve.noise_for_gdp(gdp=gdp, lipschitz=1.0, ratio=ratio, worlds=2)
+
+    by_order, by_flow = two(1e-3)
+    assert 0.9 < by_flow / by_order < 0.95
+    by_order, by_flow = two(0.03)
+    assert math.isfinite(by_order)
+    assert by_flow == math.inf
+
+
+@pytest.mark.parametrize(
+    ("smoothness", "row"),
+    [(1e-2, (2.236, 7.071, 22.37)), (1e-3, (2.237, 7.088, 22.93))],
+)
+def test_the_noise_of_the_sheet_for_adult_zero_out(smoothness, row) -> None:
+    ratio = perturbation.curvature_ratio(smoothness=0.25, strong_convexity=smoothness, records=26_000)
+    hessian = perturbation.zero_out_hessian(order=10, ratio=ratio)
+    for budget, printed in zip((1.0, 0.1, 0.01), row, strict=True):
+        by_order = order_curve.noise_for_renyi(order=10, budget=budget, sensitivity=1.0, hessian=hessian)
+        by_flow = order_curve.noise_for_gdp(gdp=math.sqrt(2 * budget / 10), lipschitz=1.0, ratio=ratio)
+        assert min(by_order, by_flow) == pytest.approx(printed, rel=5e-4)
+
+
+def test_a_curve_finite_nowhere_certifies_nothing() -> None:
+    nowhere = {"renyi": lambda order: math.inf, "highest_order": 1.0001}
+    assert order_curve.curve_epsilon(delta=1e-6, **nowhere) == math.inf
+    assert order_curve.curve_log_delta(epsilon=1.0, **nowhere) == 0.0
+    broken = {"renyi": lambda order: math.nan, "highest_order": 10.0}
+    assert not order_curve.curve_epsilon(delta=1e-6, **broken) < math.inf
+    assert not order_curve.curve_log_delta(epsilon=1.0, **broken) < 0
+
+
+def test_an_order_above_the_highest_is_never_used() -> None:
+    asked = []
+
+    def renyi(order: float) -> float:
+        asked.append(order)
+        return 0.01 * order
+
+    order_curve.curve_epsilon(renyi=renyi, highest_order=5.0, delta=1e-9)
+    order_curve.curve_log_delta(renyi=renyi, highest_order=5.0, epsilon=2.0)
+    assert max(asked) < 5.0
+    assert max(asked) > 4.5
+
+
+def rows_of(sizes, numbers, rng, cold: bool):
+    """A random row of the schema before its norm is taken, and v per column."""
+    variances = noise_shape.block_variances(categories=sizes)
+    row, shape = [], []
+    for size, variance in zip(sizes, variances, strict=False):
+        block = [0.0] * size
+        if not (cold and rng.random() < 0.5):
+            block[rng.integers(size)] = 1.0
+        row += block
+        shape += [variance] * size
+    row += [1.0, *(rng.uniform(-1, 1) if not cold else 0.0 for _ in range(numbers))]
+    shape += [variances[-1], *([1.0] * numbers)]
+    return row, shape
+
+
+def test_the_shape_of_a_one_hot_schema() -> None:
+    rng, sizes = np.random.default_rng(5), [9, 17, 3, 42]
+    for _ in range(200):
+        row, shape = map(np.array, rows_of(sizes, 3, rng, cold=False))
+        assert (row**2 / shape).sum() / (row**2).sum() == pytest.approx(1.0, rel=1e-12)
+    trace = noise_shape.shape_trace(categories=sizes, numbers=3)
+    assert trace == pytest.approx(shape.sum())
+    assert trace < 0.95 * len(shape)
+    # the planted fault: a schema without an "unknown" category leaves cold blocks
+    worst = 0.0
+    for _ in range(400):
+        row, shape = map(np.array, rows_of(sizes, 3, rng, cold=True))
+        unit = row / np.linalg.norm(row)
+        shaped = float(np.sqrt((unit**2 / shape).sum()))
+        worst = max(worst, shaped)
+        divided = unit / noise_shape.row_divisor(norm=float(np.linalg.norm(unit)), shaped_norm=shaped, radius=1.0)
+        assert (divided**2 / shape).sum() <= 1 + 1e-12
+        assert np.linalg.norm(divided) <= 1 + 1e-12
+    assert worst > 1.05
+    assert noise_shape.row_divisor(norm=0.0, shaped_norm=0.0, radius=1.0) == 1.0
+    assert noise_shape.block_variances(categories=[4], constant=False) == (1.0,)
