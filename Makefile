@@ -24,8 +24,8 @@ long: $(READY)          ## the statistical suite
 faults: $(READY)        ## every fault tried on the store, about ten minutes
 	$(RUN) -m tests.store.fault_table --out benchmarks/results/faults.md
 
-ROOMS := guarantees accountant planner store
-COVERING := $(addprefix tests/,guarantees accountant store fuzz test_planner.py test_targets.py test_nonconvex_plans.py \
+ROOMS := bounds accountant methods planner store
+COVERING := $(addprefix tests/,bounds accountant store fuzz test_planner.py test_targets.py test_nonconvex_plans.py \
 	test_minimiser.py test_curator.py test_stream.py test_cli.py test_cli_store.py test_certificate_command.py test_report.py)
 coverage: $(READY)      ## lines and branches of four rooms; fails where one is below 98 %
 	$(RUN) -m coverage run --branch --source=noisygd_delete -m pytest -q $(COVERING)

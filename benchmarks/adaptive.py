@@ -23,11 +23,11 @@ import numpy as np
 
 from noisygd_delete import Budget, Curator, EditRequest, Model, Records, learn, losses, make_plan, unlearn
 from noisygd_delete.audit import Counts, World
-from noisygd_delete.audit.engines import NoisyGD
 from noisygd_delete.audit.membership import linear_engine, loss_engine, row_of
 from noisygd_delete.audit.reconstruction import curvature, reconstruct
-from noisygd_delete.noise import ResearchNoise
-from noisygd_delete.noisygd import initial_weights, run
+from noisygd_delete.audit.simulation import NoisyGD
+from noisygd_delete.engine.noise import ResearchNoise
+from noisygd_delete.engine.noisygd import initial_weights, run
 from noisygd_delete.stream import Adaptive, Batching, Publication, interact
 
 from . import datasets, report

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from noisygd_delete.baselines.calibrated import CLOSE, Setting
 from noisygd_delete.baselines.comparison import LONGEST, Row, compare
-from noisygd_delete.baselines.line_up import CLOSE, Setting
 
 from . import datasets, report
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from noisygd_delete import Records, losses
 from noisygd_delete.baselines import sample
-from noisygd_delete.features import Schema
 from noisygd_delete.losses import Loss
+from noisygd_delete.schema import Schema
 
 ROOT = Path(__file__).parents[1]
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 import numpy as np
 
 from noisygd_delete import Records, losses
-from noisygd_delete.gradient import Objective, device, kernel
-from noisygd_delete.gradient.device import DeviceObjective
-from noisygd_delete.noise import SecureNoise
-from noisygd_delete.noisygd import run, run_in_blocks
+from noisygd_delete.engine import Objective, device, kernel
+from noisygd_delete.engine.device import DeviceObjective
+from noisygd_delete.engine.noise import SecureNoise
+from noisygd_delete.engine.noisygd import run, run_in_blocks
 
 from . import datasets, report
 from .timing import ratio, rounds

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from noisygd_delete import Budget, EditRequest, Records, Curator, losses, make_plan
-from noisygd_delete.gradient import Objective
+from noisygd_delete.engine import Objective
 
 def peak():
     status = Path("/proc/self/status").read_text()

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from benchmarks import report
 from noisygd_delete import Budget, Plan, make_plan
+from noisygd_delete.bounds.theorem_5_2 import data_influence
 from noisygd_delete.errors import NoisyGDDeleteError, PlanInfeasible
-from noisygd_delete.guarantees.nonconvex import data_influence
 from noisygd_delete.losses import LossConstants, Sigmoid
 
 REQUESTS = 20

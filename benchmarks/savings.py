@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from noisygd_delete.baselines.line_up import Setting, line_up, title
+from noisygd_delete.baselines.calibrated import Setting, line_up, title
 from noisygd_delete.records import EditRequest
 
 from . import datasets, report

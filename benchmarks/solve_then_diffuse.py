@@ -17,11 +17,11 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks import datasets, report
 from noisygd_delete import Budget, Curator, EditRequest, Model, Plan, Records, compare_plans, make_plan
-from noisygd_delete.learning import resume
-from noisygd_delete.noise import SecureNoise
+from noisygd_delete.curator.learning import resume
+from noisygd_delete.engine.noise import SecureNoise
+from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.solver import solve
 from noisygd_delete.planner.comparison import WAYS
-from noisygd_delete.precise import PreciseObjective
-from noisygd_delete.solver import solve
 
 ORDER = 10
 DELETED = tuple(range(0, 50, 10))

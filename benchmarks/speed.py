@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
-from noisygd_delete.gradient import Objective
-from noisygd_delete.noise import SecureNoise
-from noisygd_delete.noisygd import run
-from noisygd_delete.plan import Plan
+from noisygd_delete.engine import Objective
+from noisygd_delete.engine.noise import SecureNoise
+from noisygd_delete.engine.noisygd import run
+from noisygd_delete.methods.plan import Plan
 
 from . import datasets, report
 from .kernel import random_table
@@ -108,12 +108,12 @@ def deletion(repeats: int) -> str:
 
         def delete(curator: Curator = curator, plan: Plan = plan, ids=ids) -> None:
             curator.records.edit(EditRequest.delete([next(ids)]))
-            from noisygd_delete.learning import train_on
+            from noisygd_delete.curator.learning import train_on
 
             train_on(curator.records, curator.model, plan, None, None)
 
         def learn(curator: Curator = curator, plan: Plan = plan) -> None:
-            from noisygd_delete.learning import train
+            from noisygd_delete.curator.learning import train
 
             train(curator.records, plan, plan.learn_steps, None, None, None)
 

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from noisygd_delete.audit import Counts
-from noisygd_delete.guarantees.adaptive import deletion_lower_bound
+from noisygd_delete.bounds.adaptive import deletion_lower_bound
 
 RECORDS = 5
 VICTIM = RECORDS - 1

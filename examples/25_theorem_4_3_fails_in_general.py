@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from noisygd_delete.audit import Counts
-from noisygd_delete.guarantees.adaptive import membership_advantage
+from noisygd_delete.bounds.adaptive import membership_advantage
 
 ORDER, DP, RECORDS = 10.0, 0.01, 10_000
 

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
-from noisygd_delete.distributed import joined
+from noisygd_delete.engine.group import joined
 
 if "RANK" not in os.environ:
     try:

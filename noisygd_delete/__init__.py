@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import errors, losses
     from .accountant import Accountant
-    from .budget import Budget
-    from .curator import Curator, Release
+    from .curator.curator import Curator, Release
+    from .curator.learning import Model, learn, resume, unlearn
     from .estimators import NoisyGDClassifier as NoisyGDClassifier  # not in __all__: they need scikit-learn
     from .estimators import NoisyGDRegressor as NoisyGDRegressor
     from .estimators import RecordWisePipeline as RecordWisePipeline
-    from .features import Schema
-    from .guarantee import Guarantee
-    from .learning import Model, learn, resume, unlearn
-    from .plan import Plan
+    from .methods.plan import Plan
     from .planner import cheapest_plan, make_plan
     from .planner.comparison import compare_plans
+    from .privacy.budget import Budget
+    from .privacy.guarantee import Guarantee
     from .records import EditRequest, Records
+    from .schema import Schema
     from .store import Store
 
 __version__ = "0.1.0"
@@ -51,25 +51,25 @@ __all__ = [
 
 _HOMES = {
     "Accountant": "accountant",
-    "Budget": "budget",
+    "Budget": "privacy",
     "Curator": "curator",
     "EditRequest": "records",
-    "Guarantee": "guarantee",
-    "Model": "learning",
+    "Guarantee": "privacy",
+    "Model": "curator",
     "NoisyGDClassifier": "estimators",
     "NoisyGDRegressor": "estimators",
-    "Plan": "plan",
+    "Plan": "methods.plan",
     "RecordWisePipeline": "estimators",
     "Records": "records",
     "Release": "curator",
     "cheapest_plan": "planner",
     "compare_plans": "planner.comparison",
-    "learn": "learning",
+    "learn": "curator",
     "make_plan": "planner",
-    "resume": "learning",
-    "Schema": "features",
+    "resume": "curator",
+    "Schema": "schema",
     "Store": "store",
-    "unlearn": "learning",
+    "unlearn": "curator",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from noisygd_delete.guarantees import subsampled, utility
+from noisygd_delete.bounds import subsampled, utility
 
 from .framework import RIGOROUS, Finding, require, statement
 
@@ -31,7 +31,7 @@ class _SubsampledFault(_Subsampled):
     evidence=(RIGOROUS,),
     claim=_Subsampled,
     fault=("2z for z", _SubsampledFault),
-    licenses=("guarantees.subsampled:zero_out_renyi", "guarantees.subsampled:replace_renyi"),
+    licenses=("bounds.subsampled:zero_out_renyi", "bounds.subsampled:replace_renyi"),
     scope="Quadrature in 30 digits of both directions of one step, and of the farthest pair x = 1, x′ = −1.",
 )
 def _extractor(claim, effort: int) -> Finding:
@@ -78,11 +78,11 @@ class _ExcessFault(_Excess):
     claim=_Excess,
     fault=("σ/2 for σ", _ExcessFault),
     licenses=(
-        "guarantees.utility:stationary_product",
-        "guarantees.utility:stationary_excess",
-        "guarantees.utility:excess_at_distance",
-        "guarantees.utility:largest_distance",
-        "guarantees.utility:steps_to_distance",
+        "bounds.utility:stationary_product",
+        "bounds.utility:stationary_excess",
+        "bounds.utility:excess_at_distance",
+        "bounds.utility:largest_distance",
+        "bounds.utility:steps_to_distance",
     ),
     scope="The proof is in the module; checked on quadratics with random spectra, whose law is Gaussian in closed form, "
     "stationary and after K steps from afar.",

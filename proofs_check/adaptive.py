@@ -8,7 +8,7 @@ import math
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.guarantees import adaptive, convex, sharp
+from noisygd_delete.bounds import adaptive, shifted_interpolation, theorem_5_1
 
 from . import gaussian
 from .framework import ADVERSARIAL, REPAIRED, RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
@@ -66,7 +66,7 @@ def _padded_sequence() -> tuple[bool, dict[int, set[int]]]:
         "the sharper term without its 2^{1/q}",
         lambda *, order, renyi: min(1.0, math.exp(renyi * (order - 1) / order) - 1),
     ),
-    licenses=("guarantees.adaptive:membership_advantage", "guarantees.adaptive:theorem_4_1"),
+    licenses=("bounds.adaptive:membership_advantage", "bounds.adaptive:theorem_4_1"),
     scope="The minimiser over δ and both second terms, symbolically; binary laws around a common reference as the "
     "adversary. Repair: the bound is for the release Θ_i of the deletion step (or any sequence whose joint law "
     "is within ε of one free of the record, as in this package's accounting of observed releases); for (Θ_i, "
@@ -130,9 +130,12 @@ def _soundness(claim, effort: int) -> Finding:
     "for Noisy-GD the adaptive bound ε_dd + p ε_dp holds: given the observed models both worlds restart from one "
     "point, and μ² adds",
     evidence=(RIGOROUS,),
-    claim=sharp.gdp,
-    fault=("noise of variance 2σ² for σ²", lambda **k: sharp.gdp(**{**k, "noise_variance": 2 * k["noise_variance"]})),
-    licenses=("guarantees.sharp:gdp", "guarantees.convex:dp_rate", "guarantees.convex:deletion_rate"),
+    claim=shifted_interpolation.gdp,
+    fault=(
+        "noise of variance 2σ² for σ²",
+        lambda **k: shifted_interpolation.gdp(**{**k, "noise_variance": 2 * k["noise_variance"]}),
+    ),
+    licenses=("bounds.shifted_interpolation:gdp", "bounds.theorem_5_1:dp_rate", "bounds.theorem_5_1:deletion_rate"),
     scope="Joint Gaussian law of the observed releases on the linear loss (closed form, dense linear algebra): equals"
     " the sum of the package's terms, 200 random histories; and is below the printed rates' sum. The step to "
     "adaptive requests (given the observed models, requests are equal in both worlds) is an argument, not a "
@@ -162,8 +165,8 @@ def _conditioning(claim, effort: int) -> Finding:
         )
         worst = max(worst, abs(total / truth - 1))
         require(abs(total / truth - 1) < 1e-9, f"joint μ² = {truth}, the sum of the terms is {total}")
-        rates = sum(convex.dp_rate(regularization=regularization, steps=t, **common) for t, _ in parts[:-1])
-        rates += convex.deletion_rate(
+        rates = sum(theorem_5_1.dp_rate(regularization=regularization, steps=t, **common) for t, _ in parts[:-1])
+        rates += theorem_5_1.deletion_rate(
             regularization=regularization, steps_with_record=hidden, steps_without_record=clean, **common
         )
         require(truth / 2 <= rates, f"joint rate {truth / 2} above the printed sum {rates}")
@@ -178,7 +181,7 @@ def _conditioning(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=adaptive.deletion_lower_bound,
     fault=("advantage δ instead of δ²", lambda *, order, advantage: max(0.0, advantage**2 / 2)),
-    licenses=("guarantees.adaptive:deletion_lower_bound", "guarantees.adaptive:deletion_lower_bound_sharp"),
+    licenses=("bounds.adaptive:deletion_lower_bound", "bounds.adaptive:deletion_lower_bound_sharp"),
     scope="(51) ⟺ (52) symbolically; the pair of the proof with exact advantage δ² on Θ_n and its best reference: the"
     " least possible ε is never below the bound. 4.1 is used for one release only, where it holds. With the "
     "exact form of 4.1 the bound becomes log(((1+δ²)^q + (1−δ²)^q)/2)/(q−1), the least possible ε itself "

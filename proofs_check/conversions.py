@@ -7,7 +7,7 @@ import math
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.guarantees import conversion
+from noisygd_delete.bounds import conversion
 
 from .exact import surely_less
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, require, same, statement
@@ -54,7 +54,7 @@ def closest_conversion(convert, effort: int, seed: int, trials: int = 4000) -> f
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=conversion.renyi_epsilon_mironov,
     fault=("log(1/δ)/q for log(1/δ)/(q−1)", lambda *, order, renyi, delta: max(0.0, renyi - math.log(delta) / order)),
-    licenses=("guarantees.conversion:renyi_epsilon_mironov",),
+    licenses=("bounds.conversion:renyi_epsilon_mironov",),
     scope="Both cases of the proof as identities of exponents; binary laws on the edge of the Rényi budget, solved by "
     "bisection, as the adversary (binary laws are enough by data processing, which is cited).",
 )
@@ -96,7 +96,7 @@ class _CanonneFault:
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=_Canonne,
     fault=("2 log q for log q", _CanonneFault),
-    licenses=("guarantees.conversion:renyi_epsilon", "guarantees.conversion:renyi_log_delta"),
+    licenses=("bounds.conversion:renyi_epsilon", "bounds.conversion:renyi_log_delta"),
     scope="The maximiser of (1 − e^{ε−z})e^{−(q−1)z} and its value, symbolically; binary laws as for B.1; the inverse"
     " on a grid.",
 )
@@ -129,10 +129,10 @@ def _wrong_direction_gdp(*, mu: float, epsilon: float) -> float:
     claim=conversion.gdp_log_delta,
     fault=("Φ(−ε/μ − μ/2) for Φ(−ε/μ + μ/2)", _wrong_direction_gdp),
     licenses=(
-        "guarantees.conversion:gdp_log_delta",
-        "guarantees.conversion:gdp_delta",
-        "guarantees.conversion:gdp_epsilon",
-        "guarantees.conversion:gdp_for",
+        "bounds.conversion:gdp_log_delta",
+        "bounds.conversion:gdp_delta",
+        "bounds.conversion:gdp_epsilon",
+        "bounds.conversion:gdp_for",
     ),
     scope="The privacy loss of N(0,1) and N(μ,1) symbolically; the code against 60-digit mpmath at 400 points (never "
     "below, and within 1e−9 of it); both searches on the safe side and tight to 1e−6, and their limits. That "
@@ -184,9 +184,9 @@ def _gaussian_dp(claim, effort: int) -> Finding:
     claim=conversion.rate_epsilon,
     fault=("only order 2 is tried, without its δ term", lambda *, rate, delta: 2 * rate),
     licenses=(
-        "guarantees.conversion:rate_epsilon",
-        "guarantees.conversion:rate_for",
-        "guarantees.conversion:best_order",
+        "bounds.conversion:rate_epsilon",
+        "bounds.conversion:rate_for",
+        "bounds.conversion:best_order",
     ),
     scope="Never below the exact δ(ε) of the Gaussian pair with μ² = 2·rate (which has that curve), 18 points; the "
     "round trip through `rate_for` stays within the budget. Optimality of the order is compared with a fine "

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.guarantees import convex
+from noisygd_delete.bounds import theorem_5_1
 
 from . import gaussian
 from .densities import Line, renyi
@@ -52,14 +52,14 @@ def chain(problem: dict[str, float], steps_with: int, steps_without: int, start_
     "G.7",
     "L-Lipschitz losses: K steps of Noisy-GD are (q, qL²ηK/(σ²n²))-Rényi DP",
     evidence=(SYMBOLIC, RIGOROUS),
-    claim=convex.composition_rate,
+    claim=theorem_5_1.composition_rate,
     fault=(
         "σ² per step for 2ησ²",
         lambda *, sensitivity, noise_variance, records, step_size, steps: (
             sensitivity**2 * step_size**2 * steps / (2 * noise_variance * records**2)
         ),
     ),
-    licenses=("guarantees.convex:composition_rate", "guarantees.nonconvex:composition_horizon"),
+    licenses=("bounds.theorem_5_1:composition_rate", "bounds.theorem_5_2:composition_horizon"),
     scope="One step as a Gaussian mechanism, symbolically; attained at K = 1; joint Gaussian law of all iterates on "
     "the linear loss with λ = 0 (where it is attained for every K) and never exceeded with λ > 0. Composition "
     "itself is B.3.",
@@ -92,7 +92,7 @@ def _composition(claim, effort: int) -> Finding:
             closest = min(closest, abs(1 - truth / bound))
     from .licences import resolve
 
-    horizon = resolve("guarantees.nonconvex:composition_horizon")
+    horizon = resolve("bounds.theorem_5_2:composition_horizon")
     if horizon:
         for rate in (1e-3, 0.01, 0.37):
             common = {"sensitivity": 2.0, "noise_variance": 0.3, "records": 100, "step_size": 0.05}
@@ -141,9 +141,9 @@ def _logistic_worlds(regularization: float, noise_variance: float, step_size: fl
     "G.9",
     "convex, L-Lipschitz, β-smooth, η < 1/(λ+β): K steps are (q, (4qL²/(λσ²n²))(1 − e^{−ληK/2}))-Rényi DP",
     evidence=(SYMBOLIC, RIGOROUS, ADVERSARIAL),
-    claim=convex.dp_rate,
-    fault=("L for 2L", lambda **k: convex.dp_rate(**{**k, "sensitivity": k["sensitivity"] / 2})),
-    licenses=("guarantees.convex:dp_rate", "guarantees.convex:full_rate"),
+    claim=theorem_5_1.dp_rate,
+    fault=("L for 2L", lambda **k: theorem_5_1.dp_rate(**{**k, "sensitivity": k["sensitivity"] / 2})),
+    licenses=("bounds.theorem_5_1:dp_rate", "bounds.theorem_5_1:full_rate"),
     scope="The differential inequality solved and both relaxations, symbolically (from G.13, G.14, G.6); exact "
     "Gaussian chains over a random box, from a point and from ρ; logistic loss on a grid at orders 1.5, 2, 4. "
     "Any common start law is allowed (point masses, then joint quasi-convexity of R_q).",
@@ -174,7 +174,7 @@ def _dp(claim, effort: int) -> Finding:
         decay = math.exp(-problem["regularization"] * problem["step_size"] * steps / 2)
         require(bound >= chain(problem, steps, 0) * (1 - 1e-9), f"{problem}, K = {steps}: rate below the linear loss's")
         close(bound, full * (1 - decay), "dp_rate", 1e-6)
-        close(convex.full_rate(**{k: problem[k] for k in _FULL}), full, "full_rate")
+        close(theorem_5_1.full_rate(**{k: problem[k] for k in _FULL}), full, "full_rate")
         start = problem["noise_variance"] / (
             problem["regularization"] * (1 - problem["step_size"] * problem["regularization"] / 2)
         )
@@ -207,12 +207,12 @@ def _dp(claim, effort: int) -> Finding:
     "G.15",
     "deletion: after K_Ā clean steps R_q ≤ (4qL²/(λσ²n²)) e^{−ηλK_Ā/2}",
     evidence=(SYMBOLIC, RIGOROUS, ADVERSARIAL),
-    claim=convex.deletion_rate,
+    claim=theorem_5_1.deletion_rate,
     fault=(
         "e^{−5ηλK} for e^{−ηλK/2}: forgets faster than the chain",
-        lambda **k: convex.deletion_rate(**{**k, "steps_without_record": 10 * k["steps_without_record"]}),
+        lambda **k: theorem_5_1.deletion_rate(**{**k, "steps_without_record": 10 * k["steps_without_record"]}),
     ),
-    licenses=("guarantees.convex:deletion_rate",),
+    licenses=("bounds.theorem_5_1:deletion_rate",),
     scope="Both phases integrated and relaxed symbolically, also for finite T as the package has it; exact Gaussian "
     "chains; logistic loss on a grid. Constants (113), (115) and u = R/q are in G.13 and G.6. Figure 1's R_∞ = "
     "qL²/(λn²σ²) is half of what phase I yields and of the truth for small ηλ (a slip of the caption).",

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.guarantees import convex, sharp
+from noisygd_delete.bounds import shifted_interpolation, theorem_5_1
 
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, require, same, statement
 
@@ -117,9 +117,9 @@ def _bijection(claim, effort: int) -> Finding:
     "G.12",
     "T = θ − η∇L is a bijection for η < 1/(λ+β) and (1 − ηλ)-Lipschitz for η ≤ 2/(2λ+β)",
     evidence=(SYMBOLIC, RIGOROUS, ADVERSARIAL),
-    claim=sharp.largest_step_size,
+    claim=shifted_interpolation.largest_step_size,
     fault=("η up to 2/(λ+β)", lambda *, strong_convexity, objective_smoothness: 2 / objective_smoothness),
-    licenses=("guarantees.sharp:largest_step_size",),
+    licenses=("bounds.shifted_interpolation:largest_step_size",),
     scope="The three displayed lines symbolically; curvatures [λ, λ+β] exactly at the package's largest step "
     "(attained at curvature λ+β; any larger step fails there); random log-sum-exp losses in 3 dimensions; the "
     "weakly convex form with m, M likewise. Bijection: 1 − η(λ+β) > 0.",
@@ -265,7 +265,7 @@ def _objective(theta: np.ndarray, rows: np.ndarray, labels: np.ndarray, strong: 
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=_MinimiserBounds,
     fault=("rL/(λn) for 4rL/(λn)", _MinimiserFault),
-    licenses=("guarantees.sharp:minimiser_move", "guarantees.convex:delete_steps_for_utility"),
+    licenses=("bounds.shifted_interpolation:minimiser_move", "bounds.theorem_5_1:delete_steps_for_utility"),
     scope="The displayed lines symbolically; linear loss (exact minimiser: the move is 2rL/(λn), half of the bound "
     "and all of the package's `minimiser_move`); random logistic problems by Newton's method, worst "
     "single-direction edits included.",
@@ -288,7 +288,9 @@ def _edit(claim, effort: int) -> Finding:
             linear_move <= claim.move(1.0, strong, records, batch) * (1 + 1e-12),
             f"the linear loss moves by {linear_move}",
         )
-        package = sharp.minimiser_move(lipschitz=1.0, strong_convexity=strong, records=records, batch=batch)
+        package = shifted_interpolation.minimiser_move(
+            lipschitz=1.0, strong_convexity=strong, records=records, batch=batch
+        )
         require(abs(package / linear_move - 1) < 1e-12, "minimiser_move is attained by the linear loss")
         rows = generator.normal(size=(records, 2)) if trial % 2 else np.tile([1.0, 0.0], (records, 1))
         rows /= np.maximum(1.0, np.linalg.norm(rows, axis=1))[:, None]
@@ -317,7 +319,7 @@ def _edit(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, RIGOROUS),
     claim=lambda start, decay, kappa, dimension, variance: start * decay + kappa * dimension * variance,
     fault=("dσ²/4 for κdσ²", lambda start, decay, kappa, dimension, variance: start * decay + dimension * variance / 4),
-    licenses=("guarantees.convex:excess_risk", "guarantees.convex:learn_steps_for_utility"),
+    licenses=("bounds.theorem_5_1:excess_risk", "bounds.theorem_5_1:learn_steps_for_utility"),
     scope="The descent line in expectation, γ ≥ λη and the geometric sum, symbolically; exact risk recursion of "
     "quadratic objectives with curvatures in [λ, λ+β] over a random box (their stationary risk is dσ²/(2 − ηh) "
     "at most, so κ is loose).",
@@ -353,5 +355,5 @@ def _accuracy(claim, effort: int) -> Finding:
         )
         require(risk <= bound * (1 + 1e-9), f"risk {risk} above {bound}")
         closest = min(closest, 1 - risk / bound)
-    require(convex.condition_number(regularization=0.5, smoothness=1.0) == 3.0, "κ")
+    require(theorem_5_1.condition_number(regularization=0.5, smoothness=1.0) == 3.0, "κ")
     return Finding(f"closest approach {closest:.1%}")

@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 from mpmath import iv
 
-from noisygd_delete.guarantees import nonconvex
+from noisygd_delete.bounds import theorem_5_2
 
 from .exact import enclose, surely_at_most
 from .framework import ADVERSARIAL, FAILS, RIGOROUS, SYMBOLIC, Finding, require, same, statement
@@ -64,7 +64,7 @@ def _monotone(claim, effort: int) -> Finding:
     evidence=(ADVERSARIAL,),
     claim=lambda one, two: one * two,
     fault=("the larger cost instead of the sum", max),
-    licenses=("guarantee:Guarantee.__add__",),
+    licenses=("privacy.guarantee:Guarantee.__add__",),
     scope="E_q of the joint law against the product of worst cases, exact rational arithmetic, orders 2 to 4, second "
     "kernel depending on the first output; the package's sum at equal order on Gaussian, rate and listed parts.",
 )
@@ -83,7 +83,7 @@ def _composition(claim, effort: int) -> Finding:
         truth = moment(order, joint, other)
         require(truth <= bound, f"order {order}: E_q = {float(truth)} above {float(bound)}")
         closest = min(closest, float(1 - truth / bound))
-    from noisygd_delete.guarantee import Guarantee
+    from noisygd_delete.privacy.guarantee import Guarantee
 
     parts = [
         Guarantee("dp", "replace", gdp_squared=0.3, points=((4.0, 0.5), (8.0, 0.9))),
@@ -213,7 +213,7 @@ def _gibbs_shift(claim, effort: int) -> Finding:
 
 
 def _range_claim(order: float, ratio: float) -> float:
-    linear, quadratic = nonconvex.prior_to_gibbs(range=3 * ratio, noise_variance=3.0)
+    linear, quadratic = theorem_5_2.prior_to_gibbs(range=3 * ratio, noise_variance=3.0)
     return min(linear, order * quadratic)
 
 
@@ -223,7 +223,7 @@ def _range_claim(order: float, ratio: float) -> float:
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=_range_claim,
     fault=("qω²/(16σ⁴)", lambda order, ratio: min(ratio, order * ratio**2 / 16)),
-    licenses=("guarantees.nonconvex:prior_to_gibbs",),
+    licenses=("bounds.theorem_5_2:prior_to_gibbs",),
     scope="Two-level potentials in interval arithmetic at 40 masses × 8 orders × 6 ranges, random multi-level "
     "ones in floating point. That two levels are extreme for a fixed range is cited (Hoeffding; Bun & Steinke 2016).",
 )

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.guarantees import nonconvex
+from noisygd_delete.bounds import theorem_5_2
 
 from .densities import Line, renyi
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, require, same, statement
@@ -21,7 +21,7 @@ lam, beta, eta, s2, q, d, B, n, r, L = sp.symbols("lambda beta eta s2 q d B n r 
 
 def agree(name: str, printed: float, **arguments: float) -> None:
     """The package's function is the printed formula."""
-    found = getattr(nonconvex, name)(**arguments)
+    found = getattr(theorem_5_2, name)(**arguments)
     require(abs(found - printed) <= 1e-9 * abs(printed), f"{name}({arguments}) = {found}, printed {printed}")
 
 
@@ -106,11 +106,11 @@ def _agree_with_package(
     claim=Convergence,
     fault=("e^{−8ληK/B}: sixteen times the rate", _ConvergenceFault),
     licenses=(
-        "guarantees.nonconvex:largest_step_size",
-        "guarantees.nonconvex:forgetting_rate",
-        "guarantees.nonconvex:discretisation_rate",
-        "guarantees.nonconvex:renyi_to_gibbs_printed",
-        "guarantees.nonconvex:renyi_to_gibbs",
+        "bounds.theorem_5_2:largest_step_size",
+        "bounds.theorem_5_2:forgetting_rate",
+        "bounds.theorem_5_2:discretisation_rate",
+        "bounds.theorem_5_2:renyi_to_gibbs_printed",
+        "bounds.theorem_5_2:renyi_to_gibbs",
     ),
     scope="Every constant from (135) to (145) and the path q(s), symbolically; densities of the chain on a grid "
     "against the Gibbs law, sine losses, q = 1.5 to 3, from ρ and from shifted and narrow starts, K to 2¹², "
@@ -209,11 +209,11 @@ class _RateFault(_Rate):
     claim=_Rate,
     fault=("the quadratic bound c²/8 added per edit instead of R_∞", _RateFault),
     licenses=(
-        "guarantees.nonconvex:rate_to_gibbs",
-        "guarantees.nonconvex:steps_to_rate",
-        "guarantees.nonconvex:prior_to_gibbs",
-        "guarantees.nonconvex:gibbs_move",
-        "guarantees.nonconvex:data_influence",
+        "bounds.theorem_5_2:rate_to_gibbs",
+        "bounds.theorem_5_2:steps_to_rate",
+        "bounds.theorem_5_2:prior_to_gibbs",
+        "bounds.theorem_5_2:gibbs_move",
+        "bounds.theorem_5_2:data_influence",
     ),
     scope="The order p₀ = (p−1)e^{−c₁ηK}+1 ∈ (1, p] and the division by the order, symbolically; a stream of "
     "alternating edits on a grid (n = 2 sine losses), orders 1.5 to 4; tanh(ω/(4σ²)) against two-level laws; "
@@ -277,12 +277,12 @@ def _recursion(claim, effort: int) -> Finding:
         )
         law, rate = after, bound
     arguments = {"discretisation_rate": 0.01, "forgetting_rate": 1e-4}
-    require(nonconvex.steps_to_rate(start_rate=0.1, rate=0.1, **arguments) == 0, "nothing to forget")
+    require(theorem_5_2.steps_to_rate(start_rate=0.1, rate=0.1, **arguments) == 0, "nothing to forget")
     require(
-        nonconvex.steps_to_rate(start_rate=0.5, rate=0.01, **arguments) == math.inf, "the discretisation forbids it"
+        theorem_5_2.steps_to_rate(start_rate=0.5, rate=0.01, **arguments) == math.inf, "the discretisation forbids it"
     )
     for start, goal in ((0.5, 0.1), (3.0, 0.011), (0.2, 0.19999)):
-        steps = nonconvex.steps_to_rate(start_rate=start, rate=goal, **arguments)
+        steps = theorem_5_2.steps_to_rate(start_rate=start, rate=goal, **arguments)
         require(_Rate.after(start, 1e-4, 0.01, steps) <= goal * (1 + 1e-12), "steps_to_rate reaches the rate")
         require(
             steps == 0 or _Rate.after(start, 1e-4, 0.01, steps - 1) > goal * (1 - 1e-9),
@@ -292,12 +292,12 @@ def _recursion(claim, effort: int) -> Finding:
         best = max(
             m * (math.exp(ratio) / (m * math.exp(ratio) + 1 - m) - 1) for m in np.linspace(1e-4, 1 - 1e-4, 20001)
         )
-        found = nonconvex.data_influence(range=ratio, noise_variance=1.0)
+        found = theorem_5_2.data_influence(range=ratio, noise_variance=1.0)
         require(
             best <= found * (1 + 1e-9) and best >= found * (1 - 1e-3),
             f"data_influence({ratio}) = {found}, two levels reach {best}",
         )
-        linear, quadratic = nonconvex.prior_to_gibbs(range=2 * ratio, noise_variance=2.0)
+        linear, quadratic = theorem_5_2.prior_to_gibbs(range=2 * ratio, noise_variance=2.0)
         require(abs(linear - ratio) < 1e-12 and abs(quadratic - ratio**2 / 8) < 1e-12, "prior_to_gibbs")
     _adversarial_move(claim)
     return Finding(f"closest approach {closest:.1%}; the move alone is attained (B.4)")
@@ -322,7 +322,7 @@ def _adversarial_move(claim) -> None:
     evidence=(SYMBOLIC, RIGOROUS),
     claim=lambda dimension, variance, ratio, root: dimension * variance / 2 * (math.log(ratio) + root),
     fault=("without √B", lambda dimension, variance, ratio, root: dimension * variance / 2 * math.log(ratio)),
-    licenses=("guarantees.nonconvex:excess_risk",),
+    licenses=("bounds.theorem_5_2:excess_risk",),
     scope="Both halves of the proof symbolically (Gaussian integrals); sine losses of one variable by quadrature on a"
     " grid, barriers up to e⁶; attained as the loss vanishes.",
 )

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.mechanism import Mechanism
+from noisygd_delete.methods.base import Mechanism
 
 from . import gaussian
 from .framework import RIGOROUS, Finding, close, require, statement
@@ -63,15 +63,15 @@ class _Forgetful(_Answers):
     claim=_Answers,
     fault=("only the last observed release counts", _Forgetful),
     licenses=(
-        "accountant.worlds:stretches",
-        "accountant.worlds:compose",
+        "accountant.intervals:stretches",
+        "accountant.intervals:compose",
         "accountant.history:History.record",
         "accountant.history:History._total",
         "accountant.history:History.deletion",
         "accountant.history:History.dp_cumulative",
-        "guarantee:Guarantee.composed",
-        "mechanism:Mechanism.interval",
-        "mechanism:Mechanism.sensitivity",
+        "privacy.guarantee:Guarantee.composed",
+        "methods.base:Mechanism.interval",
+        "methods.base:Mechanism.sensitivity",
     ),
     scope="300 random histories of up to 7 releases on the linear loss from a point (closed form, dense linear "
     "algebra): equality wherever the record enters at a point both worlds share, above the truth elsewhere, for"

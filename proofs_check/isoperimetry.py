@@ -128,7 +128,7 @@ def _lipschitz_image(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=lambda c, barrier: c / barrier,
     fault=("LS(c): no price for the perturbation", lambda c, barrier: c),
-    licenses=("guarantees.nonconvex:log_barrier_printed", "guarantees.nonconvex:log_barrier"),
+    licenses=("bounds.theorem_5_2:log_barrier_printed", "bounds.theorem_5_2:log_barrier"),
     scope="The two comparisons (entropy by its variational form, energy by the density) symbolically, each costing "
     "√B; double wells on a Gaussian as the adversary. The oscillation form used by `log_barrier` is the same "
     "with B = sup/inf of the ratio (so B = e^{ω/σ²} for a range ω, against e^{2ω/σ²} printed); also searched.",
@@ -156,7 +156,7 @@ def _holley_stroock(claim, effort: int) -> Finding:
                 closest = min(closest, 1 - best / bound)
     from .licences import resolve
 
-    printed, sharper = (resolve(f"guarantees.nonconvex:{name}") for name in ("log_barrier_printed", "log_barrier"))
+    printed, sharper = (resolve(f"bounds.theorem_5_2:{name}") for name in ("log_barrier_printed", "log_barrier"))
     if printed and sharper:
         require(abs(printed(range=2.0, noise_variance=0.5) - 8.0) < 1e-12, "log B = 2ω/σ² as printed")
         require(abs(sharper(range=2.0, noise_variance=0.5) - 4.0) < 1e-12, "log B = ω/σ² in oscillation form")

@@ -9,7 +9,7 @@ import mpmath as mp
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.guarantees import membership, renyi
+from noisygd_delete.bounds import membership, renyi
 
 from .conversions import closest_conversion, largest_event
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, require, same, statement
@@ -51,9 +51,9 @@ def _log_delta_gap(log_delta, effort: int) -> float:
         ),
     ),
     licenses=(
-        "guarantees.renyi:renyi_epsilon_optimal",
-        "guarantees.renyi:renyi_log_delta_optimal",
-        "guarantees.renyi:rate_log_delta",
+        "bounds.renyi:renyi_epsilon_optimal",
+        "bounds.renyi:renyi_log_delta_optimal",
+        "bounds.renyi:rate_log_delta",
     ),
     scope="The tangent inequality and its sum over an event and its complement, symbolically; coins on the edge of "
     "the Rényi budget attack ε and δ; never above Canonne et al.; `rate_log_delta` never below the exact δ of "
@@ -110,9 +110,9 @@ def _least_error(order: float, cost: float, false_positive: float, both: bool) -
     claim=membership.renyi_tradeoff,
     fault=("order q − 1/2 for q", lambda **k: membership.renyi_tradeoff(**{**k, "order": k["order"] - 0.5})),
     licenses=(
-        "guarantees.membership:gdp_tradeoff",
-        "guarantees.membership:renyi_tradeoff",
-        "guarantees.membership:rate_tradeoff",
+        "bounds.membership:gdp_tradeoff",
+        "bounds.membership:renyi_tradeoff",
+        "bounds.membership:rate_tradeoff",
     ),
     scope="Gaussian curve against 40 digits; Rényi curves against a bisection written here, never above and within "
     "1e−6; `rate_tradeoff` never above the Gaussian pair that has that curve.",
@@ -157,9 +157,9 @@ def _tradeoff(claim, effort: int) -> Finding:
         lambda *, order, renyi: membership.renyi_advantage(order=order + 1, renyi=renyi * (order - 1) / order),
     ),
     licenses=(
-        "guarantees.membership:renyi_advantage",
-        "guarantees.membership:rate_advantage",
-        "guarantees.membership:gdp_advantage",
+        "bounds.membership:renyi_advantage",
+        "bounds.membership:rate_advantage",
+        "bounds.membership:gdp_advantage",
     ),
     scope="The moment of coins p = 1 − p′ symbolically; random coins (not only mirrored ones) with both divergences "
     "measured; `rate_advantage` never below the Gaussian pair's 2Φ(μ/2) − 1.",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.guarantees import conversion, convex, sharp
+from noisygd_delete.bounds import conversion, shifted_interpolation, theorem_5_1
 
 from . import gaussian
 from .densities import Line, renyi
@@ -17,7 +17,7 @@ from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, require, same, 
 
 
 def _half(**arguments: Any) -> float:
-    return sharp.gdp(**{**arguments, "sensitivity": arguments["sensitivity"] / 2})
+    return shifted_interpolation.gdp(**{**arguments, "sensitivity": arguments["sensitivity"] / 2})
 
 
 def _shifts(
@@ -86,9 +86,9 @@ def _attack(bound, line: Line, kernels: list, null, orders=(1.2, 2.0, 6.0)) -> f
     "T steps with the record, K without: μ² = (s²/τ²) c^{2K}(1−c^T)²(1−c²)/((1−c)²(1−c^{2(T+K)})), in Gaussian DP, "
     "tight",
     evidence=(SYMBOLIC, RIGOROUS, ADVERSARIAL),
-    claim=sharp.gdp,
+    claim=shifted_interpolation.gdp,
     fault=("Δ/2 for Δ", _half),
-    licenses=("guarantees.sharp:gdp",),
+    licenses=("bounds.shifted_interpolation:gdp",),
     scope="Optimal shifts and their path (z_k ≥ 0, z_t = 0) in exact rationals, T, K ≤ 8: Σa_k² equals the formula "
     "and equals the Gaussian chain's m²/v; logistic loss on a grid: Rényi at three orders and the hockey-stick "
     "at four ε, both directions. That shifted interpolation yields GDP is the theorem of Bok, Su & Altschuler "
@@ -148,14 +148,14 @@ def _gdp(claim, effort: int) -> Finding:
     "S.gdp-limit",
     "μ_∞² = Δ²(1 − ηm/2)/(mσ²n²) is the supremum over T, and c^K μ_∞ after K clean steps; σ² from it holds for every K",
     evidence=(SYMBOLIC, RIGOROUS),
-    claim=sharp.gdp_limit,
+    claim=shifted_interpolation.gdp_limit,
     fault=(
         "1 − ηm for 1 − ηm/2",
         lambda *, sensitivity, step_size, strong_convexity, noise_variance, records: (
             sensitivity / records * math.sqrt((1 - step_size * strong_convexity) / (strong_convexity * noise_variance))
         ),
     ),
-    licenses=("guarantees.sharp:gdp_limit", "guarantees.sharp:noise_variance"),
+    licenses=("bounds.shifted_interpolation:gdp_limit", "bounds.shifted_interpolation:noise_variance"),
     scope="(s²/τ²)(1+c)/(1−c) with s = ηΔ/n, τ² = 2ησ² symbolically; monotone in T and in K by the package over a "
     "random box; σ² and μ_∞ invert each other, and μ² = 2ε_dp/q is half of the printed noise.",
 )
@@ -186,20 +186,24 @@ def _limit(claim, effort: int) -> Finding:
         }
         limit = claim(**common)
         steps, clean = int(math.exp(generator.uniform(0, 8))), int(generator.integers(0, 30))
-        value = sharp.gdp(**common, steps_with_record=steps, steps_without_record=clean)
+        value = shifted_interpolation.gdp(**common, steps_with_record=steps, steps_without_record=clean)
         ceiling = limit * (1 - common["step_size"] * strong) ** clean
         require(value <= ceiling * (1 + 1e-9), f"μ(T = {steps}, K = {clean}) = {value} above {ceiling}")
         require(
-            value <= sharp.gdp(**common, steps_with_record=2 * steps, steps_without_record=clean) * (1 + 1e-12),
+            value
+            <= shifted_interpolation.gdp(**common, steps_with_record=2 * steps, steps_without_record=clean)
+            * (1 + 1e-12),
             "increasing in T",
         )
         closest = min(closest, 1 - value / ceiling if ceiling > 0 else 1.0)
-        noise = sharp.noise_variance(
+        noise = shifted_interpolation.noise_variance(
             gdp=limit, **{key: common[key] for key in ("sensitivity", "step_size", "strong_convexity", "records")}
         )
         require(abs(noise / common["noise_variance"] - 1) < 1e-9, "noise_variance inverts gdp_limit")
-    printed = convex.noise_variance(rate=0.1, sensitivity=2.0, regularization=0.01, records=100)
-    ours = sharp.noise_variance(gdp=math.sqrt(0.2), sensitivity=2.0, step_size=1.0, strong_convexity=0.01, records=100)
+    printed = theorem_5_1.noise_variance(rate=0.1, sensitivity=2.0, regularization=0.01, records=100)
+    ours = shifted_interpolation.noise_variance(
+        gdp=math.sqrt(0.2), sensitivity=2.0, step_size=1.0, strong_convexity=0.01, records=100
+    )
     require(abs(ours / printed - (1 - 0.005) / 2) < 1e-12, "half of the printed noise")
     return Finding(f"closest approach {max(0.0, closest):.1e}")
 
@@ -208,9 +212,9 @@ def _limit(claim, effort: int) -> Finding:
     "S.deletion-steps",
     "K_Ā = ⌈log(μ_before/μ_after)/log(1/c)⌉ is enough and least",
     evidence=(RIGOROUS,),
-    claim=sharp.deletion_steps,
-    fault=("one step fewer", lambda **k: max(0, sharp.deletion_steps(**k) - 1)),
-    licenses=("guarantees.sharp:deletion_steps", "guarantees.convex:deletion_steps"),
+    claim=shifted_interpolation.deletion_steps,
+    fault=("one step fewer", lambda **k: max(0, shifted_interpolation.deletion_steps(**k) - 1)),
+    licenses=("bounds.shifted_interpolation:deletion_steps", "bounds.theorem_5_1:deletion_steps"),
     scope="Random box with 50-digit checks of c^K μ_before ≤ μ_after; the published Adult-sized example: 115 steps "
     "(Definition 4.1 with replace DP) and 289 (pair) against 2,312 printed.",
 )
@@ -236,15 +240,19 @@ def _steps(claim, effort: int) -> Finding:
     for ratio, expected in ((1.0, 289), (0.5, 115)):  # Δ_dd/Δ_dp; ε_dp/ε_dd = 10, so μ's ratio is √10
         found = claim(gdp_before=ratio * math.sqrt(10), gdp_after=1.0, step_size=step_size, strong_convexity=strong)
         require(found == expected, f"Adult-sized example: {found} steps, not {expected}")
-    eta = convex.step_size(regularization=strong, smoothness=smooth)
-    require(convex.deletion_steps(dp=1.0, deletion=0.1, regularization=strong, step_size=eta) == 2312, "printed: 2,312")
+    eta = theorem_5_1.step_size(regularization=strong, smoothness=smooth)
     require(
-        convex.learn_steps_for_utility(rate=0.1, regularization=strong, smoothness=smooth, records=26000, dimension=108)
+        theorem_5_1.deletion_steps(dp=1.0, deletion=0.1, regularization=strong, step_size=eta) == 2312, "printed: 2,312"
+    )
+    require(
+        theorem_5_1.learn_steps_for_utility(
+            rate=0.1, regularization=strong, smoothness=smooth, records=26000, dimension=108
+        )
         == 12009,
         "12,009",
     )
     require(
-        convex.delete_steps_for_utility(rate=0.1, regularization=strong, smoothness=smooth, dimension=108, batch=1)
+        theorem_5_1.delete_steps_for_utility(rate=0.1, regularization=strong, smoothness=smooth, dimension=108, batch=1)
         == 7164,
         "7,164",
     )
@@ -253,16 +261,18 @@ def _steps(claim, effort: int) -> Finding:
 
 def _weak(**arguments: Any) -> float:
     """The claim with λ for m: the caller passes both; see the check."""
-    return sharp.gdp(**{**arguments, "strong_convexity": arguments["strong_convexity"] + 1 / (6 * math.sqrt(3))})
+    return shifted_interpolation.gdp(
+        **{**arguments, "strong_convexity": arguments["strong_convexity"] + 1 / (6 * math.sqrt(3))}
+    )
 
 
 @statement(
     "S.weakly-convex",
     "Hessians of ℓ in [−β₋, β₊], λ > β₋: everything holds with m = λ − β₋, M = λ + β₊ and η ≤ 2/(m+M)",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=sharp.gdp,
+    claim=shifted_interpolation.gdp,
     fault=("m = λ: weak convexity ignored", _weak),
-    licenses=("guarantees.sharp:gdp", "guarantees.sharp:largest_step_size"),
+    licenses=("bounds.shifted_interpolation:gdp", "bounds.shifted_interpolation:largest_step_size"),
     scope="Contraction on curvatures [m, M] exactly; sigmoid loss (β₋ = β₊ = 1/(6√3)) on a grid as in S.gdp-bound, "
     "with λ close to β₋; and a linear loss on the concave quadratic −β₋θ²/2, where the bound is attained "
     "(closed form).",
@@ -274,7 +284,7 @@ def _weakly_convex(claim, effort: int) -> Finding:
         require(max(abs(1 - step * low), abs(1 - step * high)) == 1 - step * low, "c = 1 − ηm up to η = 2/(m+M)")
     for regularization in (1.3 * curvature, 3 * curvature):
         strong = regularization - curvature
-        step_size = 0.9 * sharp.largest_step_size(
+        step_size = 0.9 * shifted_interpolation.largest_step_size(
             strong_convexity=strong, objective_smoothness=regularization + curvature
         )
         common = {

@@ -9,20 +9,22 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.guarantees import sharp
+from noisygd_delete.bounds import shifted_interpolation
 
 from .framework import RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
 
 
 class _Diffuse:
-    dp = staticmethod(sharp.minimiser_dp_gdp)
-    deletion = staticmethod(sharp.minimiser_deletion_gdp)
+    dp = staticmethod(shifted_interpolation.minimiser_dp_gdp)
+    deletion = staticmethod(shifted_interpolation.minimiser_deletion_gdp)
 
 
 class _DiffuseFault(_Diffuse):
     @staticmethod
     def deletion(**arguments: Any) -> float:
-        return sharp.minimiser_deletion_gdp(**{**arguments, "gradient_tolerance": arguments["gradient_tolerance"] / 2})
+        return shifted_interpolation.minimiser_deletion_gdp(
+            **{**arguments, "gradient_tolerance": arguments["gradient_tolerance"] / 2}
+        )
 
 
 @statement(
@@ -33,10 +35,10 @@ class _DiffuseFault(_Diffuse):
     claim=_Diffuse,
     fault=("z₀ = γ/m for 2γ/m", _DiffuseFault),
     licenses=(
-        "guarantees.sharp:minimiser_dp_gdp",
-        "guarantees.sharp:minimiser_deletion_gdp",
-        "guarantees.sharp:minimiser_noise_variance",
-        "guarantees.sharp:noise_inflation",
+        "bounds.shifted_interpolation:minimiser_dp_gdp",
+        "bounds.shifted_interpolation:minimiser_deletion_gdp",
+        "bounds.shifted_interpolation:minimiser_noise_variance",
+        "bounds.shifted_interpolation:noise_inflation",
     ),
     scope="Closed form against the exact chain from z₀ = Δ/(mn) + 2γ/m with gap ηΔ/n per step, where a linear loss "
     "with the two worst approximate minimisers attains it (600 random cases, equality); the path z_k ≥ 0 in "
@@ -80,9 +82,9 @@ def _solve_diffuse(claim, effort: int) -> Finding:
             key: common[key] for key in ("step_size", "strong_convexity", "records", "steps", "gradient_tolerance")
         }
         reached = claim.dp(sensitivity=2.0, **common)
-        back = sharp.minimiser_noise_variance(gdp=reached, sensitivity=2.0, **wanted)
+        back = shifted_interpolation.minimiser_noise_variance(gdp=reached, sensitivity=2.0, **wanted)
         require(abs(back / variance_value - 1) < 1e-9, "minimiser_noise_variance inverts minimiser_dp_gdp")
-        inflation = sharp.noise_inflation(steps=steps, step_size=step_size, strong_convexity=strong)
+        inflation = shifted_interpolation.noise_inflation(steps=steps, step_size=step_size, strong_convexity=strong)
         require(abs(inflation * (1 - contraction ** (2 * steps)) - 1) < 1e-9, "noise_inflation")
     for c in (Fraction(1, 5), Fraction(9, 10)):
         for steps in (1, 4, 9):
@@ -99,9 +101,9 @@ def _solve_diffuse(claim, effort: int) -> Finding:
 
 
 class _Distance:
-    after = staticmethod(sharp.distance_after)
-    steps = staticmethod(sharp.steps_to_distance)
-    stationary = staticmethod(sharp.stationary_distance)
+    after = staticmethod(shifted_interpolation.distance_after)
+    steps = staticmethod(shifted_interpolation.steps_to_distance)
+    stationary = staticmethod(shifted_interpolation.stationary_distance)
 
 
 class _DistanceFault(_Distance):
@@ -117,11 +119,11 @@ class _DistanceFault(_Distance):
     claim=_Distance,
     fault=("V_∞ = dσ²/(2m)", _DistanceFault),
     licenses=(
-        "guarantees.sharp:stationary_distance",
-        "guarantees.sharp:distance_after",
-        "guarantees.sharp:steps_to_distance",
-        "guarantees.sharp:excess_risk",
-        "guarantees.sharp:minimiser_move",
+        "bounds.shifted_interpolation:stationary_distance",
+        "bounds.shifted_interpolation:distance_after",
+        "bounds.shifted_interpolation:steps_to_distance",
+        "bounds.shifted_interpolation:excess_risk",
+        "bounds.shifted_interpolation:minimiser_move",
     ),
     scope="Fixed point of V ← c²V + 2ηdσ² symbolically; exact moments of quadratic objectives with curvatures in [m, "
     "M] whose minimiser jumps by s_r, over a random box (attained at curvature m); the steps returned reach (1 "
@@ -134,7 +136,7 @@ def _utility(claim, effort: int) -> Finding:
     generator, closest = np.random.default_rng(84), math.inf
     for trial in range(1500 * effort):
         strong, extra = math.exp(generator.uniform(-4, 1)), math.exp(generator.uniform(-3, 2))
-        step_size = generator.uniform(0.01, 0.99) * sharp.largest_step_size(
+        step_size = generator.uniform(0.01, 0.99) * shifted_interpolation.largest_step_size(
             strong_convexity=strong, objective_smoothness=strong + extra
         )
         dimension, variance, steps = 3, math.exp(generator.uniform(-4, 1)), int(math.exp(generator.uniform(0, 6)))
@@ -165,7 +167,8 @@ def _utility(claim, effort: int) -> Finding:
         closest = min(closest, 1 - truth / limit)
         risk = float(curvature @ (decay * (moved**2 + spread) + settled)) / 2
         require(
-            risk <= sharp.excess_risk(distance=truth, objective_smoothness=strong + extra) * (1 + 1e-9), "err ≤ (M/2)V"
+            risk <= shifted_interpolation.excess_risk(distance=truth, objective_smoothness=strong + extra) * (1 + 1e-9),
+            "err ≤ (M/2)V",
         )
         start = (math.sqrt(before) + float(np.linalg.norm(jump))) ** 2
         needed = claim.steps(

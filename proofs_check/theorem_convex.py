@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.guarantees import convex, sharp
+from noisygd_delete.bounds import shifted_interpolation, theorem_5_1
 
 from .exact import box, enclose, surely_at_most
 from .framework import REPAIRED, RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
@@ -20,9 +20,9 @@ lam, beta, eta, sigma2, L, n, q, d = sp.symbols("lambda beta eta sigma2 L n q d"
     "5.1(1)",
     "with σ² = 4qL²/(λε_dp n²) and η = 1/(2(λ+β)) A and Ā are (q, ε_dp)-Rényi DP for every K",
     evidence=(SYMBOLIC, RIGOROUS),
-    claim=convex.noise_variance,
-    fault=("σ² with L for 2L", lambda **k: convex.noise_variance(**{**k, "sensitivity": k["sensitivity"] / 2})),
-    licenses=("guarantees.convex:noise_variance", "guarantees.convex:init_variance", "guarantees.convex:step_size"),
+    claim=theorem_5_1.noise_variance,
+    fault=("σ² with L for 2L", lambda **k: theorem_5_1.noise_variance(**{**k, "sensitivity": k["sensitivity"] / 2})),
+    licenses=("bounds.theorem_5_1:noise_variance", "bounds.theorem_5_1:init_variance", "bounds.theorem_5_1:step_size"),
     scope="G.9 at K → ∞ with the printed σ², symbolically; the package's σ² and the exact tight supremum over all K, "
     "interval arithmetic over boxes of (ηλ, rate) covering ηλ ∈ (0, 1/2]; ρ is the stationary law of the "
     "regulariser (symbolic). Slip: ρ's covariance is printed with I_d in the denominator.",
@@ -34,10 +34,11 @@ def _theorem_privacy(claim, effort: int) -> Finding:
     v = sigma2 / (lam * (1 - eta * lam / 2))
     same((1 - eta * lam) ** 2 * v + 2 * eta * sigma2, v, "ρ is stationary for the regulariser alone")
     require(
-        abs(convex.init_variance(noise_variance=0.7, regularization=0.3, step_size=0.4) - 0.7 / (0.3 * 0.94)) < 1e-15,
+        abs(theorem_5_1.init_variance(noise_variance=0.7, regularization=0.3, step_size=0.4) - 0.7 / (0.3 * 0.94))
+        < 1e-15,
         "init_variance",
     )
-    close(convex.step_size(regularization=0.3, smoothness=0.5), 1 / 1.6, "step_size")
+    close(theorem_5_1.step_size(regularization=0.3, smoothness=0.5), 1 / 1.6, "step_size")
     require(
         abs(claim(rate=0.1, sensitivity=2.0, regularization=0.5, records=10) - 4 / (0.5 * 0.1 * 100)) < 1e-12,
         "σ² = Δ²/(λ rate n²)",
@@ -60,9 +61,9 @@ def _theorem_privacy(claim, effort: int) -> Finding:
     "5.1(2)",
     "K_Ā ≥ 4κ log(ε_dp/ε_dd) gives (q, ε_dd)-data-deletion under non-adaptive requests (16)",
     evidence=(SYMBOLIC, RIGOROUS),
-    claim=convex.deletion_steps,
-    fault=("2κ for 4κ", lambda **k: max(1, convex.deletion_steps(**k) // 2)),
-    licenses=("guarantees.convex:deletion_steps", "guarantees.convex:condition_number"),
+    claim=theorem_5_1.deletion_steps,
+    fault=("2κ for 4κ", lambda **k: max(1, theorem_5_1.deletion_steps(**k) // 2)),
+    licenses=("bounds.theorem_5_1:deletion_steps", "bounds.theorem_5_1:condition_number"),
     scope="(111) at the printed σ² and η is (16), symbolically; the package's K and its own deletion rate over a "
     "random box: enough, and K − 1 is not. Definition 4.1 speaks of records of the initial database; for one "
     "inserted later the reference is the same chain with that slot null.",
@@ -77,12 +78,12 @@ def _theorem_deletion(claim, effort: int) -> Finding:
         regularization, smoothness = math.exp(generator.uniform(-6, 1)), math.exp(generator.uniform(-3, 2))
         price = math.exp(generator.uniform(-6, 3))
         target = price * math.exp(-generator.uniform(0.001, 8))
-        step_size = convex.step_size(regularization=regularization, smoothness=smoothness)
-        kappa = convex.condition_number(regularization=regularization, smoothness=smoothness)
+        step_size = theorem_5_1.step_size(regularization=regularization, smoothness=smoothness)
+        kappa = theorem_5_1.condition_number(regularization=regularization, smoothness=smoothness)
         found = claim(dp=price, deletion=target, regularization=regularization, step_size=step_size)
         require(found >= 4 * kappa * math.log(price / target) * (1 - 1e-12), f"K = {found} is below 4κ log(ε_dp/ε_dd)")
-        variance = convex.noise_variance(rate=price, sensitivity=2.0, regularization=regularization, records=3)
-        left = convex.deletion_rate(
+        variance = theorem_5_1.noise_variance(rate=price, sensitivity=2.0, regularization=regularization, records=3)
+        left = theorem_5_1.deletion_rate(
             sensitivity=2.0, regularization=regularization, noise_variance=variance, records=3, step_size=step_size,
             steps_with_record=math.inf, steps_without_record=found,
         )  # fmt: skip
@@ -97,15 +98,15 @@ def _theorem_deletion(claim, effort: int) -> Finding:
 
 
 class _UtilitySteps:
-    learn = staticmethod(convex.learn_steps_for_utility)
-    delete = staticmethod(convex.delete_steps_for_utility)
-    risk = staticmethod(convex.excess_risk)
+    learn = staticmethod(theorem_5_1.learn_steps_for_utility)
+    delete = staticmethod(theorem_5_1.delete_steps_for_utility)
+    risk = staticmethod(theorem_5_1.excess_risk)
 
 
 class _UtilityFault(_UtilitySteps):
     @staticmethod
     def delete(*, rate: float, regularization: float, smoothness: float, dimension: int, batch: int) -> int:
-        kappa = convex.condition_number(regularization=regularization, smoothness=smoothness)
+        kappa = theorem_5_1.condition_number(regularization=regularization, smoothness=smoothness)
         return max(0, math.ceil(4 * kappa * math.log(max(1.0, 8 * rate * batch**2 / dimension))))
 
 
@@ -116,9 +117,9 @@ class _UtilityFault(_UtilitySteps):
     claim=_UtilitySteps,
     fault=("K_Ā without the 5κ", _UtilityFault),
     licenses=(
-        "guarantees.convex:learn_steps_for_utility",
-        "guarantees.convex:delete_steps_for_utility",
-        "guarantees.convex:excess_risk",
+        "bounds.theorem_5_1:learn_steps_for_utility",
+        "bounds.theorem_5_1:delete_steps_for_utility",
+        "bounds.theorem_5_1:excess_risk",
     ),
     scope="Base case and induction as sums of their parts, symbolically; the recursion of G.16 and G.17 run with the "
     "package's K, σ² and bound over a random box. Slips of the proof: 2κ log for 4κ log (twice), ε_dp missing "
@@ -149,7 +150,7 @@ def _theorem_utility(claim, effort: int) -> Finding:
             int(10 ** generator.uniform(0, 2)),
         )
         k = 1 + smoothness / regularization
-        noise = convex.noise_variance(
+        noise = theorem_5_1.noise_variance(
             rate=rate, sensitivity=2 * lipschitz, regularization=regularization, records=records
         )
         shared = {"rate": rate, "regularization": regularization, "smoothness": smoothness, "dimension": dimension}
@@ -177,10 +178,14 @@ def _theorem_utility(claim, effort: int) -> Finding:
 def _slack(product: float) -> tuple[float, float]:
     """(noise, steps): Theorem 5.1 over the tight certificate at one ηλ, through the package's functions."""
     regularization, step_size = 1.0, product
-    limit = sharp.gdp_limit(sensitivity=2.0, step_size=step_size, strong_convexity=1.0, noise_variance=1.0, records=10)
-    full = convex.full_rate(sensitivity=2.0, regularization=regularization, noise_variance=1.0, records=10)
-    printed = convex.deletion_steps(dp=1e100, deletion=1e-100, regularization=regularization, step_size=step_size)
-    tight = sharp.deletion_steps(gdp_before=1e50, gdp_after=1e-50, step_size=step_size, strong_convexity=1.0)
+    limit = shifted_interpolation.gdp_limit(
+        sensitivity=2.0, step_size=step_size, strong_convexity=1.0, noise_variance=1.0, records=10
+    )
+    full = theorem_5_1.full_rate(sensitivity=2.0, regularization=regularization, noise_variance=1.0, records=10)
+    printed = theorem_5_1.deletion_steps(dp=1e100, deletion=1e-100, regularization=regularization, step_size=step_size)
+    tight = shifted_interpolation.deletion_steps(
+        gdp_before=1e50, gdp_after=1e-50, step_size=step_size, strong_convexity=1.0
+    )
     return full / (limit**2 / 2), printed / tight
 
 
@@ -196,7 +201,11 @@ def _slack_fault(product: float) -> tuple[float, float]:
     evidence=(SYMBOLIC, RIGOROUS),
     claim=_slack,
     fault=("μ_∞ without its factor 1 − ηλ/2", _slack_fault),
-    licenses=("guarantees.convex:full_rate", "guarantees.sharp:gdp_limit", "guarantees.sharp:deletion_steps"),
+    licenses=(
+        "bounds.theorem_5_1:full_rate",
+        "bounds.shifted_interpolation:gdp_limit",
+        "bounds.shifted_interpolation:deletion_steps",
+    ),
     scope="Closed forms symbolically; the package at 60 values of ηλ. At η = 1/(2(λ+β)): noise 2/(1 − 1/(4κ)) ∈ (2, "
     "8/3], steps from 4 (κ → ∞) to 8 log 2 = 5.55 (κ = 1); the sharp certificate's η = 1/(λ+β) halves its steps"
     " again (8 for κ → ∞).",

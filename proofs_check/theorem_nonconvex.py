@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.guarantees import nonconvex, nonconvex_schedule
-from noisygd_delete.guarantees.convex import composition_rate
+from noisygd_delete.bounds import theorem_5_2, theorem_5_2_schedule
+from noisygd_delete.bounds.theorem_5_1 import composition_rate
 
 from .framework import FAILS, REPAIRED, RIGOROUS, SYMBOLIC, Finding, require, same, statement
 from .gibbs import Convergence, Wave, agree
@@ -31,7 +31,7 @@ lam, beta, eta, s2, q, d, B, n, r, L = sp.symbols("lambda beta eta s2 q d B n r 
             order * lipschitz**2 * step * steps / (2 * price * records**2)
         ),
     ),
-    licenses=("guarantees.convex:composition_rate",),
+    licenses=("bounds.theorem_5_1:composition_rate",),
     scope="G.7 solved for σ², symbolically, and through the package's rate.",
 )
 def _theorem_privacy(claim, effort: int) -> Finding:
@@ -78,9 +78,9 @@ class _InductionFault(_Induction):
     claim=_Induction,
     fault=("the printed step size alone", _InductionFault),
     licenses=(
-        "guarantees.nonconvex:step_size",
-        "guarantees.nonconvex:learn_steps_printed",
-        "guarantees.nonconvex:delete_steps_printed",
+        "bounds.theorem_5_2:step_size",
+        "bounds.theorem_5_2:learn_steps_printed",
+        "bounds.theorem_5_2:delete_steps_printed",
     ),
     scope="Base case and induction symbolically; the recursion of G.22 with the package's η and K over a random box, "
     "q ε_dd > d included. Repair: η ≤ min(printed, λ/(64Bq²(β+λ)²)); the printed η implies G.22's only if q "
@@ -128,8 +128,8 @@ def _theorem_deletion(claim, effort: int) -> Finding:
         delete = max(1.0, math.ceil(learn - time * room))
         if learn < 1e12:
             expected = learn, delete
-            learn = nonconvex.learn_steps_printed(order=power, deletion=goal, step_size=step, **shared)
-            delete = nonconvex.delete_steps_printed(
+            learn = theorem_5_2.learn_steps_printed(order=power, deletion=goal, step_size=step, **shared)
+            delete = theorem_5_2.delete_steps_printed(
                 learn_steps=learn, deletion=goal, step_size=step, batch=batch, records=records, **shared
             )
             least = (expected[0], learn - time * room)
@@ -176,7 +176,7 @@ class _RiskFault(_Risk):
     evidence=(SYMBOLIC, RIGOROUS),
     claim=_Risk,
     fault=("the last √B and both transport terms dropped", _RiskFault),
-    licenses=("guarantees.nonconvex:excess_risk",),
+    licenses=("bounds.theorem_5_2:excess_risk",),
     scope="The sum and (163) symbolically; laws at a measured KL from the Gibbs law (tilted and shifted ones) on a "
     "grid. The O-statement hides B: see 5.2(3)-zero. Slips: a missing 1/n in front of Σ∇ℓ, and the sign of the "
     "inner product before Young's inequality.",
@@ -288,7 +288,7 @@ def _saving(claim, effort: int) -> Finding:
 
 def _reached(problem, found, form) -> tuple[float, float]:
     """(after learning, after each of three edits at most) of the bound that the schedule's steps promise, by G.22 from here."""
-    barrier = (2 if form is nonconvex_schedule.printed else 1) * problem.range / found.noise_variance
+    barrier = (2 if form is theorem_5_2_schedule.printed else 1) * problem.range / found.noise_variance
     forgetting = problem.regularization * found.step_size / (2 * math.exp(barrier))
     error = (
         32
@@ -300,7 +300,7 @@ def _reached(problem, found, form) -> tuple[float, float]:
     )
     move = 2 * problem.batch * problem.range / (problem.records * found.noise_variance)
     ratio = problem.range / found.noise_variance
-    if form is nonconvex_schedule.printed:
+    if form is theorem_5_2_schedule.printed:
         learned = problem.order * (math.exp(-forgetting * found.learn_steps) * ratio + error)
         now, worst = learned, 0.0
         for _ in range(3):
@@ -335,10 +335,10 @@ class _ScheduleFault:
     claim=_Schedule,
     fault=("a quarter of K_Ā", _ScheduleFault),
     licenses=(
-        "guarantees.nonconvex_schedule:least",
-        "guarantees.nonconvex_schedule:cheapest",
-        "guarantees.nonconvex_schedule:printed",
-        "guarantees.nonconvex_schedule:sharper",
+        "bounds.theorem_5_2_schedule:least",
+        "bounds.theorem_5_2_schedule:cheapest",
+        "bounds.theorem_5_2_schedule:printed",
+        "bounds.theorem_5_2_schedule:sharper",
     ),
     scope="Four problems, printed and sharper form: 0.1 % less noise breaks (18); η within both limits; the recursion"
     " of G.22, written out here, ends at or below ε_dd after learning and after three edits; the cheapest "
@@ -352,14 +352,14 @@ def _schedules(claim, effort: int) -> Finding:
         (32.0, 2.0, 0.5, 2, 100_000, 0.01),
         (2.0, 1.0, 0.2, 2, 100_000, 1.0),
     ):
-        problem = nonconvex_schedule.Problem(
+        problem = theorem_5_2_schedule.Problem(
             order=order, dp=price, deletion=target, range=1.0, sensitivity=0.5, smoothness=0.0962,
             regularization=regularization, dimension=dimension, records=records,
         )  # fmt: skip
-        for form in (nonconvex_schedule.printed, nonconvex_schedule.sharper):
-            least = nonconvex_schedule.least(problem, form)
+        for form in (theorem_5_2_schedule.printed, theorem_5_2_schedule.sharper):
+            least = theorem_5_2_schedule.least(problem, form)
             require(form(problem, least.noise_variance * 0.999).dp > price, "less noise meets (18) as well")
-            cheapest = nonconvex_schedule.cheapest(problem, form)
+            cheapest = theorem_5_2_schedule.cheapest(problem, form)
             require(
                 cheapest.learn_steps + cheapest.delete_steps <= least.learn_steps + least.delete_steps,
                 "cheapest is not",
@@ -370,7 +370,7 @@ def _schedules(claim, effort: int) -> Finding:
                 cost = order * 0.25 * found.step_size * steps / (4 * noise * records**2)
                 require(cost <= price * (1 + 1e-9), f"(18): ε_q = {cost} above {price}")
                 require(abs(found.dp / cost - 1) < 1e-9, "the schedule's own ε_q")
-                barrier = (2 if form is nonconvex_schedule.printed else 1) / noise
+                barrier = (2 if form is theorem_5_2_schedule.printed else 1) / noise
                 limit = Convergence.largest_step(barrier, order, regularization, 0.0962)
                 require(found.step_size <= limit * (1 + 1e-9), "η above G.22's limit")
                 if steps < 1e14:  # beyond, e^{−c₁ηK} is not resolved in double precision

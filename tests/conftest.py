@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete.features import Encoded, Schema
+from noisygd_delete.schema import Encoded, Schema
 
 ROOT = Path(__file__).parents[1]
 

@@ -12,36 +12,27 @@ PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
 # lowest first; a room may import from its own row's earlier rooms and from any lower row
 ROWS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("bounded",),
-    ("guarantees", "bounds", "losses"),
-    ("guarantee", "records", "features", "noise", "distributed"),
-    ("gradient", "precise", "budget"),
-    ("gibbs", "noisygd", "mechanism", "solver", "extractor"),
-    ("problem",),
-    ("plan",),
-    ("explain_nonconvex", "explain", "planner"),
+    ("bounds", "losses"),
+    ("records", "schema", "privacy"),
+    ("engine",),
+    ("methods",),
+    ("planner",),
     ("accountant",),
-    ("learning",),
     ("curator",),
     ("stream",),
     ("store",),
-    ("outputs",),
     ("audit", "baselines", "deep"),
-    ("estimators", "report", "demonstration"),
+    ("estimators", "report"),
     ("cli",),
     ("__main__",),
 )
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
-LAZY = {
-    ("plan", "explain"),
-    ("explain", "planner"),
-    ("explain_nonconvex", "planner"),
-}  # inside functions: a plan explains itself on demand
+LAZY = {("methods", "planner")}  # inside functions: a plan explains itself on demand
 HEAVY = {
-    "torch": {"deep", "gradient", "baselines", "audit", "distributed"},
+    "torch": {"deep", "engine", "baselines", "audit"},
     "opacus": {"deep", "baselines"},
-    "sklearn": {"estimators", "demonstration", "baselines"},
-    "pyarrow": {"features"},
+    "sklearn": {"estimators", "cli", "baselines"},
+    "pyarrow": {"schema"},
     "matplotlib": {"report", "audit"},
     "sqlite3": {"store"},
 }
@@ -100,21 +91,21 @@ def test_heavy_libraries_stay_in_their_rooms(path: Path) -> None:
                 assert not at_top or room_of(path) in {"deep", "estimators"}, f"import {target} where it is used"
 
 
-def test_guarantees_and_losses_know_neither_each_other_nor_data() -> None:
+def test_bounds_and_losses_know_neither_each_other_nor_data() -> None:
     for path in FILES:
-        if room_of(path) in {"guarantees", "losses"}:
+        if room_of(path) in {"bounds", "losses"}:
             used = {target for target, internal, _ in imports(path) if internal}
             assert used <= {"errors"}, f"{path.name} imports {used}"
 
 
-def test_only_planner_joins_losses_to_guarantees() -> None:
-    """Above the mathematics, a room that imports both is the planner (plan and explain read a finished plan)."""
+def test_only_methods_join_losses_to_bounds() -> None:
+    """Above the mathematics, a room that imports both is `methods` (and the planner, which weighs them)."""
     joined = {
         room_of(path)
         for path in FILES
-        if {"losses", "guarantees"} <= {target for target, internal, _ in imports(path) if internal}
+        if {"losses", "bounds"} <= {target for target, internal, _ in imports(path) if internal}
     }
-    assert joined <= {"planner", "plan", "audit", "baselines"}
+    assert joined <= {"engine", "methods", "planner", "audit", "baselines"}
 
 
 def test_only_the_command_line_prints() -> None:

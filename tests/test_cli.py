@@ -133,7 +133,7 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
     import io
     import time
 
-    from noisygd_delete.cli.output import progress_bar
+    from noisygd_delete.cli.shared import progress_bar
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

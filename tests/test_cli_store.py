@@ -277,7 +277,7 @@ def test_a_second_writer_is_told_so_and_may_wait(folder: Path, capsys) -> None:
 
 def test_a_device_is_chosen_or_refused_before_anything_changes(folder: Path, capsys, monkeypatch) -> None:
     pytest.importorskip("torch", reason="a device needs torch")
-    from noisygd_delete.gradient.device import DeviceObjective
+    from noisygd_delete.engine.device import DeviceObjective
 
     seen, descend = [], DeviceObjective.descend
     monkeypatch.setattr(

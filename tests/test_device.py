@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
-from noisygd_delete.distributed import Group, joined
+from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
+from noisygd_delete.engine import Objective, device
+from noisygd_delete.engine.device import DeviceObjective, on
+from noisygd_delete.engine.group import Group, joined
+from noisygd_delete.engine.noise import ResearchNoise
+from noisygd_delete.engine.noisygd import run, run_in_blocks
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
-from noisygd_delete.gradient import BLOCK, Objective, device, sensitivity_slack
-from noisygd_delete.gradient.device import DeviceObjective, on
-from noisygd_delete.noise import ResearchNoise
-from noisygd_delete.noisygd import run, run_in_blocks
 
 torch = pytest.importorskip("torch", reason="a device needs torch")
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # the interpreter is numpy
@@ -321,8 +322,8 @@ from pathlib import Path
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-from noisygd_delete.gradient.device import tile
-from noisygd_delete.gradient.fused_device import add_blocks, update
+from noisygd_delete.engine.device import tile
+from noisygd_delete.engine.kernel_triton import add_blocks, update
 folder, target = Path(sys.argv[1]), GPUTarget("cuda", int(sys.argv[2]), 32)
 tool = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
 

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Records, Store, losses, make_plan
-from noisygd_delete.distributed import Group, current, joined
-from noisygd_delete.gradient import BLOCK, Objective
-from noisygd_delete.noise import KEY_BYTES, SecureNoise, noise_source
-from noisygd_delete.precise import PreciseObjective
+from noisygd_delete.bounds.arithmetic import BLOCK
+from noisygd_delete.engine import Objective
+from noisygd_delete.engine.group import Group, current, joined
+from noisygd_delete.engine.noise import KEY_BYTES, SecureNoise, noise_source
+from noisygd_delete.engine.objective_float64 import PreciseObjective
 from tests.store.conftest import SCHEMA, plan, records
 
 torch_distributed = pytest.importorskip("torch.distributed", reason="processes talk through torch")
@@ -97,9 +98,9 @@ SPMD = """
 import sys
 import numpy as np
 from noisygd_delete import Curator
-from noisygd_delete.distributed import joined
+from noisygd_delete.engine.group import joined
 from noisygd_delete.errors import AssumptionViolated
-from noisygd_delete.gradient.device import on
+from noisygd_delete.engine.device import on
 from tests.test_distributed import big_plan, table
 with joined() as group:
     for kind in ("published", "minimiser", "device", "secure"):
@@ -144,17 +145,17 @@ def test_two_processes_do_the_work_of_one(tmp_path: Path) -> None:
 
 COMMAND = """
 import os, signal, sys
-from noisygd_delete import distributed
+from noisygd_delete.engine import group
 from noisygd_delete.cli import main
 killed = int(sys.argv[1])
-if killed and distributed.launched().rank == 1:
-    total, calls = distributed.TorchGroup.total, []
+if killed and group.launched().rank == 1:
+    total, calls = group.TorchGroup.total, []
     def dying(self, part):
         calls.append(1)
         if len(calls) == killed:
             os.kill(os.getpid(), signal.SIGKILL)
         return total(self, part)
-    distributed.TorchGroup.total = dying
+    group.TorchGroup.total = dying
 for line in sys.argv[2:]:
     status = main(line.split())
 raise SystemExit(status)

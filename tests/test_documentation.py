@@ -74,7 +74,7 @@ def test_command_lines_parse(page: Path) -> None:
 
 
 def named_paths(page: Path) -> list[str]:
-    """Files and folders in backticks: `guarantees/sharp.py`, `tests/audit/`, `examples/05_….py`."""
+    """Files and folders in backticks: `bounds/shifted_interpolation.py`, `tests/audit/`, `examples/05_….py`."""
     spans = re.findall(r"`([^`\n]+)`", re.sub(FENCE, "", page.read_text()))
     roots = {path.name for path in [*ROOT.iterdir(), *(ROOT / "noisygd_delete").iterdir()]}
     paths = [span for span in spans if re.fullmatch(r"[\w.…*-]+(/[\w.…*-]*)*", span)]

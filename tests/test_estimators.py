@@ -20,13 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer,
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor, RecordWisePipeline
-from noisygd_delete.errors import (
-    AssumptionViolated,
-    InvalidParameter,
-    InvalidRecords,
-    InvalidRequest,
-    NotLearned,
-)
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest, NotLearned
 from noisygd_delete.estimators import check_record_wise
 
 # scikit-learn's checks use a few dozen to a few hundred standardised records: a wide budget leaves something to score

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noisygd_delete.errors import InvalidParameter, InvalidSchema, MissingDependency
-from noisygd_delete.features import Schema, Table, draft_schema, read_blocks, read_table
+from noisygd_delete.schema import Schema, Table, draft_schema, read_blocks, read_table
 
 FIELDS = {
     "label": {"column": "y", "classes": ["no", "yes"]},
@@ -122,7 +122,7 @@ def test_the_exact_norm_never_exceeds_the_radius_and_rows_do_not_see_each_other(
 
 def test_without_the_headroom_float32_rounding_exceeds_the_radius(monkeypatch: pytest.MonkeyPatch) -> None:
     """The planted fault: the test above has the power to see a missing ulp."""
-    monkeypatch.setattr("noisygd_delete.features.schema._HEADROOM", 1.0)
+    monkeypatch.setattr("noisygd_delete.schema.schema._HEADROOM", 1.0)
     schema = Schema.from_dict({**FIELDS, "columns": {"a": {"bounds": [0, 1000]}, "b": {"bounds": [0, 1000]}}})
     cells = {"a": [str(k) for k in range(200)], "b": [str(7 * k % 1000) for k in range(200)]}
     rest = {"y": ["no"] * 200, "id": [f"i{k}" for k in range(200)], "person": ["p"] * 200}
@@ -237,7 +237,7 @@ def test_any_bytes_are_a_table_or_one_error(data: bytes) -> None:
 
 
 def test_a_file_that_unpacks_to_one_endless_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noisygd_delete.features.table._LONGEST_LINE", 1000)
+    monkeypatch.setattr("noisygd_delete.schema.files._LONGEST_LINE", 1000)
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"a,b\n" + b"0" * 100_000))
     with pytest.raises(InvalidSchema, match="line 2: longer than 1000"):
         read_table(tmp_path / "bomb.gz")

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Records, losses
-from noisygd_delete.gradient import BLOCK, Objective, sensitivity_slack
+from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
+from noisygd_delete.engine import Objective
 
 Array = np.ndarray
 ORDERS: dict[str, Callable[[Array, np.random.Generator], Array]] = {

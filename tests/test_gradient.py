@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Records, losses
+from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
+from noisygd_delete.engine import Objective, check_records, kernel
+from noisygd_delete.engine.summation import in_a_tree
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords
-from noisygd_delete.gradient import BLOCK, Objective, check_records, kernel, sensitivity_slack
-from noisygd_delete.gradient.rounding import in_a_tree
 
 
 @pytest.fixture(params=["products", "compiled"])

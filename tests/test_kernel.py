@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from noisygd_delete import EditRequest, Records, losses
-from noisygd_delete.gradient import BLOCK, Objective, kernel, mapped, sensitivity_slack
-from noisygd_delete.gradient.kernel import Kernel
+from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
+from noisygd_delete.engine import Objective, kernel, windows
+from noisygd_delete.engine.kernel import Kernel
 
 numba = pytest.importorskip("numba", reason="the compiled kernel needs the extra `fast`")
 
@@ -60,7 +61,7 @@ def test_sums_match_the_formula(name: str, n: int, d: int, monkeypatch) -> None:
 
 def slopes(name: str, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The kernel's ∂ℓ/∂z, one row of one feature at a time: the weight is 1 and the row is the score."""
-    from noisygd_delete.gradient import fused
+    from noisygd_delete.engine import kernel_numba
 
     loss, _ = LOSSES[name]
     one = Kernel(scores[:, None], labels, loss, range(len(scores)))
@@ -68,7 +69,7 @@ def slopes(name: str, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     @numba.njit(error_model="numpy")
     def each(kind, delta, limit, z, y, out):
         for k in range(len(z)):
-            out[k] = fused.slope(kind, z[k], y[k], delta, limit)
+            out[k] = kernel_numba.slope(kind, z[k], y[k], delta, limit)
 
     out = np.empty_like(scores)
     each(*one._slope, scores, labels, out)
@@ -104,12 +105,12 @@ def test_tanh_on_every_float(record_property) -> None:
 
 
 def worst_tanh(points: np.ndarray) -> float:
-    from noisygd_delete.gradient import fused
+    from noisygd_delete.engine import kernel_numba
 
     @numba.njit(error_model="numpy")
     def each(x, out):
         for k in range(len(x)):
-            out[k] = fused.tanh(x[k])
+            out[k] = kernel_numba.tanh(x[k])
 
     out = np.empty_like(points)
     each(points, out)
@@ -196,8 +197,8 @@ def test_without_the_compiler_matrix_products_serve_within_the_slack(monkeypatch
 def test_a_missing_compiler_is_no_error(monkeypatch) -> None:
     kernel._compiles.cache_clear()
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "noisygd_delete.gradient.fused", raising=False)
-    monkeypatch.delattr("noisygd_delete.gradient.fused", raising=False)
+    monkeypatch.delitem(sys.modules, "noisygd_delete.engine.kernel_numba", raising=False)
+    monkeypatch.delattr("noisygd_delete.engine.kernel_numba", raising=False)
     try:
         assert not kernel._compiles()
     finally:
@@ -215,9 +216,9 @@ def test_a_mapped_table_gives_the_bits_of_one_in_memory(name: str, tmp_path: Pat
     ids = [None] * len(rows)
     held = Objective(Records.from_slots(rows, labels, ids, None), loss, regularization=0.1)
     streamed = Objective(Records.from_slots(there, labels, ids, None), loss, regularization=0.1)
-    monkeypatch.setattr(mapped, "LIMIT", rows.nbytes // 5)
+    monkeypatch.setattr(windows, "LIMIT", rows.nbytes // 5)
     released = []
-    monkeypatch.setattr(mapped, "let_go", released.append)
+    monkeypatch.setattr(windows, "let_go", released.append)
     assert (held.gradient(weights) == streamed.gradient(weights)).all()
     assert len(released) >= 4
 
@@ -229,7 +230,7 @@ def test_changes_that_only_memory_holds_are_kept(tmp_path: Path, monkeypatch) ->
     there = np.memmap(tmp_path / "rows", dtype=np.float32, mode="c", shape=rows.shape)
     records = Records.from_slots(there, labels, list(range(len(rows))), None)
     records.edit(EditRequest.delete([5]))
-    monkeypatch.setattr(mapped, "LIMIT", rows.nbytes // 5)
+    monkeypatch.setattr(windows, "LIMIT", rows.nbytes // 5)
     Objective(records, losses.Logistic(1.0), regularization=0.1).gradient(np.ones((1, 8)))
     assert not records.features[5].any()
 
@@ -239,7 +240,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from noisygd_delete import Records, losses
-from noisygd_delete.gradient import Objective, check_records, mapped
+from noisygd_delete.engine import Objective, check_records, windows
 path, n, d, limit = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 rows = np.memmap(path, dtype=np.float32, mode="r", shape=(n, d))
 records = Records.from_slots(rows, np.ones(n), [None] * n, None)
@@ -252,7 +253,7 @@ def peak():
     status = Path("/proc/self/status").read_text()
     return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
 before = peak()
-mapped.LIMIT = limit
+windows.LIMIT = limit
 check_records(records, loss)
 objective = Objective(records, loss, regularization=0.1)
 for _ in range(3):

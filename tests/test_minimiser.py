@@ -24,13 +24,13 @@ from noisygd_delete import (
     resume,
 )
 from noisygd_delete.accountant import Event
+from noisygd_delete.bounds import shifted_interpolation
 from noisygd_delete.cli import main
+from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError
-from noisygd_delete.guarantees import sharp
-from noisygd_delete.mechanism import Mechanism
-from noisygd_delete.planner.minimiser import forecast_excess_risk
-from noisygd_delete.precise import PreciseObjective
-from noisygd_delete.solver import solve
+from noisygd_delete.methods.base import Mechanism
+from noisygd_delete.methods.minimiser import forecast_excess_risk
 from noisygd_delete.store import Store
 from tests.store.conftest import SCHEMA
 from tests.store.conftest import plan as store_plan
@@ -367,4 +367,4 @@ def test_inflation_is_what_the_noise_pays() -> None:
     resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, certificate="sharp")
     assert many.noise_variance == pytest.approx(resumed.noise_variance, rel=1e-6)
     inflation = few.noise_variance / resumed.noise_variance
-    assert inflation == pytest.approx(sharp.noise_inflation(steps=5, **chain), rel=0.03)
+    assert inflation == pytest.approx(shifted_interpolation.noise_inflation(steps=5, **chain), rel=0.03)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noisygd_delete.noise import ResearchNoise, SecureNoise, noise_source
+from noisygd_delete.engine.noise import ResearchNoise, SecureNoise, noise_source
 
 FALSE_ALARM = 1e-6  # each statistical test below turns red on a correct build at most this often
 

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, EditRequest, Model, Records, learn, losses, make_plan
-from noisygd_delete import noise as noise_module
-from noisygd_delete.learning import resume
-from noisygd_delete.noise import SecureNoise
+from noisygd_delete.curator.learning import resume
+from noisygd_delete.engine import noise as noise_module
+from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.store import Store
 from tests.store.conftest import SCHEMA, Crash, CrashAt, name, plan, records
 
@@ -175,7 +175,7 @@ def test_keys_reach_no_file_no_log_and_no_traceback(tmp_path: Path, monkeypatch,
     """Every byte that the operating system hands out is remembered, and looked for wherever bytes could end up."""
     secrets: list[bytes] = []
     urandom = os.urandom
-    monkeypatch.setattr("noisygd_delete.noise.os.urandom", lambda n: secrets.append(urandom(n)) or secrets[-1])
+    monkeypatch.setattr("noisygd_delete.engine.noise.os.urandom", lambda n: secrets.append(urandom(n)) or secrets[-1])
     texts: list[bytes] = []
     sources: list[SecureNoise] = []
     make = SecureNoise.__init__
@@ -244,6 +244,6 @@ def test_the_low_bits_of_a_release_say_nothing(monkeypatch) -> None:
         return float((np.remainder(weights, place) != 0)[small].mean())
 
     assert betrays(published(0.0)) == betrays(published(start)) == 0.0
-    monkeypatch.setattr("noisygd_delete.learning.on_grid", lambda weights, grid: weights)  # the planted fault
+    monkeypatch.setattr("noisygd_delete.curator.learning.on_grid", lambda weights, grid: weights)  # the planted fault
     assert betrays(published(0.0)) > 0.5
     assert betrays(published(start)) == 0.0

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noisygd_delete.noise import ResearchNoise
-from noisygd_delete.noisygd import initial_weights, on_grid, publication_grid, run
+from noisygd_delete.engine.noise import ResearchNoise
+from noisygd_delete.engine.noisygd import initial_weights, on_grid, publication_grid, run
 
 
 def quadratic(weights):

@@ -11,8 +11,8 @@ import pytest
 from noisygd_delete import Accountant, Budget, Curator, Records, losses, make_plan
 from noisygd_delete.accountant import Event, forecast
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
-from noisygd_delete.mechanism import Mechanism
-from noisygd_delete.plan import Plan
+from noisygd_delete.methods.base import Mechanism
+from noisygd_delete.methods.plan import Plan
 from tests.oracles.gibbs_grid import Line
 
 SIGMOID = losses.Sigmoid(radius=1.0)
@@ -87,7 +87,7 @@ def test_weakly_convex_chains_contract_as_claimed():
     plan = plan_for("sharp", regularization=lam, records=10, features=1)
     score = math.log((1 + 3**-0.5) / (1 - 3**-0.5))  # where ℓ'' = −β₋
     records = Records(np.ones((10, 1)) * (1 - 2.0**-20), np.ones(10))
-    from noisygd_delete.gradient import Objective
+    from noisygd_delete.engine import Objective
 
     objective = Objective(records, SIGMOID, regularization=lam, dtype="float64")
     step = 1e-5

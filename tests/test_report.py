@@ -26,8 +26,8 @@ from noisygd_delete.report import (
     store_report,
     verify_certificate,
 )
-from noisygd_delete.report.certificate import figures
 from noisygd_delete.report.curves import forgetting, utility
+from noisygd_delete.report.erasure_certificate import figures
 from noisygd_delete.report.signing import canonical
 
 EDITS = (1, 3, 1, 2)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, Records, losses, make_plan, solver
+from noisygd_delete import Budget, Curator, Records, losses, make_plan
+from noisygd_delete.engine import Objective, solver
+from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.solver import proven_steps, solve
 from noisygd_delete.errors import AssumptionViolated
-from noisygd_delete.gradient import Objective
 from noisygd_delete.losses import LossConstants
-from noisygd_delete.precise import PreciseObjective, gradient_error
-from noisygd_delete.solver import proven_steps, solve
 
 
 def true_gradient(records: Records, loss, regularization: float, weights: np.ndarray) -> np.ndarray:
@@ -183,7 +183,7 @@ def test_the_rounding_bound_covers_float64_gradients(loss, regularization, size)
     truth = true_gradient(records, loss, regularization, weights)
     error = float(np.sqrt(((objective.gradient(weights) - truth) ** 2).sum()))
     norm = float(np.linalg.norm(weights))
-    bound = gradient_error(loss=loss, records=300, features=6, regularization=regularization, weights_norm=norm)
+    bound = objective.gradient_error(norm)
     assert error <= bound
     assert bound <= 1e-12 * (1 + norm)
     engine = Objective(records, loss, regularization=regularization, dtype="float64")
@@ -195,10 +195,10 @@ def test_the_tolerance_covers_rounding(monkeypatch) -> None:
     """With an inflated rounding bound the solver must go further; a bound above γ can never be met."""
     records, objective, curvature = problem("random labels", losses.Logistic(1.0), 1e-2)
     tolerance = 1e-5
-    monkeypatch.setattr(solver, "gradient_error", lambda **_: 0.99 * tolerance)
+    monkeypatch.setattr(PreciseObjective, "gradient_error", lambda *_: 0.99 * tolerance)
     solution = solve(objective, start=None, tolerance=tolerance, **curvature)
     assert residual(records, losses.Logistic(1.0), 1e-2, solution.weights) <= 0.0101 * tolerance
-    monkeypatch.setattr(solver, "gradient_error", lambda **_: 1.01 * tolerance)
+    monkeypatch.setattr(PreciseObjective, "gradient_error", lambda *_: 1.01 * tolerance)
     with pytest.raises(AssumptionViolated):
         solve(objective, start=None, tolerance=tolerance, **curvature)
 

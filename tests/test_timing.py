@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, EditRequest, Records, learn, losses, make_plan
-from noisygd_delete import learning as learning_module
-from noisygd_delete.gradient import Objective
-from noisygd_delete.learning import resume
-from noisygd_delete.noise import SecureNoise
+from noisygd_delete.curator import learning as learning_module
+from noisygd_delete.curator.learning import resume
+from noisygd_delete.engine import Objective
+from noisygd_delete.engine.noise import SecureNoise
 
 ROWS, WIDTH = 3000, 40
 PLAN = make_plan(

@@ -3,9 +3,9 @@
 from .accountant import Accountant, Remaining
 from .events import KINDS, Event, label
 from .filter import PrivacyFilter
+from .intervals import within
 from .statement import Forecast, Statement, forecast, report
 from .text import text as statement_text
-from .worlds import within
 
 __all__ = [
     "KINDS",

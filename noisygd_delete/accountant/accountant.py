@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import InvalidParameter
-from ..guarantee import Guarantee
+from ..privacy.guarantee import Guarantee
 from ..records import EditCounts
 from .events import Event
 from .history import History
-from .worlds import within
+from .intervals import within
 
 
 @dataclass(frozen=True)

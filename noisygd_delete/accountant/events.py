@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import InvalidParameter, choice, count
-from ..extractor import Extractor
-from ..mechanism import Mechanism
+from ..methods.base import Mechanism
+from ..methods.sampled_gaussian import Extractor
 from ..records import NO_EDITS, EditCounts
 
 KINDS = ("learn", "unlearn", "relearn", "extractor")

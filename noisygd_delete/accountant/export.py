@@ -9,9 +9,9 @@ import math
 from typing import Any
 
 from ..errors import InvalidParameter, MissingDependency, choice
-from ..extractor import Extractor
-from ..guarantee import ADJACENCIES
-from ..mechanism import Mechanism
+from ..methods.base import Mechanism
+from ..methods.sampled_gaussian import Extractor
+from ..privacy.guarantee import ADJACENCIES
 from .accountant import Accountant
 from .events import Event
 

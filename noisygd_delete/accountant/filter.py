@@ -12,10 +12,10 @@ from collections import Counter
 from dataclasses import replace
 
 from ..errors import BudgetExceeded, InvalidParameter
-from ..guarantee import Guarantee
-from ..plan import Plan
+from ..methods.plan import Plan
+from ..privacy.guarantee import Guarantee
 from .events import Event
-from .worlds import Stretch, compose
+from .intervals import Stretch, compose
 
 
 class PrivacyFilter:

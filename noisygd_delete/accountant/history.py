@@ -17,11 +17,11 @@ from dataclasses import replace
 from typing import Self
 
 from ..errors import InvalidParameter, NotLearned, count
-from ..guarantee import NON_ADAPTIVE, Guarantee
-from ..mechanism import Mechanism
-from ..plan import Plan
+from ..methods.base import Mechanism
+from ..methods.plan import Plan
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from .events import Event
-from .worlds import Stretch, alone, compose, erased_by, stretches
+from .intervals import Stretch, alone, compose, erased_by, stretches
 
 
 class History:

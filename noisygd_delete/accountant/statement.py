@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
+from ..bounds import adaptive
 from ..errors import NotLearned, count, probability
-from ..guarantee import Guarantee
-from ..guarantees import adaptive
-from ..mechanism import Mechanism
+from ..methods.base import Mechanism
+from ..privacy.guarantee import Guarantee
 from .accountant import Accountant
+from .intervals import within
 from .text import text
-from .worlds import within
 
 Measure = Callable[[Guarantee], dict[str, Any]]
 

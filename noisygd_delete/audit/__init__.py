@@ -2,10 +2,10 @@
 
 from .attacks import LinearLikelihoodRatio, ShadowLikelihoodRatio
 from .bounds import Counts
-from .engines import NoisyGD, World
 from .membership import audit, audit_loss
 from .reconstruction import Reconstruction, reconstruct
-from .report import AuditReport, Row
+from .simulation import NoisyGD, World
+from .verdict import AuditReport, Row
 
 __all__ = [
     "AuditReport",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bounds import Counts
-from .engines import Chains, NoisyGD, World
+from .simulation import Chains, NoisyGD, World
 
 Scores = NDArray[np.float64]
 Attack = Callable[[Sequence[Chains]], Scores]

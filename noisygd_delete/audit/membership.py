@@ -16,13 +16,13 @@ import numpy as np
 
 from ..accountant import Accountant, Event
 from ..errors import AssumptionViolated, count, positive, probability
-from ..guarantee import Guarantee
 from ..losses import Linear
-from ..plan import Plan
+from ..methods.plan import Plan
+from ..privacy.guarantee import Guarantee
 from ..records import Records
 from .attacks import Attack, LinearLikelihoodRatio, ShadowLikelihoodRatio, counts
-from .engines import Chains, Engine, NoisyGD, World
-from .report import AuditReport, Row
+from .simulation import Chains, Engine, NoisyGD, World
+from .verdict import AuditReport, Row
 
 QUESTIONS = 5  # asked of a plan, with several later releases
 CHUNK = 1 << 22  # numbers held at a time by one release of many chains

@@ -6,9 +6,9 @@ from .accelerated import NoisyAcceleratedSGD
 from .ascent import GradientAscent
 from .base import Certificate, Erased, Held, Method, erasure
 from .certified_removal import CertifiedRemoval
-from .chien import LangevinUnlearning, NoisySGDUnlearning
 from .dp_sgd import DPSGD
-from .local import LocalRandomisation
+from .langevin import LangevinUnlearning, NoisySGDUnlearning
+from .local_randomisation import LocalRandomisation
 from .noisy_gd import NoisyGD, PrivateRetraining, SolveThenDiffuse
 from .output_perturbation import OutputPerturbation
 from .perturbed_gd import PerturbedGD, PublishedPerturbedGD

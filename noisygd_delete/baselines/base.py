@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from ..bounds import conversion
 from ..errors import InvalidRequest
-from ..guarantees import conversion
 from ..records import EditRequest, Records
 
 Weights = NDArray[np.float64]

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ..gradient import Objective
+from ..engine import Objective
 from ..records import EditRequest, Records
-from . import exposure
+from . import adversaries
 from .base import Erased, Held, Method, erasure
+from .calibrated import Setting, accuracy, line_up, title
 from .certified_removal import CertifiedRemoval
-from .chien import LangevinUnlearning
-from .line_up import Setting, accuracy, line_up, title
+from .langevin import LangevinUnlearning
 from .noisy_gd import NoisyGD, PrivateRetraining
 
 LONGEST = 5_000  # gradient steps of one deletion that are run; longer ones are counted, not run
@@ -154,8 +154,10 @@ def _until_retrain(
 def _attack(row: Row, method: Method, setting: Setting, train: Records, rng: np.random.Generator) -> Row:
     records = subsample(train, setting.attack_rows)
     facts: dict[str, Any] = {"loss": setting.loss, "regularization": setting.regularization, "rng": rng}
-    two = exposure.which_was_erased(method, records, **facts, candidates=setting.attack_trials)
-    told = exposure.told_by_requests(method, records, **facts, group=records.slots // 10, trials=setting.attack_trials)
+    two = adversaries.which_was_erased(method, records, **facts, candidates=setting.attack_trials)
+    told = adversaries.told_by_requests(
+        method, records, **facts, group=records.slots // 10, trials=setting.attack_trials
+    )
     return replace(
         row,
         two_releases=two.rate,

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..bounds import conversion
 from ..errors import count, positive
-from ..guarantees import conversion
 
 
 def laplace(

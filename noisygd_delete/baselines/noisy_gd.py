@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..curator import Curator
-from ..learning import Model, learn, resume
-from ..plan import Plan
+from ..curator.curator import Curator
+from ..curator.learning import Model, learn, resume
+from ..methods.plan import Plan
 from ..records import Records
 from .base import Certificate, Erased, Held, Method
 

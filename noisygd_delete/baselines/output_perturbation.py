@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..bounds import conversion
 from ..errors import positive, probability
-from ..guarantees import conversion
 from ..losses.base import Loss
 from ..records import Records
 from .base import Certificate, Erased, Held, Method, generator

@@ -19,8 +19,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..engine import Objective
 from ..errors import PlanInfeasible, positive, probability
-from ..gradient import Objective
 from ..losses.base import Loss
 from ..records import Records
 from .base import Certificate, Erased, Held, Method, Weights, generator

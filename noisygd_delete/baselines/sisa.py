@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engine import Objective
 from ..errors import count, positive
-from ..gradient import Objective
 from ..losses.base import Loss
 from ..records import Records
 from .base import Certificate, Erased, Held, Method, Weights

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ..engine.objective_float64 import PreciseObjective
+from ..engine.solver import Solution, solve
 from ..errors import positive
 from ..losses.base import Loss
-from ..precise import PreciseObjective
 from ..records import Records
-from ..solver import Solution, solve
 
 __all__ = ["minimise"]
 

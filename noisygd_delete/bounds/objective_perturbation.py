@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 
-from ..guarantees.rounding import UNIT, sum_up
+from .rounding import UNIT, sum_up
 
 
 def curvature_ratio(

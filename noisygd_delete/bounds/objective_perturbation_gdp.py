@@ -28,8 +28,8 @@ from __future__ import annotations
 
 import math
 
-from ..guarantees.gaussian import gdp_log_delta
-from ..guarantees.rounding import UNIT
+from .gaussian import gdp_log_delta
+from .rounding import UNIT
 
 LARGEST_KAPPA = 0.25
 SMOOTHING = 12.0  # r/h: the part of the last noise, in steps of the grid, that makes a continuous Gaussian discrete

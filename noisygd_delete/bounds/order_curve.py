@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ..guarantees.gaussian import gdp_for
-from ..guarantees.renyi import renyi_epsilon, renyi_epsilon_optimal, renyi_log_delta, renyi_log_delta_optimal
-from ..guarantees.rounding import UNIT, best_order, least, log_down
 from . import objective_perturbation as perturbation
 from . import objective_perturbation_gdp as flow
+from .gaussian import gdp_for
+from .renyi import renyi_epsilon, renyi_epsilon_optimal, renyi_log_delta, renyi_log_delta_optimal
+from .rounding import UNIT, best_order, least, log_down
 
 Curve = Callable[[float], float]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameter
-from ..plan import Plan
-from .output import add_json, progress_bar, show
+from ..methods.plan import Plan
+from .change import open_store
 from .plan import add_plan_arguments, plan_from
-from .requests import open_store
+from .shared import add_json, progress_bar, show
 
 FAILED = 5
 

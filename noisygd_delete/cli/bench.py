@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import losses
 from ..errors import InvalidParameter
-from .output import add_json, show
+from .shared import add_json, show
 
 if TYPE_CHECKING:
     from ..baselines.comparison import Row
@@ -42,7 +42,7 @@ def register(commands: Any) -> None:
 
 def _tables(parsed: argparse.Namespace) -> tuple[Records, Records, losses.Loss]:
     from ..baselines import sample
-    from ..features import Schema
+    from ..schema import Schema
 
     if (parsed.data is None) != (parsed.schema is None):
         raise InvalidParameter("give --data and --schema together, or neither for scikit-learn's digits")
@@ -61,8 +61,8 @@ def _tables(parsed: argparse.Namespace) -> tuple[Records, Records, losses.Loss]:
 def _run(parsed: argparse.Namespace) -> int:
     import numpy as np
 
+    from ..baselines.calibrated import Setting
     from ..baselines.comparison import compare
-    from ..baselines.line_up import Setting
 
     train, test, loss = _tables(parsed)
     setting = Setting(loss, parsed.regularization, deletion=parsed.deletion, dp=parsed.dp, delta=parsed.delta)

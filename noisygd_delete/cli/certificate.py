@@ -6,11 +6,11 @@ import argparse
 import json
 from typing import Any
 
-from .. import bounded
 from ..errors import InvalidParameter, StoreCorrupt
-from ..outputs import output, outside
-from .output import add_json, show
+from ..records import bounded
+from ..report.outputs import output, outside
 from .passphrase import add_passphrase_file, passphrase_of
+from .shared import add_json, show
 
 _PAPER = b'{\n  "format": "noisygd-delete/erasure-certificate/'  # how every certificate on disk begins
 
@@ -59,7 +59,7 @@ def register(commands: Any) -> None:
 
 def _certificate(parsed: argparse.Namespace) -> int:
     from ..report import certificate_html, erasure_certificate, sign
-    from ..report.ledger import erasure_in, ledger_of
+    from ..report.erasure import erasure_in, ledger_of
     from ..report.page import PAGE
 
     outside("--key", parsed.key)
@@ -91,7 +91,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
 
 def _report(parsed: argparse.Namespace) -> int:
     from ..report import store_report
-    from ..report.ledger import events_of, ledger_of, release_times
+    from ..report.erasure import events_of, ledger_of, release_times
     from ..report.page import PAGE
 
     out = output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])

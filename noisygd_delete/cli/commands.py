@@ -9,24 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import __version__
-from ..distributed import launched
+from ..engine import device
+from ..engine.group import launched
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
-from ..gradient import device
-from . import (
-    audit,
-    bench,
-    certificate,
-    demo,
-    init,
-    inspect,
-    keygen,
-    plan,
-    predict,
-    requests,
-    stream,
-    verify_certificate,
-)
-from .output import Intermixed
+from . import audit, bench, certificate, change, demo, init, keygen, look, plan, predict, stream, verify_certificate
+from .shared import Intermixed
 from .streams import complain, flushed, written_out
 from .words import options_of, spoken
 
@@ -34,10 +21,10 @@ _COMMANDS = (
     demo,
     plan,
     init,
-    requests,
+    change,
     stream,
     predict,
-    inspect,
+    look,
     audit,
     certificate,
     keygen,

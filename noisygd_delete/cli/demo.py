@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .output import add_json, progress_bar, show
+from .shared import add_json, progress_bar, show
 
 
 def register(commands: Any) -> None:
@@ -21,7 +21,7 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from ..demonstration import demonstrate
+    from .demonstration import demonstrate
 
     answer = demonstrate(certificate=parsed.certificate, progress_bar=progress_bar)
     show(parsed, answer.to_dict(), answer.text())

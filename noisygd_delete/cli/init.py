@@ -6,13 +6,13 @@ import argparse
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..features import Schema, draft_schema, read_table
-from ..outputs import output
 from ..records import Records
+from ..report.outputs import output
+from ..schema import Schema, draft_schema, read_table
 from ..store import Store
-from .output import add_json, show
+from .change import add_tombstones, tombstones_from
 from .plan import add_plan_arguments, plan_from
-from .requests import add_tombstones, tombstones_from
+from .shared import add_json, show
 
 
 def register(commands: Any) -> None:

@@ -6,9 +6,9 @@ import argparse
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..outputs import output
-from .output import add_json, show
+from ..report.outputs import output
 from .passphrase import add_passphrase_file, new_passphrase
+from .shared import add_json, show
 
 
 def register(commands: Any) -> None:

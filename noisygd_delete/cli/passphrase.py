@@ -9,8 +9,8 @@ import os
 import stat
 import sys
 
-from .. import bounded
 from ..errors import InvalidParameter
+from ..records import bounded
 from .streams import complain
 
 VARIABLE = "NOISYGD_DELETE_PASSPHRASE"

@@ -6,17 +6,17 @@ import argparse
 from typing import Any
 
 from .. import losses
-from ..budget import Budget
 from ..errors import InvalidParameter
-from ..guarantee import ADJACENCIES, DELETION_NOTIONS
-from ..mechanism import CERTIFICATES, STARTS
-from ..plan import Plan
+from ..methods.base import CERTIFICATES, STARTS
+from ..methods.composition import FRESH_LEARN
+from ..methods.plan import Plan
+from ..methods.problem import SOLVERS
 from ..planner import cheapest_plan, make_plan
+from ..planner.cheapest import Choice
 from ..planner.comparison import compare_plans
-from ..planner.composition import FRESH_LEARN
-from ..planner.targets import Choice
-from ..problem import SOLVERS
-from .output import add_json, show
+from ..privacy.budget import Budget
+from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
+from .shared import add_json, show
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:

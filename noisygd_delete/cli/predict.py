@@ -8,10 +8,10 @@ import io
 from collections import Counter
 from typing import Any
 
-from ..outputs import output
+from ..report.outputs import output
 from ..store.prediction import Predictions, predict
-from .output import show, store_command
-from .requests import open_store
+from .change import open_store
+from .shared import show, store_command
 
 
 def register(commands: Any) -> None:

@@ -12,13 +12,13 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..errors import InvalidRequest
-from ..guarantee import Guarantee
+from ..privacy.guarantee import Guarantee
 from ..records import Records
 from ..store import Store
 from ..stream import Batching, Stream, StreamReport, forecast
-from ..stream.lines import read
-from .output import add_device, add_json, progress_bar, show
-from .requests import add_tombstones, open_store
+from ..stream.parsing import read
+from .change import add_tombstones, open_store
+from .shared import add_device, add_json, progress_bar, show
 
 _WITHHELD, _REFUSED = 3, 2
 

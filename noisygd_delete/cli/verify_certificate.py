@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .output import add_json, read_certificate, show
+from .shared import add_json, read_certificate, show
 
 
 def register(commands: Any) -> None:

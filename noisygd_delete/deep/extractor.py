@@ -21,11 +21,11 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from ..accountant import Accountant, Event
-from ..curator import Curator, Release
+from ..curator.curator import Curator, Release
 from ..errors import InvalidParameter, MissingDependency, count, positive, probability
-from ..extractor import Extractor as Training
-from ..guarantee import Guarantee
-from ..plan import Plan
+from ..methods.plan import Plan
+from ..methods.sampled_gaussian import Extractor as Training
+from ..privacy.guarantee import Guarantee
 from ..records import Id, Records
 
 

@@ -11,13 +11,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ..accountant import Accountant
-from ..budget import Budget
-from ..curator import Curator, Release
+from ..curator.curator import Curator, Release
+from ..curator.learning import Model
 from ..errors import InvalidRecords, NotLearned
-from ..learning import Model
 from ..losses.base import Loss
-from ..plan import Plan
+from ..methods.plan import Plan
 from ..planner import make_plan
+from ..privacy.budget import Budget
 from ..records import Id, Records
 from .scaling import RowScaling, public_bounds
 

@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .. import losses
-from ..budget import Budget
 from ..errors import InvalidRecords
+from ..privacy.budget import Budget
 from ..records import Id
 from .base import DeletionEstimator
 from .scaling import public_bounds

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from ..curator import Release
+from ..curator.curator import Release
 from ..errors import AssumptionViolated
 from ..records import Id
 

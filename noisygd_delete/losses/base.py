@@ -45,6 +45,11 @@ class LossConstants:
     def convex(self) -> bool:
         return self.weak_convexity == 0
 
+    @property
+    def curvature(self) -> float:
+        """β: no eigenvalue of the Hessian is larger in size."""
+        return max(self.smoothness, self.weak_convexity)
+
 
 @dataclass(frozen=True)
 class Loss(ABC):

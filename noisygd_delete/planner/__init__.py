@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from ..budget import Budget
+from ..bounds.arithmetic import DTYPES
 from ..errors import InvalidParameter, choice, count, positive, probability
-from ..gradient import DTYPES
-from ..guarantee import ADJACENCIES, DELETION_NOTIONS
 from ..losses.base import Loss
-from ..mechanism import CERTIFICATES, STARTS
-from ..plan import Plan
-from ..problem import SOLVERS, Problem
-from .composition import FRESH_LEARN, plan_composition
-from .minimiser import plan_minimiser
-from .nonconvex import plan_near_gibbs
-from .sharp import plan_sharp
-from .targets import cheapest_plan
-from .theorem import plan_theorem
+from ..methods.base import CERTIFICATES, STARTS
+from ..methods.composition import FRESH_LEARN, plan_composition
+from ..methods.minimiser import plan_minimiser
+from ..methods.near_gibbs import plan_near_gibbs
+from ..methods.plan import Plan
+from ..methods.problem import SOLVERS, Problem
+from ..methods.sharp import plan_sharp
+from ..methods.theorem import plan_theorem
+from ..privacy.budget import Budget
+from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
+from .cheapest import cheapest_plan
 
 __all__ = ["cheapest_plan", "make_plan"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import NoisyGDDeleteError, count, positive
-from ..plan import Plan
+from ..methods.minimiser import forecast_excess_risk
+from ..methods.plan import Plan
 from . import make_plan
-from .minimiser import forecast_excess_risk
 
 WAYS: dict[str, dict[str, str]] = {
     "theorem": {"certificate": "theorem"},

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..bounds import theorem_5_2
+from ..bounds import theorem_5_2_schedule as schedules
+from ..bounds.theorem_5_2_schedule import Form
 from ..errors import NoisyGDDeleteError, PlanInfeasible
-from ..guarantees import nonconvex
-from ..guarantees import nonconvex_schedule as schedules
-from ..guarantees.nonconvex_schedule import Form
-from ..plan import Plan
+from ..methods.plan import Plan
 
 MOST_STEPS = 10**8  # one step on a small table takes at least ten microseconds: a quarter of an hour and up
 
@@ -60,7 +60,7 @@ def seconds_per_step(*, records: int, features: int, outputs: int) -> float:
 def _cheapest(ask: schedules.Problem, form: Form) -> Iterable[str]:
     schedule = schedules.cheapest(ask, form)
     if max(schedule.learn_steps, schedule.delete_steps) <= MOST_STEPS:
-        influence = nonconvex.data_influence(range=ask.range, noise_variance=schedule.noise_variance)
+        influence = theorem_5_2.data_influence(range=ask.range, noise_variance=schedule.noise_variance)
         yield (
             f"noise_variance='cheapest': σ²={schedule.noise_variance:.3g}, K_A={schedule.learn_steps:.0f}, "
             f"K_Ā={schedule.delete_steps:.0f}, but the data can move the model's law from the prior by at most "

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accountant import Accountant, Event
+from ..bounds import shifted_interpolation, theorem_5_1
 from ..errors import NoisyGDDeleteError
-from ..guarantee import Guarantee
-from ..guarantees import convex, sharp
-from ..plan import Plan
+from ..methods.plan import Plan
+from ..privacy.guarantee import Guarantee
 
 Curve = NDArray[np.float64]
 POINTS = 160
@@ -95,7 +95,7 @@ def forgetting(plan: Plan) -> Forgetting | None:
         certificate="theorem",
         step_size=min(
             plan.step_size,
-            convex.step_size(regularization=plan.regularization, smoothness=plan.loss.constants.smoothness),
+            theorem_5_1.step_size(regularization=plan.regularization, smoothness=plan.loss.constants.smoothness),
         ),
     )
     by_sharp = replace(plan.mechanism, certificate="sharp")
@@ -161,14 +161,16 @@ def utility(accountant: Accountant, plan: Plan) -> Utility | None:
         if event.fresh:
             distance = farthest**2
         elif event.edits:
-            move = sharp.minimiser_move(
+            move = shifted_interpolation.minimiser_move(
                 lipschitz=constants.lipschitz,
                 strong_convexity=problem.strong_convexity,
                 records=plan.records,
                 batch=event.edits,
             )
-        distance = sharp.distance_after(
+        distance = shifted_interpolation.distance_after(
             distance_before=distance, move=move, steps=event.steps, stationary=plan.stationary_distance, **chain
         )
-        course.append(sharp.excess_risk(distance=distance, objective_smoothness=problem.objective_smoothness))
+        course.append(
+            shifted_interpolation.excess_risk(distance=distance, objective_smoothness=problem.objective_smoothness)
+        )
     return Utility(np.array(numbers, float), np.array(course), plan.excess_risk)

@@ -21,9 +21,9 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from .. import bounded
 from ..errors import InvalidParameter
-from ..outputs import output
+from ..records import bounded
+from .outputs import output
 
 
 def canonical(document: Any) -> bytes:

@@ -7,9 +7,9 @@ from typing import Any
 
 from .. import __version__
 from ..accountant import Accountant, Event
-from ..plan import Plan
+from ..methods.plan import Plan
 from . import curves, plots
-from .certificate import figures
+from .erasure_certificate import figures
 from .page import render
 
 

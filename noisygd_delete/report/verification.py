@@ -11,10 +11,10 @@ from typing import Any
 
 from .. import __version__
 from ..errors import NoisyGDDeleteError
-from ..plan import Plan
+from ..methods.plan import Plan
 from ..planner import make_plan
 from ..store.ledger import Ledger
-from .certificate import BLOCKS, FORMAT, statement
+from .erasure_certificate import BLOCKS, FORMAT, statement
 from .signing import key_id, read_public, signed_by
 
 TOLERANCE = 1e-9  # relative: another machine's log and exp may differ in the last digits

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..guarantee import Guarantee
-from ..plan import Plan
+from ..methods.plan import Plan
+from ..privacy.guarantee import Guarantee
 
 ADAPTIVITY = (
     "the figure for later models holds if requests did not depend on models published before the erasure; the figure for all "

@@ -1,9 +1,9 @@
 """The on-disk curator: layout, journal, recovery, erasure, lock, verification."""
 
-from .crew import follow, leading
-from .overview import budget, status
+from .group import follow, leading
+from .status import budget, status
 from .store import Store
-from .tombstones import Tombstones
+from .suppression import Tombstones
 from .verification import Verification, absent, tokens, verify
 
 __all__ = ["Store", "Tombstones", "Verification", "absent", "budget", "follow", "leading", "status", "tokens", "verify"]

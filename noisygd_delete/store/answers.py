@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..curator import Release
-from ..guarantee import Guarantee
+from ..curator.curator import Release
+from ..privacy.guarantee import Guarantee
 from ..records import EditCounts
 from .ledger import Entry, Ledger
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from ..accountant import Accountant, Event
 from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, choice, count
-from ..features import Schema
-from ..plan import Plan
+from ..methods.plan import Plan
 from ..records import EditCounts
+from ..schema import Schema
 from .database import connect, create, forget, transaction
 from .disk import Disk
 from .layout import FORMAT, READABLE

@@ -9,9 +9,9 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from ..curator.learning import Model
 from ..errors import StoreCorrupt
-from ..learning import Model
-from ..plan import Plan
+from ..methods.plan import Plan
 from .disk import Disk, read
 from .layout import Layout
 

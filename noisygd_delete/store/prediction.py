@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..features import read_table
+from ..schema import read_table
 from .store import Store
 
 

@@ -12,21 +12,21 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..accountant import Accountant
-from ..curator import Release
-from ..distributed import Group
+from ..curator.curator import Release
+from ..curator.learning import Model, check_edit, check_fit
+from ..engine.group import Group
+from ..engine.noisygd import Progress
 from ..errors import InvalidParameter, InvalidRequest, NotLearned
-from ..features import Schema
-from ..learning import Model, check_edit, check_fit
-from ..noisygd import Progress
-from ..plan import Plan
+from ..methods.plan import Plan
 from ..records import EditRequest, Records
+from ..schema import Schema
 from . import answers, journal, presence, recovery, table
 from .disk import Disk, explained
 from .layout import Layout
 from .ledger import Entry, Ledger, now
 from .lock import Lock
-from .rolling import Rolling
-from .tombstones import Tombstones
+from .suppression import Tombstones
+from .transaction import Rolling
 
 _NOTHING_CHANGED = "nothing was changed"
 _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InvalidParameter, StoreCorrupt
-from ..plan import Plan
+from ..methods.plan import Plan
 from ..records import EditRequest, Id, Insertion, Records, SlotEdits
 from .database import connect, create, forget, transaction
 from .disk import Disk, read

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import bounded
+from ..curator.learning import check_fit
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
-from ..learning import check_fit
+from ..records import bounded
 from . import models, presence, table
 from .database import connect
 from .disk import read

@@ -11,9 +11,9 @@ same number of steps, so *when* it happens does not change what it costs; if the
 total is bounded by the plan's `releases=N`, which caps it beforehand.
 """
 
+from .account import Publication, StreamReport
 from .batching import Batching
 from .forecast import Forecast, forecast
-from .report import Publication, StreamReport
 from .requesters import Adaptive, NonAdaptive, Requester
 from .serving import Curating, Stream, interact
 

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from ..accountant import Accountant
 from ..errors import InvalidRequest
-from ..guarantee import NON_ADAPTIVE
-from ..plan import Plan
+from ..methods.plan import Plan
+from ..privacy.guarantee import NON_ADAPTIVE
 from ..records import NO_EDITS, EditCounts, EditRequest, Records
 from .batching import Batching
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Protocol
 
-from ..learning import Model
+from ..curator.learning import Model
 from ..records import EditRequest
 
 

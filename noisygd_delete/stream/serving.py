@@ -10,13 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..accountant import Accountant
-from ..curator import Release
+from ..curator.curator import Release
+from ..curator.learning import Model
 from ..errors import InvalidRequest, NotLearned
-from ..guarantee import Guarantee
-from ..learning import Model
+from ..privacy.guarantee import Guarantee
 from ..records import EditRequest, Records
+from .account import Publication, StreamReport
 from .batching import Batching
-from .report import Publication, StreamReport
 from .requesters import Requester
 
 

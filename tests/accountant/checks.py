@@ -9,9 +9,9 @@ import mpmath
 import numpy as np
 
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.guarantee import Guarantee
-from noisygd_delete.guarantees import conversion
-from noisygd_delete.mechanism import Mechanism
+from noisygd_delete.bounds import conversion
+from noisygd_delete.methods.base import Mechanism
+from noisygd_delete.privacy.guarantee import Guarantee
 from tests.oracles import gaussian_dp
 from tests.oracles.linear_history import Run, squared_mu
 
@@ -236,7 +236,7 @@ def optimal_against_coins(settings=60, seed=6):
 
 def composition(seed=5):
     """k at once equals once k times, for every kind of event, in the answer and against k times the divergence."""
-    from noisygd_delete.extractor import Extractor
+    from noisygd_delete.methods.sampled_gaussian import Extractor
 
     facts = Mechanism("sharp", 20, 0.3, 0.7, 0.4, 1.5)
     printed = Mechanism("theorem", 20, 0.3, 0.7, 0.4, 1.5)

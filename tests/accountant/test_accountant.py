@@ -12,9 +12,9 @@ import pytest
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Event, PrivacyFilter, forecast, report
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NotLearned
-from noisygd_delete.extractor import Extractor
-from noisygd_delete.guarantee import Guarantee
-from noisygd_delete.mechanism import Mechanism
+from noisygd_delete.methods.base import Mechanism
+from noisygd_delete.methods.sampled_gaussian import Extractor
+from noisygd_delete.privacy.guarantee import Guarantee
 
 FACTS = Mechanism("sharp", 100, 0.3, 0.05, 0.4, 1.0)
 LEARN = Event("learn", 30, 0, FACTS)
@@ -276,7 +276,7 @@ def test_the_report_answers_everything_and_is_json():
 QUERIES = """
 import sys
 from noisygd_delete.accountant import Accountant, Event, report
-from noisygd_delete.mechanism import Mechanism
+from noisygd_delete.methods.base import Mechanism
 {fault}
 facts = Mechanism("sharp", 26000, 3.98, 2.9e-5, 1e-3, 1.0)
 def accountant_of(size):

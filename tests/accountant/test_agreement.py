@@ -10,9 +10,9 @@ import pytest
 
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.accountant.export import noise_multiplier, to_dp_accounting
-from noisygd_delete.extractor import Extractor
-from noisygd_delete.guarantees import subsampled
-from noisygd_delete.mechanism import Mechanism
+from noisygd_delete.bounds import subsampled
+from noisygd_delete.methods.base import Mechanism
+from noisygd_delete.methods.sampled_gaussian import Extractor
 from tests.accountant import checks
 
 

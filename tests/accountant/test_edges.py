@@ -10,7 +10,7 @@ from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Event, PrivacyFilter, report
 from noisygd_delete.accountant.export import to_dp_accounting
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter, MissingDependency
-from noisygd_delete.extractor import Extractor
+from noisygd_delete.methods.sampled_gaussian import Extractor
 
 PHI = Event("extractor", 200, 0, Extractor(5000, 0.01, 4.0))
 

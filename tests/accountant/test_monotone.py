@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.guarantee import Guarantee
-from noisygd_delete.guarantees import adaptive, conversion, sharp
-from noisygd_delete.mechanism import Mechanism
+from noisygd_delete.bounds import adaptive, conversion, shifted_interpolation
+from noisygd_delete.methods.base import Mechanism
+from noisygd_delete.privacy.guarantee import Guarantee
 
 slow = settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 quick = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -180,7 +180,7 @@ def test_plans_never_get_cheaper_when_more_is_asked(certificate, dp, share, reco
 
 def test_more_hidden_steps_forget_more():
     chain = {"sensitivity": 1.0, "step_size": 0.3, "strong_convexity": 0.2, "noise_variance": 1.0, "records": 9}
-    values = [sharp.gdp(**chain, steps_with_record=math.inf, steps_without_record=k) for k in range(40)]
+    values = [shifted_interpolation.gdp(**chain, steps_with_record=math.inf, steps_without_record=k) for k in range(40)]
     assert values == sorted(values, reverse=True)
 
 

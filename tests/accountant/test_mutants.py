@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from noisygd_delete import guarantee as guarantee_module
-from noisygd_delete import mechanism as mechanism_module
 from noisygd_delete.accountant import history as history_module
-from noisygd_delete.guarantees import conversion, convex, gaussian, renyi, sharp
+from noisygd_delete.bounds import conversion, gaussian, renyi, shifted_interpolation, theorem_5_1
+from noisygd_delete.methods import base as mechanism_module
+from noisygd_delete.privacy import guarantee as guarantee_module
 from tests.accountant import checks
 
 
@@ -24,12 +24,14 @@ def changed(function, **changes):
 
 
 def sharp_formula(**changes):
-    return lambda patch: patch.setattr(mechanism_module.sharp, "gdp", changed(sharp.gdp, **changes))
+    return lambda patch: patch.setattr(
+        mechanism_module.shifted_interpolation, "gdp", changed(shifted_interpolation.gdp, **changes)
+    )
 
 
 def printed_formula(**changes):
     return lambda patch: patch.setattr(
-        mechanism_module.convex, "deletion_rate", changed(convex.deletion_rate, **changes)
+        mechanism_module.theorem_5_1, "deletion_rate", changed(theorem_5_1.deletion_rate, **changes)
     )
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from noisygd_delete.audit import NoisyGD
-from noisygd_delete.noise import ResearchNoise
-from noisygd_delete.noisygd import initial_weights
+from noisygd_delete.engine.noise import ResearchNoise
+from noisygd_delete.engine.noisygd import initial_weights
 
 
 def halved_noise(engine: NoisyGD) -> NoisyGD:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.baselines import LangevinUnlearning, NoisySGDUnlearning, chien
+from noisygd_delete.baselines import LangevinUnlearning, NoisySGDUnlearning, langevin
 
 from ..oracles.gaussian_chain import squared_mu
 
@@ -23,7 +23,7 @@ def least(bound, target):
 @pytest.mark.parametrize(("target", "steps"), [(0.5, 138), (0.1, 301), (0.01, 578)])
 def test_noisy_sgd_steps_are_the_peers(target: float, steps: int) -> None:
     def bound(k):
-        return chien.noisy_sgd_renyi(order=10, sensitivity=2.0, steps=k, **FACTS)
+        return langevin.noisy_sgd_renyi(order=10, sensitivity=2.0, steps=k, **FACTS)
 
     assert least(bound, target) == steps
 
@@ -31,7 +31,7 @@ def test_noisy_sgd_steps_are_the_peers(target: float, steps: int) -> None:
 @pytest.mark.parametrize(("target", "steps"), [(0.5, 1_740), (0.1, 5_780), (0.01, 11_559)])
 def test_langevin_steps_are_the_peers(target: float, steps: int) -> None:
     def bound(k):
-        return chien.langevin_renyi(order=10, lipschitz=1.0, steps=k, **FACTS)
+        return langevin.langevin_renyi(order=10, lipschitz=1.0, steps=k, **FACTS)
 
     assert least(bound, target) == pytest.approx(steps, abs=1)
 
@@ -42,25 +42,25 @@ def test_bounds_hold_on_the_linear_chain(steps: int) -> None:
     gaps = [2.0 / FACTS["records"]] * 4_000 + [0.0] * steps
     facts = {"step_size": FACTS["step_size"], "regularization": 1e-3, "noise_variance": FACTS["noise_variance"]}
     truth = 10 / 2 * float(squared_mu(gaps, **facts))
-    sharper = chien.noisy_sgd_renyi(order=10, sensitivity=2.0, steps=steps, **FACTS)
+    sharper = langevin.noisy_sgd_renyi(order=10, sensitivity=2.0, steps=steps, **FACTS)
     assert truth <= sharper
-    assert truth <= chien.langevin_renyi(order=10, lipschitz=1.0, steps=steps, **FACTS)
+    assert truth <= langevin.langevin_renyi(order=10, lipschitz=1.0, steps=steps, **FACTS)
     if steps == 1500:
         assert sharper == pytest.approx(2 * truth, rel=0.01)
         assert truth > sharper / 3
-        assert truth > chien.langevin_renyi(order=10, lipschitz=1.0, steps=30 * steps, **FACTS)  # e^{−3ηmK}: planted
+        assert truth > langevin.langevin_renyi(order=10, lipschitz=1.0, steps=30 * steps, **FACTS)  # e^{−3ηmK}: planted
 
 
 def test_least_steps_is_least() -> None:
     def bound(order, steps):
-        return chien.noisy_sgd_renyi(order=order, sensitivity=2.0, steps=steps, **FACTS)
+        return langevin.noisy_sgd_renyi(order=order, sensitivity=2.0, steps=steps, **FACTS)
 
-    steps = chien.least_steps(bound, epsilon=0.1, delta=1e-5)
+    steps = langevin.least_steps(bound, epsilon=0.1, delta=1e-5)
 
     def epsilon(k):
-        from noisygd_delete.guarantees.conversion import renyi_epsilon
+        from noisygd_delete.bounds.conversion import renyi_epsilon
 
-        return min(renyi_epsilon(order=q, renyi=bound(q, k), delta=1e-5) for q in chien._ORDERS)
+        return min(renyi_epsilon(order=q, renyi=bound(q, k), delta=1e-5) for q in langevin._ORDERS)
 
     assert epsilon(steps) <= 0.1 < epsilon(steps - 1)
 

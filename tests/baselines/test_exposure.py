@@ -10,9 +10,9 @@ from scipy.stats import binom
 
 from noisygd_delete import EditRequest, losses
 from noisygd_delete.audit import ShadowLikelihoodRatio, World
-from noisygd_delete.baselines import GradientAscent, OutputPerturbation, exposure
+from noisygd_delete.baselines import GradientAscent, OutputPerturbation, adversaries
+from noisygd_delete.baselines.calibrated import Setting
 from noisygd_delete.baselines.comparison import compare
-from noisygd_delete.baselines.line_up import Setting
 from noisygd_delete.cli import main
 
 from .conftest import REGULARIZATION, methods, table
@@ -23,7 +23,7 @@ FACTS = {"loss": losses.Logistic(1.0), "regularization": REGULARIZATION}
 def test_two_releases() -> None:
     rng, records, every = np.random.default_rng(0), table("binary"), methods("binary")
     score = {
-        name: exposure.which_was_erased(every[name], records, **FACTS, candidates=10, rounds=3, rng=rng)
+        name: adversaries.which_was_erased(every[name], records, **FACTS, candidates=10, rounds=3, rng=rng)
         for name in ("retrain", "SISA", "Noisy-GD", "output perturbation", "gradient ascent")
     }
     assert score["retrain"].rate == 1.0
@@ -37,9 +37,9 @@ def test_requests_that_tell() -> None:
     """Retraining is perfect deletion, and still loses to an adaptive requester; privacy is what stops it."""
     rng, records, every = np.random.default_rng(0), table("binary"), methods("binary")
     facts = {**FACTS, "group": 30, "trials": 30, "rng": rng}
-    assert exposure.told_by_requests(every["retrain"], records, **facts).rate == 1.0
-    assert exposure.told_by_requests(every["SISA"], records, **facts).verdict == "falls"
-    private = exposure.told_by_requests(every["Noisy-GD"], records, **facts)
+    assert adversaries.told_by_requests(every["retrain"], records, **facts).rate == 1.0
+    assert adversaries.told_by_requests(every["SISA"], records, **facts).verdict == "falls"
+    private = adversaries.told_by_requests(every["Noisy-GD"], records, **facts)
     assert private.verdict != "falls"
     assert private.allowed < 0.75
 
@@ -56,12 +56,12 @@ def test_gradient_ascent_publishes_the_erased_row() -> None:
 
 
 def test_scores() -> None:
-    assert exposure.Score(0, 30, 0.05).verdict == "survives"
-    assert exposure.Score(17, 30, 0.5).verdict == "survives"
-    assert exposure.Score(24, 30, 0.5).verdict == "falls"
-    assert exposure.Score(24, 30, 0.5, allowed=0.7).verdict == "within its DP"
-    assert exposure.Score(30, 30, 0.5, allowed=0.7).verdict == "falls"
-    lower = exposure.Score(24, 30, 0.5).lower
+    assert adversaries.Score(0, 30, 0.05).verdict == "survives"
+    assert adversaries.Score(17, 30, 0.5).verdict == "survives"
+    assert adversaries.Score(24, 30, 0.5).verdict == "falls"
+    assert adversaries.Score(24, 30, 0.5, allowed=0.7).verdict == "within its DP"
+    assert adversaries.Score(30, 30, 0.5, allowed=0.7).verdict == "falls"
+    lower = adversaries.Score(24, 30, 0.5).lower
     assert binom.sf(23, 30, lower) == pytest.approx(0.01)  # at the bound, 24 or more hits happen once in a hundred
 
 
@@ -71,7 +71,7 @@ def test_engine_for_audits() -> None:
     records = table("binary")
     absent = records.apply(EditRequest.delete([4]))
     method = OutputPerturbation(FACTS["loss"], regularization=0.05, records=200, epsilon=2_000.0, delta=1e-5)
-    run = exposure.engine(method)
+    run = adversaries.engine(method)
     rng = np.random.default_rng(0)
     worlds = [World(records, absent), World(absent, absent)]
     shadows = [run(world, 60, rng) for world in worlds]

@@ -7,10 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from noisygd_delete.bounds import noise_shape, order_curve
+from noisygd_delete.bounds import conversion, noise_shape, order_curve
 from noisygd_delete.bounds import objective_perturbation as perturbation
 from noisygd_delete.bounds import objective_perturbation_gdp as flow
-from noisygd_delete.guarantees import conversion
 
 RATIOS = [0.0, 1e-4, 1e-2, 0.05]
 

@@ -6,7 +6,7 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event, report
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.extractor import Extractor as Training
+from noisygd_delete.methods.sampled_gaussian import Extractor as Training
 
 torch = pytest.importorskip("torch", reason="deep.py needs torch")
 pytest.importorskip("opacus", reason="DP-trained extractors need opacus")

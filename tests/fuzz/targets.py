@@ -21,7 +21,7 @@ from noisygd_delete.report.signing import canonical
 from noisygd_delete.store import Store, Tombstones, journal, models, status
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.stream.lines import read
+from noisygd_delete.stream.parsing import read
 
 from ..store.conftest import SCHEMA, WIDTH, name, person, plan, records, row
 from .guided import Target

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from noisygd_delete import Budget, EditRequest, Records, learn, losses, make_plan, unlearn
-from noisygd_delete.noise import SecureNoise
+from noisygd_delete.engine.noise import SecureNoise
 
 pytestmark = pytest.mark.long
 FALSE_ALARM = 1e-6

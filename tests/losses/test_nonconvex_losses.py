@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from noisygd_delete import losses
+from noisygd_delete.curator.learning import Model
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.learning import Model
 from tests.oracles import loss_attack
 
 NETWORKS = [(1.0,), (0.5, -0.25), (2.0, -1.0, 0.5), (30.0, -0.1)]

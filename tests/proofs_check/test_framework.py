@@ -8,7 +8,7 @@ from types import FunctionType
 
 import pytest
 
-from noisygd_delete.guarantees import convex
+from noisygd_delete.bounds import theorem_5_1
 from proofs_check import __main__ as command
 from proofs_check import framework, licences, mutation, table
 
@@ -20,7 +20,7 @@ def registered(check, **options):
         "claim": 2,
         "fault": ("three", 3),
         "scope": "a toy",
-        "licenses": ("guarantees.convex:condition_number",),
+        "licenses": ("bounds.theorem_5_1:condition_number",),
     }
     framework.statement("toy", "two is even", registry=registry, **{**defaults, **options})(check)
     return registry["toy"]
@@ -91,8 +91,8 @@ def test_a_row_is_stale_until_its_source_is_accepted(tmp_path, capsys):
     assert command.accept([entry], 1, path) == 0
     assert [row.status for row in command.check([entry], 1, licences.load(path))] == ["green"]
     index = json.loads(path.read_text())
-    index["toy"]["guarantees.convex:condition_number"] = "0" * 16
-    assert licences.stale(entry, index) == ["guarantees.convex:condition_number"]
+    index["toy"]["bounds.theorem_5_1:condition_number"] = "0" * 16
+    assert licences.stale(entry, index) == ["bounds.theorem_5_1:condition_number"]
     assert "--accept" in capsys.readouterr().out
 
 
@@ -103,7 +103,7 @@ def test_accept_refuses_a_red_row(tmp_path):
 
 
 def test_a_licence_for_what_does_not_exist_is_red(tmp_path):
-    entry = registered(even, licenses=("guarantees.convex:no_such_function", "no_such_module:f"))
+    entry = registered(even, licenses=("bounds.theorem_5_1:no_such_function", "no_such_module:f"))
     assert licences.missing(entry) == list(entry.licenses)
     assert [row.status for row in command.check([entry], 1, {})] == ["red"]
     assert command.accept([entry], 1, tmp_path / "licences.json") in (0, 1)
@@ -112,14 +112,14 @@ def test_a_licence_for_what_does_not_exist_is_red(tmp_path):
 
 def test_an_edit_of_a_licensed_function_turns_its_row_red_and_is_undone():
     def kappa_is_right(claim, effort):
-        framework.require(convex.condition_number(regularization=2.0, smoothness=4.0) == 3.0, "κ")
+        framework.require(theorem_5_1.condition_number(regularization=2.0, smoothness=4.0) == 3.0, "κ")
         return framework.Finding("exact")
 
     entry = registered(kappa_is_right)
-    assert isinstance(convex.condition_number, FunctionType)
-    made = list(mutation.edits(convex.condition_number))
+    assert isinstance(theorem_5_1.condition_number, FunctionType)
+    made = list(mutation.edits(theorem_5_1.condition_number))
     assert len(made) >= 2
-    assert all(mutation.noticed([entry], convex.condition_number, code) for _, code in made)
+    assert all(mutation.noticed([entry], theorem_5_1.condition_number, code) for _, code in made)
     assert framework.run(entry).status == "green"
 
 

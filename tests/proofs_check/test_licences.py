@@ -9,7 +9,7 @@ from types import CodeType
 
 import pytest
 
-from noisygd_delete.guarantees import convex, sharp
+from noisygd_delete.bounds import shifted_interpolation, theorem_5_1
 from proofs_check import licences
 from proofs_check.normal_form import Place
 from proofs_check.sources import Sources
@@ -320,7 +320,7 @@ def test_a_local_import_and_a_shadowed_name(tmp_path):
 
 
 def test_the_running_function_is_the_licensed_one():
-    assert licences.resolve("sharp:gdp") is sharp.gdp
-    assert licences.resolve("convex:noise_variance") is convex.noise_variance
+    assert licences.resolve("sharp:gdp") is shifted_interpolation.gdp
+    assert licences.resolve("convex:noise_variance") is theorem_5_1.noise_variance
     assert licences.functions(licences.resolve("events:Event.fresh"))[0].__qualname__ == "Event.fresh"
     assert licences.resolve("sharp:no_such_function") is None

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete.curator import Curator
-from noisygd_delete.distributed import Group
+from noisygd_delete.curator.curator import Curator
+from noisygd_delete.engine.group import Group
 from noisygd_delete.errors import AssumptionViolated, ProcessLost
 from noisygd_delete.store import Store
-from noisygd_delete.store.crew import Task, follow, leading
+from noisygd_delete.store.group import Task, follow, leading
 
 from .conftest import plan
 

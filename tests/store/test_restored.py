@@ -187,7 +187,7 @@ def test_an_id_is_noted_before_it_is_erased_whatever_happens(path, tombstones, t
 
 
 def test_a_list_shared_by_two_stores_is_written_by_one_at_a_time(tombstones, monkeypatch) -> None:
-    monkeypatch.setattr("noisygd_delete.store.tombstones._PATIENCE", 0.05)
+    monkeypatch.setattr("noisygd_delete.store.suppression._PATIENCE", 0.05)
     lock = Lock(tombstones.path.with_name("erased.txt.lock"))
     with pytest.raises(StoreLocked):
         tombstones.add(["someone"], Disk())

@@ -1,0 +1,105 @@
+"""One walk through a history: which stretches of steps separate the world with a record from the world without it.
+
+Given an observed model, both worlds restart from it. So a history splits at its observed releases, and each stretch
+between two of them costs what its mechanism says for the steps run with the record and the steps run after its erasure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+
+from ..methods.base import Mechanism
+from ..methods.plan import Plan
+from ..methods.sampled_gaussian import Extractor
+from ..privacy.guarantee import Guarantee
+from .events import Event
+
+Stretch = tuple[Mechanism | Extractor, float, float]  # mechanism, steps with the record, steps after its erasure
+
+
+def stretches(
+    events: Iterable[Event], *, present_from: int, erased_at: int | None, observed: Collection[int]
+) -> Iterator[Stretch]:
+    """The stretches that cost something, for a record present from one release and erased at another.
+
+    Noise added before an insertion, since the last observed release, is not counted in the record's favour: the worlds are
+    bounded from the insertion on.
+    """
+    steps_with: float = 0
+    steps_without: float = 0
+    extractor: Stretch | None = None  # trained with the record and not yet seen through any model
+    for number, event in enumerate(events, start=1):
+        inside = present_from <= number and (erased_at is None or number < erased_at)
+        if event.kind == "extractor":
+            extractor = (event.mechanism, event.steps, 0) if inside and event.steps else None
+        else:
+            carried: float = 0
+            if event.fresh:
+                carried = steps_with if event.warm else 0
+                steps_with = steps_without = 0
+            if inside:
+                steps_with += event.steps
+            elif present_from <= number:
+                steps_with = steps_with or carried
+                steps_without += event.steps
+        if number in observed:
+            if extractor:
+                yield extractor
+                extractor = None
+            if event.kind != "extractor":
+                if steps_with:
+                    yield event.mechanism, steps_with, steps_without
+                steps_with = steps_without = 0
+
+
+def alone(events: Iterable[Event]) -> Iterator[tuple[Stretch, ...]]:
+    """For each release: what it reveals when it is the only one observed, of a record present from the start."""
+    steps: float = 0
+    extractor: tuple[Stretch, ...] = ()
+    for event in events:
+        if event.kind == "extractor":
+            extractor = ((event.mechanism, event.steps, 0),) if event.steps else ()
+            yield extractor
+            continue
+        steps = event.steps + (0 if event.fresh else steps)
+        yield (*extractor, *([(event.mechanism, steps, 0.0)] if steps else []))
+
+
+def erased_by(events: Iterable[Event]) -> Iterator[tuple[Stretch, ...]]:
+    """For each release: what it alone reveals of a record present from the start and erased by it."""
+    steps: float = 0
+    extractor: tuple[Stretch, ...] = ()
+    for number, event in enumerate(events, start=1):
+        before = steps if event.kind == "unlearn" and (event.warm or not event.fresh) else 0
+        if event.kind == "extractor":
+            yield ()
+            extractor = ((event.mechanism, event.steps, 0.0),) if event.steps else ()
+            continue
+        yield (*extractor, *([(event.mechanism, before, event.steps)] if before and number > 1 else []))
+        steps = event.steps + (0 if event.fresh else steps)
+
+
+def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event) -> Guarantee:
+    """The cost of all stretches together; each distinct one is computed once."""
+    nothing = last.mechanism.interval(about, adjacency, steps_with=0)
+    costs = [
+        (mechanism.interval(about, adjacency, steps_with=steps, steps_without=gone), times)
+        for (mechanism, steps, gone), times in parts.items()
+    ]
+    return Guarantee.composed([*costs, (nothing, 1)])
+
+
+def within(spent: Guarantee, plan: Plan) -> bool:
+    """Whether a guarantee lies within the plan's dp budget, in the measure of its certificate (relative 1e-12)."""
+    room = 1 + 1e-12
+    if plan.certificate in ("sharp", "composition"):
+        if spent.gdp is not None:
+            return spent.gdp_squared <= plan.budget.dp_gdp() ** 2 * room
+        if plan.budget.measure == "gdp":
+            return False  # an extractor's Rényi curve does not give a μ
+        if plan.budget.measure == "epsilon-delta":
+            assert plan.budget.dp_delta is not None
+            return spent.epsilon(plan.budget.dp_delta) <= plan.budget.dp * room
+    rate, order = plan.budget.dp_rate()
+    return spent.renyi(order) <= rate * order * room

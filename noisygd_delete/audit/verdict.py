@@ -1,0 +1,89 @@
+"""Claimed against measured: one row per question, and a verdict that can fail.
+
+A row fails where the measured lower bound exceeds the claim. It passes only where the test had the power to notice: the
+claim is not vacuous, and the lower bound comes within a stated factor of it. Everything else is inconclusive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..privacy.guarantee import Guarantee
+from .bounds import Counts
+
+VACUOUS = 0.99  # a claimed advantage this large promises nothing
+
+
+@dataclass(frozen=True)
+class Row:
+    """One question asked of an engine.
+
+    claimed   what the accountant answers
+    measured  counts of the attack, with this row's share of the error probability
+    factor    the bound must come so close to the claim for the row to count as passed
+    """
+
+    question: str
+    attack: str
+    claimed: Guarantee
+    measured: Counts
+    factor: float
+
+    @property
+    def verdict(self) -> str:
+        """ "pass", "fail" or "inconclusive"."""
+        claim = self.claimed.with_slack().advantage
+        found = self.measured.advantage
+        if found > claim:
+            return "fail"
+        return "pass" if claim < VACUOUS and found * self.factor >= claim else "inconclusive"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "question": self.question,
+            "attack": self.attack,
+            "claimed_advantage": self.claimed.with_slack().advantage,
+            "measured_advantage": self.measured.estimate,
+            "measured_lower_bound": self.measured.advantage,
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """All rows. An honest engine fails anywhere with probability at most `false_alarm`."""
+
+    rows: tuple[Row, ...]
+    chains: int
+    false_alarm: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """ "fail" if any row fails, "pass" if at least one passes, else "inconclusive"."""
+        verdicts = {row.verdict for row in self.rows}
+        return next((word for word in ("fail", "pass") if word in verdicts), "inconclusive")
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "verdict": self.verdict,
+            "chains_per_world": self.chains,
+            "false_alarm": self.false_alarm,
+            "notes": list(self.notes),
+            "rows": [row.to_dict() for row in self.rows],
+        }
+
+    def text(self) -> str:
+        lines = [f"{'question':<58} {'attack':<17} {'claimed':>8} {'measured':>9} {'at least':>9}  verdict"]
+        for row in self.rows:
+            entry = row.to_dict()
+            lines.append(
+                f"{row.question:<58} {row.attack:<17} {entry['claimed_advantage']:8.4f} {entry['measured_advantage']:9.4f} "
+                f"{entry['measured_lower_bound']:9.4f}  {row.verdict}"
+            )
+        lines.append(
+            f"{self.verdict}: advantages over guessing, {self.chains} synthetic runs per world, all bounds together wrong "
+            f"with probability at most {self.false_alarm:g}"
+        )
+        return "\n".join([*lines, *self.notes])

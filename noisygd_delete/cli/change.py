@@ -1,0 +1,330 @@
+"""What changes a store: `learn`, `delete`, `replace`, `insert`, `publish`, `relearn`."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from .. import losses
+from ..accountant import Accountant
+from ..curator.curator import Release
+from ..engine.group import launched
+from ..engine.noisygd import Progress
+from ..errors import InvalidParameter, InvalidRequest
+from ..methods.plan import Plan
+from ..planner import make_plan
+from ..privacy.guarantee import NON_ADAPTIVE
+from ..records import EditCounts, EditRequest, bounded
+from ..report.outputs import outside
+from ..store import Store, Tombstones
+from .plan import add_plan_arguments, budget_from, loss_from
+from .shared import add_device, progress_bar, show, store_command
+from .streams import standard_input
+
+_WITHHELD = 3
+
+
+def register(commands: Any) -> None:
+    learn = store_command(
+        commands, "learn", "train from the initial law and publish the first model", "learn STORE", _learn
+    )
+    learn.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
+
+    delete = store_command(
+        commands,
+        "delete",
+        "erase records, or all records of persons, and publish a model without them",
+        "delete STORE 17 42 --request-id 9f2c",
+        _delete,
+    )
+    delete.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
+    delete.add_argument("--subject", action="append", default=[], metavar="S", help="erase every record of this person")
+    delete.add_argument("--file", metavar="FILE", help="ids to erase, one a line (- for standard input)")
+    delete.add_argument("--subject-file", metavar="FILE", help="persons to erase, one a line (- for standard input)")
+    _request_options(delete)
+
+    correct = store_command(
+        commands,
+        "replace",
+        "put corrected content in place of records (rectification), and publish a model without what they held",
+        "replace STORE --data corrected.csv",
+        _replace,
+    )
+    correct.add_argument(
+        "--data",
+        required=True,
+        metavar="FILE",
+        help="CSV or Parquet with the columns of the schema; every id is in use",
+    )
+    correct.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    _request_options(correct)
+
+    insert = store_command(
+        commands,
+        "insert",
+        "put new records into free slots and publish a model with them",
+        "insert STORE --data new.csv",
+        _insert,
+    )
+    insert.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet with the columns of the schema")
+    insert.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    _request_options(insert)
+
+    publish = store_command(
+        commands, "publish", "one release that covers every edit made with --later", "publish STORE", _publish
+    )
+    publish.add_argument("--redo", action="store_true", help="even with no edit pending: new noise, charged in full")
+    publish.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
+
+    relearn = store_command(
+        commands,
+        "relearn",
+        "train afresh, under a new plan where options say so",
+        "relearn STORE --dp 2 --dry-run",
+        _relearn,
+    )
+    relearn.add_argument("--slots", type=int, metavar="N", help="a larger n; default: as before")
+    relearn.add_argument("--dry-run", action="store_true", help="show the plan; change nothing")
+    add_plan_arguments(relearn)
+    plain = argparse.ArgumentParser()
+    add_plan_arguments(plain)
+    relearn.set_defaults(**dict.fromkeys(vars(plain.parse_args([]))))  # None: as in the plan in force
+    for parser in (learn, delete, correct, insert, publish, relearn):
+        add_device(parser)
+
+
+def _request_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--request-id", metavar="TOKEN", help="random token: repeating it returns the first answer")
+    parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
+    parser.add_argument("--dry-run", action="store_true", help="check everything; change nothing")
+    add_tombstones(parser)
+
+
+def add_tombstones(parser: argparse.ArgumentParser) -> None:
+    """A list of erased ids, kept outside the store."""
+    group = parser.add_argument_group("refusing erased ids (made by `keygen KEY --tombstones LIST`)")
+    group.add_argument("--tombstones", metavar="LIST", help="note ids erased, refuse ids erased before")
+    group.add_argument("--tombstone-key", metavar="KEY", help="its key")
+
+
+def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
+    """The list that the arguments name, if they name one."""
+    path, key = getattr(parsed, "tombstones", None), getattr(parsed, "tombstone_key", None)
+    if path is None and key is None:
+        return None
+    if path is None or key is None:
+        raise InvalidParameter("--tombstones and --tombstone-key go together; give both")
+    outside("--tombstones", path)
+    outside("--tombstone-key", key)
+    return Tombstones(path, key)
+
+
+def open_store(parsed: argparse.Namespace) -> Store:
+    """The store, having finished an interrupted request first and said so."""
+    store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), group=launched())
+    if store.recovered is not None:
+        print(f"a request that had been interrupted was finished first: {sentence(store.recovered)}", file=sys.stderr)
+    return store
+
+
+def _learn(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        if parsed.dry_run:
+            show(parsed, store.plan.summary(), store.plan.explain())
+            return 0
+        return _released(parsed, "learn", store.plan, store.learn)
+
+
+def _delete(parsed: argparse.Namespace) -> int:
+    ids = parsed.ids + _lines(parsed.file)
+    subjects = parsed.subject + _lines(parsed.subject_file)
+    request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
+    with open_store(parsed) as store:
+        return _serve(parsed, store, request)
+
+
+def _insert(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        new = store.schema.encode_file(parsed.data, parsed.delimiter)
+        request = EditRequest.insert(new.ids, new.rows, new.labels, subjects=new.subjects, request_id=parsed.request_id)
+        return _serve(parsed, store, request, clipped=new.clipped, unknown=new.unknown)
+
+
+def _replace(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        schema = replace(store.schema, subject_column=None)  # a record stays its person's
+        new = schema.encode_file(parsed.data, parsed.delimiter)
+        rows = zip(new.ids or (), new.rows, new.labels, strict=True)
+        request = EditRequest.replace({name: (row, label) for name, row, label in rows}, request_id=parsed.request_id)
+        return _serve(parsed, store, request, clipped=new.clipped, unknown=new.unknown)
+
+
+def _publish(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        if parsed.dry_run:
+            answer = {"pending_edits": store.pending_edits, "steps": store.plan.delete_steps}
+            show(
+                parsed, answer, f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
+            )
+            return 0
+        return _released(
+            parsed, "publish", store.plan, lambda progress: store.publish(redo=parsed.redo, progress=progress)
+        )
+
+
+def _relearn(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        plan = _replanned(parsed, store.plan)
+        if parsed.dry_run:
+            foreseen = _relearning(plan, store.accountant)
+            show(parsed, {**plan.summary(), **foreseen}, f"{plan.explain()}\n\n{_relearning_text(foreseen)}")
+            return 0
+        return _released(parsed, "relearn", plan, lambda progress: store.relearn(plan, progress))
+
+
+def _relearning(plan: Plan, spent: Accountant) -> dict[str, Any]:
+    """What a fresh learn by this plan would cost on top of what is out."""
+    ahead, delta = Accountant(plan, spent.events), plan.budget.shown_delta
+    event = ahead.planned("relearn" if spent.events else "learn")
+    return {
+        "publication": "published" if ahead.affordable(event) else "refused",
+        "epsilon_before": spent.dp_cumulative().epsilon(delta) if spent.events else 0.0,
+        "epsilon_after": ahead.what_if(event).dp_cumulative().epsilon(delta),
+        "delta": delta,
+    }
+
+
+def _relearning_text(foreseen: Mapping[str, Any]) -> str:
+    text = (
+        f"Release: {foreseen['publication']}. A record still there, over all releases: ε={foreseen['epsilon_before']:.4g} now, "
+        f"ε={foreseen['epsilon_after']:.4g} after (δ={foreseen['delta']:g})."
+    )
+    if foreseen["publication"] == "refused":
+        text += " What is spent stays spent, so a larger --dp is needed; more --releases in the same --dp do not help."
+    return text
+
+
+def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
+    """The plan in force with what the arguments change; the very same plan where they change nothing."""
+    problem = plan.problem
+    arguments = {field.name: getattr(problem, field.name) for field in fields(problem)}
+    for name in arguments:
+        if getattr(parsed, name, None) is not None:
+            arguments[name] = getattr(parsed, name)
+    if parsed.no_utility:
+        arguments["utility"] = False
+    if parsed.slots is not None:
+        arguments["records"] = parsed.slots
+    amounts = {name: getattr(parsed, name) for name in ("dp", "deletion") if getattr(parsed, name) is not None}
+    if any(value is not None for value in (parsed.order, parsed.delta, parsed.gdp)):
+        parsed.gdp = bool(parsed.gdp)
+        arguments["budget"] = budget_from(parsed)
+    elif amounts:  # in the measure of the plan in force
+        arguments["budget"] = replace(problem.budget, **amounts)
+    arguments["loss"] = _new_loss(parsed, problem.loss)
+    return plan if arguments == {name: getattr(problem, name) for name in arguments} else make_plan(**arguments)
+
+
+def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
+    if parsed.loss is None:
+        parsed.loss = loss.name
+        description = loss.to_dict()
+        if all(given is None for given in (parsed.radius, parsed.classes, parsed.huber_delta, parsed.outer_weights)):
+            return losses.from_dict(description)
+    if parsed.radius is None:
+        parsed.radius = loss.radius
+    return loss_from(parsed)
+
+
+def _serve(parsed: argparse.Namespace, store: Store, request: EditRequest, **counts: dict[str, int]) -> int:
+    if parsed.dry_run:
+        answer = {**store.foresee(request, publish=not parsed.later, delta=store.plan.budget.shown_delta), **counts}
+        show(parsed, answer, _forecast(answer))
+        return 0
+
+    def run(progress: Progress | None) -> Release:
+        return store.serve(request, publish=not parsed.later, progress=progress)
+
+    return _released(parsed, parsed.command, store.plan, run, **counts)
+
+
+def _forecast(answer: Mapping[str, Any]) -> str:
+    edited = EditCounts(**answer["counts"]).text() if "counts" in answer else "no records edited"
+    text = f"would be: {edited}, {answer['steps']} steps; release: {answer['publication']}"
+    if not answer["steps"]:
+        return text
+    before, after, delta = answer["epsilon_before"], answer["epsilon_after"], answer["delta"]
+    erased = answer["epsilon_deletion"]
+    return (
+        f"{text}\ncost: {answer['gradient_evaluations']} record gradients\n"
+        f"a record still there, over all releases: ε={before:.4g} now, ε={after:.4g} after (δ={delta:g})"
+        + (
+            ""
+            if erased is None
+            else f"\nan erased record, from this release on: ε={erased:.4g} (δ={delta:g}), if {NON_ADAPTIVE}"
+        )
+    )
+
+
+def _running(plan: Plan, label: str) -> Callable[[int], str]:
+    """Where the guarantee stands after k steps: what a learn has spent, or what a request has not yet forgotten."""
+    problem, delta = plan.problem, plan.budget.shown_delta
+    if label in ("learn", "relearn"):
+        return lambda k: f"ε_dp={plan.mechanism.interval('dp', problem.adjacency, steps_with=k).epsilon(delta):.3g}"
+
+    def left(steps: int) -> str:
+        known = plan.learn_steps if problem.start == "minimiser" else math.inf
+        bound = plan.mechanism.interval("deletion", problem.deletion_notion, steps_with=known, steps_without=steps)
+        return f"ε_dd={bound.epsilon(delta):.3g}"
+
+    return left
+
+
+def _released(
+    parsed: argparse.Namespace,
+    label: str,
+    plan: Plan,
+    run: Callable[[Progress | None], Release],
+    **counts: dict[str, int],
+) -> int:
+    steps = plan.learn_steps if label in ("learn", "relearn") else plan.delete_steps
+    with progress_bar(label, steps, _running(plan, label)) as progress:
+        release = run(progress)
+    show(parsed, {**release.to_dict(), **counts}, sentence(release))
+    return _WITHHELD if release.status == "withheld" else 0
+
+
+def sentence(release: Release) -> str:
+    """A release in words."""
+    if release.status == "withheld":
+        return (
+            f"release withheld: {release.counts.text()}; the rows are edited and the old model is withdrawn, "
+            "because one more release would exceed the budget. Next: relearn with a larger --dp (--dry-run says whether it is enough); "
+            "under composition, where the horizon is spent, relearn as it is"
+        )
+    if release.status == "pending":
+        return (
+            f"done on the rows; waiting for the next release (publish, or any later request): {release.counts.text()}"
+        )
+    edited = f"{release.counts.text()}, " if release.edits else ""
+    lines = [f"release {release.release} ({release.label}): {edited}{release.steps} steps"]
+    for name, guarantee in release.guarantees.items():
+        gain = f"an observer gains at most {guarantee.at_most} over guessing"
+        lines.append(f"  {name:<14}{gain}; {guarantee.adjacency}")
+    return "\n".join(lines)
+
+
+def _lines(source: str | None) -> list[str]:
+    """The non-empty lines of a file, `-` for standard input."""
+    if source is None:
+        return []
+    if source == "-":
+        data = bounded.taken(standard_input(), bounded.LIST, "standard input", error=InvalidRequest)
+        text = bounded.decoded(data, "standard input", error=InvalidRequest)
+    else:
+        text = bounded.text(source, bounded.LIST, error=InvalidRequest)
+    return [line.strip() for line in bounded.rows(text) if line.strip()]

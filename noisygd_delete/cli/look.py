@@ -1,0 +1,175 @@
+"""What only looks at a store: `status`, `budget`, `verify`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any
+
+from ..accountant import statement_text
+from ..errors import StoreCorrupt, StoreLocked
+from ..records import EditCounts, bounded
+from ..store import Verification, absent, budget, status, tokens, verify
+from .change import open_store
+from .shared import read_certificate, show, store_command
+
+_INTEGRITY = 5
+_OPTIONS = {"status": " --json", "budget": " --delta 1e-6", "verify": " --absent erased-ids.txt"}
+
+
+def register(commands: Any) -> None:
+    for name, text, example, run in (
+        ("status", "sizes, releases, pending edits, and which model is in force", "status STORE --json", _status),
+        (
+            "budget",
+            "what each release and all of them together reveal, as Rényi, GDP and (ε, δ)",
+            "budget STORE --delta 1e-6",
+            _budget,
+        ),
+        (
+            "verify",
+            "check that the store is what its ledger says; or that given texts are in no byte of it",
+            "verify STORE --absent gone.txt",
+            _verify,
+        ),
+    ):
+        parser = store_command(commands, name, text, example, run)
+        if name == "budget":
+            parser.add_argument("--order", type=float, help="Rényi order; default: the plan's, or 10")
+            parser.add_argument("--delta", type=float, help="δ; default: the plan's, or 1e-6")
+            _add_questions(parser)
+        if name == "verify":
+            parser.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
+            parser.add_argument(
+                "--certificate",
+                metavar="FILE",
+                help="the last certificate issued, kept outside: shows whether an older copy of the store was put back",
+            )
+            parser.add_argument("--public-key", metavar="FILE", help="public key that must have signed the certificate")
+
+
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    asked = parser.add_argument_group("questions (each answered for the worst case unless told otherwise)")
+    asked.add_argument(
+        "--present-from", type=int, default=1, metavar="A", help="first release with the record (default 1)"
+    )
+    asked.add_argument(
+        "--erased-at", type=int, metavar="B", help="release that erased it; default: the last with an edit"
+    )
+    asked.add_argument(
+        "--observed", type=_numbers, metavar="1,4-9", help="releases the observer saw; default: every one"
+    )
+    asked.add_argument("--models-seen", type=int, metavar="P", help="requests depend on at most P earlier models")
+    asked.add_argument("--requests", type=int, default=30, metavar="R", help="cost of R more requests (default 30)")
+    asked.add_argument(
+        "--attack-advantage", type=float, metavar="X", help="reached by attacks: Theorem 4.5's lower bound"
+    )
+
+
+def _numbers(text: str) -> Iterable[int]:
+    """ "1,4-9" as release numbers, one after the other: whoever reads them stops at the first that does not exist."""
+    spans: list[range] = []
+    try:
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            spans.append(range(int(first), int(last or first) + 1))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} must be release numbers, for example 1,4-9") from error
+    if not all(spans):
+        raise argparse.ArgumentTypeError(f"{text!r} runs backwards; write the smaller number first, as in 4-9")
+    return chain.from_iterable(spans)
+
+
+def _finish(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:
+    """Finish an interrupted request, if there is one and nobody is at work on it."""
+    if not answer["request_in_flight"]:
+        return False
+    try:
+        open_store(parsed).close()
+    except StoreLocked:
+        return False
+    return True
+
+
+def _status(parsed: argparse.Namespace) -> int:
+    answer = status(parsed.store)
+    if _finish(parsed, answer):
+        answer = status(parsed.store)
+    shown = dict(answer)
+    shown["pending_edits"] = EditCounts(**shown.pop("pending")).text() if shown["pending_edits"] else 0
+    if shown["publications_left"] is None:
+        shown["publications_left"] = "no limit, each release has its own budget"
+    lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in shown.items()]
+    show(parsed, answer, "\n".join(lines))
+    return 0
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(map(str, value.values()))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
+
+
+def _budget(parsed: argparse.Namespace) -> int:
+    _finish(parsed, status(parsed.store))
+    names = ("order", "delta", "present_from", "erased_at", "observed", "models_seen", "requests", "attack_advantage")
+    answer = budget(parsed.store, **{name: getattr(parsed, name) for name in names})
+    total = answer["cumulative"]
+    head = f"{'release':>7}  {'kind':<8}{'steps':>8}{'edits':>7}{'ε, order ' + format(total['order'], 'g'):>16}"
+    lines = [
+        f"budget {answer['budget']}; {answer['adjacency']} adjacency",
+        head + f"{'μ':>9}{'ε, δ=' + format(total['delta'], 'g'):>14}",
+    ]
+    for entry in answer["releases"]:
+        lines.append(
+            f"{entry['release']:>7}  {entry['label']:<8}{entry['steps']:>8}{entry['edits']:>7}{_measures(entry['dp'])}"
+        )
+    lines.append(f"{'all':>7}  {'':<8}{'':>8}{'':>7}{_measures(total)}")
+    left = answer["publications_left"]
+    lines.append("each release has its own budget" if left is None else f"publications left: {left}")
+    if answer["statement"] is not None:
+        lines += ["", statement_text(answer["statement"], releases=False)]
+    show(parsed, answer, "\n".join(lines))
+    return 0
+
+
+def _measures(values: Mapping[str, Any]) -> str:
+    gdp = "none" if values["gdp"] is None else format(values["gdp"], ".4g")
+    return f"{values['renyi']:>16.4g}{gdp:>9}{values['epsilon']:>14.4g}"
+
+
+def _verify(parsed: argparse.Namespace) -> int:
+    if parsed.absent is not None:
+        return _absent(parsed)
+    certificate = None if parsed.certificate is None else read_certificate(parsed.certificate)
+    result = verify(parsed.store, wait=parsed.wait)
+    if certificate is not None:
+        result = _continues(parsed, result, certificate)
+    text = "\n".join([f"checked: {check}" for check in result.checked] + [f"FAULT: {fault}" for fault in result.faults])
+    show(parsed, result.to_dict(), f"{text}\n{'sound' if result.passed else 'NOT sound'}")
+    return 0 if result.passed else _INTEGRITY
+
+
+def _continues(parsed: argparse.Namespace, result: Verification, certificate: Any) -> Verification:
+    """The same verification, and whether the ledger goes on from the state that the certificate was issued in."""
+    from ..report.erasure import ledger_of
+    from ..report.verification import history_fault
+
+    try:
+        fault = history_fault(ledger_of(parsed.store), certificate, public_key=parsed.public_key)
+    except StoreCorrupt as error:  # a broken ledger continues nothing
+        fault = str(error)
+    faults = result.faults if fault is None or fault in result.faults else (*result.faults, fault)
+    return Verification((*result.checked, "the ledger continues from the certificate"), faults)
+
+
+def _absent(parsed: argparse.Namespace) -> int:
+    wanted = tokens(parsed.absent, bounded.text(parsed.absent, bounded.LIST))
+    hits = absent(parsed.store, wanted)
+    summary = f"{len(wanted)} texts looked for in every byte of {parsed.store}: "
+    text = summary + ("none found" if not hits else "\n".join(["FOUND", *hits]))
+    show(parsed, {"passed": not hits, "tokens": len(wanted), "found": hits}, text)
+    return _INTEGRITY if hits else 0

@@ -1,0 +1,306 @@
+"""The curator: runs the learner and the unlearner in sequence on one table, and accounts for every release.
+
+Between releases the curator keeps the current records, the last published model and public facts. Nothing else: no
+optimiser state, no cached sum, no generator, no statistic of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..accountant import Accountant, Event, label
+from ..engine.noisygd import Progress
+from ..errors import BudgetExceeded, NotLearned
+from ..methods.plan import Plan
+from ..privacy.guarantee import Guarantee
+from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records
+from .learning import Model, Training, check_edit, check_fit, train, train_on
+
+
+@dataclass(frozen=True)
+class Release:
+    """What one call published, or withheld.
+
+    status           "published", or "withheld": rows edited, publication refused by the budget
+    gradient_passes  full passes over the table that it took, and `seconds`: with start="minimiser" both depend on private
+                     data, so they are for the caller and never for the ledger
+    counts           the edits by kind: `release.counts.deleted`, `.replaced`, `.inserted`; `edits` is their sum
+    guarantees       "dp" (this release alone), "dp_cumulative" (all so far); where something was erased (an insertion erases
+                     nothing), "deletion" (this release alone, Definition 4.1: only if requests did not depend on earlier
+                     models) and "deletion_observed" (every release so far, whatever the requests were)
+    model            None when withheld
+    """
+
+    release: int
+    kind: str
+    steps: int
+    gradient_passes: int
+    edits: int
+    guarantees: Mapping[str, Guarantee]
+    model: Model | None = field(repr=False)
+    status: str = "published"
+    request_id: str | None = None
+    seconds: float = 0.0
+    counts: EditCounts = NO_EDITS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", self.counts.among(self.edits))
+
+    @property
+    def label(self) -> str:
+        """The kind in a word for people: a release that erased nothing unlearns nothing."""
+        return label(self.kind, self.counts)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What this call was made for: deletion where it erased something, dp for a learn."""
+        return self.guarantees.get("deletion", self.guarantees["dp_cumulative" if self.model is None else "dp"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON answer to the caller; all but gradient_passes are public facts."""
+        return {
+            "release": self.release,
+            "kind": self.kind,
+            "status": self.status,
+            "steps": self.steps,
+            "edits": self.edits,
+            "counts": self.counts.to_dict(),
+            "gradient_passes": self.gradient_passes,
+            "certified": None if self.model is None else self.model.certified,
+            "request_id": self.request_id,
+            "guarantees": {name: guarantee.to_dict() for name, guarantee in self.guarantees.items()},
+        }
+
+
+class Curator:
+    """Runs A and Ā in sequence on one table, in memory. The table is edited in place: an erased row is gone at once.
+
+    Args:
+        records: the table; the curator owns it from here on.
+        plan: from `make_plan`.
+    """
+
+    def __init__(self, records: Records, plan: Plan) -> None:
+        check_fit(records, plan)
+        self.records = records
+        self.plan = plan
+        self.accountant = Accountant(plan)
+        self.pending = NO_EDITS  # edits that no release covers yet
+        self._model: Model | None = None
+        self._answered: dict[str, Release] = {}
+        self._waiting: list[str] = []  # request ids whose rows are edited and whose release is still to come
+
+    @classmethod
+    def restored(
+        cls,
+        records: Records,
+        plan: Plan,
+        *,
+        events: Iterable[Event],
+        model: Model | None,
+        pending_edits: int | EditCounts,
+    ) -> Curator:
+        """A curator in the state that these facts describe: all that may persist between releases."""
+        curator = cls(records, plan)
+        curator.accountant = Accountant(plan, events)
+        curator.pending = EditCounts.of(pending_edits)
+        curator._model = model
+        return curator
+
+    @property
+    def model(self) -> Model:
+        """The last published model.
+
+        Raises:
+            NotLearned: before `learn`, or when the last model was withdrawn because edits could not be published.
+        """
+        if self._model is None:
+            raise NotLearned("there is no current model: call learn() first, or relearn() after a withheld release")
+        return self._model
+
+    @property
+    def pending_edits(self) -> int:
+        """Edits that no release covers yet; `pending` tells their kinds."""
+        return self.pending.total
+
+    @property
+    def _begun(self) -> bool:
+        return any(event.kind != "extractor" for event in self.accountant.events)
+
+    def learn(self, rng: np.random.Generator | None = None, progress: Progress | None = None) -> Release:
+        """Train from the initial law and publish. A second call is a fresh, charged release.
+
+        Raises:
+            BudgetExceeded: with the numbers; nothing was published.
+        """
+        kind = "relearn" if self._begun else "learn"
+        event = self.accountant.planned(kind, self.pending)
+        if not self.accountant.affordable(event):
+            raise BudgetExceeded(self._refusal())
+        training = train(self.records, self.plan, event.steps, None, rng, progress)
+        return self._publish(event, training, None)
+
+    def relearn(
+        self, plan: Plan | None = None, rng: np.random.Generator | None = None, progress: Progress | None = None
+    ) -> Release:
+        """Learn afresh, with a new plan if one is given: how a change of plan is made."""
+        if plan is not None:
+            check_fit(self.records, plan)
+            self.plan = plan
+            self.accountant = Accountant(plan, self.accountant.events)
+        return self.learn(rng, progress)
+
+    def serve(
+        self,
+        request: EditRequest,
+        *,
+        publish: bool = True,
+        rng: np.random.Generator | None = None,
+        progress: Progress | None = None,
+    ) -> Release | None:
+        """Carry out one request: edit the rows, then publish unless `publish=False` leaves that to a later call.
+
+        A request_id that was answered before returns its release and costs nothing; one whose release is still to come
+        returns None.
+        """
+        if request.request_id is not None and request.request_id in self._answered:
+            return self._answered[request.request_id]
+        if request.request_id is not None and request.request_id in self._waiting:
+            return None
+        if self._model is None and not self._begun:
+            raise NotLearned(
+                "there is no model to delete from yet: call learn() first, or build Records without the rows"
+            )
+        edits = check_edit(self.records, self.plan, request)
+        self.records.write(edits)
+        self.pending += edits.counts
+        if publish:
+            return self.publish(request.request_id, rng=rng, progress=progress)
+        if request.request_id is not None:
+            self._waiting.append(request.request_id)
+        return None
+
+    def publish(
+        self,
+        request_id: str | None = None,
+        *,
+        rng: np.random.Generator | None = None,
+        progress: Progress | None = None,
+    ) -> Release:
+        """One release that covers every pending edit. Withheld, with the old model withdrawn, if the budget is spent.
+
+        With no edit pending it is the last release made again: new noise, charged like any release.
+
+        Where composition's horizon is spent, only a fresh learn forgets: it is run here if the plan says
+        fresh_learn="automatic", else the release is withheld until `relearn` is called.
+
+        Raises:
+            BudgetExceeded: no edit is pending and the budget is spent; the model stays in force.
+        """
+        event = self.accountant.publication(self.pending)
+        if event is None or (self._model is None and event.kind == "unlearn"):
+            if self._model is not None and not self.pending_edits:  # nobody's erasure waits: no reason to withdraw it
+                raise BudgetExceeded(self._refusal())
+            self._model = None
+            spent = {"dp_cumulative": self.accountant.dp_cumulative()}
+            number = len(self.accountant.events)
+            return self._answer(
+                Release(
+                    release=number,
+                    kind="unlearn",
+                    steps=0,
+                    gradient_passes=0,
+                    edits=self.pending_edits,
+                    counts=self.pending,
+                    guarantees=spent,
+                    model=None,
+                    status="withheld",
+                    request_id=request_id,
+                )
+            )
+        if event.kind == "relearn":
+            return self._publish(event, train(self.records, self.plan, event.steps, None, rng, progress), request_id)
+        return self._publish(event, train_on(self.records, self.model, self.plan, rng, progress), request_id)
+
+    def delete(
+        self,
+        ids: Iterable[Id] = (),
+        *,
+        subjects: Iterable[Id] = (),
+        request_id: str | None = None,
+        rng: np.random.Generator | None = None,
+        progress: Progress | None = None,
+    ) -> Release:
+        """Erase records by id, or all rows of the given subjects, and publish a model that forgot them."""
+        return self._served(EditRequest.delete(ids, subjects=subjects, request_id=request_id), rng, progress)
+
+    def replace(
+        self,
+        replacements: Mapping[Id, tuple[ArrayLike, float]],
+        *,
+        request_id: str | None = None,
+        rng: np.random.Generator | None = None,
+        progress: Progress | None = None,
+    ) -> Release:
+        """Put new content in place of records; what they held before is forgotten like a deleted record."""
+        return self._served(EditRequest.replace(replacements, request_id=request_id), rng, progress)
+
+    def insert(
+        self,
+        ids: Iterable[Id] | None,
+        rows: ArrayLike,
+        labels: ArrayLike,
+        *,
+        subjects: Iterable[Id] | None = None,
+        request_id: str | None = None,
+        rng: np.random.Generator | None = None,
+        progress: Progress | None = None,
+    ) -> Release:
+        """Put new records into free slots and publish a model that has seen them."""
+        request = EditRequest.insert(ids, rows, labels, subjects=subjects, request_id=request_id)
+        return self._served(request, rng, progress)
+
+    def _served(self, request: EditRequest, rng: np.random.Generator | None, progress: Progress | None) -> Release:
+        release = self.serve(request, rng=rng, progress=progress)
+        assert release is not None
+        return release
+
+    def _publish(self, event: Event, training: Training, request_id: str | None) -> Release:
+        number = self.accountant.record(event)
+        self._model, self.pending = training.model, NO_EDITS
+        guarantees = {"dp": self.accountant.dp(), "dp_cumulative": self.accountant.dp_cumulative()}
+        if event.counts.erased:
+            guarantees["deletion"] = self.accountant.forgotten()
+            guarantees["deletion_observed"] = self.accountant.deletion_observed()
+        release = Release(
+            release=number,
+            kind=event.kind,
+            steps=event.steps,
+            gradient_passes=training.gradient_passes,
+            seconds=training.seconds,
+            edits=event.edits,
+            counts=event.counts,
+            guarantees=guarantees,
+            model=training.model,
+            request_id=request_id,
+        )
+        return self._answer(release)
+
+    def _answer(self, release: Release) -> Release:
+        self._answered.update(dict.fromkeys(self._waiting, release))
+        self._waiting.clear()
+        if release.request_id is not None:
+            self._answered[release.request_id] = release
+        return release
+
+    def _refusal(self) -> str:
+        spent = self.accountant.remaining()
+        return (
+            f"publishing once more would exceed the budget of {spent.allowed}: {len(self.accountant.events)} releases are out. "
+            "What is spent stays spent: plan afresh with a larger dp budget, and relearn"
+        )

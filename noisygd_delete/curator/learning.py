@@ -1,0 +1,192 @@
+"""The learner A and the unlearner Ā as pure functions of the records, the published model and the plan."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..engine import Objective, check_records, device, group
+from ..engine.noise import Noise, noise_source
+from ..engine.noisygd import Progress, Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
+from ..engine.objective_float64 import PreciseObjective
+from ..engine.solver import solve
+from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
+from ..losses.base import Loss
+from ..methods.plan import Plan
+from ..records import EditRequest, Records, SlotEdits
+
+
+@dataclass(frozen=True)
+class Model:
+    """A published model. `weights` is read-only float64: (features,), or (outputs, features) for several outputs.
+
+    `certified` is False where the noise came from a caller's generator: such a model is for research.
+    """
+
+    weights: NDArray[np.float64]
+    loss: Loss
+    certified: bool
+
+    def scores(self, features: ArrayLike) -> NDArray[np.float64]:
+        """Wx per row: (rows, outputs)."""
+        rows = np.asarray(features, dtype=np.float64)
+        return np.asarray(self.loss.scores(np.atleast_2d(self.weights), rows))
+
+    def predict(self, features: ArrayLike) -> NDArray[np.float64]:
+        """Labels in the table's own coding: −1/+1, class numbers, or targets."""
+        labels: NDArray[np.float64] = self.loss.predict(self.scores(features), np)
+        return labels
+
+    def accuracy(self, records: Records) -> float:
+        """Share of occupied slots predicted right. On private records this is a statistic of them: do not publish it."""
+        used = records.occupied
+        return float((self.predict(records.features[used]) == records.labels[used]).mean())
+
+
+def check_fit(records: Records, plan: Plan) -> None:
+    """Raise unless the table is the one the plan was made for: n, features, labels, row norms, rows per subject."""
+    if records.slots != plan.records:
+        raise AssumptionViolated(
+            f"the table has {records.slots} slots and the plan records={plan.records}; n is part of the noise: plan for this n"
+        )
+    if records.features.shape[1] != plan.features:
+        raise AssumptionViolated(
+            f"the table has {records.features.shape[1]} features and the plan features={plan.features} (count the constant column)"
+        )
+    _check_subjects(records, plan)
+    check_records(records, plan.loss)
+
+
+def _check_subjects(records: Records, plan: Plan) -> None:
+    rows = records.rows_per_subject
+    if rows > plan.problem.rows_per_subject:
+        raise AssumptionViolated(
+            f"a data subject has {rows} rows and the plan rows_per_subject={plan.problem.rows_per_subject}; plan with "
+            f"rows_per_subject={rows}, or keep fewer rows of each person"
+        )
+
+
+def check_edit(records: Records, plan: Plan, request: EditRequest) -> SlotEdits:
+    """What the request does; `InvalidRequest` unless it can be carried out and its new rows are ones the plan covers."""
+    edits = records.resolve(request)
+    if not (request.replacements or request.insertion):
+        return edits
+    try:
+        _check_subjects(records.renamed(edits), plan)
+        check_records(Records.from_slots(edits.rows, edits.labels, edits.ids, None), plan.loss)
+    except (AssumptionViolated, InvalidRecords) as error:
+        raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
+    return edits
+
+
+@dataclass(frozen=True)
+class Training:
+    """A model and what it cost: full passes over the table and seconds, which may depend on private data."""
+
+    model: Model
+    gradient_passes: int
+    seconds: float
+
+
+def train(
+    records: Records,
+    plan: Plan,
+    steps: int,
+    published: Weights | None,
+    rng: np.random.Generator | None,
+    progress: Progress | None,
+) -> Training:
+    """The run every release is made of: a start, then Noisy-GD. `published` is None for a learn."""
+    check_fit(records, plan)
+    began = time.perf_counter()
+    noise, passes = noise_source(rng, group.current().share), steps
+    if plan.problem.start == "minimiser":
+        solution = solve(
+            PreciseObjective(records, plan.loss, regularization=plan.regularization),
+            start=published if plan.problem.solver == "warm" else None,
+            tolerance=plan.gradient_tolerance,
+            strong_convexity=plan.problem.strong_convexity,
+            objective_smoothness=plan.problem.objective_smoothness,
+            fixed=plan.problem.solver == "fixed",
+        )
+        start, passes = solution.weights, passes + solution.gradient_passes
+    elif published is None:
+        start = initial_weights(plan.shape, init_variance=plan.init_variance, noise=noise)
+    else:
+        start = published
+    model = _descend(start, records, plan, steps, noise, progress)
+    return Training(model, passes, time.perf_counter() - began)
+
+
+def _descend(
+    start: Weights, records: Records, plan: Plan, steps: int, noise: Noise, progress: Progress | None
+) -> Model:
+    facts: dict[str, Any] = {"regularization": plan.regularization, "dtype": plan.problem.dtype}
+    scale = {"step_size": plan.step_size, "noise_variance": plan.noise_variance}
+    steps_and_noise: dict[str, Any] = {**scale, "steps": steps, "noise": noise, "progress": progress}
+    own = getattr(plan.loss, "objective", None)  # a torch module brings its own
+    if own is not None or device.current() == "cpu":
+        objective = Objective(records, loss=plan.loss, **facts) if own is None else own(records, **facts)
+        weights = run(start, objective.gradient, **steps_and_noise)
+    else:
+        there = device.DeviceObjective(records, plan.loss, device=device.current(), **facts)
+        weights = run_in_blocks(start, there.descend, block=device.STEPS, **steps_and_noise)
+    if not np.isfinite(weights).all():
+        raise AssumptionViolated(
+            "the weights overflowed; the step size is too large for this loss, plan it with make_plan"
+        )
+    published = on_grid(weights, publication_grid(**scale))
+    published = published[0] if plan.loss.outputs == 1 else published
+    return Model(weights=published, loss=plan.loss, certified=noise.certified)
+
+
+def learn(
+    records: Records, plan: Plan, rng: np.random.Generator | None = None, progress: Progress | None = None
+) -> Model:
+    """A(D): K_A steps of Noisy-GD from the initial law ρ (or from the minimiser, if the plan says so).
+
+    Args:
+        rng: None for certified noise; a `numpy.random.Generator` for research (the model is then not certified).
+        progress: told the number of steps done.
+
+    Raises:
+        AssumptionViolated, InvalidRecords: the table is not the one the plan was made for.
+    """
+    return train(records, plan, plan.learn_steps, None, rng, progress).model
+
+
+def resume(
+    records: Records, model: Model, plan: Plan, rng: np.random.Generator | None = None, progress: Progress | None = None
+) -> Model:
+    """K_Ā steps of Noisy-GD on `records` from a published model: Ā once the request has been applied."""
+    return train_on(records, model, plan, rng, progress).model
+
+
+def train_on(
+    records: Records, model: Model, plan: Plan, rng: np.random.Generator | None, progress: Progress | None
+) -> Training:
+    """`resume` with what it cost."""
+    start = np.atleast_2d(model.weights)
+    if start.shape != plan.shape or not np.isfinite(start).all():
+        raise InvalidParameter(
+            f"the model has weights of shape {model.weights.shape}; the plan needs finite {plan.shape}"
+        )
+    training = train(records, plan, plan.delete_steps, start, rng, progress)
+    certified = training.model.certified and model.certified
+    return replace(training, model=replace(training.model, certified=certified))
+
+
+def unlearn(
+    records: Records,
+    request: EditRequest,
+    model: Model,
+    plan: Plan,
+    rng: np.random.Generator | None = None,
+    progress: Progress | None = None,
+) -> Model:
+    """Ā(D, u, θ) = resume(D ∘ u, θ). `records` is left as it was; erase the caller's own copy too."""
+    return resume(records.apply(request), model, plan, rng, progress)

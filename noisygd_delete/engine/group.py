@@ -1,0 +1,146 @@
+"""Several processes on one table: each sums the gradient over its own rows, and one all-reduce a step adds the sums up.
+
+Started by `torchrun`. Inside `joined` every process makes the same calls on the same records, draws the same noise from one
+key, and so holds the same weights; outside it, and without torchrun, a process is alone.
+
+What crosses the network are gradient sums and, once a run, the key of the noise: the machines of a group, and the wires
+between them, are one trusted curator.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import timedelta
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bounds.arithmetic import MOST_PROCESSES
+from ..errors import InvalidParameter, ProcessLost
+
+Value = TypeVar("Value")
+
+
+# between two requests of a stream the others wait; a process that died is noticed at once
+_PATIENCE = timedelta(days=1)
+
+
+class Group:
+    """A group of one: what a process is unless torchrun started it."""
+
+    rank = 0
+    size = 1
+    local_rank = 0  # among the processes of this machine
+
+    def rows(self, slots: int, block: int) -> range:
+        """The slots that this process reads: whole blocks, so that no block is split between processes."""
+        blocks = -(-slots // block)
+        first, last = (blocks * share // self.size * block for share in (self.rank, self.rank + 1))
+        return range(min(first, slots), min(last, slots))
+
+    def total(self, part: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of every process's `part`, the same bits in each of them."""
+        return part
+
+    def add_up(self, part: Any) -> None:
+        """`total` in place, of a torch tensor on its device."""
+
+    def share(self, value: Value) -> Value:
+        """Process 0's value, in every process."""
+        return value
+
+    def gather(self, value: Value) -> list[Value]:
+        """Every process's value, in the order of their ranks."""
+        return [value]
+
+
+class TorchGroup(Group):
+    """The processes that torchrun started together, over gloo; what lies on CUDA devices, over NCCL.
+
+    Raises (all methods that communicate):
+        ProcessLost: another process of the group has gone.
+    """
+
+    def __init__(self) -> None:
+        import torch
+        from torch import distributed
+
+        self._distributed = distributed
+        if not distributed.is_initialized():
+            nccl = distributed.is_nccl_available() and torch.cuda.is_available()
+            distributed.init_process_group("cpu:gloo,cuda:nccl" if nccl else "gloo", timeout=_PATIENCE)
+            atexit.register(distributed.destroy_process_group)
+        self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
+        self.local_rank = int(os.environ["LOCAL_RANK"])
+        if not self.size <= MOST_PROCESSES:
+            raise InvalidParameter(
+                f"{self.size} processes are more than the {MOST_PROCESSES} that the declared rounding slack covers"
+            )
+
+    def total(self, part: NDArray[np.float64]) -> NDArray[np.float64]:
+        import torch
+
+        summed = np.array(part, dtype=np.float64)
+        self.add_up(torch.from_numpy(summed))
+        return summed
+
+    def add_up(self, part: Any) -> None:
+        with _noticing():
+            self._distributed.all_reduce(part)
+
+    def share(self, value: Value) -> Value:
+        box: list[Any] = [value]
+        with _noticing():
+            self._distributed.broadcast_object_list(box, src=0)
+        shared: Value = box[0]
+        return shared
+
+    def gather(self, value: Value) -> list[Value]:
+        box: list[Any] = [None] * self.size
+        with _noticing():
+            self._distributed.all_gather_object(box, value)
+        return box
+
+
+@contextmanager
+def _noticing() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        raise ProcessLost(
+            f"another process of the group has gone ({error}); an accepted request is finished by the next command"
+        ) from error
+
+
+@cache
+def launched() -> Group:
+    """The group that torchrun started this process in; else this process alone."""
+    inside = "TORCHELASTIC_RUN_ID" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
+    return TorchGroup() if inside else Group()
+
+
+_joined: ContextVar[Group] = ContextVar("joined", default=Group())  # noqa: B039 - a group of one has no state
+
+
+def current() -> Group:
+    """The group whose processes are making the same calls right now, in this thread."""
+    return _joined.get()
+
+
+@contextmanager
+def joined(group: Group | None = None) -> Iterator[Group]:
+    """Within, work on a table is shared by the group (default: the one torchrun started).
+
+    Every process must make the same calls on the same records, with the same plan.
+    """
+    token = _joined.set(launched() if group is None else group)
+    try:
+        yield _joined.get()
+    finally:
+        _joined.reset(token)

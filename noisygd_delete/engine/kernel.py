@@ -1,0 +1,108 @@
+"""Gradient sums of one-output losses in one reading of the rows: a row is scored and added up while it is in cache.
+
+Compiled by numba (the extra `fast`), for float32 rows; where it does not serve, `blocks` has matrix products for every loss.
+
+What the declared sensitivity (rounding.py) rests on: a row's score depends on that row alone; |∂ℓ/∂z| keeps its bound
+whatever the error of tanh, for it is clamped; a block's sum depends on that block alone. The order of addition does not
+depend on threads, so neither does the result, bit for bit.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bounds.arithmetic import SPAN
+from ..losses import Clipped, Linear, Logistic, Loss, PseudoHuber, Sigmoid
+from .summation import in_a_tree
+from .windows import windows
+
+LEAST = 1 << 20  # numbers in a table worth loading a compiler for
+_PARALLEL = 1 << 22  # numbers in a table worth waking a second thread for
+_TASKS = 8  # for each thread
+
+_KINDS: dict[type[Loss], int] = {Logistic: 0, Sigmoid: 1, PseudoHuber: 2, Linear: 3}  # as in fused.py, fused_device.py
+
+
+def serves(loss: Loss, rows: NDArray[Any], dtype: str) -> bool:
+    """Whether the compiled kernel is there for this loss and table: a function of public facts."""
+    return (
+        dtype == "float32"
+        and slope_of(loss) is not None
+        and rows.size >= LEAST
+        and rows.flags.c_contiguous
+        and _compiles()
+    )
+
+
+class Kernel:
+    """Σ_x ∇ℓ(θ; x) over the rows of one table. Holds views of rows and labels, and room for the partial sums."""
+
+    def __init__(self, rows: NDArray[np.float32], labels: NDArray[np.float32], loss: Loss, own: range) -> None:
+        slope = slope_of(loss)
+        assert slope is not None
+        self._slope = slope[0], np.float32(slope[1]), np.float32(slope[2])
+        self._rows, self._flat, self._labels = rows, rows.reshape(-1), labels
+        self._own, spans = own, -(-len(own) // SPAN)
+        self._sums = np.zeros((spans, rows.shape[1]))
+        self._threads = min(spans, _processors()) if rows.size >= _PARALLEL else 1
+        tasks = 1 if self._threads == 1 else min(spans, _TASKS * self._threads)
+        cuts = [own.start + spans * task // tasks * SPAN for task in range(tasks)] + [own.stop]
+        self._tasks = [range(*pair) for pair in pairwise(cuts)]
+
+    def __call__(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum at weights (1, features), in the shape of the weights."""
+        from .kernel_numba import add
+
+        single = weights[0].astype(np.float32)
+        self._sums[:] = 0
+
+        def work(task: range) -> None:
+            for part in windows(self._rows, task.start, task.stop, SPAN):
+                span = self._sums[(part.start - self._own.start) // SPAN]
+                add(self._flat, self._labels, single, part.start, part.stop, *self._slope, span)
+
+        if self._threads > 1:
+            list(_pool(self._threads, os.getpid()).map(work, self._tasks))
+        else:
+            for task in self._tasks:
+                work(task)
+        return in_a_tree(self._sums, self._sums.shape[1:])[None]
+
+
+def slope_of(loss: Loss) -> tuple[int, float, float] | None:
+    """Which ∂ℓ/∂z of the fused kernels is that of the loss, its δ, and the bound it is clamped to; None: none of them."""
+    base: Loss = loss.base if isinstance(loss, Clipped) else loss
+    if type(base) not in _KINDS:
+        return None
+    return _KINDS[type(base)], getattr(base, "delta", 1.0), loss.constants.lipschitz / loss.radius
+
+
+@cache
+def _compiles() -> bool:
+    """Whether numba is installed, and has a place to keep what it compiles (one without it would compile at every start)."""
+    try:
+        from . import kernel_numba  # noqa: F401
+    except (ImportError, RuntimeError):
+        return False
+    return True
+
+
+def _processors() -> int:
+    """As many threads as OMP_NUM_THREADS says, which also governs matrix products; else one for each processor."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdigit():
+        return max(1, int(asked))
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool(threads: int, _process: int) -> ThreadPoolExecutor:
+    """Threads of this process: they do not survive a fork, hence its id."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="noisygd-delete")

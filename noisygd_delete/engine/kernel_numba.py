@@ -1,0 +1,132 @@
+"""The compiled inner loop. Imported where it is used: it loads numba, and compiles on a machine's first call.
+
+Indices are unsigned and rows are addressed in one flat array, so that the compiler can use vector instructions; it may
+reorder sums and fuse products with additions, nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, uintp
+
+from ..bounds.arithmetic import BLOCK
+
+LOGISTIC, SIGMOID, PSEUDO_HUBER, LINEAR = range(4)
+
+_compiled: Any = njit(
+    nogil=True, cache=True, inline="always", error_model="numpy", fastmath={"reassoc", "contract", "nsz"}
+)
+_ZERO, _HALF, _ONE = np.float32(0), np.float32(0.5), np.float32(1)
+_P1, _P2, _P3 = (np.float32(term / 135135) for term in (17325, 378, 1))
+_Q1, _Q2, _Q3 = (np.float32(term / 135135) for term in (62370, 3150, 28))
+_GROUP = uintp(16)
+_BLOCK = uintp(BLOCK)
+
+
+@_compiled
+def tanh(x):  # type: ignore[no-untyped-def]
+    """tanh to 2⁻²¹, in [−1, 1] for every x, NaN included; tested on every float (worst: 4.6 · 2⁻²⁴).
+
+    At a = x/8, clamped to |a| ≤ 5/4, Lambert's continued fraction a/(1 + a²/(3 + a²/(5 + …))) cut off after a²/13: its
+    convergents lie on alternate sides of tanh a, and the next one is 4·10⁻¹¹ away at most. Then three times
+    tanh 2a = 2t/(1 + t²), on t = p/q: p becomes 2pq, q becomes p² + q², and one division ends it. Where the clamp acts,
+    1 − tanh|x| < 5·10⁻⁹.
+    """
+    a = x * np.float32(0.125)
+    a = a if a < np.float32(1.25) else np.float32(1.25)
+    a = a if a > np.float32(-1.25) else np.float32(-1.25)
+    s = a * a
+    p = a * (_ONE + s * (_P1 + s * (_P2 + s * _P3)))
+    q = _ONE + s * (_Q1 + s * (_Q2 + s * _Q3))
+    p, q = (p + p) * q, p * p + q * q
+    p, q = (p + p) * q, p * p + q * q
+    t = ((p + p) * q) / (p * p + q * q)
+    t = t if t < _ONE else _ONE
+    return t if t > -_ONE else -_ONE
+
+
+@_compiled
+def slope(kind, z, y, delta, limit):  # type: ignore[no-untyped-def]
+    """∂ℓ/∂z of the losses of these names, clipped to `limit`."""
+    if kind == LOGISTIC:
+        g = y * ((tanh(z * y * _HALF) - _ONE) * _HALF)
+    elif kind == SIGMOID:
+        t = tanh(z * y * _HALF)
+        g = y * ((t * t - _ONE) * np.float32(0.25))
+    elif kind == PSEUDO_HUBER:
+        r = z - y
+        g = r / np.sqrt(_ONE + (r / delta) * (r / delta))
+    else:
+        g = _ONE
+    g = g if g < limit else limit
+    return g if g > -limit else -limit
+
+
+@_compiled
+def _score(rows, at, weights):  # type: ignore[no-untyped-def]
+    total = _ZERO
+    for j in range(uintp(weights.shape[0])):
+        total += rows[at + j] * weights[j]
+    return total
+
+
+@_compiled
+def _score_four(rows, a, weights, scores, k):  # type: ignore[no-untyped-def]
+    width = uintp(weights.shape[0])
+    b = a + width
+    c = b + width
+    d = c + width
+    p, q, r, s = _ZERO, _ZERO, _ZERO, _ZERO
+    for j in range(width):
+        weight = weights[j]
+        p += rows[a + j] * weight
+        q += rows[b + j] * weight
+        r += rows[c + j] * weight
+        s += rows[d + j] * weight
+    scores[k], scores[k + 1], scores[k + 2], scores[k + 3] = p, q, r, s
+
+
+@_compiled
+def _add_eight(rows, a, slopes, total):  # type: ignore[no-untyped-def]
+    width = uintp(total.shape[0])
+    b = a + width
+    c = b + width
+    d = c + width
+    e = d + width
+    f = e + width
+    g = f + width
+    h = g + width
+    p, q, r, s = slopes[0], slopes[1], slopes[2], slopes[3]
+    t, u, v, w = slopes[4], slopes[5], slopes[6], slopes[7]
+    for j in range(width):
+        total[j] += ((p * rows[a + j] + q * rows[b + j]) + (r * rows[c + j] + s * rows[d + j])) + (
+            (t * rows[e + j] + u * rows[f + j]) + (v * rows[g + j] + w * rows[h + j])
+        )
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def add(rows, labels, weights, first, last, kind, delta, limit, sum_of_blocks):  # type: ignore[no-untyped-def]
+    """Add Σ g(⟨θ, x⟩, y) x over the rows from `first` to `last` to `sum_of_blocks` (float64), one block after another."""
+    width = uintp(weights.shape[0])
+    start, stop = uintp(first), uintp(last)
+    block_sum = np.zeros(width, np.float32)
+    g = np.empty(_GROUP, np.float32)
+    for block in range(start, stop, _BLOCK):
+        end = min(block + _BLOCK, stop)
+        grouped = end - (end - block) % _GROUP
+        for row in range(block, grouped, _GROUP):
+            for k in range(uintp(0), _GROUP, uintp(4)):
+                _score_four(rows, (row + k) * width, weights, g, k)
+            for k in range(_GROUP):
+                g[k] = slope(kind, g[k], labels[row + k], delta, limit)
+            for k in range(uintp(0), _GROUP, uintp(8)):
+                _add_eight(rows, (row + k) * width, g[k : k + uintp(8)], block_sum)
+        for row in range(grouped, end):
+            one = slope(kind, _score(rows, row * width, weights), labels[row], delta, limit)
+            for j in range(width):
+                block_sum[j] += one * rows[row * width + j]
+        for j in range(width):
+            sum_of_blocks[j] += block_sum[j]
+            block_sum[j] = _ZERO

@@ -1,0 +1,203 @@
+"""The minimiser of the current records' objective, to a public tolerance: the "solve" of solve, then diffuse.
+
+What privacy needs is one sentence: the answer θ̃ has ‖∇L_D(θ̃)‖ ≤ γ in real arithmetic, whatever the data. So the
+gradient is measured in float64, a bound on its rounding is added, and the first point measured good enough is the
+answer. How it was found does not matter:
+
+* L-BFGS (scipy), in coordinates whitened by a sample of the rows' second moments where that costs little next to a
+  gradient, usually gets there in ten to fifty passes;
+* if it stops short, the optimal gradient method for smooth strongly convex functions (ITEM; Taylor & Drori 2023)
+  takes its proven number of steps.
+
+`fixed=True` runs the second alone, from 0: its number of passes depends on public numbers only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+
+from ..errors import AssumptionViolated
+from .objective_float64 import PreciseObjective
+
+Vector = NDArray[np.float64]
+
+_MEMORY = 20  # pairs that L-BFGS keeps
+_SAMPLE = 10  # rows per feature in the sample that whitens
+_WORTH = 4  # the most gradient passes that whitening may cost
+
+
+@dataclass(frozen=True)
+class Solution:
+    """θ̃ (outputs, features), and the gradient passes it took: a function of private data, for the caller alone."""
+
+    weights: Vector = field(repr=False)
+    gradient_passes: int
+
+
+class _Reached(Exception):
+    """The point just measured is good enough."""
+
+
+class _Measured:
+    """L_D and ∇L_D of flat weights; counts passes and raises `_Reached` at the first point within the tolerance."""
+
+    def __init__(self, objective: PreciseObjective, tolerance: float) -> None:
+        self.objective = objective
+        self._tolerance = tolerance
+        self.passes = 0
+        self.point = np.zeros(objective.shape)
+
+    def __call__(self, flat: Vector) -> tuple[float, Vector]:
+        self.passes += 1
+        self.point = np.array(flat.reshape(self.objective.shape))
+        value, gradient = self.objective.value_and_gradient(self.point)
+        if certified_norm(self.objective, self.point, gradient) <= self._tolerance:
+            raise _Reached
+        return value, gradient.ravel()
+
+
+def certified_norm(objective: PreciseObjective, weights: Vector, gradient: Vector) -> float:
+    """Upper bound on the true ‖∇L_D(θ)‖, from its float64 value and the bound on its rounding."""
+    rounding = objective.gradient_error(float(np.linalg.norm(weights)))
+    return float(np.linalg.norm(gradient)) * (1 + 1e-12) + rounding
+
+
+def solve(
+    objective: PreciseObjective,
+    *,
+    start: Vector | None,
+    tolerance: float,
+    strong_convexity: float,
+    objective_smoothness: float,
+    fixed: bool = False,
+) -> Solution:
+    """A point with ‖∇L_D‖ ≤ `tolerance`.
+
+    Args:
+        objective: of the current records.
+        start: (outputs, features), finite, for example the published model; None, or no better than 0: 0.
+        fixed: take a number of passes that no record can change, from 0.
+
+    Raises:
+        AssumptionViolated: the tolerance was not reached, so the loss is not as smooth or convex as it was declared.
+    """
+    measured = _Measured(objective, tolerance)
+    origin = start
+    if origin is None or fixed or _hopeless(objective, origin):
+        origin = np.zeros(objective.shape)
+    curvature = {"strong_convexity": strong_convexity, "objective_smoothness": objective_smoothness}
+    slope = objective.loss.constants.lipschitz  # of the objective at 0, whatever the records
+    try:
+        if not fixed:
+            _lbfgs(measured, origin, strong_convexity)
+            origin = measured.point
+            slope = float(np.linalg.norm(objective.gradient(origin)))
+            measured.passes += 1
+        steps = proven_steps(distance=slope / strong_convexity, tolerance=tolerance, **curvature)
+        measured.passes += steps
+        measured(_accelerated(objective.gradient, origin, steps, **curvature).ravel())
+    except _Reached:
+        return Solution(measured.point, measured.passes)
+    raise AssumptionViolated(
+        f"the solver did not reach gradient norm {tolerance:.3g} within its proven number of steps, so the loss does not "
+        "have the constants it states; nothing was published"
+    )
+
+
+def _hopeless(objective: PreciseObjective, start: Vector) -> bool:
+    """Whether the regulariser alone makes `start` worse than 0: the published model was mostly noise."""
+    return objective.regularization / 2 * float(np.vdot(start, start)) > objective.value_at_zero()
+
+
+def whitening_passes(*, records: int, features: int, outputs: int) -> int:
+    """Gradient passes that whitening costs (by multiplications); 0 where it would cost too much and is left out."""
+    rows = min(records, _SAMPLE * features)
+    passes = math.ceil(rows * features / (2 * records * outputs))
+    return passes if passes <= _WORTH else 0
+
+
+def _lbfgs(measured: _Measured, start: Vector, strong_convexity: float) -> None:
+    """L-BFGS from `start`. `_Reached` is the way out when it succeeds; it returns when it can do no more."""
+    objective = measured.objective
+    outputs, features = objective.shape
+    cost = whitening_passes(records=objective.slots, features=features, outputs=outputs)
+    if not cost or not objective.loss.constants.smoothness:
+        _run_lbfgs(measured, start.ravel())
+        return
+    # curvature is at most β/R² times the second moment; about half of that is typical
+    scale = objective.loss.constants.smoothness / objective.loss.radius**2 / 2
+    factor = cholesky(scale * objective.second_moment(_SAMPLE * features) + strong_convexity * np.eye(features))
+
+    def unwhiten(white: Vector) -> Vector:
+        flat: Vector = solve_triangular(factor, white.reshape(objective.shape).T).T.ravel()
+        return flat
+
+    def whitened(white: Vector) -> tuple[float, Vector]:
+        value, gradient = measured(unwhiten(white))
+        return value, solve_triangular(factor, gradient.reshape(objective.shape).T, trans="T").T.ravel()
+
+    measured.passes += cost
+    _run_lbfgs(whitened, (start @ factor.T).ravel())
+
+
+def _run_lbfgs(function: Callable[[Vector], tuple[float, Vector]], start: Vector) -> None:
+    most = 5000  # evaluations; the tolerance usually needs a hundredth of that
+    options = {"maxcor": _MEMORY, "ftol": 0.0, "gtol": 0.0, "maxiter": most, "maxfun": most}
+    from scipy.optimize import minimize  # here: commands that solve nothing start without it
+
+    minimize(function, start, jac=True, method="L-BFGS-B", options=options)  # type: ignore[call-overload]
+
+
+def _growth(condition: float) -> Iterator[tuple[float, float]]:
+    """A_k, A_{k+1} of ITEM for q = m/M = `condition`: after N steps ‖z_N − θ*‖² ≤ ‖z_0 − θ*‖²/(1 + q A_N)."""
+    q, before = condition, 0.0
+    while True:
+        after = ((1 + q) * before + 2 * (1 + math.sqrt((1 + before) * (1 + q * before)))) / (1 - q) ** 2
+        yield before, after
+        before = after
+
+
+def _condition(strong_convexity: float, objective_smoothness: float) -> float:
+    """q = m/M, kept below 1 (a smaller m is a true statement too)."""
+    return min(strong_convexity / objective_smoothness, 0.5)
+
+
+def proven_steps(*, distance: float, tolerance: float, strong_convexity: float, objective_smoothness: float) -> int:
+    """Least N after which ITEM from within `distance` of the minimiser has ‖∇‖ ≤ M‖z_N − θ*‖ ≤ tolerance/2.
+
+    The other half of the tolerance is for rounding.
+    """
+    q = _condition(strong_convexity, objective_smoothness)
+    for steps, (reached, _) in enumerate(_growth(q)):
+        if objective_smoothness * distance / math.sqrt(1 + q * reached) <= tolerance / 2:
+            return steps
+    raise AssertionError
+
+
+def _accelerated(
+    gradient: Callable[[Vector], Vector],
+    start: Vector,
+    steps: int,
+    *,
+    strong_convexity: float,
+    objective_smoothness: float,
+) -> Vector:
+    """`steps` steps of ITEM (Taylor & Drori 2023, Algorithm 1) from `start`: one gradient each."""
+    q = _condition(strong_convexity, objective_smoothness)
+    x, z = start, start
+    growth = _growth(q)
+    for _ in range(steps):
+        before, after = next(growth)
+        beta = before / ((1 - q) * after)
+        delta = ((1 - q) ** 2 * after - (1 + q) * before) / (2 * (1 + q + q * before))
+        y = (1 - beta) * z + beta * x
+        slope = gradient(y) / objective_smoothness
+        x = y - slope
+        z = (1 - q * delta) * z + q * delta * y - delta * slope
+    return z

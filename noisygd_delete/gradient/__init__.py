@@ -1,7 +1,0 @@
-"""Full-batch gradients: what they assume of the records, how far rounding may carry them, and how they are summed."""
-
-from .assumptions import check_labels, check_records
-from .objective import Objective
-from .rounding import BLOCK, DTYPES, sensitivity_slack
-
-__all__ = ["BLOCK", "DTYPES", "Objective", "check_labels", "check_records", "sensitivity_slack"]

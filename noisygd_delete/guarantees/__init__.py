@@ -1,1 +1,0 @@
-"""Pure mathematics: keyword-only floats in, floats out. Imports numpy and scipy only."""

@@ -1,0 +1,59 @@
+"""The least noise for which N observed publications together stay within the dp budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..errors import InvalidParameter
+from ..privacy.guarantee import Guarantee
+from .plan import Plan
+from .problem import Problem
+
+Complete = Callable[[float], Plan]
+
+
+def published_together(plan: Plan) -> Guarantee:
+    """What N = `releases` observed publications reveal about a record present in all of them: one learn, N − 1 requests."""
+    learned = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=plan.learn_steps)
+    requested = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=plan.delete_steps)
+    return Guarantee(
+        about="dp",
+        adjacency=plan.problem.adjacency,
+        gdp_squared=learned.gdp_squared + (plan.releases - 1) * requested.gdp_squared,
+        rate=learned.rate + (plan.releases - 1) * requested.rate,
+    )
+
+
+def calibrate(problem: Problem, single: float, complete: Complete, affordable: Callable[[Guarantee], bool]) -> Plan:
+    """The plan with the least σ², starting from `single`, the σ² that one release of any length needs.
+
+    `complete` fills in the steps for a given σ². More noise never costs more privacy (each step costs less, and fewer
+    steps are needed), so the search brackets the crossing and returns the last value checked affordable.
+    """
+    if problem.releases == 1:
+        plan = complete(single)
+        least = single
+    else:
+        high = single
+        while not affordable(published_together(complete(high))):
+            high *= 2
+        low_variance = single / 2
+        for _ in range(80):
+            middle = (low_variance * high) ** 0.5
+            if not low_variance < middle < high or high / low_variance < 1 + 1e-12:
+                break
+            if affordable(published_together(complete(middle))):
+                high = middle
+            else:
+                low_variance = middle
+        least = high
+        plan = complete(least)
+    if problem.noise_variance is None:
+        return plan
+    asked = float(problem.noise_variance)
+    if not asked >= least * (1 - 1e-12):
+        raise InvalidParameter(
+            f"noise_variance={asked:g} is below {least:g}, the least that meets the dp budget; "
+            "leave it out, raise it, or raise the budget"
+        )
+    return complete(asked)

@@ -1,0 +1,127 @@
+"""What a release may cost, in the measure the caller thinks in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..bounds import conversion
+from ..errors import InvalidParameter, choice, positive, probability, renyi_order
+
+MEASURES = ("renyi", "epsilon-delta", "gdp")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """ε_dp for records that stay and ε_dd for records that were erased, of one release.
+
+    `Budget(order=10, dp=1.0, deletion=0.1)` is the paper's (q, ε_dp) and (q, ε_dd); `from_epsilon_delta` and `from_gdp`
+    state the same two in (ε, δ) and in Gaussian DP.
+
+    Raises:
+        InvalidParameter: unless 0 < deletion ≤ dp (both finite) and order > 1.
+    """
+
+    order: float | None = None
+    dp: float = 1.0
+    deletion: float = 0.1
+    measure: str = "renyi"
+    dp_delta: float | None = None
+    deletion_delta: float | None = None
+
+    def __post_init__(self) -> None:
+        choice("measure", self.measure, MEASURES)
+        object.__setattr__(self, "dp", positive("dp", self.dp))
+        object.__setattr__(self, "deletion", positive("deletion", self.deletion))
+        if self.measure == "renyi":
+            if self.order is None:
+                raise InvalidParameter(
+                    "order=None must be a Rényi order > 1, for example Budget(order=10, dp=1.0, deletion=0.1)"
+                )
+            object.__setattr__(self, "order", renyi_order("order", self.order))
+        elif self.order is not None:
+            raise InvalidParameter(f"order={self.order!r} belongs to a Rényi budget, not to {self.measure!r}")
+        if self.measure == "epsilon-delta":
+            object.__setattr__(self, "dp_delta", probability("dp delta", self.dp_delta))
+            object.__setattr__(self, "deletion_delta", probability("deletion delta", self.deletion_delta))
+        elif self.dp_delta is not None or self.deletion_delta is not None:
+            raise InvalidParameter("delta belongs to an (ε, δ) budget; use Budget.from_epsilon_delta")
+        if not self.deletion_gdp() <= self.dp_gdp() * (1 + 1e-12):
+            raise InvalidParameter(
+                f"deletion={self.deletion!r} must be at most dp={self.dp!r}: privacy of existing records already gives deletion "
+                "privacy at the dp level, so a weaker deletion budget asks for nothing"
+            )
+
+    @classmethod
+    def from_epsilon_delta(cls, *, dp: tuple[float, float], deletion: tuple[float, float]) -> Budget:
+        """Budgets as (ε, δ) pairs."""
+        for name, pair in (("dp", dp), ("deletion", deletion)):
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise InvalidParameter(f"{name}={pair!r} must be a pair (ε, δ), for example (1.0, 1e-6)")
+        return cls(dp=dp[0], deletion=deletion[0], measure="epsilon-delta", dp_delta=dp[1], deletion_delta=deletion[1])
+
+    @classmethod
+    def from_gdp(cls, *, dp: float, deletion: float) -> Budget:
+        """Budgets as Gaussian-DP μ (sharp certificate only: one Rényi order does not give μ-GDP)."""
+        return cls(dp=dp, deletion=deletion, measure="gdp")
+
+    @property
+    def shown_delta(self) -> float:
+        """δ of the (ε, δ) figures shown to whoever asks for no other: the budget's own, or 1e-6."""
+        return self.dp_delta or 1e-6
+
+    @property
+    def least_delete_steps(self) -> int:
+        """1 where the deletion budget is smaller than the dp budget: zero steps delete nothing. Else 0."""
+        return int((self.deletion, self.deletion_delta) != (self.dp, self.dp_delta))
+
+    def dp_gdp(self) -> float:
+        """The largest μ whose every consequence lies within the dp budget."""
+        return self._gdp(self.dp, self.dp_delta)
+
+    def deletion_gdp(self) -> float:
+        """The largest μ within the deletion budget."""
+        return self._gdp(self.deletion, self.deletion_delta)
+
+    def _gdp(self, amount: float, delta: float | None) -> float:
+        if self.measure == "gdp":
+            return amount
+        if self.measure == "renyi":
+            assert self.order is not None
+            return math.sqrt(2 * amount / self.order)
+        assert delta is not None
+        return conversion.gdp_for(epsilon=amount, delta=delta)
+
+    def dp_rate(self) -> tuple[float, float]:
+        """(rate, order): the largest rate (ε_q = q · rate) within the dp budget, and the order that shows it."""
+        return self._rate(self.dp, self.dp_delta)
+
+    def deletion_rate(self) -> tuple[float, float]:
+        """(rate, order) within the deletion budget."""
+        return self._rate(self.deletion, self.deletion_delta)
+
+    def _rate(self, amount: float, delta: float | None) -> tuple[float, float]:
+        if self.measure == "gdp":
+            raise InvalidParameter(
+                "a Gaussian-DP budget needs certificate='sharp': Theorem 5.1 bounds Rényi divergences, which do not give a μ"
+            )
+        if self.measure == "renyi":
+            assert self.order is not None
+            return amount / self.order, self.order
+        assert delta is not None
+        return conversion.rate_for(epsilon=amount, delta=delta)
+
+    def describe(self) -> str:
+        """The budget in one phrase."""
+        if self.measure == "renyi":
+            return f"(q={self.order:g}, ε_dp={self.dp:g}) and (q={self.order:g}, ε_dd={self.deletion:g}) Rényi"
+        if self.measure == "gdp":
+            return f"μ_dp={self.dp:g} and μ_dd={self.deletion:g} Gaussian DP"
+        return (
+            f"(ε={self.dp:g}, δ={self.dp_delta:g}) for existing records and (ε={self.deletion:g}, "
+            f"δ={self.deletion_delta:g}) for deleted ones"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {key: value for key, value in asdict(self).items() if value is not None}

@@ -1,0 +1,275 @@
+"""One type for every answer: what a publication, or a history of them, reveals about one record.
+
+A `Guarantee` is the composition of three kinds of parts, each kept in the form in which it was proven:
+
+* Gaussian DP parts (sharp certificates), which add in squares;
+* rates (Theorem 5.1, composition): ε_q = q · rate for every order q;
+* a Rényi bound at listed orders only (Theorem 5.2, an extractor's accountant).
+
+Conversions go one way: everything has a Rényi curve, only a purely Gaussian part has a μ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ..bounds import adaptive, conversion
+from ..errors import InvalidParameter, bound, choice, count, non_negative, probability, renyi_order
+
+ADJACENCIES = ("replace", "zero-out")
+DELETION_NOTIONS = ("definition-4.1", "pairwise")
+NON_ADAPTIVE = (
+    "requests did not depend on earlier models"  # else they may have written what a model showed into other rows
+)
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """An upper bound on what an observer learns about one record (or one data subject with `rows` rows).
+
+    about        "dp" (a record that is still there) or "deletion" (a record that was erased)
+    adjacency    the two worlds: "replace" (x or x′) and "zero-out" (x or the null record) for dp;
+                 "definition-4.1" (x or never there) and "pairwise" (x or x′) for deletion
+    gdp_squared  Σ μ² of the Gaussian parts
+    rate         Σ of the rates
+    points       ((order, ε), …): further Rényi cost, finite at these orders (and at smaller ones) only
+    rows         rows per data subject that the bound covers
+    slack        relative rounding slack of the sensitivity on this machine; the bounds are over the reals, and
+                 `with_slack` gives them with the slack included
+    """
+
+    about: str
+    adjacency: str
+    gdp_squared: float = 0.0
+    rate: float = 0.0
+    points: tuple[tuple[float, float], ...] = ()
+    rows: int = 1
+    source: str = ""
+    assumptions: tuple[str, ...] = ()
+    proven: bool = True
+    slack: float = 0.0
+
+    def __post_init__(self) -> None:
+        choice("about", self.about, ("dp", "deletion"))
+        choice("adjacency", self.adjacency, ADJACENCIES if self.about == "dp" else DELETION_NOTIONS)
+        bound("gdp_squared", self.gdp_squared)
+        bound("rate", self.rate)
+        for order, cost in self.points:
+            renyi_order("points order", order)
+            bound(f"points ε at order {order}", cost)
+
+    def renyi(self, order: float) -> float:
+        """ε_q at Rényi order q > 1."""
+        q = renyi_order("order", order)
+        return bound("renyi", q * self.gdp_squared / 2 + q * self.rate + self.listed(q))
+
+    def listed(self, order: float) -> float:
+        """What the listed points add at this order; infinite above them."""
+        if not self.points:
+            return 0.0
+        # Rényi divergence increases with the order, so a listed order covers every smaller one
+        return min((cost for listed, cost in self.points if listed >= order), default=math.inf)
+
+    @property
+    def gdp(self) -> float | None:
+        """μ, where the guarantee is Gaussian; None where it is not (a Rényi bound does not give a μ)."""
+        if self.rate == 0 and not self.points:
+            return math.sqrt(self.gdp_squared)
+        return None
+
+    def epsilon(self, delta: float) -> float:
+        """Least ε, rounded up, with (ε, δ)-indistinguishability. Exact for Gaussian guarantees; best conversion otherwise."""
+        delta = probability("delta", delta)
+        if self.gdp is not None:
+            return conversion.gdp_epsilon(mu=self.gdp, delta=delta)
+        if not self.points:
+            return conversion.rate_epsilon(rate=self.total_rate, delta=delta)
+        return min(conversion.renyi_epsilon_optimal(order=q, renyi=self.renyi(q), delta=delta) for q in self._orders())
+
+    def conversions(self, delta: float) -> dict[str, float]:
+        """ε at this δ by every conversion that applies, side by side; `epsilon` uses the least.
+
+        The Rényi conversions each take their own best order, so a Gaussian guarantee shows what its Rényi curve alone
+        would have said.
+        """
+        delta = probability("delta", delta)
+        ways = {
+            "mironov": conversion.renyi_epsilon_mironov,
+            "canonne-kamath-steinke": conversion.renyi_epsilon,
+            "one-order-optimal": conversion.renyi_epsilon_optimal,
+        }
+        answers = {} if self.gdp is None else {"gaussian-exact": conversion.gdp_epsilon(mu=self.gdp, delta=delta)}
+        for name, way in ways.items():
+            if self.points:
+                answers[name] = min(way(order=q, renyi=self.renyi(q), delta=delta) for q in self._orders())
+            else:
+                answers[name] = conversion.rate_epsilon(rate=self.total_rate, delta=delta, way=way)
+        return answers
+
+    def delta(self, epsilon: float) -> float:
+        """Least δ, rounded up, with (ε, δ)-indistinguishability."""
+        return conversion.exp_up(self.log_delta(epsilon))
+
+    def log_delta(self, epsilon: float) -> float:
+        """log δ(ε): usable where δ itself underflows."""
+        epsilon = non_negative("epsilon", epsilon)
+        if self.gdp is not None:
+            return conversion.gdp_log_delta(mu=self.gdp, epsilon=epsilon)
+        if not self.points:
+            return conversion.rate_log_delta(rate=self.total_rate, epsilon=epsilon)
+        return min(
+            conversion.renyi_log_delta_optimal(order=q, renyi=self.renyi(q), epsilon=epsilon) for q in self._orders()
+        )
+
+    @property
+    def total_rate(self) -> float:
+        """ε_q/q apart from the listed points: every Gaussian part has a rate, μ²/2."""
+        return self.gdp_squared / 2 + self.rate
+
+    def _orders(self) -> list[float]:
+        return [order for order, _ in self.points]
+
+    def tradeoff(self, false_positive: float) -> float:
+        """Least false negative rate of any test between the two worlds with this false positive rate; rounded down."""
+        rate = non_negative("false_positive", false_positive)
+        if rate > 1:
+            raise InvalidParameter(f"false_positive={rate:g} must be at most 1: it is the rate of false alarms")
+        if self.gdp is not None:
+            return conversion.gdp_tradeoff(mu=self.gdp, false_positive=rate)
+        if not self.points:
+            return conversion.rate_tradeoff(rate=self.total_rate, false_positive=rate)
+        return max(conversion.renyi_tradeoff(order=q, renyi=self.renyi(q), false_positive=rate) for q in self._orders())
+
+    @property
+    def advantage(self) -> float:
+        """Upper bound on true minus false positive rate of any membership test between the two worlds.
+
+        For "definition-4.1" and "zero-out" the question is "was it ever there?" (Δ = L), for "pairwise" and "replace" it is
+        "was it x or x′?" (Δ = 2L).
+        """
+        if self.gdp is not None:
+            return conversion.gdp_advantage(mu=self.gdp)
+        if not self.points:
+            return conversion.rate_advantage(rate=self.total_rate)
+        return self.delta(0.0)
+
+    @property
+    def at_most(self) -> str:
+        """The advantage with the slack included, as a percentage rounded up: what a person is told."""
+        tenths = math.ceil(self.with_slack().advantage * 1000)
+        return f"{min(tenths, 1000) / 10:.1f} %"
+
+    @property
+    def advantage_between_records(self) -> float:
+        """Upper bound on the advantage of any test "was it x or x′?", also where the guarantee is against the null record.
+
+        Both records then lie within the guarantee of one third law, which a test has to step over: 2μ in GDP (the triangle
+        inequality of trade-off curves), Theorem 4.1 in its sharp form otherwise.
+        """
+        if self.adjacency in ("replace", "pairwise"):
+            return self.advantage
+        if self.gdp is not None:
+            return conversion.gdp_advantage(mu=2 * self.gdp)
+
+        def at(order: float) -> float:
+            return adaptive.membership_advantage(order=order, renyi=self.renyi(order))
+
+        best = min(map(at, self._orders())) if self.points else at(conversion.best_order(at))
+        return min(1.0, best, 2 * self.advantage)
+
+    @property
+    def unit(self) -> str:
+        """Whose data one record of this guarantee is."""
+        return "one row" if self.rows == 1 else f"one data subject with at most {self.rows} rows"
+
+    def covers(self, other: Guarantee) -> bool:
+        """Whether `other` promises at least as much, for the same worlds and unit (relative 1e-12).
+
+        A Rényi cap is compared at its own orders, a Gaussian cap covers Gaussian guarantees only.
+        """
+        if (self.about, self.adjacency) != (other.about, other.adjacency) or other.rows < self.rows:
+            return False
+        room = 1 + 1e-12
+        if self.gdp is not None:
+            return other.gdp is not None and other.gdp_squared <= self.gdp_squared * room
+        if not self.points:
+            return not other.points and other.total_rate <= self.total_rate * room
+        return all(other.renyi(order) <= self.renyi(order) * room for order in self._orders())
+
+    @staticmethod
+    def composed(parts: Iterable[tuple[Guarantee, int]]) -> Guarantee:
+        """The cost of observing every part, each as often as it says. Only guarantees about the same worlds compose."""
+        listed = [(part, count("times", times)) for part, times in parts]
+        if not listed:
+            raise InvalidParameter("nothing to compose; give at least one guarantee")
+        first = listed[0][0]
+        for part, _ in listed:
+            if (part.about, part.adjacency) != (first.about, first.adjacency):
+                raise InvalidParameter(
+                    f"cannot compose a guarantee about {first.about}/{first.adjacency} with one about "
+                    f"{part.about}/{part.adjacency}"
+                )
+        orders = sorted({order for part, _ in listed for order, _ in part.points})
+        guarantees = [part for part, _ in listed]
+        return replace(
+            first,
+            gdp_squared=math.fsum(part.gdp_squared * times for part, times in listed),
+            rate=math.fsum(part.rate * times for part, times in listed),
+            points=tuple((q, math.fsum(part.listed(q) * times for part, times in listed)) for q in orders),
+            rows=min(part.rows for part in guarantees),  # a sum covers no more rows than its weakest part
+            source=" + ".join(
+                dict.fromkeys(source for part in guarantees for source in part.source.split(" + ") if source)
+            ),
+            assumptions=tuple(dict.fromkeys(text for part in guarantees for text in part.assumptions)),
+            proven=all(part.proven for part in guarantees),
+            slack=max(part.slack for part in guarantees),
+        )
+
+    @property
+    def non_adaptive(self) -> bool:
+        """Whether it holds only if requests did not depend on earlier models."""
+        return any(NON_ADAPTIVE in text for text in self.assumptions)
+
+    def assuming(self, condition: str) -> Guarantee:
+        """The same bound with one more condition, named first."""
+        others = (text for text in self.assumptions if text != condition)
+        return replace(self, assumptions=(condition, *others))
+
+    def __add__(self, other: Guarantee) -> Guarantee:
+        """Composition: the cost of observing both."""
+        return Guarantee.composed([(self, 1), (other, 1)])
+
+    def times(self, number: int) -> Guarantee:
+        """The cost of observing the same thing again and again, `number` times in all."""
+        return Guarantee.composed([(self, number)])
+
+    def with_slack(self) -> Guarantee:
+        """The same bound with the rounding slack of the sensitivity included: every part grows by (1 + slack)²."""
+        growth = (1 + self.slack) ** 2
+        return replace(
+            self,
+            gdp_squared=self.gdp_squared * growth,
+            rate=self.rate * growth,
+            points=tuple((order, cost * growth) for order, cost in self.points),
+            slack=0.0,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Guarantee:
+        """Read back `to_dict`; unknown fields are refused."""
+        try:
+            return cls(
+                **{
+                    **fields,
+                    "points": tuple((float(order), float(cost)) for order, cost in fields.get("points", ())),
+                    "assumptions": tuple(fields.get("assumptions", ())),
+                }
+            )
+        except TypeError as error:
+            raise InvalidParameter(f"not a guarantee: {error}") from error

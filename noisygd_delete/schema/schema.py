@@ -1,0 +1,235 @@
+"""Public schema in, rows of norm ≤ R out, record by record.
+
+Guarantee: the row of a record is a function of that record's own cells and of the schema, and of nothing else, so no
+statistic of anybody's data enters a feature and deleting one row leaves every other row as it was. The float64 norm
+of the float32 row is at most R, the radius the loss constants were proven for.
+
+A schema, as TOML (`Schema.read`) or JSON (`Schema.to_dict`):
+
+    rows = "unit"                  # each row divided by its own norm, R = 1; or "clip" with radius = R
+    intercept = true               # a constant column 1 before the norm is taken; it counts in R
+    [label]
+    column = "income"
+    classes = ["no", "yes"]        # two: −1, +1; more: 0..k−1.  Or bounds = [lo, hi]: a target, mapped to [−1, 1]
+    [columns.age]
+    bounds = [17, 90]              # public knowledge, never read off the data
+    transform = "log1p"            # or "none"
+    missing = 40                   # optional: what an empty cell stands for; without it an empty cell is an error
+    [columns.workclass]
+    categories = ["private", "public"]
+    unknown = "column"             # any other value: one more column (default), "zero": none set, "refuse": an error
+
+A number is clipped to its bounds, transformed, and mapped to [−1, 1] (0 to 255 with bounds = [-255, 255] gives
+[0, 1]). A category becomes one column per listed value, 0 or 1. Columns of the file that the schema does not name are
+not read.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidSchema
+from ..records import bounded
+from .columns import Category, Floats, Numeric
+from .files import Table, read_blocks
+from .keys import parse
+
+# Rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free.
+_HEADROOM = 1 - 2.0**-23
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Rows ready for `Records`. `clipped` and `unknown` count cells per column, for the caller; they are not stored.
+
+    rows      float32 (n, d), float64 norm ≤ R
+    labels    float64: −1/+1, 0..k−1, or a target in [−1, 1]
+    ids, subjects   text as in the file; None where the schema names no such column
+    """
+
+    rows: npt.NDArray[np.float32]
+    labels: Floats
+    ids: list[str] | None
+    subjects: list[str] | None
+    clipped: dict[str, int] = field(default_factory=dict)
+    unknown: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Encoded]) -> Encoded:
+        """One after the other; counts add up."""
+
+        def total(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+            sums: dict[str, int] = {}
+            for count in counts:
+                for name, number in count.items():
+                    sums[name] = sums.get(name, 0) + number
+            return sums
+
+        first = parts[0]
+        return cls(
+            rows=np.concatenate([part.rows for part in parts]),
+            labels=np.concatenate([part.labels for part in parts]),
+            ids=None if first.ids is None else [text for part in parts for text in part.ids or ()],
+            subjects=None if first.subjects is None else [text for part in parts for text in part.subjects or ()],
+            clipped=total(part.clipped for part in parts),
+            unknown=total(part.unknown for part in parts),
+        )
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What the operator declares in public about the columns of a table.
+
+    label       column name and either `Category` (classes, unknown refused) or `Numeric` (target bounds)
+    confirmed   False in a draft: its ranges were read off the data and are not public until a person says so
+    """
+
+    columns: dict[str, Numeric | Category]
+    label_column: str
+    label: Numeric | Category
+    id_column: str | None = None
+    subject_column: str | None = None
+    intercept: bool = True
+    rows: str = "unit"
+    radius: float = 1.0
+    confirmed: bool = True
+
+    @classmethod
+    def read(cls, path: str | Path) -> Schema:
+        """A schema from a TOML file; every fault is an `InvalidSchema` naming the file and the key."""
+        try:
+            fields = tomllib.loads(bounded.text(path, bounded.SCHEMA, error=InvalidSchema))
+        except InvalidSchema:
+            raise
+        except (ValueError, RecursionError) as error:  # TOML, UTF-8, or a number of thousands of digits
+            raise InvalidSchema(f"{path}: not a TOML file ({error})") from error
+        return cls.from_dict(fields, str(path))
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any], source: str = "schema") -> Schema:
+        """A schema from its parsed form; unknown keys are refused, so that no typing error goes unnoticed."""
+        return cls(**parse(fields, source))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form `from_dict` reads back."""
+        label = {"column": self.label_column}
+        if isinstance(self.label, Category):
+            label["classes"] = list(self.label.values)  # type: ignore[assignment]
+        else:
+            label["bounds"] = [self.label.lower, self.label.upper]  # type: ignore[assignment]
+        named = {"id": self.id_column, "subject": self.subject_column}
+        return {
+            "confirmed": self.confirmed,
+            "rows": self.rows,
+            "radius": self.radius,
+            "intercept": self.intercept,
+            **{key: name for key, name in named.items() if name is not None},
+            "label": label,
+            "columns": {name: column.to_dict() for name, column in self.columns.items()},
+        }
+
+    def with_columns(self, id: str | None = None, subject: str | None = None) -> Schema:
+        """The same schema reading ids and subjects from these columns."""
+        return replace(self, id_column=id or self.id_column, subject_column=subject or self.subject_column)
+
+    @property
+    def names(self) -> list[str]:
+        """One name per feature, in the order of the row."""
+        names = [name for column, kind in self.columns.items() for name in kind.names(column)]
+        return names + ["(constant)"] * self.intercept
+
+    @property
+    def features(self) -> int:
+        return sum(kind.width for kind in self.columns.values()) + self.intercept
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """Class names in label order, None for a target."""
+        return self.label.values if isinstance(self.label, Category) else None
+
+    def encode(self, table: Table, *, labelled: bool = True) -> Encoded:
+        """Rows and labels of `table`. Raises `InvalidSchema` at the first cell that does not fit.
+
+        `labelled` False: the label column is not read, labels are 0 (rows to predict).
+        """
+        count = len(table)
+        rows = np.zeros((count, self.features))
+        squares = np.full(count, float(self.intercept))
+        clipped, unknown, at = {}, {}, 0
+        for name, kind in self.columns.items():
+            if isinstance(kind, Numeric):
+                values = kind.numbers(table, name)
+                clipped[name] = kind.outside(values)
+                rows[:, at] = kind.scaled(values)
+                squares += rows[:, at] ** 2  # column by column: a row's norm cannot depend on its neighbours
+            else:
+                found = kind.positions(table, name)
+                known = found < kind.width
+                rows[np.flatnonzero(known), at + found[known]] = 1.0
+                squares += known
+                unknown[name] = int(np.count_nonzero(found == len(kind.values)))
+            at += kind.width
+        if self.intercept:
+            rows[:, at] = 1.0
+        rows *= self._shrink(np.sqrt(squares))[:, None]
+        labels, beyond = self._labels(table) if labelled else (np.zeros(count), None)
+        if beyond is not None:
+            clipped[self.label_column] = beyond
+        ids = subjects = None
+        if self.id_column is not None:
+            ids = _identifiers(table, self.id_column, "the id of each record")
+        if self.subject_column is not None:
+            subjects = _identifiers(table, self.subject_column, "the person each record is about")
+        return Encoded(rows.astype(np.float32), labels, ids, subjects, clipped, unknown)
+
+    def encode_file(self, path: str | Path, delimiter: str | None = None) -> Encoded:
+        """`encode` over a CSV or Parquet file, block by block; ids must differ."""
+        seen: dict[str, int] = {}
+        parts = []
+        for table in read_blocks(path, delimiter):
+            part = self.encode(table)
+            for line, text in zip(table.lines, part.ids or (), strict=part.ids is not None):
+                if seen.setdefault(text, line) != line:
+                    raise InvalidSchema(
+                        f"{path}, line {line}, column {self.id_column!r}: the same id as line {seen[text]}; "
+                        "every record needs its own id (use the subject column for the person)"
+                    )
+            parts.append(part)
+        return Encoded.joined(parts)
+
+    def decode(self, labels: npt.ArrayLike) -> list[str] | list[float]:
+        """Class names, or targets in their own unit, of labels in the engine's coding."""
+        coded = np.asarray(labels, np.float64)
+        if isinstance(self.label, Numeric):
+            return [float(value) for value in self.label.raw(coded)]
+        places = (coded + 1) / 2 if len(self.label.values) == 2 else coded
+        return [self.label.values[int(place)] for place in places]
+
+    def _shrink(self, norms: Floats) -> Floats:
+        limit = self.radius * _HEADROOM
+        with np.errstate(divide="ignore"):
+            factors = limit / norms
+        if self.rows == "clip":
+            return np.minimum(1.0, factors)
+        return np.where(norms > 0, factors, 0.0)
+
+    def _labels(self, table: Table) -> tuple[Floats, int | None]:
+        if isinstance(self.label, Numeric):
+            values = self.label.numbers(table, self.label_column)
+            return self.label.scaled(values), self.label.outside(values)
+        found = self.label.positions(table, self.label_column).astype(np.float64)
+        return (2 * found - 1 if len(self.label.values) == 2 else found), None
+
+
+def _identifiers(table: Table, column: str, purpose: str) -> list[str]:
+    texts = list(table.column(column, purpose))
+    if not all(texts):
+        raise table.fault(texts.index(""), column, f"empty; {purpose} must be given")
+    return texts

@@ -1,0 +1,97 @@
+"""A store under torchrun: process 0 holds it and alone writes; the others map its rows and share every run.
+
+Process 0 sends what a curator may keep between releases, and which of its calls is to be made. Then every process makes
+that call of `Curator` on the same rows, each summing over its own, and process 0 goes on to publish. A process that dies
+takes the run with it: the request stays in the journal, and the next command finishes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from ..accountant import Event
+from ..curator.curator import Curator, Release
+from ..curator.learning import Model
+from ..engine.group import Group, joined
+from ..engine.noisygd import Progress
+from ..errors import NoisyGDDeleteError, ProcessLost
+from ..methods.plan import Plan
+from ..records import EditCounts, Records
+from . import table
+from .layout import Layout
+
+
+@dataclass(frozen=True)
+class Task:
+    """One release to be made: the curator's state, and "learn" or "publish". `held` is the plan of the table on disk."""
+
+    action: str
+    held: Plan
+    plan: Plan
+    with_subjects: bool
+    events: tuple[Event, ...]
+    model: Model | None
+    pending: EditCounts
+    request_id: str | None = None
+
+    def lead(self, group: Group, records: Records, progress: Progress | None) -> tuple[Release, Event]:
+        """Process 0's part: the release, and the last event of the ledger it belongs to."""
+        group.share(self)
+        return self._run(group, records, progress)
+
+    def _run(self, group: Group, records: Records, progress: Progress | None = None) -> tuple[Release, Event]:
+        with joined(group):
+            curator = Curator.restored(
+                table.with_slots(records, self.plan.records),
+                self.plan,
+                events=self.events,
+                model=self.model,
+                pending_edits=self.pending,
+            )
+            if self.action == "learn":
+                release = curator.learn(progress=progress)
+            else:
+                release = curator.publish(self.request_id, progress=progress)
+            return release, curator.accountant.events[-1]
+
+    def follow(self, group: Group, layout: Layout) -> None:
+        """Another process's part."""
+        records = table.load(layout, self.held, with_subjects=self.with_subjects)
+        try:
+            self._run(group, records)
+        except ProcessLost:
+            raise
+        except NoisyGDDeleteError:
+            pass  # what refuses a run refuses it in every process alike, and process 0 says so
+
+
+def follow(path: str | Path, group: Group) -> None:
+    """Take part in every release that process 0 makes from the store at `path`, until it says that it is done.
+
+    Raises:
+        ProcessLost: a process of the group has gone.
+    """
+    layout, nothing = Layout(Path(path).absolute()), cast("Task | None", None)
+    while (task := group.share(nothing)) is not None:
+        task.follow(group, layout)
+
+
+@contextmanager
+def leading(group: Group) -> Iterator[None]:
+    """Process 0's work on a store; the others `follow` until it is done.
+
+    An error of another kind than this package's own may come in the middle of a run: then the others learn of it by the
+    end of this process.
+    """
+    try:
+        yield
+    except ProcessLost:
+        raise
+    except NoisyGDDeleteError:
+        group.share(None)
+        raise
+    group.share(None)

@@ -1,0 +1,100 @@
+"""What a store says about itself: read from the ledger alone, so it answers while another process works."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..accountant import report
+from ..errors import probability, renyi_order
+from ..privacy.guarantee import Guarantee
+from . import presence
+from .database import connect
+from .layout import Layout
+from .ledger import Ledger
+
+_ORDER = 10.0
+
+
+def status(path: str | Path) -> dict[str, Any]:
+    """Sizes, releases, pending edits and the state of the model."""
+    layout = Layout(Path(path).absolute())
+    presence.require_store(layout)
+    ledger = Ledger.read(layout.ledger)
+    with connect(layout.ids) as connection:
+        held = connection.execute("SELECT COUNT(*) FROM names").fetchone()[0]
+    plan, head = ledger.plan, ledger.head
+    remaining = ledger.accountant.remaining()
+    return {
+        "store": str(layout.root),
+        "slots": plan.records,
+        "records": held,
+        "features": plan.features,
+        "loss": plan.loss.name,
+        "certificate": plan.certificate,
+        "budget": remaining.allowed,
+        "releases": ledger.releases,
+        "publications_left": remaining.publications,
+        "pending_edits": head.pending,
+        "pending": head.pending_counts.to_dict(),
+        "model": _model_state(layout, ledger),
+        "last_entry": {"kind": head.kind, "time": head.time},
+        "request_in_flight": layout.request.exists(),
+    }
+
+
+def _model_state(layout: Layout, ledger: Ledger) -> str | None:
+    if ledger.head.model is not None:
+        return layout.model(ledger.releases).name
+    return "withdrawn" if ledger.releases else None
+
+
+def budget(
+    path: str | Path, *, order: float | None = None, delta: float | None = None, **questions: Any
+) -> dict[str, Any]:
+    """Every release, and all of them together, as Rényi, GDP and (ε, δ); and the whole statement of account.
+
+    `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
+    """
+    layout = Layout(Path(path).absolute())
+    presence.require_store(layout)
+    ledger = Ledger.read(layout.ledger)
+    plan, accountant = ledger.plan, ledger.accountant
+    order = renyi_order("order", (plan.budget.order or _ORDER) if order is None else order)
+    delta = probability("delta", plan.budget.shown_delta if delta is None else delta)
+
+    @cache
+    def measured(guarantee: Guarantee) -> dict[str, Any]:
+        return {
+            "order": order,
+            "renyi": guarantee.renyi(order),
+            "gdp": guarantee.gdp,
+            "epsilon": guarantee.epsilon(delta),
+            "delta": delta,
+        }
+
+    releases = []
+    if accountant.events:
+        erased = [None, *accountant.deletion_of_each()]
+        for number, (event, dp) in enumerate(zip(accountant.events, accountant.dp_of_each(), strict=True), start=1):
+            entry = {"release": number, "kind": event.kind, "label": event.label, "steps": event.steps}
+            entry |= {"edits": event.edits, "counts": event.counts.to_dict()}
+            entry["dp"] = measured(dp)
+            deletion = erased[number - 1]
+            if event.counts.erased and deletion is not None:
+                # what the releases from this one on reveal about the records it erased
+                entry["deletion"] = measured(deletion)
+            releases.append(entry)
+    remaining = accountant.remaining()
+    statement = report(accountant, delta=delta, order=order, **questions) if accountant.events else None
+    return {
+        "budget": remaining.allowed,
+        "certificate": plan.certificate,
+        "adjacency": plan.problem.adjacency,
+        "deletion_notion": plan.problem.deletion_notion,
+        "releases": releases,
+        "cumulative": measured(remaining.spent),
+        "publications_left": remaining.publications,
+        "statement": None if statement is None else statement.to_dict(),
+    }

@@ -1,0 +1,175 @@
+"""From an accepted request to its release: the steps that a crash can interrupt, in the only direction they run.
+
+    journal → erase rows in place → Noisy-GD from the published model → new model durable → ledger entry (the switch) →
+    remove the old model → clear the journal
+
+Every step can be repeated, so what a journal still holds is simply run again, with fresh noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..accountant import Event
+from ..curator.curator import Release
+from ..curator.learning import Model
+from ..engine.group import Group
+from ..engine.noisygd import Progress
+from ..errors import NoisyGDDeleteError, ProcessLost, StoreError
+from ..methods.plan import Plan
+from ..records import NO_EDITS, EditCounts, Records
+from ..schema import Schema
+from . import answers, journal, models, recovery, table
+from .disk import Disk, explained
+from .group import Task
+from .layout import Layout
+from .ledger import Entry, Ledger, now
+
+_WILL_FINISH = "the request is in the journal; free space or fix permissions, and the next command finishes it"
+
+
+class Rolling:
+    """The files of one store as the process that holds its lock sees them.
+
+    `settled` is false while a change is under way, and after one that failed: nothing new begins before what it left
+    is finished. `recovered` is the release of a request that had been interrupted.
+    """
+
+    def __init__(
+        self, layout: Layout, disk: Disk, ledger: Ledger, *, settled: bool, group: Group | None = None
+    ) -> None:
+        self._group = group or Group()
+        self.layout, self.disk, self.ledger, self.settled = layout, disk, ledger, settled
+        self.recovered: Release | None = None
+        self._records: Records | None = None
+
+    @property
+    def schema(self) -> Schema:
+        return Schema.from_dict(self.ledger.schema, str(self.layout.schema))
+
+    @property
+    def pending_edits(self) -> int:
+        """Edits that no release covers yet."""
+        return self.ledger.head.pending
+
+    @property
+    def pending(self) -> EditCounts:
+        """The same by kind."""
+        return self.ledger.head.pending_counts
+
+    @property
+    def records(self) -> Records:
+        """The table; rows are read from the file as they are needed."""
+        if self._records is None:
+            with_subjects = self.schema.subject_column is not None
+            self._records = table.load(self.layout, self.ledger.plan, with_subjects=with_subjects)
+        return self._records
+
+    def forget_records(self) -> None:
+        """Drop the mapping of a table that is about to change, or has changed."""
+        self._records = None
+
+    def model(self) -> Model | None:
+        """The model in force, if there is one."""
+        digest = self.ledger.head.model
+        if digest is None:
+            return None
+        return models.load_model(self.layout, self.ledger.plan, self.ledger.releases, digest)
+
+    def run(
+        self, action: str, plan: Plan, pending: EditCounts, request_id: str | None, progress: Progress | None
+    ) -> tuple[Release, Event]:
+        """A curator's "learn" or "publish" from here on, by every process of the group."""
+        task = Task(
+            action=action,
+            held=self.ledger.plan,
+            plan=plan,
+            with_subjects=self.schema.subject_column is not None,
+            events=tuple(self.ledger.accountant.events),
+            model=self.model(),
+            pending=pending,
+            request_id=request_id,
+        )
+        return task.lead(self._group, self.records, progress)
+
+    @contextmanager
+    def changing(self, progress: Progress | None) -> Iterator[None]:
+        """Nothing new begins before what an earlier failure left unfinished is finished."""
+        if not self.settled:
+            self._settle(progress)
+        self.settled = False
+        yield
+        self.settled = True
+
+    def _settle(self, progress: Progress | None) -> None:
+        self.ledger, self._records = Ledger.read(self.layout.ledger), None
+        self.model()  # a ledger that names a model it does not have is not one to clean up after
+        change = journal.in_flight(self.layout)
+        recovery.catch_up(self.disk, self.layout, self.ledger)
+        recovery.sweep(self.disk, self.layout, self.ledger)
+        if change is not None and change.base == len(self.ledger.entries):
+            self.recovered = self.finish(change, progress)
+        elif change is not None:
+            journal.clear(self.disk, self.layout)
+
+    def finish(self, change: journal.Change, progress: Progress | None) -> Release:
+        """The rest of an accepted request. Every part can be repeated after a crash."""
+        with explained(self.layout.root, _WILL_FINISH):
+            self.forget_records()  # the mapping of the old content, before it changes
+            table.apply(self.disk, self.layout, change.edits)
+            pending = self.pending + change.edits.counts
+            release, failure = None, None
+            if change.publish and self.ledger.releases:
+                try:
+                    release = self.released(pending, change.request_id, progress)
+                except (StoreError, ProcessLost):
+                    raise
+                except NoisyGDDeleteError as error:
+                    failure = error  # whatever stands in the way, the rows are edited: say so in the ledger
+            if release is None:
+                release = answers.pending(self.ledger, pending, change.request_id)
+                self._append("edit", release, self.ledger.head.model)
+            self.catch_up()
+            journal.clear(self.disk, self.layout)
+        if failure is not None:
+            raise StoreError(
+                f"{self.layout.root}: the rows are edited and {pending.total} edits wait for a release, but none could be made: {failure}"
+            ) from failure
+        return release
+
+    def released(self, pending: EditCounts, request_id: str | None, progress: Progress | None) -> Release:
+        """Noisy-GD from the published model, and the ledger entry that puts its result in force or withholds it."""
+        release, event = self.run("publish", self.ledger.plan, pending, request_id, progress)
+        self.commit(release, event)
+        return release
+
+    def commit(self, release: Release, event: Event, plan: dict[str, Any] | None = None) -> None:
+        """Make the model durable, then switch to it: the ledger entry is what puts it in force."""
+        if release.model is None:
+            self._append("withheld", release, None)
+        else:
+            digest = models.write(self.disk, self.layout, release.model, release.release)
+            self._append(release.kind, release, digest, event=answers.plain(event.to_dict()), plan=plan)
+
+    def _append(self, kind: str, release: Release, model: str | None, **facts: Any) -> None:
+        waiting = NO_EDITS if "event" in facts else release.counts
+        entry = Entry(
+            kind=kind,
+            time=now(),
+            pending=waiting.total,
+            waiting=waiting.to_dict(),
+            model=model,
+            answer=answers.kept(release),
+            request_id=release.request_id,
+            **facts,
+        )
+        self.ledger = self.ledger.append(self.disk, entry)
+
+    def catch_up(self) -> None:
+        """What follows from the newest entry: old models removed, plan and slots as it says."""
+        recovery.sweep(self.disk, self.layout, self.ledger)
+        if self.ledger.head.plan is not None:
+            self.forget_records()
+            recovery.catch_up(self.disk, self.layout, self.ledger)

@@ -1,0 +1,111 @@
+"""Theorem 5.1: plans carry exactly the printed numbers."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete.bounds import theorem_5_1
+from tests.oracles.printed_theorem import theorem_5_1 as printed_theorem
+
+
+def random_settings(seed: int, count: int):
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        eps_dp = float(10 ** rng.uniform(-2, 1.5))
+        yield {
+            "q": float(1 + 10 ** rng.uniform(-1, 2)),
+            "eps_dp": eps_dp,
+            "eps_dd": float(eps_dp * 10 ** rng.uniform(-4, 0)),
+            "n": int(10 ** rng.uniform(1, 7)),
+            "features": int(rng.integers(1, 500)),
+            "lam": float(10 ** rng.uniform(-5, 1)),
+            "radius": float(10 ** rng.uniform(-1, 1)),
+            "r": int(rng.integers(1, 50)),
+            "kind": rng.choice(["logistic", "softmax", "pseudo-huber"]),
+        }
+
+
+def plan_and_printed(s):
+    R = s["radius"]
+    loss, L, beta, d = {
+        "logistic": (losses.Logistic(R), R, R**2 / 4, s["features"]),
+        "softmax": (losses.Softmax(R, 7), math.sqrt(2) * R, R**2 / 2, 7 * s["features"]),
+        "pseudo-huber": (losses.PseudoHuber(R, 0.5), 0.5 * R, R**2, s["features"]),
+    }[s["kind"]]
+    plan = make_plan(
+        loss,
+        records=s["n"],
+        features=s["features"],
+        regularization=s["lam"],
+        budget=Budget(order=s["q"], dp=s["eps_dp"], deletion=s["eps_dd"]),
+        batch=s["r"],
+    )
+    printed = printed_theorem(
+        q=s["q"], eps_dp=s["eps_dp"], eps_dd=s["eps_dd"], n=s["n"], d=d, lam=s["lam"], beta=beta, L=L, r=s["r"]
+    )
+    return plan, printed
+
+
+def near(value, exact):
+    return abs(mpmath.mpf(value) - exact) <= abs(exact) * mpmath.mpf("1e-12")
+
+
+def is_ceiling(steps: int, exact: mpmath.mpf) -> bool:
+    """steps = ceil(exact) clamped at 0, allowing float rounding of an almost-integer upward only."""
+    return steps == max(0, int(mpmath.ceil(exact))) or (steps - exact < 1 + 1e-9 and steps >= exact)
+
+
+def test_thousand_plans_equal_the_printed_formulas() -> None:
+    for setting in random_settings(seed=51, count=1000):
+        plan, printed = plan_and_printed(setting)
+        assert near(plan.step_size, printed.step_size)
+        assert near(plan.noise_variance, printed.noise_variance)
+        assert near(plan.init_variance, printed.init_variance)
+        assert is_ceiling(plan.learn_steps, printed.learn_steps)
+        assert is_ceiling(plan.delete_steps_for_deletion, printed.deletion_steps)
+        assert is_ceiling(plan.delete_steps_for_utility, printed.utility_steps)
+        assert plan.delete_steps == max(plan.delete_steps_for_deletion, plan.delete_steps_for_utility)
+
+
+@pytest.mark.parametrize("fault", ["L for 2L", "sigma/2", "n+1", "K-1"])
+def test_planted_faults_are_seen(fault: str) -> None:
+    setting = next(iter(random_settings(seed=52, count=1)))
+    plan, printed = plan_and_printed(setting)
+    variance = {
+        "L for 2L": plan.noise_variance / 4,
+        "sigma/2": plan.noise_variance / 4,
+        "n+1": plan.noise_variance * setting["n"] ** 2 / (setting["n"] + 1) ** 2,
+    }.get(fault)
+    if fault == "K-1":
+        assert not is_ceiling(plan.delete_steps_for_deletion - 1, printed.deletion_steps)
+    else:
+        assert not near(variance, printed.noise_variance)
+
+
+def test_the_adult_figures_of_the_design() -> None:
+    plan = make_plan(
+        losses.Logistic(1.0),
+        records=26_000,
+        features=108,
+        regularization=1e-3,
+        budget=Budget(order=10, dp=1.0, deletion=0.1),
+    )
+    assert (plan.learn_steps, plan.delete_steps_for_deletion, plan.delete_steps_for_utility) == (12_009, 2_312, 7_164)
+
+
+def test_rates_agree_with_their_limits() -> None:
+    facts = {"sensitivity": 2.0, "regularization": 0.01, "noise_variance": 0.3, "records": 50}
+    full = theorem_5_1.full_rate(**facts)
+    assert theorem_5_1.dp_rate(**facts, step_size=0.5, steps=math.inf) == full
+    assert theorem_5_1.dp_rate(**facts, step_size=0.5, steps=0) == 0
+    # few steps: the bound with convexity approaches G.7's, which never needs it
+    few = theorem_5_1.dp_rate(**facts, step_size=0.5, steps=1)
+    composed = theorem_5_1.composition_rate(sensitivity=2.0, noise_variance=0.3, records=50, step_size=0.5, steps=1)
+    assert few == pytest.approx(2 * composed, rel=2e-3)
+    deletion = theorem_5_1.deletion_rate(**facts, step_size=0.5, steps_with_record=math.inf, steps_without_record=400)
+    assert deletion == pytest.approx(full * math.exp(-0.5 * 0.01 * 400 / 2), rel=1e-12)

@@ -1,0 +1,161 @@
+"""Every bound at its ends: no cost reveals nothing, unbounded cost promises nothing, and the ends are met continuously."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import mpmath
+import pytest
+
+from noisygd_delete.bounds import (
+    conversion,
+    gaussian,
+    membership,
+    renyi,
+    rounding,
+    shifted_interpolation,
+    theorem_5_1,
+    theorem_5_2,
+    utility,
+)
+from noisygd_delete.bounds.rounding import LEAST_LOG
+from noisygd_delete.privacy.guarantee import Guarantee
+
+DELTA, ORDER = 1e-6, 10.0
+
+
+def test_no_cost_reveals_nothing() -> None:
+    assert gaussian.gdp_log_delta(mu=0, epsilon=0) == -math.inf
+    assert gaussian.gdp_epsilon(mu=0, delta=DELTA) == renyi.rate_epsilon(rate=0, delta=DELTA) == 0
+    assert renyi.rate_log_delta(rate=0, epsilon=0) == -math.inf
+    assert membership.renyi_advantage(order=ORDER, renyi=0) == membership.gdp_advantage(mu=0) == 0
+    assert membership.rate_tradeoff(rate=0, false_positive=0.3) == pytest.approx(0.7, rel=1e-15)
+    assert gaussian.gdp_delta(mu=0, epsilon=0) == 0
+
+
+def test_unbounded_cost_promises_nothing() -> None:
+    assert gaussian.gdp_log_delta(mu=math.inf, epsilon=5) == 0
+    assert gaussian.gdp_epsilon(mu=1e160, delta=DELTA) == math.inf
+    for way in (conversion.renyi_epsilon_mironov, conversion.renyi_epsilon, conversion.renyi_epsilon_optimal):
+        assert way(order=ORDER, renyi=math.inf, delta=DELTA) == math.inf
+    assert renyi.renyi_log_delta(order=ORDER, renyi=math.inf, epsilon=5) == 0
+    assert renyi.rate_epsilon(rate=math.inf, delta=DELTA) == math.inf
+    assert renyi.rate_log_delta(rate=math.inf, epsilon=5) == 0
+    assert membership.gdp_tradeoff(mu=math.inf, false_positive=0.3) == 0
+    assert membership.renyi_tradeoff(order=ORDER, renyi=math.inf, false_positive=0.3) == 0
+
+
+def test_delta_of_zero_and_of_one() -> None:
+    """δ = 1 is promised by anything; δ = 0 only by nothing at all."""
+    assert gaussian.gdp_epsilon(mu=3, delta=1) == renyi.rate_epsilon(rate=3, delta=1) == 0
+    assert gaussian.gdp_epsilon(mu=3, delta=0) == renyi.rate_epsilon(rate=3, delta=0) == math.inf
+
+
+@pytest.mark.parametrize(
+    "errors",
+    [
+        lambda alpha: membership.gdp_tradeoff(mu=1, false_positive=alpha),
+        lambda alpha: membership.renyi_tradeoff(order=ORDER, renyi=0.5, false_positive=alpha, both_directions=True),
+        lambda alpha: membership.rate_tradeoff(rate=0.1, false_positive=alpha),
+    ],
+)
+def test_a_test_that_never_or_always_accuses(errors) -> None:
+    assert errors(0.0) == 1
+    assert errors(1.0) == 0
+    between = [errors(alpha) for alpha in (0.0, 1e-12, 0.1, 0.5, 0.9, 1 - 1e-12)]
+    assert between == sorted(between, reverse=True)
+    assert between[1] > 0.99
+
+
+def test_a_renyi_bound_in_one_direction_allows_a_test_that_never_errs() -> None:
+    """P always shows "a", Q shows "a" with probability p: D_q(P‖Q) = −log p for every q, and "not a" accuses Q for sure."""
+    for p in (0.9, 0.5, 1e-3):
+        assert membership.renyi_tradeoff(order=ORDER, renyi=-math.log(p), false_positive=0) == pytest.approx(
+            p, rel=1e-9
+        )
+        assert membership.renyi_tradeoff(order=ORDER, renyi=-math.log(p), false_positive=0) <= p
+        assert Guarantee("dp", "replace", points=((ORDER, -math.log(p)),)).tradeoff(0.0) <= p
+    assert membership.gdp_tradeoff(mu=math.inf, false_positive=0) == 0
+    assert membership.renyi_tradeoff(order=ORDER, renyi=math.inf, false_positive=0, both_directions=True) == 0
+
+
+def gdp_log_delta_by_mpmath(mu: float, epsilon: float) -> mpmath.mpf:
+    with mpmath.workdps(400):
+        a, b = mpmath.mpf(epsilon) / mu - mpmath.mpf(mu) / 2, mpmath.mpf(epsilon) / mu + mpmath.mpf(mu) / 2
+        tail = lambda x: mpmath.erfc(x / mpmath.sqrt(2)) / 2  # noqa: E731
+        return mpmath.log(tail(a) - mpmath.exp(epsilon) * tail(b))
+
+
+@pytest.mark.parametrize(("mu", "epsilon"), [(1e-7, 0.5), (1e-3, 3e3), (2.0, 5e6), (6.0, 1.0)])
+def test_far_tails_of_gaussian_dp_stay_above_the_truth(mu: float, epsilon: float) -> None:
+    """δ far below any double, and δ near 1: log δ is never below the truth and close to it."""
+    with mpmath.workdps(30):
+        a = mpmath.mpf(epsilon) / mu - mpmath.mpf(mu) / 2
+        if a > 1e5:  # asymptotically φ(a)(m(a) − m(b)), with 1/t − 1/t³ ≤ m(t) ≤ 1/t
+            b = a + mu
+            low = 1 / a - 1 / a**3 - 1 / b
+            truth = -(a**2) / 2 - mpmath.log(mpmath.sqrt(2 * mpmath.pi)) + mpmath.log(max(low, mpmath.mpf(10) ** -300))
+        else:
+            truth = gdp_log_delta_by_mpmath(mu, epsilon)
+        bound = gaussian.gdp_log_delta(mu=mu, epsilon=epsilon)
+        assert bound >= truth
+        assert bound <= truth + abs(truth) * 1e-9 + 1e-6
+    assert gaussian.gdp_log_delta(mu=1e-150, epsilon=1e10) == LEAST_LOG
+
+
+def test_the_least_epsilon_is_found_where_the_first_guess_is_too_small() -> None:
+    for mu, delta in itertools.product((1e-3, 0.5, 30.0), (1e-300, 1e-6, 0.4)):
+        epsilon = gaussian.gdp_epsilon(mu=mu, delta=delta)
+        assert gaussian.gdp_log_delta(mu=mu, epsilon=epsilon) <= math.log(delta) * (1 - 1e-12)
+        if epsilon > 1e-9:
+            assert gaussian.gdp_log_delta(mu=mu, epsilon=epsilon * (1 - 1e-9)) > math.log(delta)
+
+
+def test_a_small_order_and_a_large_delta() -> None:
+    """δq ≥ 1 has a conversion of its own: ε_q + log(1 − δ), never above the general one."""
+    for delta in (0.3, 0.6, 0.999):
+        small = renyi.renyi_epsilon_optimal(order=4.0, renyi=2.0, delta=delta)
+        assert small <= renyi.renyi_epsilon(order=4.0, renyi=2.0, delta=delta)
+        assert small <= max(0.0, 2.0 + math.log1p(-delta)) * (1 + 1e-12)
+
+
+def test_searches_end_where_floats_end() -> None:
+    assert rounding.first_safe(lambda x: x > 1, 1.0, math.nextafter(1.0, 2)) == math.nextafter(1.0, 2)
+    found = rounding.first_safe(lambda x: x >= 0.7, 1e-300, 1e300)
+    assert 0.7 <= found <= 0.7 * (1 + 2e-15)
+
+
+def test_the_printed_excess_risk() -> None:
+    """Theorem 5.1 (3), by hand: κ = (λ+β)/λ = 6, so 10·6·5·4/(0.1·0.01·10⁴) with q/ε = 1/0.01."""
+    got = theorem_5_1.excess_risk(rate=0.01, lipschitz=2, regularization=0.1, smoothness=0.5, records=100, dimension=5)
+    assert got == pytest.approx(10 * 6 * 5 * 4 / (0.1 * 0.01 * 1e4), rel=1e-14)
+
+
+def test_no_steps_are_needed_where_nothing_is_to_be_forgotten_or_travelled() -> None:
+    chain = {"step_size": 0.5, "strong_convexity": 0.4}
+    assert shifted_interpolation.deletion_steps(gdp_before=0.5, gdp_after=0.5, **chain) == 0
+    assert shifted_interpolation.deletion_steps(gdp_before=0.5, gdp_after=0.5 * (1 - 1e-15), **chain) == 1
+    assert shifted_interpolation.steps_to_distance(distance_before=1.0, tolerance=0.1, stationary=1.0, **chain) == 0
+    assert utility.steps_to_distance(before=1.0, after=1.0, **chain) == 0
+    assert shifted_interpolation.distance_after(distance_before=4.0, move=1.0, steps=0, stationary=1.0, **chain) == 9.0
+    for before, after in ((3.0, 1.0), (1e9, 1e-9)):
+        steps = shifted_interpolation.deletion_steps(gdp_before=before, gdp_after=after, **chain)
+        assert 0.8**steps * before <= after * (1 + 1e-12) < 0.8 ** (steps - 1) * before
+
+
+def test_a_search_that_runs_out_of_rounds_still_answers_safely() -> None:
+    """From 0 the bisection is arithmetic: 200 halvings of 1e300 do not reach 0.7, and what is returned was checked."""
+    assert rounding.first_safe(lambda x: x >= 0.7, 0.0, 1e300) >= 0.7
+
+
+def test_a_pair_that_is_one_point_bounds_nothing() -> None:
+    assert renyi._pair_epsilon(4.0, math.log(0.3), 0.3) == math.inf
+
+
+@pytest.mark.parametrize(("per_step", "rate"), [(0.43952266841451854, 228.99131024396414), (0.1, 0.3), (0.1, 0.7)])
+def test_the_horizon_of_composition_is_never_a_step_too_long(per_step: float, rate: float) -> None:
+    """Division rounds to a whole number of steps that the rate, by the last bit, does not cover."""
+    facts = {"sensitivity": 2.0, "noise_variance": 1.0, "records": 1, "step_size": per_step}
+    steps = theorem_5_2.composition_horizon(rate=rate, **facts)
+    assert steps * per_step <= rate < (steps + 2) * per_step

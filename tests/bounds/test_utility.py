@@ -1,0 +1,131 @@
+"""The utility bound against chains on quadratics, whose law is Gaussian, and against a simulated logistic model."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from noisygd_delete.bounds import shifted_interpolation, utility
+
+
+def quadratic_risk(curvatures, start, *, step_size, noise_variance, steps):
+    """E f − f* after K steps on f = Σ h θ²/2 from a point, coordinate by coordinate."""
+    shrink = 1 - step_size * curvatures
+    mean, variance = start * shrink**steps, np.zeros_like(curvatures)
+    for _ in range(steps):
+        variance = shrink**2 * variance + 2 * step_size * noise_variance
+    return float(np.sum(curvatures * (mean**2 + variance)) / 2)
+
+
+def stationary_law(curvatures, *, step_size, noise_variance):
+    """Variance per coordinate: σ²/(h(1 − ηh/2))."""
+    return noise_variance / (curvatures * (1 - step_size * curvatures / 2))
+
+
+SPECTRA = [
+    np.array([0.5]),
+    np.array([0.01, 1.0]),
+    np.full(6, 0.3),
+    np.geomspace(1e-3, 1, 20),
+    np.concatenate([[0.05], np.full(30, 2.0)]),
+]
+
+
+def bound_of(curvatures, share, sigma2):
+    low, high = curvatures.min(), curvatures.max()
+    facts = {"step_size": share * 2 / (low + high), "objective_smoothness": high}
+    product = utility.stationary_product(dimension=len(curvatures), noise_variance=sigma2, **facts)
+    stationary = utility.stationary_excess(
+        dimension=len(curvatures), noise_variance=sigma2, strong_convexity=low, **facts
+    )
+    return facts["step_size"], product, stationary
+
+
+@pytest.mark.parametrize("curvatures", SPECTRA, ids=lambda h: f"{len(h)}d")
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+def test_stationary_excess_covers_every_quadratic_within_a_small_factor(curvatures, share):
+    eta, product, stationary = bound_of(curvatures, share, 0.7)
+    variance = stationary_law(curvatures, step_size=eta, noise_variance=0.7)
+    truth = float(np.sum(curvatures * variance) / 2)
+    assert truth <= stationary * (1 + 1e-12)
+    assert float(np.sum(curvatures**2 * variance)) <= curvatures.max() * product * (1 + 1e-12)
+    if share <= 0.5:
+        assert stationary <= 4.1 * truth  # not vacuous
+
+
+@pytest.mark.parametrize("curvatures", SPECTRA, ids=lambda h: f"{len(h)}d")
+@pytest.mark.parametrize("steps", [1, 4, 40])
+def test_excess_at_a_distance_covers_a_chain_from_afar(curvatures, steps):
+    eta, product, stationary = bound_of(curvatures, 0.7, 0.05)
+    start = np.linspace(-2, 3, len(curvatures))
+    variance = stationary_law(curvatures, step_size=eta, noise_variance=0.05)
+    far = math.sqrt(float(np.sum(start**2 + variance)))  # W₂ from a point to the stationary law
+    distance = (1 - eta * curvatures.min()) ** steps * far
+    bound = utility.excess_at_distance(
+        stationary=stationary, product=product, distance=distance, objective_smoothness=float(curvatures.max())
+    )
+    assert quadratic_risk(curvatures, start, step_size=eta, noise_variance=0.05, steps=steps) <= bound
+
+
+def test_a_planted_fault_in_the_stationary_bound_is_caught(monkeypatch):
+    right = utility.stationary_product
+    monkeypatch.setattr(
+        utility, "stationary_product", lambda **given: right(**{**given, "step_size": given["step_size"] / 2})
+    )
+    with pytest.raises(AssertionError):
+        test_stationary_excess_covers_every_quadratic_within_a_small_factor(SPECTRA[4], 0.9)
+
+
+def test_largest_distance_is_the_inverse_and_steps_reach_it():
+    facts = {"stationary": 0.3, "product": 0.4, "objective_smoothness": 2.0}
+    for target in (0.3000001, 0.31, 1.0, 50.0):
+        distance = utility.largest_distance(target=target, **facts)
+        assert utility.excess_at_distance(distance=distance, **facts) == pytest.approx(target, rel=1e-9)
+        assert utility.excess_at_distance(distance=distance, **facts) <= target
+        steps = utility.steps_to_distance(before=9.0, after=distance, step_size=0.2, strong_convexity=0.1)
+        assert 0.98**steps * 9 <= distance
+        assert steps == 0 or 0.98 ** (steps - 1) * 9 > distance
+    assert utility.largest_distance(target=0.3, **facts) == 0.0
+
+
+def test_a_logistic_model_keeps_the_promise_after_an_edit():
+    """4,000 chains through a learn and a request that replaces three records; the minimiser by Newton's method."""
+    rng = np.random.default_rng(7)
+    n, d, lam, sigma2 = 40, 3, 0.1, 0.002
+    rows = rng.normal(size=(n, d))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    labels = np.sign(rows[:, 0] + 0.3 * rng.normal(size=n))
+    edited_rows, edited_labels = rows.copy(), labels.copy()
+    edited_rows[:3], edited_labels[:3] = -rows[:3], labels[:3]
+    low, high = lam, lam + 0.25
+    eta = 1.2 / (low + high)
+
+    def gradient(theta, x, y):
+        weights = -y / (1 + np.exp(y * (theta @ x.T)))
+        return weights @ x / n + lam * theta
+
+    def risk(theta, x, y):
+        return np.log1p(np.exp(-y * (theta @ x.T))).mean(-1) + lam / 2 * (theta**2).sum(-1)
+
+    best = np.zeros(d)
+    for _ in range(4000):
+        best = best - gradient(best, edited_rows, edited_labels) / high
+    theta = np.zeros((4000, d))
+    for _ in range(150):
+        theta = theta - eta * gradient(theta, rows, labels) + math.sqrt(2 * eta * sigma2) * rng.normal(size=theta.shape)
+    steps = 5
+    for _ in range(steps):
+        theta = theta - eta * gradient(theta, edited_rows, edited_labels)
+        theta += math.sqrt(2 * eta * sigma2) * rng.normal(size=theta.shape)
+    measured = float(risk(theta, edited_rows, edited_labels).mean() - risk(best, edited_rows, edited_labels))
+    facts = {"step_size": eta, "objective_smoothness": high}
+    product = utility.stationary_product(dimension=d, noise_variance=sigma2, **facts)
+    stationary = utility.stationary_excess(dimension=d, noise_variance=sigma2, strong_convexity=low, **facts)
+    moved = shifted_interpolation.minimiser_move(lipschitz=1.0, strong_convexity=low, records=n, batch=3)
+    bound = utility.excess_at_distance(
+        stationary=stationary, product=product, distance=(1 - eta * low) ** steps * moved, objective_smoothness=high
+    )
+    assert measured <= bound
+    assert stationary <= 10 * measured
