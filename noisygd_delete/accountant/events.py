@@ -42,6 +42,10 @@ class Event:
         if self.counts.total > self.edits:
             raise InvalidParameter(f"edits={self.edits} is less than the sum of its kinds: {self.counts.text()}")
         object.__setattr__(self, "counts", self.counts.among(self.edits))
+        if self.mechanism.start == "minimiser" and not self.steps:
+            raise InvalidParameter(
+                "steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"
+            )
         if (self.kind == "extractor") != isinstance(self.mechanism, Extractor):
             raise InvalidParameter(
                 f"kind={self.kind!r} does not go with the facts of a {type(self.mechanism).__name__}; an extractor is "

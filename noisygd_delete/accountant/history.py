@@ -19,6 +19,7 @@ from typing import Self
 from ..errors import InvalidParameter, NotLearned, count
 from ..methods.base import Mechanism
 from ..methods.plan import Plan
+from ..methods.sampled_gaussian import Extractor
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from .events import Event
 from .intervals import Stretch, alone, compose, erased_by, stretches
@@ -64,6 +65,11 @@ class History:
         return ahead
 
     def _check_next(self, event: Event) -> None:
+        beside = [past.mechanism for past in self._events[-1:]] + ([] if self.plan is None else [self.plan.mechanism])
+        near = (_smoothness(facts) for facts in (event.mechanism, *beside) if facts == event.mechanism)
+        stated = {smoothness for smoothness in near if smoothness is not None}
+        if len(stated) > 1:
+            raise InvalidParameter(f"runs that share every other fact state different smoothness: {sorted(stated)}")
         if event.kind != "unlearn":
             return
         if not self._events:
@@ -284,6 +290,10 @@ def _dearest(before: list[tuple[Guarantee, int]], number: int, like: Guarantee) 
         proven=like.proven and all(part.proven for part, _ in before),
         slack=max((part.slack for part, _ in before), default=like.slack),
     )
+
+
+def _smoothness(facts: Mechanism | Extractor) -> float | None:
+    return facts.objective_smoothness if isinstance(facts, Mechanism) else None
 
 
 def _near_gibbs(event: Event) -> bool:

@@ -11,7 +11,8 @@ has, by smoothness, E‖∇f‖² ≤ MG and Cauchy–Schwarz,
     E f − f* ≤ stationary + D √(MG) + (M/2) D²
 
 Editing r rows moves the stationary law by at most s_r = 2Lr/(mn) (each step drives the chains apart by at most 2Lrη/n),
-and K steps shrink the distance by c^K.
+and K steps shrink the distance by c^K. So requests, however many, keep D below its fixed point c^K s_r/(1 − c^K), or what
+the learn left of it; in the same way V = E‖θ − θ*‖² below the fixed point of V = c^{2K}(√V + s_r)² + (1 − c^{2K})V_∞.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def stationary_excess(
 def excess_at_distance(*, stationary: float, product: float, distance: float, objective_smoothness: float) -> float:
     """E f − f* at W₂-distance D from the stationary law."""
     slope = math.sqrt(objective_smoothness * product)
-    return stationary + distance * slope + objective_smoothness / 2 * distance**2
+    return stationary + distance * slope + objective_smoothness / 2 * distance * distance
 
 
 def largest_distance(*, target: float, stationary: float, product: float, objective_smoothness: float) -> float:
@@ -57,6 +58,89 @@ def largest_distance(*, target: float, stationary: float, product: float, object
         return 0.0
     slope, room = math.sqrt(objective_smoothness * product), target - stationary
     return 2 * room / (slope + math.sqrt(slope**2 + 2 * objective_smoothness * room)) * (1 - 1e-12)
+
+
+def settled_distance(*, steps: float, move: float, step_size: float, strong_convexity: float) -> float:
+    """The D that requests of K steps lead to, c^K s_r/(1 − c^K); infinite where no step shrinks what edits add."""
+    kept, forgotten = _contraction(steps, step_size, strong_convexity)
+    return kept * move / forgotten if forgotten else math.inf if move else 0.0
+
+
+def settled_square(*, steps: float, move: float, step_size: float, strong_convexity: float, stationary: float) -> float:
+    """The V that requests of K steps lead to: √V = (c^{2K} s_r + √(c^{2K} s_r² + (1 − c^{2K})² V_∞))/(1 − c^{2K})."""
+    kept, forgotten = _contraction(2 * steps, step_size, strong_convexity)
+    if not forgotten:
+        return math.inf if move else 0.0
+    root = (kept * move + math.sqrt(kept * move**2 + forgotten**2 * stationary)) / forgotten
+    return root * root
+
+
+def released_excess(
+    *,
+    start: float,
+    learn_steps: float,
+    delete_steps: float,
+    move: float,
+    dimension: float,
+    noise_variance: float,
+    step_size: float,
+    strong_convexity: float,
+    objective_smoothness: float,
+) -> float:
+    """E f − f* of the learned model, and of every one after requests that move the minimiser by at most `move` each.
+
+    `start` is E‖θ_0 − θ*‖². The smaller of (M/2)V and the bound at W₂-distance D, each from its own recursion.
+    """
+    chain = {"step_size": step_size, "strong_convexity": strong_convexity}
+    settled = dimension * noise_variance / (strong_convexity * (1 - step_size * strong_convexity / 2))  # V_∞
+    kept, forgotten = _contraction(2 * learn_steps, **chain)
+    square = max(
+        kept * start + forgotten * settled,
+        settled_square(steps=delete_steps, move=move, stationary=settled, **chain),
+    )
+    distance = max(
+        math.sqrt(kept) * (math.sqrt(start) + math.sqrt(settled)),
+        settled_distance(steps=delete_steps, move=move, **chain),
+    )
+    return excess_of(
+        square=square,
+        distance=distance,
+        dimension=dimension,
+        noise_variance=noise_variance,
+        objective_smoothness=objective_smoothness,
+        **chain,
+    )
+
+
+def excess_of(
+    *,
+    square: float,
+    distance: float,
+    dimension: float,
+    noise_variance: float,
+    step_size: float,
+    strong_convexity: float,
+    objective_smoothness: float,
+) -> float:
+    """E f − f* of a model with E‖θ − θ*‖² ≤ `square` at W₂-distance at most `distance` from the stationary law."""
+    noise = {"dimension": dimension, "noise_variance": noise_variance, "step_size": step_size}
+    product = stationary_product(**noise, objective_smoothness=objective_smoothness)
+    stationary = stationary_excess(
+        **noise, strong_convexity=strong_convexity, objective_smoothness=objective_smoothness
+    )
+    return min(
+        objective_smoothness / 2 * square,
+        excess_at_distance(
+            stationary=stationary, product=product, distance=distance, objective_smoothness=objective_smoothness
+        ),
+    )
+
+
+def _contraction(steps: float, step_size: float, strong_convexity: float) -> tuple[float, float]:
+    """(c^K, 1 − c^K), c = 1 − ηm, without cancellation."""
+    decrease = step_size * strong_convexity
+    exponent = steps * math.log1p(-decrease) if decrease < 1 and steps else -math.inf if steps else 0.0
+    return math.exp(exponent), -math.expm1(exponent)
 
 
 def steps_to_distance(*, before: float, after: float, step_size: float, strong_convexity: float) -> int:

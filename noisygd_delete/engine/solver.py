@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
-from ..errors import AssumptionViolated
+from ..errors import AssumptionViolated, InvalidParameter
 from .objective_float64 import PreciseObjective
 
 Vector = NDArray[np.float64]
@@ -30,6 +30,7 @@ Vector = NDArray[np.float64]
 _MEMORY = 20  # pairs that L-BFGS keeps
 _SAMPLE = 10  # rows per feature in the sample that whitens
 _WORTH = 4  # the most gradient passes that whitening may cost
+_COUNTED = 20_000  # steps that are counted one by one
 
 
 @dataclass(frozen=True)
@@ -169,15 +170,28 @@ def _condition(strong_convexity: float, objective_smoothness: float) -> float:
 
 
 def proven_steps(*, distance: float, tolerance: float, strong_convexity: float, objective_smoothness: float) -> int:
-    """Least N after which ITEM from within `distance` of the minimiser has ‖∇‖ ≤ M‖z_N − θ*‖ ≤ tolerance/2.
+    """N after which ITEM from within `distance` of the minimiser has ‖∇‖ ≤ M‖z_N − θ*‖ ≤ tolerance/2.
 
-    The other half of the tolerance is for rounding.
+    The other half of the tolerance is for rounding. The least N where that is below `_COUNTED`; beyond, one that a closed
+    form proves: A_{k+1} ≥ (√A_k + 1)² and A_{k+1} ≥ A_k/(1 − √q)² (drop terms of the recursion), so A_k ≥ j²/(1 − √q)^{2(k−j)}
+    for every j ≤ k, best at j = 1/log(1/(1 − √q)).
+
+    Raises:
+        InvalidParameter: no float holds the count.
     """
     q = _condition(strong_convexity, objective_smoothness)
-    for steps, (reached, _) in enumerate(_growth(q)):
-        if objective_smoothness * distance / math.sqrt(1 + q * reached) <= tolerance / 2:
-            return steps
-    raise AssertionError
+    wanted = 2 * objective_smoothness * (distance / tolerance)  # √(1 + q A_N)
+    root = wanted / math.sqrt(q)
+    rate = -math.log1p(-math.sqrt(q))
+    at_most = root if root <= 1 / rate else 1 / rate + (math.log(root) + math.log(rate)) / rate
+    if not at_most < 2.0**53:
+        raise InvalidParameter(
+            f"a solver would need more than 2⁵³ passes to reach gradient norm {tolerance:.3g} at condition number {1 / q:.3g}; raise "
+            "the regularization λ"
+        )
+    if at_most > _COUNTED:
+        return math.ceil(at_most * (1 + 1e-9)) + 1
+    return next(steps for steps, (reached, _) in enumerate(_growth(q)) if wanted <= math.sqrt(1 + q * reached))
 
 
 def _accelerated(

@@ -8,16 +8,17 @@ to guarantees.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..bounds import shifted_interpolation, theorem_5_1
 from ..bounds.gibbs import Gibbs
 from ..errors import InvalidParameter, choice, count, non_negative, positive
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS, NON_ADAPTIVE, Guarantee
 
 CERTIFICATES = ("theorem", "sharp", "composition")
 STARTS = ("published", "minimiser")
+WORLDS = (*ADJACENCIES, *DELETION_NOTIONS)
 
 _SOURCES = {
     "theorem": "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)",
@@ -48,6 +49,7 @@ class Mechanism:
     warm                whether the solver of a request starts from the published model (else from 0)
     gibbs               facts of Theorem 5.2: a non-convex loss. Once an earlier model was observed only the composition of
                         steps is certified; `forgotten` speaks of models whose past was not
+    objective_smoothness  M of the objective (None in ledgers from before it was kept): what bounds η
     """
 
     certificate: str
@@ -63,6 +65,7 @@ class Mechanism:
     gradient_tolerance: float = 0.0
     warm: bool = False
     gibbs: Gibbs | None = None
+    objective_smoothness: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         choice("certificate", self.certificate, CERTIFICATES)
@@ -72,15 +75,30 @@ class Mechanism:
         for name in ("step_size", "noise_variance", "strong_convexity", "lipschitz"):
             positive(name, getattr(self, name))
         if self.certificate != "composition" and self.gibbs is None:
-            positive("1 − ηm/2", 1 - self.step_size * self.strong_convexity / 2)
+            self._check_contraction()
         non_negative("slack", self.slack)
         non_negative("gradient_tolerance", self.gradient_tolerance)
         if self.start == "minimiser" and self.certificate != "sharp":
             raise InvalidParameter("start='minimiser' needs certificate='sharp': no other theorem covers it")
 
+    def _check_contraction(self) -> None:
+        """The convex theorems need a step that contracts: η ≤ 2/(m+M) (Lemma G.12), η < 1/M under Theorem 5.1. M ≥ m."""
+        least = self.strong_convexity if self.objective_smoothness is None else self.objective_smoothness
+        positive("objective_smoothness", least)
+        limit = 1 / least
+        if self.certificate == "sharp":
+            limit = shifted_interpolation.largest_step_size(
+                strong_convexity=self.strong_convexity, objective_smoothness=least
+            )
+        if not self.step_size <= limit * (1 + 1e-12):
+            raise InvalidParameter(
+                f"step_size={self.step_size:g} must be at most {limit:g}: beyond it a step may carry two models apart, and no bound "
+                f"of certificate={self.certificate!r} holds"
+            )
+
     def sensitivity(self, adjacency: str) -> float:
         """Δ between the two worlds: 2L for x or x′ (replace, pairwise), L against the null record, times rows per subject."""
-        worlds = 2 if adjacency in ("replace", "pairwise") else 1
+        worlds = 2 if choice("adjacency", adjacency, WORLDS) in ("replace", "pairwise") else 1
         return worlds * self.lipschitz * self.rows_per_subject
 
     def interval(self, about: str, adjacency: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:

@@ -102,7 +102,7 @@ def _ask(problem: Problem, order: float) -> schedules.Problem | None:
         dp=dp,
         deletion=min(deletion, dp),
         range=constants.range,
-        sensitivity=problem.mechanism(step_size=1.0, noise_variance=1.0).sensitivity(problem.adjacency),
+        sensitivity=problem.mechanism(step_size=1.0, noise_variance=1.0, order=order).sensitivity(problem.adjacency),
         smoothness=constants.curvature,
         regularization=problem.regularization,
         dimension=problem.dimension,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
-from ..bounds import shifted_interpolation, theorem_5_2
+from ..bounds import shifted_interpolation, theorem_5_1, theorem_5_2, utility
+from ..bounds.gibbs import Gibbs
 from ..errors import InvalidParameter, count, non_negative
 from ..losses.base import Loss
 from ..privacy.budget import Budget
@@ -44,6 +46,12 @@ class Plan:
     delete_solver_passes: int = 0
     order: float | None = None
     horizon: int | None = None
+
+    def __post_init__(self) -> None:
+        facts = self.mechanism  # refuses what no theorem covers, a step size that expands for one
+        if facts.start == "minimiser":
+            count("learn_steps", self.learn_steps)
+            count("delete_steps", self.delete_steps)
 
     @property
     def delete_steps(self) -> int:
@@ -87,7 +95,7 @@ class Plan:
         """Shape of the weights inside the engine: (outputs, features) but for torch modules."""
         return self.loss.shape(self.features)
 
-    @property
+    @cached_property
     def mechanism(self) -> Mechanism:
         return self.problem.mechanism(
             step_size=self.step_size,
@@ -156,39 +164,74 @@ class Plan:
 
     @property
     def excess_risk(self) -> float:
-        """Bound on E[L_D(θ)] − min L_D of the released model, (M/2)V_∞ up to the utility tolerance; nats per record.
+        """Bound on E[L_D(θ)] − min L_D of every released model, for the steps of this plan; in the unit of the loss.
 
-        (162) under Theorem 5.2; infinite under composition, which promises nothing about accuracy.
+        After the learn and any number of requests of at most `batch` edits: from the contraction towards the minimiser and,
+        where its conditions (17) hold, Theorem 5.1 (3); (162) under Theorem 5.2. Infinite under composition, which promises
+        nothing about accuracy.
         """
         if self.horizon is not None:
             return math.inf
-        gibbs = self.mechanism.gibbs
-        if gibbs is not None:
-            barrier = theorem_5_2.log_barrier if gibbs.form == "sharper" else theorem_5_2.log_barrier_printed
-            return theorem_5_2.excess_risk(
-                log_barrier=barrier(range=gibbs.range, noise_variance=self.noise_variance),
-                range=gibbs.range,
-                noise_variance=self.noise_variance,
-                lipschitz=self.loss.constants.lipschitz,
-                smoothness=gibbs.smoothness,
-                regularization=self.regularization,
-                dimension=self.dimension,
-                deletion=self.deletion.renyi(gibbs.order),
-            )
+        if self.mechanism.gibbs is not None:
+            return self._gibbs_risk(self.mechanism.gibbs)
+        chain = {"step_size": self.step_size, "strong_convexity": self.problem.strong_convexity}
+        smoothness = self.problem.objective_smoothness
         if self.problem.start == "minimiser":
+            solved = (self.gradient_tolerance / self.problem.strong_convexity) ** 2
             distance = shifted_interpolation.distance_after(
-                distance_before=(self.gradient_tolerance / self.problem.strong_convexity) ** 2,
-                move=0.0,
-                steps=self.learn_steps,
-                step_size=self.step_size,
-                strong_convexity=self.problem.strong_convexity,
-                stationary=self.stationary_distance,
+                distance_before=solved, move=0.0, steps=self.learn_steps, stationary=self.stationary_distance, **chain
             )
-        else:
-            distance = self.stationary_distance * (1 + self.problem.utility_tolerance)
-        return shifted_interpolation.excess_risk(
-            distance=distance,
-            objective_smoothness=self.problem.objective_smoothness,
+            return shifted_interpolation.excess_risk(distance=distance, objective_smoothness=smoothness)
+        constants = self.loss.constants
+        bound = utility.released_excess(
+            # ρ has mean 0, and ‖θ*‖ ≤ L/λ
+            start=self.dimension * self.init_variance + (constants.lipschitz / self.regularization) ** 2,
+            learn_steps=self.learn_steps,
+            delete_steps=self.delete_steps,
+            move=shifted_interpolation.minimiser_move(
+                lipschitz=constants.lipschitz,
+                strong_convexity=self.problem.strong_convexity,
+                records=self.records,
+                batch=self.problem.batch,
+            ),
+            dimension=self.dimension,
+            noise_variance=self.noise_variance,
+            objective_smoothness=smoothness,
+            **chain,
+        )
+        return min(bound, self._printed_risk()) if self.certificate == "theorem" else bound
+
+    def _printed_risk(self) -> float:
+        """Theorem 5.1 (3), where η is the printed one and both conditions of (17) hold; else infinite."""
+        constants, sizes = self.loss.constants, {"regularization": self.regularization, "dimension": self.dimension}
+        rate = theorem_5_1.full_rate(
+            sensitivity=2 * constants.lipschitz,
+            regularization=self.regularization,
+            noise_variance=self.noise_variance,
+            records=self.records,
+        )
+        facts = {"rate": rate, "smoothness": constants.smoothness, **sizes}
+        printed = theorem_5_1.step_size(regularization=self.regularization, smoothness=constants.smoothness)
+        learned = self.learn_steps >= theorem_5_1.learn_steps_for_utility(records=self.records, **facts)
+        kept = self.delete_steps >= theorem_5_1.delete_steps_for_utility(batch=self.problem.batch, **facts)
+        if not (self.step_size == printed and learned and kept):
+            return math.inf
+        return theorem_5_1.excess_risk(lipschitz=constants.lipschitz, records=self.records, **facts)
+
+    def _gibbs_risk(self, gibbs: Gibbs) -> float:
+        """(162) at the closeness of the learned model, or of one after requests if that is worse."""
+        barrier = theorem_5_2.log_barrier if gibbs.form == "sharper" else theorem_5_2.log_barrier_printed
+        learned = self.mechanism.forgotten([(self.learn_steps, 0)])
+        assert learned is not None
+        return theorem_5_2.excess_risk(
+            log_barrier=barrier(range=gibbs.range, noise_variance=self.noise_variance),
+            range=gibbs.range,
+            noise_variance=self.noise_variance,
+            lipschitz=self.loss.constants.lipschitz,
+            smoothness=gibbs.smoothness,
+            regularization=self.regularization,
+            dimension=self.dimension,
+            deletion=max(learned.renyi(gibbs.order), self.deletion.renyi(gibbs.order)),
         )
 
     @property

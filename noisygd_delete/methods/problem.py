@@ -44,6 +44,7 @@ class Problem:
     delete_steps: int | None = None
     requests_per_learn: int = 20
     fresh_learn: str = "demand"
+    excess_risk: float | None = None
 
     @property
     def dimension(self) -> int:
@@ -90,6 +91,7 @@ class Problem:
             start=self.start,
             gradient_tolerance=gradient_tolerance,
             warm=self.start == "minimiser" and self.solver == "warm",
+            objective_smoothness=self.objective_smoothness,
         )
 
     def _gibbs(self, order: float) -> Gibbs:

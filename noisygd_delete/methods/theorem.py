@@ -51,7 +51,7 @@ def plan_theorem(problem: Problem) -> Plan:
             learn_steps=theorem_5_1.learn_steps_for_utility(rate=replace_one_row, records=problem.records, **sizes),
             delete_steps_for_deletion=max(
                 theorem_5_1.deletion_steps(dp=released, deletion=deletion_rate, regularization=lam, step_size=eta),
-                problem.budget.least_delete_steps,
+                1,  # the same weights again have forgotten nothing
             ),
             delete_steps_for_utility=(
                 theorem_5_1.delete_steps_for_utility(rate=replace_one_row, batch=problem.batch, **sizes)

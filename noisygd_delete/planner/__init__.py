@@ -11,14 +11,16 @@ from ..methods.minimiser import plan_minimiser
 from ..methods.near_gibbs import plan_near_gibbs
 from ..methods.plan import Plan
 from ..methods.problem import SOLVERS, Problem
-from ..methods.sharp import plan_sharp
+from ..methods.sharp import plan_sharp, reaching
 from ..methods.theorem import plan_theorem
 from ..privacy.budget import Budget
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
 from .cheapest import cheapest_plan
+from .feasibility import runnable
 
 __all__ = ["cheapest_plan", "make_plan"]
 
+_LEAST_REGULARIZATION = 1e-100
 _PLANNERS = {"theorem": plan_theorem, "sharp": plan_sharp, "composition": plan_composition}
 
 
@@ -48,6 +50,7 @@ def make_plan(
     delete_steps: int | None = None,
     requests_per_learn: int = 20,
     fresh_learn: str = "demand",
+    excess_risk: float | None = None,
 ) -> Plan:
     """The least noise and the fewest steps whose guarantees lie within the budget.
 
@@ -76,6 +79,8 @@ def make_plan(
         gradient_tolerance: γ of the solver; None takes a hundredth of what one record can do.
         learn_steps, delete_steps, requests_per_learn, fresh_learn: under composition only: K_A, K_Ā, the requests served
             before a fresh learn is due, and whether it is run then ("automatic") or asked for ("demand").
+        excess_risk: under sharp, in place of `utility_tolerance`: take enough steps that the excess risk of every release
+            is at most this (`cheapest_plan` also chooses η and σ² for it).
 
     Raises:
         InvalidParameter, AssumptionViolated: with the value, its range and what to do.
@@ -116,25 +121,48 @@ def make_plan(
         delete_steps=None if delete_steps is None else count("delete_steps", delete_steps),
         requests_per_learn=count("requests_per_learn", requests_per_learn),
         fresh_learn=choice("fresh_learn", fresh_learn, FRESH_LEARN),
+        excess_risk=None if excess_risk is None else positive("excess_risk", excess_risk),
     )
-    if noise_variance == "cheapest" and not (problem.near_gibbs and start == "published"):
+    try:
+        return runnable(_planned(problem))
+    except ArithmeticError as error:
+        raise InvalidParameter(
+            f"no plan in floating-point numbers for λ={regularization:g}, n={records:g}, {budget.describe()}: a step count or the noise "
+            "is beyond their range; choose λ and budgets nearer to 1"
+        ) from error
+
+
+def _planned(problem: Problem) -> Plan:
+    """The plan by the method that the problem names."""
+    certificate, noise_variance = problem.certificate, problem.noise_variance
+    if not _LEAST_REGULARIZATION <= problem.regularization <= 1 / _LEAST_REGULARIZATION:
+        raise InvalidParameter(
+            f"regularization={problem.regularization:g} must lie between {_LEAST_REGULARIZATION:g} and {1 / _LEAST_REGULARIZATION:g}: "
+            "beyond, noise and steps leave the range of floating-point numbers"
+        )
+    if problem.excess_risk is not None and (certificate != "sharp" or problem.start != "published"):
+        raise InvalidParameter(
+            "excess_risk= needs certificate='sharp' and start='published': the noise of Theorem 5.1 is given"
+        )
+    if noise_variance == "cheapest" and not (problem.near_gibbs and problem.start == "published"):
         raise InvalidParameter(
             "noise_variance='cheapest' is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps"
         )
-    if start == "minimiser":
+    if problem.start == "minimiser":
         return plan_minimiser(problem)
-    if solver != "warm" or diffusion_steps is not None or gradient_tolerance is not None:
+    if problem.solver != "warm" or problem.diffusion_steps is not None or problem.gradient_tolerance is not None:
         raise InvalidParameter(
             "solver, diffusion_steps and gradient_tolerance belong to start='minimiser'; leave them out, or choose it"
         )
-    if certificate != "composition" and (learn_steps is not None or delete_steps is not None):
+    if certificate != "composition" and (problem.learn_steps is not None or problem.delete_steps is not None):
         raise InvalidParameter(
             f"learn_steps and delete_steps are chosen by certificate={certificate!r}; leave them out, or use 'composition'"
         )
     if problem.near_gibbs:
         return plan_near_gibbs(problem)
-    if certificate == "composition" and loss.constants.convex:
+    if certificate == "composition" and problem.loss.constants.convex:
         raise InvalidParameter(
             f"certificate={certificate!r} is not available for convex losses; use 'theorem' or 'sharp'"
         )
-    return _PLANNERS[certificate](problem)
+    plan = _PLANNERS[certificate](problem)
+    return plan if problem.excess_risk is None else reaching(plan, problem.excess_risk)

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from ..bounds import shifted_interpolation, utility
+from ..bounds import shifted_interpolation
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, positive
 from ..losses.base import Loss
-from ..methods.calibration import published_together
 from ..methods.plan import Plan
+from ..methods.sharp import stationary_excess
 from ..privacy.budget import Budget
 
 STEP_SHARES = (0.125, 0.25, 0.5, 0.75, 0.9, 1.0)  # of the largest step size, 2/(m+M)
@@ -98,12 +98,12 @@ def cheapest_plan(
     problem = {**sizes, **options, "certificate": "sharp"}
     found = [row for share in STEP_SHARES for row in _candidates(loss, problem, share, target)]
     if not found:
-        closest = min((_least(loss, problem, share) for share in STEP_SHARES), key=_stationary)
+        closest = min((_least(loss, problem, share) for share in STEP_SHARES), key=stationary_excess)
         raise PlanInfeasible(
             f"excess_risk={target:g} cannot be promised: with the least noise that the dp budget allows the bound is above "
-            f"{_stationary(closest):.4g}. Ask for more than that, raise ε_dp, raise λ, or collect more records",
+            f"{stationary_excess(closest):.4g}. Ask for more than that, raise ε_dp, raise λ, or collect more records",
             plan=closest,
-            alternatives=(f"excess_risk={2 * _stationary(closest):.4g} with the same budget",),
+            alternatives=(f"excess_risk={2 * stationary_excess(closest):.4g} with the same budget",),
         )
     best = min(found, key=lambda row: (row.plan.delete_steps, row.plan.noise_variance, row.plan.learn_steps))
     return Choice(best.plan, best.excess_risk, tuple(_undominated(found)))
@@ -126,69 +126,26 @@ def _least(loss: Loss, problem: dict[str, Any], share: float) -> Plan:
     return make_plan(loss, **problem, step_size=share * limit, utility=False)
 
 
-def _stationary(plan: Plan) -> float:
-    return utility.stationary_excess(
-        dimension=plan.dimension,
-        noise_variance=plan.noise_variance,
-        step_size=plan.step_size,
-        strong_convexity=plan.problem.strong_convexity,
-        objective_smoothness=plan.problem.objective_smoothness,
-    )
-
-
 def _candidates(loss: Loss, problem: dict[str, Any], share: float, target: float) -> Iterator[Candidate]:
     """Plans at one step size, from the least noise to the most that leaves room under the target."""
     from . import make_plan
 
     least = _least(loss, problem, share)
-    room = target / _stationary(least)
+    room = target / stationary_excess(least)
     if not room > 1:
         return
     for level in range(NOISE_LEVELS):
         noise = least.noise_variance * room ** (level / NOISE_LEVELS)
-        plan = make_plan(
-            loss, **problem, step_size=least.step_size, noise_variance=noise if level else None, utility=False
-        )
-        candidate = _with_utility(plan, target)
-        if candidate is not None:
-            yield candidate
-
-
-def _with_utility(plan: Plan, target: float) -> Candidate | None:
-    """The plan with enough steps that every release meets the target, if that keeps its promises to the budget."""
-    problem, constants = plan.problem, plan.loss.constants
-    smoothness = problem.objective_smoothness
-    stationary = _stationary(plan)
-    product = utility.stationary_product(
-        dimension=plan.dimension,
-        noise_variance=plan.noise_variance,
-        step_size=plan.step_size,
-        objective_smoothness=smoothness,
-    )
-    facts = {"stationary": stationary, "product": product, "objective_smoothness": smoothness}
-    kept = utility.largest_distance(target=target, **facts)
-    if not kept > 0:
-        return None
-    moved = shifted_interpolation.minimiser_move(
-        lipschitz=constants.lipschitz,
-        strong_convexity=problem.strong_convexity,
-        records=plan.records,
-        batch=problem.batch,
-    )
-    # from the initial law to the stationary one: each lies around a point, ‖θ*‖ ≤ L/λ apart
-    farthest = math.sqrt(plan.dimension * plan.init_variance) + math.sqrt(plan.stationary_distance)
-    farthest += constants.lipschitz / problem.regularization
-    chain = {"step_size": plan.step_size, "strong_convexity": problem.strong_convexity}
-    complete = replace(
-        plan,
-        problem=replace(problem, utility=True),
-        learn_steps=max(1, utility.steps_to_distance(before=farthest, after=kept, **chain)),
-        delete_steps_for_utility=utility.steps_to_distance(before=kept + moved, after=kept, **chain),
-    )
-    together = published_together(complete)
-    if not together.gdp_squared <= plan.budget.dp_gdp() ** 2 * (1 + 1e-12):
-        return None
-    return Candidate(complete, utility.excess_at_distance(distance=kept, **facts))
+        chosen: dict[str, Any] = {
+            "step_size": least.step_size,
+            "noise_variance": noise if level else None,
+            "excess_risk": target,
+        }
+        try:
+            plan = make_plan(loss, **problem, **chosen)
+        except PlanInfeasible:  # the steps that the target asks for are too many, or cost more than the dp budget has
+            continue
+        yield Candidate(plan, plan.excess_risk)
 
 
 def _undominated(found: list[Candidate]) -> Iterator[Candidate]:

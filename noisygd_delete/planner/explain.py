@@ -196,6 +196,7 @@ def _other(plan: Plan) -> str:
         solver="warm",
         diffusion_steps=None,
         gradient_tolerance=None,
+        excess_risk=None,
     )
     if other == "theorem":
         problem = replace(problem, deletion_notion="definition-4.1")

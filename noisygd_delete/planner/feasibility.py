@@ -17,6 +17,7 @@ from ..errors import NoisyGDDeleteError, PlanInfeasible
 from ..methods.plan import Plan
 
 MOST_STEPS = 10**8  # one step on a small table takes at least ten microseconds: a quarter of an hour and up
+MOST_PASSES = 10**12  # of the plans that are usually far below it: months on the smallest table
 
 _CHANGES = {  # field -> (name, direction in which it helps, limit)
     "records": ("n", 1 / 10 ** (1 / 8), 1),
@@ -44,6 +45,25 @@ def refusal(plan: Plan, ask: schedules.Problem, form: Form) -> PlanInfeasible:
         f"More noise needs fewer steps: {over}. Ways out: " + "; ".join(ways)
     )
     return PlanInfeasible(message, plan=plan, alternatives=ways)
+
+
+def runnable(plan: Plan) -> Plan:
+    """The plan, unless no machine can run its steps.
+
+    Raises:
+        PlanInfeasible: more than `MOST_PASSES` passes over the table in a learn or in a request; carries the plan.
+    """
+    learn = plan.learn_solver_passes + plan.learn_steps
+    delete = plan.delete_solver_passes + plan.delete_steps
+    if max(learn, delete) <= MOST_PASSES:
+        return plan
+    raise PlanInfeasible(
+        f"certificate={plan.certificate!r} needs {float(learn):.3g} passes over the table to learn and {float(delete):.3g} per request at "
+        f"λ={plan.regularization:g} (condition number {plan.problem.objective_smoothness / plan.regularization:.3g}); the limit is "
+        f"{float(MOST_PASSES):.0e}. Raise λ: steps grow in proportion to 1/λ",
+        plan=plan,
+        alternatives=("a larger regularization λ",),
+    )
 
 
 def seconds_per_step(*, records: int, features: int, outputs: int) -> float:

@@ -71,11 +71,6 @@ class Budget:
         """δ of the (ε, δ) figures shown to whoever asks for no other: the budget's own, or 1e-6."""
         return self.dp_delta or 1e-6
 
-    @property
-    def least_delete_steps(self) -> int:
-        """1 where the deletion budget is smaller than the dp budget: zero steps delete nothing. Else 0."""
-        return int((self.deletion, self.deletion_delta) != (self.dp, self.dp_delta))
-
     def dp_gdp(self) -> float:
         """The largest μ whose every consequence lies within the dp budget."""
         return self._gdp(self.dp, self.dp_delta)

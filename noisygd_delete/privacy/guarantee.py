@@ -57,6 +57,8 @@ class Guarantee:
         choice("adjacency", self.adjacency, ADJACENCIES if self.about == "dp" else DELETION_NOTIONS)
         bound("gdp_squared", self.gdp_squared)
         bound("rate", self.rate)
+        count("rows", self.rows)
+        non_negative("slack", self.slack)
         for order, cost in self.points:
             renyi_order("points order", order)
             bound(f"points ε at order {order}", cost)

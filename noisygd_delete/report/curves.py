@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..accountant import Accountant, Event
 from ..bounds import shifted_interpolation, theorem_5_1
+from ..bounds.utility import excess_of
 from ..errors import NoisyGDDeleteError
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee
@@ -144,14 +145,15 @@ def costs(accountant: Accountant, plan: Plan) -> Costs:
 
 
 def utility(accountant: Accountant, plan: Plan) -> Utility | None:
-    """The course of E‖θ − θ*‖² over the releases of the current plan (guarantees, section 3), as excess risk."""
+    """The bound on the excess risk over the releases of the current plan, from the edits and steps they had."""
     problem = plan.problem
     if not plan.loss.constants.convex:
         return None
     chain = {"step_size": plan.step_size, "strong_convexity": problem.strong_convexity}
     constants = plan.loss.constants
-    farthest = math.sqrt(plan.dimension * plan.init_variance) + constants.lipschitz / plan.regularization
-    distance, course = farthest**2, []
+    settled = plan.stationary_distance
+    start = plan.dimension * plan.init_variance + (constants.lipschitz / plan.regularization) ** 2
+    square, distance, course = start, math.inf, []
     numbers: Sequence[int] = [i for i, e in enumerate(accountant.events, 1) if e.mechanism == plan.mechanism]
     if problem.start == "minimiser":  # every release starts afresh, so one bound holds for all
         return Utility(np.array(numbers, float), np.full(len(numbers), plan.excess_risk), plan.excess_risk)
@@ -159,7 +161,7 @@ def utility(accountant: Accountant, plan: Plan) -> Utility | None:
         event = accountant.events[number - 1]
         move = 0.0
         if event.fresh:
-            distance = farthest**2
+            square, distance = start, math.sqrt(start) + math.sqrt(settled)
         elif event.edits:
             move = shifted_interpolation.minimiser_move(
                 lipschitz=constants.lipschitz,
@@ -167,10 +169,18 @@ def utility(accountant: Accountant, plan: Plan) -> Utility | None:
                 records=plan.records,
                 batch=event.edits,
             )
-        distance = shifted_interpolation.distance_after(
-            distance_before=distance, move=move, steps=event.steps, stationary=plan.stationary_distance, **chain
+        square = shifted_interpolation.distance_after(
+            distance_before=square, move=move, steps=event.steps, stationary=settled, **chain
         )
+        distance = (1 - plan.step_size * problem.strong_convexity) ** event.steps * (distance + move)
         course.append(
-            shifted_interpolation.excess_risk(distance=distance, objective_smoothness=problem.objective_smoothness)
+            excess_of(
+                square=square,
+                distance=distance,
+                dimension=plan.dimension,
+                noise_variance=plan.noise_variance,
+                objective_smoothness=problem.objective_smoothness,
+                **chain,
+            )
         )
     return Utility(np.array(numbers, float), np.array(course), plan.excess_risk)

@@ -67,7 +67,10 @@ def test_thousand_plans_equal_the_printed_formulas() -> None:
         assert near(plan.noise_variance, printed.noise_variance)
         assert near(plan.init_variance, printed.init_variance)
         assert is_ceiling(plan.learn_steps, printed.learn_steps)
-        assert is_ceiling(plan.delete_steps_for_deletion, printed.deletion_steps)
+        # where (16) asks for none, one: the same weights again would not have forgotten
+        assert is_ceiling(plan.delete_steps_for_deletion, printed.deletion_steps) or (
+            plan.delete_steps_for_deletion == 1 and printed.deletion_steps == 0
+        )
         assert is_ceiling(plan.delete_steps_for_utility, printed.utility_steps)
         assert plan.delete_steps == max(plan.delete_steps_for_deletion, plan.delete_steps_for_utility)
 

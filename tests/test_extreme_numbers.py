@@ -1,0 +1,184 @@
+"""Numbers that strangers may write into a plan: an answer or a clear refusal at once, and nothing that no theorem covers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+
+import pytest
+
+from noisygd_delete import Accountant, Budget, Guarantee, losses, make_plan
+from noisygd_delete.accountant import Event
+from noisygd_delete.engine import solver
+from noisygd_delete.engine.solver import proven_steps
+from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible
+from noisygd_delete.methods.base import Mechanism
+from noisygd_delete.methods.plan import Plan
+from noisygd_delete.planner.cheapest import cheapest_plan
+from noisygd_delete.report import Erasure, erasure_certificate, new_key, sign, verify_certificate
+
+BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
+SIZES = {"records": 1000, "features": 5, "budget": BUDGET}
+WAYS = [
+    {"certificate": "theorem"},
+    {"certificate": "sharp"},
+    {"certificate": "sharp", "releases": 50},
+    *({"certificate": "sharp", "start": "minimiser", "solver": way} for way in ("warm", "cold", "fixed")),
+]
+LOGISTIC = losses.Logistic(radius=1.0)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("regularization", [1e-9, 1e-12, 1e-15, 1e-30, 1e-100, 1e-300, 5e-324, 1e100, 1e300])
+def test_any_regularisation_is_answered_at_once(regularization, way) -> None:
+    began = time.perf_counter()
+    plan, refusal = answer(LOGISTIC, regularization=regularization, **SIZES, **way)
+    assert time.perf_counter() - began < 1  # a loop over steps takes minutes
+    if plan is None:
+        assert any(word in refusal for word in ("regularization", "λ", "noise_variance", "lower it"))
+    else:
+        passes = plan.learn_solver_passes + plan.learn_steps
+        assert max(passes, plan.delete_solver_passes + plan.delete_steps) <= 10**12
+
+
+def answer(loss, **arguments):
+    """(plan, None) or (None, the sentence that refuses it); anything else is a fault."""
+    try:
+        return make_plan(loss, **arguments), None
+    except NoisyGDDeleteError as error:
+        return None, str(error)
+
+
+@pytest.mark.parametrize("certificate", ["theorem", "sharp", "composition"])
+@pytest.mark.parametrize("regularization", [1e-15, 1e-300, 5e-324, 1e300])
+def test_the_same_for_a_loss_that_is_not_convex(regularization, certificate) -> None:
+    began = time.perf_counter()
+    answer(losses.Sigmoid(radius=1.0), regularization=regularization, certificate=certificate, **SIZES)
+    assert time.perf_counter() - began < 5
+
+
+def test_a_plan_that_no_machine_can_run_is_refused_and_carried() -> None:
+    with pytest.raises(PlanInfeasible, match="Raise λ") as refused:
+        make_plan(LOGISTIC, regularization=1e-12, certificate="sharp", **SIZES)
+    assert refused.value.plan.learn_steps > 10**12
+
+
+@pytest.mark.parametrize(
+    "budget", [Budget(order=10, dp=1e-300, deletion=1e-300), Budget.from_gdp(dp=1e200, deletion=1e-200)]
+)
+def test_budgets_beyond_any_float_are_refused_in_a_sentence(budget) -> None:
+    for way in WAYS[1:]:
+        answer(LOGISTIC, regularization=1e-2, **{**SIZES, "budget": budget}, **way)
+
+
+def test_the_closed_form_proves_enough_steps_and_wastes_few() -> None:
+    """Against the recursion itself, one step at a time."""
+    for kappa, wanted in itertools.product([1e6, 1e7, 1e8], [1e3, 1e9]):
+        proven = proven_steps(distance=wanted, tolerance=2.0, strong_convexity=1 / kappa, objective_smoothness=1.0)
+        reached = next(k for k, (a, _) in enumerate(solver._growth(1 / kappa)) if math.sqrt(1 + a / kappa) >= wanted)
+        assert reached <= proven <= 1.1 * reached
+
+
+# ---------------------------------------------------------------- what no theorem covers
+
+
+def facts(**changes) -> Mechanism:
+    plan = make_plan(LOGISTIC, regularization=1e-2, certificate="sharp", **SIZES)
+    return Mechanism.from_dict({**plan.mechanism.to_dict(), **changes})
+
+
+@pytest.mark.parametrize("certificate", ["theorem", "sharp"])
+def test_a_step_size_that_expands_is_refused_wherever_it_comes_from(certificate) -> None:
+    plan = make_plan(LOGISTIC, regularization=1e-2, certificate=certificate, **SIZES)
+    assert Plan.from_dict(plan.to_dict()) == plan
+    with pytest.raises(InvalidParameter, match="step_size"):
+        Plan.from_dict({**plan.to_dict(), "step_size": 3 * plan.step_size})
+    with pytest.raises(InvalidParameter, match="step_size"):
+        Mechanism.from_dict({**plan.mechanism.to_dict(), "step_size": 3 * plan.step_size})
+
+
+def test_a_ledger_from_before_smoothness_was_kept_still_answers() -> None:
+    now = facts().to_dict()
+    old = Mechanism.from_dict({name: value for name, value in now.items() if name != "objective_smoothness"})
+    assert old == facts()
+    chain = Accountant(events=[Event("learn", 9, 0, old), Event("unlearn", 9, 1, facts())])
+    assert chain.deletion().gdp > 0
+    with pytest.raises(InvalidParameter, match="step_size"):  # what m alone forbids
+        Mechanism.from_dict({**old.to_dict(), "step_size": 1.5 / old.strong_convexity})
+
+
+def test_a_run_without_a_step_from_the_minimiser_is_not_free() -> None:
+    plan = make_plan(LOGISTIC, regularization=1e-2, certificate="sharp", start="minimiser", **SIZES)
+    for kind in ("learn", "unlearn", "relearn"):
+        with pytest.raises(InvalidParameter, match="minimiser itself"):
+            Event(kind, 0, 1, plan.mechanism)
+    for name in ("learn_steps", "delete_steps_for_deletion"):
+        with pytest.raises(InvalidParameter, match="steps"):
+            Plan.from_dict({**plan.to_dict(), name: 0})
+    resumed = make_plan(LOGISTIC, regularization=1e-2, certificate="sharp", **SIZES)
+    assert Event("unlearn", 0, 0, resumed.mechanism).steps == 0  # the same weights once more show nothing new
+
+
+@pytest.mark.parametrize(
+    "fault", [{"slack": -1.0}, {"slack": math.nan}, {"slack": math.inf}, {"rows": 0}, {"rows": -1}, {"rows": 1.5}]
+)
+def test_a_guarantee_with_nonsense_in_it_is_refused(fault) -> None:
+    with pytest.raises(InvalidParameter, match=next(iter(fault))):
+        Guarantee(about="dp", adjacency="replace", gdp_squared=1.0, **fault)
+    good = Guarantee(about="dp", adjacency="replace", gdp_squared=1.0).to_dict()
+    with pytest.raises(InvalidParameter, match=next(iter(fault))):
+        Guarantee.from_dict({**good, **fault})
+
+
+@pytest.mark.parametrize("certificate", ["theorem", "sharp"])
+@pytest.mark.parametrize("adjacency", ["replace", "zero-out"])
+def test_the_same_weights_are_never_published_as_a_model_that_forgot(certificate, adjacency) -> None:
+    equal = Budget(order=10, dp=1.0, deletion=1.0)
+    plan = make_plan(
+        LOGISTIC,
+        records=1000,
+        features=5,
+        regularization=1e-2,
+        budget=equal,
+        certificate=certificate,
+        utility=False,
+        adjacency=adjacency,
+    )
+    assert plan.delete_steps >= 1
+
+
+def test_worlds_that_nobody_knows_are_refused() -> None:
+    for world in ("replac", "Replace", "", "definition-4.2", None):
+        with pytest.raises(InvalidParameter, match="adjacency"):
+            facts().sensitivity(world)
+    assert facts().sensitivity("pairwise") == facts().sensitivity("replace") == 2 * facts().sensitivity("zero-out")
+
+
+# ---------------------------------------------------------------- planned again
+
+
+@pytest.mark.parametrize("options", [{}, {"releases": 3}, {"batch": 7, "adjacency": "zero-out"}])
+def test_the_certificate_of_a_cheapest_plan_verifies(options, tmp_path) -> None:
+    plan = cheapest_plan(
+        LOGISTIC, records=26_000, features=20, regularization=1e-3, budget=BUDGET, excess_risk=0.05, **options
+    ).plan
+    again = {name: getattr(plan.problem, name) for name in plan.problem.__dataclass_fields__}
+    assert make_plan(**again) == plan
+    events = [
+        Event("learn", plan.learn_steps, 0, plan.mechanism),
+        Event("unlearn", plan.delete_steps, 1, plan.mechanism),
+    ]
+    key = tmp_path / "key.pem"
+    new_key(key)
+    paper = sign(erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=events), key)
+    assert verify_certificate(paper).passed
+
+
+def test_a_target_in_place_of_a_tolerance() -> None:
+    plan = make_plan(LOGISTIC, regularization=1e-2, certificate="sharp", excess_risk=0.5, **SIZES)
+    assert plan.excess_risk <= 0.5
+    with pytest.raises(PlanInfeasible, match="excess_risk"):
+        make_plan(LOGISTIC, regularization=1e-2, certificate="sharp", excess_risk=1e-6, **SIZES)
+    with pytest.raises(InvalidParameter, match="excess_risk"):
+        make_plan(LOGISTIC, regularization=1e-2, certificate="theorem", excess_risk=0.5, **SIZES)
