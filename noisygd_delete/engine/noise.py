@@ -25,12 +25,15 @@ _DRAWS_PER_KEY = 1 << 34  # ChaCha20's 32-bit block counter wraps at 2³⁸ byte
 
 
 class Noise(Protocol):
-    """A source of independent standard normals."""
+    """A source of independent standard normals, and of the uniform words that exact samplers are made of."""
 
     certified: bool
 
     def normal(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
         """Independent N(0, 1) draws."""
+
+    def words(self, size: int) -> NDArray[np.uint64]:
+        """Independent uniform 64-bit words."""
 
 
 class SecureNoise:
@@ -58,21 +61,33 @@ class SecureNoise:
 
     def normal(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
         size = int(np.prod(shape))
-        if os.getpid() != self._process:
-            raise RuntimeError(
-                "this noise source crossed a fork: two processes would draw the same noise; make a new one"
-            )
+        self._check_process()
         with self._lock:
             if size > len(self._buffer):
                 self._buffer = np.concatenate([self._buffer, self._draw(max(size - len(self._buffer), _CHUNK))])
             drawn, self._buffer = self._buffer[:size], self._buffer[size:]
         return drawn.reshape(shape)
 
-    def _draw(self, size: int) -> NDArray[np.float64]:
+    def words(self, size: int) -> NDArray[np.uint64]:
+        self._check_process()
+        with self._lock:
+            return self._words(size)
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                "this noise source crossed a fork: two processes would draw the same noise; make a new one"
+            )
+
+    def _words(self, size: int) -> NDArray[np.uint64]:
         self._drawn += size
         if self._drawn >= _DRAWS_PER_KEY:
             self._start(self._stream.update(bytes(KEY_BYTES)))  # by its own stream: the same in every process of a run
-        words = np.frombuffer(self._stream.update(bytes(8 * size)), dtype="<u8")
+            self._drawn = size
+        return np.frombuffer(self._stream.update(bytes(8 * size)), dtype="<u8").astype(np.uint64)
+
+    def _draw(self, size: int) -> NDArray[np.float64]:
+        words = self._words(size)
         normals: NDArray[np.float64] = ndtri(((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53)
         return normals
 
@@ -96,6 +111,9 @@ class ResearchNoise:
 
     def normal(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
         return self._generator.standard_normal(shape)
+
+    def words(self, size: int) -> NDArray[np.uint64]:
+        return self._generator.integers(0, 2**64, size, dtype=np.uint64)
 
 
 def noise_source(rng: np.random.Generator | None, share: Callable[[Any], Any] = lambda value: value) -> Noise:
