@@ -1,8 +1,10 @@
 """Gaussian noise from a cryptographic generator, keyed from the operating system and kept nowhere.
 
-Certified noise is ChaCha20 under a fresh 256-bit key, turned into normals by the inverse distribution function: no
-rejection loop, so the number of bytes drawn depends on no value; how long the inverse takes depends on how many of 2¹⁴ and
-more draws fall into the tails, which no record influences. A caller's `numpy.random.Generator` is for research: what it makes
+Certified noise is ChaCha20 under a fresh 256-bit key, turned into normals by the inverse distribution function, without a
+rejection loop. One word gives the sign and 63 bits of the tail's probability p in (0, 1/2); where these are fewer than 53
+significant ones (one draw in 1,024) further words follow them, so p has a full mantissa however small it is, and the two
+tails mirror each other bit by bit. How many words that takes, and how long the inverse does, depends on the draws alone,
+which no record influences. A caller's `numpy.random.Generator` is for research: what it makes
 is marked "not certified".
 """
 
@@ -20,6 +22,10 @@ from scipy.special import ndtri
 
 KEY_BYTES = 32 + 12  # of ChaCha20: key and nonce
 
+LARGEST = 36.4  # of |z|: −Φ⁻¹(2⁻⁹⁶¹)
+
+_MANTISSA = 1 << 53
+_REFINEMENTS = 14  # words after the first: p ≥ 2⁻⁶⁴·¹⁵⁻¹
 _CHUNK = 1 << 14  # normals drawn at a time: enough to hide the call overhead, few enough to stay in cache
 _DRAWS_PER_KEY = 1 << 34  # ChaCha20's 32-bit block counter wraps at 2³⁸ bytes: change key well before
 
@@ -40,7 +46,7 @@ class SecureNoise:
     """Standard normals under a key that exists only in this object. Refuses pickling, copying and use after a fork; threads
     that share it never get the same draw.
 
-    The uniforms are (k + 1/2)·2⁻⁵³ for a 53-bit k, so |z| < 8.3 and no draw is infinite.
+    No draw is infinite, and none is larger than `LARGEST`: p is at least 2⁻⁹⁶¹.
 
     Args:
         key: `KEY_BYTES` fresh random bytes that the processes of one run share; None: from the operating system.
@@ -84,17 +90,30 @@ class SecureNoise:
         if self._drawn >= _DRAWS_PER_KEY:
             self._start(self._stream.update(bytes(KEY_BYTES)))  # by its own stream: the same in every process of a run
             self._drawn = size
-        return np.frombuffer(self._stream.update(bytes(8 * size)), dtype="<u8").astype(np.uint64)
+        return np.frombuffer(self._stream.update(bytes(8 * size)), dtype="<u8").astype(np.uint64, copy=False)
 
     def _draw(self, size: int) -> NDArray[np.float64]:
         words = self._words(size)
-        normals: NDArray[np.float64] = ndtri(((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53)
+        tails = _below_one(words >> np.uint64(1), self._words) * 2.0**-64
+        normals: NDArray[np.float64] = np.copysign(ndtri(tails), 0.5 - (words & np.uint64(1)).view(np.int64))
         return normals
 
     def _refuse(self, *_: object) -> NoReturn:
         raise TypeError("a noise source is never copied, pickled or stored: repeated noise cancels")
 
     __reduce_ex__ = __reduce__ = __copy__ = __deepcopy__ = _refuse
+
+
+def _below_one(
+    words: NDArray[np.uint64], more: Callable[[int], NDArray[np.uint64]], left: int = _REFINEMENTS
+) -> NDArray[np.float64]:
+    """m + u for whole numbers m < 2⁶⁴ and u uniform in (0, 1), to a full mantissa: `more` draws the words that this takes."""
+    values = words.astype(np.float64)
+    few = np.flatnonzero(words < _MANTISSA)
+    values += 0.5  # rounds away where the mantissa is full
+    if left and few.size:
+        values[few] = words[few] + _below_one(more(few.size), more, left - 1) * 2.0**-64
+    return values
 
 
 class ResearchNoise:
