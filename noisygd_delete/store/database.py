@@ -1,15 +1,19 @@
 """SQLite as the store uses it: deleted content overwritten, no write-ahead log, nothing outside its own folder.
 
 The rollback journal holds the pages as they were. SQLite would remove it without overwriting; it is asked to leave it in
-place, its header zeroed (then it rolls nothing back), and the store erases it.
+place, its header zeroed (then it rolls nothing back), and the store erases it. The asking has an order. Whatever reads the
+schema, `PRAGMA journal_mode` included, first rolls a killed process's journal back, and in the mode in force at that instant:
+by default it is then removed as it is. A connection in exclusive locking mode keeps it. So the first reading is done in that
+mode, and only afterwards is the journal mode set and the lock let go.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from ..errors import StoreCorrupt, StoreError, StoreLocked
 from .disk import Disk
@@ -48,12 +52,13 @@ def connect(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> It
     try:
         uri = f"{path.absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=seconds)
-        for name, (value, expected) in {**_PRAGMAS, "journal_mode": (journal, journal.lower())}.items():
-            connection.execute(f"PRAGMA {name} = {value}")
-            if connection.execute(f"PRAGMA {name}").fetchone()[0] != expected:
-                raise StoreError(
-                    f"{path}: this SQLite refuses {name} = {value}, which erasure relies on; use another build"
-                )
+        _set(connection, path, "locking_mode", "EXCLUSIVE", "exclusive")
+        _read(connection)  # rolls back what a crash interrupted
+        _set(connection, path, "journal_mode", journal, journal.lower())
+        _set(connection, path, "locking_mode", "NORMAL", "normal")
+        _read(connection)  # lets the lock go
+        for name, (value, expected) in _PRAGMAS.items():
+            _set(connection, path, name, value, expected)
         yield connection
     except sqlite3.Error as error:
         raise _translated(path, error) from error
@@ -62,6 +67,16 @@ def connect(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> It
     finally:
         if connection is not None:
             connection.close()
+
+
+def _set(connection: sqlite3.Connection, path: Path, name: str, value: str, expected: object) -> None:
+    connection.execute(f"PRAGMA {name} = {value}")
+    if connection.execute(f"PRAGMA {name}").fetchone()[0] != expected:
+        raise StoreError(f"{path}: this SQLite refuses {name} = {value}, which erasure relies on; use another build")
+
+
+def _read(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA schema_version").fetchone()
 
 
 def _translated(path: Path, error: sqlite3.Error) -> StoreError:
@@ -91,9 +106,24 @@ def forget(disk: Disk, path: Path) -> None:
     """Erase the journal that transactions left, having rolled back what a crash interrupted. Connections are closed."""
     journal = path.with_name(path.name + JOURNAL)
     if journal.exists():
-        with connect(path) as connection:
-            connection.execute("PRAGMA schema_version").fetchone()  # reads the file: SQLite rolls back first
+        with connect(path):
+            pass  # opening rolls back
         disk.erase(journal)
+
+
+def in_memory(path: Path, schema: str, insert: str, entries: Iterable[tuple[Any, ...]]) -> bytes:
+    """The bytes of a new database with these entries, for `path`, made without touching a disk."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        if not hasattr(connection, "serialize"):
+            raise StoreError("this SQLite cannot serialize a database, which erasure relies on; use another build")
+        try:
+            connection.execute("BEGIN")
+            connection.execute(schema)
+            connection.executemany(insert, entries)
+            connection.execute("COMMIT")
+            return connection.serialize()
+        except sqlite3.Error as error:
+            raise _translated(path, error) from error
 
 
 def create(disk: Disk, path: Path) -> None:

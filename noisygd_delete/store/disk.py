@@ -2,7 +2,8 @@
 
 Each change is announced to `reached` just before it happens, so a test that fails or kills at the k-th announcement,
 for every k, has tried every instant between two changes. `write`, `fsync` and `rename` are the raw calls; a test
-replaces them to cut writes short or to make them fail.
+replaces them to cut writes short or to make them fail. Nothing is handed back to the file system with somebody's bytes in it:
+a file that held any is overwritten before it is removed, and neither replaced nor shortened.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import StoreCorrupt, StoreError
-from .layout import TEMPORARY
+from .layout import FORMER, TEMPORARY
 
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _ZEROS = bytes(1 << 16)
@@ -33,6 +34,9 @@ class Disk:
 
     def rename(self, source: Path, target: Path) -> None:
         os.replace(source, target)
+
+    def link(self, source: Path, target: Path) -> None:
+        os.link(source, target)
 
     def make_folder(self, path: Path) -> None:
         """A folder that only its owner may enter; an existing one is kept."""
@@ -85,6 +89,30 @@ class Disk:
             self._sync(descriptor, path)
         finally:
             os.close(descriptor)
+
+    def exchange(self, path: Path) -> None:
+        """`path` takes over the content that is complete under its temporary name; what it held itself is erased.
+
+        A mere rename would hand the old content back to the file system as it is. So it gets a second name first. Cut short
+        at any instant, the exchange is finished by doing it again, and must be, while that second name exists.
+        """
+        temporary, former = path.with_name(path.name + TEMPORARY), path.with_name(path.name + FORMER)
+        if path.exists() and not former.exists():
+            self.reached("link", former)
+            self.link(path, former)
+            self.sync_folder(path.parent)
+        if temporary.exists():
+            self.reached("rename", path)
+            self.rename(temporary, path)
+            self.sync_folder(path.parent)
+        if former.exists() and former.samefile(
+            path
+        ):  # somebody took the new content away: the old one stays, under its one name
+            self.reached("remove", former)
+            former.unlink()
+            self.sync_folder(path.parent)
+        else:
+            self.erase(former)
 
     def discard(self, path: Path) -> None:
         """`path` holds what it held, or is gone: its content is erased under a temporary name."""

@@ -3,7 +3,7 @@
 plan.json  schema.json       public: copies of what the ledger says, for people to read
 records/features.f32         slots × features, little-endian float32; a free slot is all zeros
 records/labels.f64           one little-endian float64 per slot; 0 in a free slot
-records/ids.sqlite           slot, id and subject of each record
+records/ids.sqlite           slot, id and subject of each record; written anew at each edit, never changed in place
 model-<release>.safetensors  the last published model
 ledger.sqlite                public facts only; its last entry names the plan and the model in force
 journal/request.json         the request in flight; absent between requests
@@ -20,6 +20,7 @@ from pathlib import Path
 FORMAT = 2
 READABLE = (1, 2)  # 1: edits were counted, their kinds not recorded
 TEMPORARY = ".tmp"
+FORMER = ".old"  # second name of a file that is being exchanged for a new one
 ROW = "<f4"
 LABEL = "<f8"
 
@@ -101,11 +102,16 @@ class Layout:
     def expected(self, path: Path) -> bool:
         """Whether a path under the root belongs to the layout (databases' own journals do, while in use)."""
         own = {self.plan, self.schema, self.records, self.features, self.labels, self.ids, self.ledger}
-        own |= {self.journal, self.request, self.lock}
+        own |= {self.journal, self.request, self.lock, self.former_ids}
         own |= {database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS}
         return path in own or (path.parent == self.root and bool(_MODEL.fullmatch(path.name)))
 
+    @property
+    def former_ids(self) -> Path:
+        """The ids before an edit, while they are exchanged for those after it."""
+        return self.ids.with_name(self.ids.name + FORMER)
+
     def leftovers(self) -> list[Path]:
-        """Journals of databases, which the store erases after every commit."""
-        names = (database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS)
-        return [path for path in names if path.exists()]
+        """Journals of databases, which the store erases after every commit, and an exchange of ids not finished."""
+        names = [database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS]
+        return [path for path in (*names, self.former_ids) if path.exists()]

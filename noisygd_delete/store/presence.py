@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-
 from ..errors import StoreCorrupt, StoreError
+from .database import connect
 from .layout import Layout
 
 
@@ -42,8 +40,8 @@ def _committed(layout: Layout) -> bool:
     if layout.ledger.stat().st_size == 0:
         return False
     try:
-        with closing(sqlite3.connect(f"{layout.ledger.as_uri()}?mode=rw", uri=True)) as connection:
+        with connect(layout.ledger) as connection:
             tables = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'entries'"
             return bool(connection.execute(tables).fetchone()[0])
-    except sqlite3.DatabaseError:
+    except StoreError:
         return True

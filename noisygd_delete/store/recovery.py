@@ -17,7 +17,9 @@ from .ledger import Ledger
 
 
 def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Erase half-written files, journals of databases, and every model that the ledger does not name."""
+    """Finish an exchange of ids; erase half-written files, journals of databases, and models that the ledger does not name."""
+    if layout.former_ids.exists():
+        disk.exchange(layout.ids)
     current = layout.model(ledger.releases) if ledger.head.model is not None else None
     for path in layout.temporaries() + [path for path in layout.models() if path != current]:
         disk.erase(path)

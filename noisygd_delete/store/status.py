@@ -9,8 +9,7 @@ from typing import Any
 from ..accountant import report
 from ..errors import probability, renyi_order
 from ..privacy.guarantee import Guarantee
-from . import presence
-from .database import connect
+from . import presence, table
 from .layout import Layout
 from .ledger import Ledger
 
@@ -22,14 +21,12 @@ def status(path: str | Path) -> dict[str, Any]:
     layout = Layout(Path(path).absolute())
     presence.require_store(layout)
     ledger = Ledger.read(layout.ledger)
-    with connect(layout.ids) as connection:
-        held = connection.execute("SELECT COUNT(*) FROM names").fetchone()[0]
     plan, head = ledger.plan, ledger.head
     remaining = ledger.accountant.remaining()
     return {
         "store": str(layout.root),
         "slots": plan.records,
-        "records": held,
+        "records": table.held(layout),
         "features": plan.features,
         "loss": plan.loss.name,
         "certificate": plan.certificate,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,9 @@ import numpy as np
 from ..errors import InvalidParameter, StoreCorrupt
 from ..methods.plan import Plan
 from ..records import EditRequest, Id, Insertion, Records, SlotEdits
-from .database import connect, create, forget, transaction
+from .database import connect, in_memory
 from .disk import Disk, read
-from .layout import LABEL, ROW, Layout
+from .layout import LABEL, ROW, TEMPORARY, Layout
 
 _LABEL_BYTES = np.dtype(LABEL).itemsize
 _ROW_BYTES = np.dtype(ROW).itemsize
@@ -26,12 +27,8 @@ def write(disk: Disk, layout: Layout, records: Records) -> None:
     disk.make_folder(layout.records)
     disk.create(layout.features, np.ascontiguousarray(records.features, dtype=ROW).tobytes())
     disk.create(layout.labels, np.ascontiguousarray(records.labels, dtype=LABEL).tobytes())
-    create(disk, layout.ids)
-    with connect(layout.ids) as connection:
-        with transaction(connection, disk, layout.ids):
-            connection.execute("CREATE TABLE names (slot INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subject TEXT)")
-        owners = records.subjects_by_slot or [None] * records.slots
-        _rename(disk, layout, zip(range(records.slots), records.ids_by_slot, owners, strict=True))
+    owners = records.subjects_by_slot or [None] * records.slots
+    _name(disk, layout, zip(range(records.slots), records.ids_by_slot, owners, strict=True))
     disk.sync_folder(layout.records)
 
 
@@ -58,6 +55,26 @@ def load(layout: Layout, plan: Plan, *, with_subjects: bool) -> Records:
     return Records.from_slots(rows, labels, ids, subjects if with_subjects else None)
 
 
+def held(layout: Layout) -> int:
+    """How many records there are, for somebody who does not hold the lock: if the file is exchanged meanwhile, read anew."""
+    while True:
+        before = _identity(layout.ids)
+        try:
+            with connect(layout.ids) as connection:
+                return int(connection.execute("SELECT COUNT(*) FROM names").fetchone()[0])
+        except StoreCorrupt:  # also what an overwritten file looks like
+            if _identity(layout.ids) == before:
+                raise
+
+
+def _identity(path: Path) -> tuple[int, ...] | None:
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        return None
+    return facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns
+
+
 def sizes(layout: Layout, slots: int, width: int) -> dict[Path, int]:
     """How long the two plain files must be."""
     return {layout.features: slots * width * _ROW_BYTES, layout.labels: slots * _LABEL_BYTES}
@@ -72,7 +89,7 @@ def apply(disk: Disk, layout: Layout, edits: SlotEdits) -> None:
     disk.overwrite(
         layout.labels, [(slot * _LABEL_BYTES, label.tobytes()) for slot, label in zip(slots, labels, strict=True)]
     )
-    _rename(disk, layout, zip(slots, edits.ids, edits.subjects, strict=True))
+    _name(disk, layout, zip(slots, edits.ids, edits.subjects, strict=True))
 
 
 def in_text(request: EditRequest) -> EditRequest:
@@ -104,18 +121,29 @@ def with_slots(records: Records, slots: int) -> Records:
     return Records.from_slots(rows, labels, [*records.ids_by_slot, *empty], owners and [*owners, *empty])
 
 
-def _rename(disk: Disk, layout: Layout, named: Named) -> None:
-    """Give slots their names and owners, None for a free slot.
+def _name(disk: Disk, layout: Layout, changed: Named) -> None:
+    """Give slots their names and owners, None for a free slot, in a new database that takes the place of the old one.
 
-    `secure_delete` zeroes a deleted entry, but not the copies that SQLite leaves behind on a page when it moves entries
-    to another: so the file is rebuilt from its live entries after every edit.
+    An edit in place would leave copies of entries behind wherever SQLite has ever moved them: on pages of the file, in its
+    journal, and beyond the end of a file that it has shortened. The new file holds live entries and nothing else has ever
+    been in it; the old one is overwritten as a whole.
     """
-    named = list(named)
-    with connect(layout.ids) as connection:
-        with transaction(connection, disk, layout.ids):
-            connection.executemany("DELETE FROM names WHERE slot = ?", [(slot,) for slot, _, _ in named])
-            live = [entry for entry in named if entry[1] is not None]
-            connection.executemany("INSERT INTO names VALUES (?, ?, ?)", live)
-        disk.reached("rebuild", layout.ids)
-        connection.execute("VACUUM")
-    forget(disk, layout.ids)
+    edited = {slot: (name, owner) for slot, name, owner in changed}
+    named = [(slot, name, owner) for slot, (name, owner) in sorted(edited.items()) if name is not None]
+    new = layout.ids.with_name(layout.ids.name + TEMPORARY)
+    disk.erase(new)
+    disk.create(new, in_memory(layout.ids, _TABLE, _INSERT, chain(_others(layout.ids, edited), named)))
+    disk.exchange(layout.ids)
+
+
+def _others(path: Path, edited: Container[int]) -> Iterator[tuple[int, str, str | None]]:
+    """The entries of slots that are not edited; none where there is no table yet."""
+    if path.exists():
+        with connect(path) as connection:
+            for entry in connection.execute("SELECT slot, id, subject FROM names ORDER BY slot"):
+                if entry[0] not in edited:
+                    yield entry
+
+
+_TABLE = "CREATE TABLE names (slot INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subject TEXT)"
+_INSERT = "INSERT INTO names VALUES (?, ?, ?)"

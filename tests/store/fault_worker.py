@@ -22,11 +22,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from noisygd_delete import EditRequest, Records
 from noisygd_delete.errors import NoisyGDDeleteError, StoreError
 from noisygd_delete.store import Store, status, verify
 
-from .conftest import SCHEMA, found, name, person, plan, records, row, traces
-from .operations import OPERATIONS, Operation
+from .conftest import ROWS, SCHEMA, found, name, person, plan, records, row, traces
+from .operations import OPERATIONS, Operation, answered
 
 # name -> (what the library does at the chosen call, errno)
 STRUCK = {
@@ -38,6 +41,8 @@ STRUCK = {
     "read-only from then on": (4, errno.EROFS),
 }
 DONE, REFUSED, TRACEBACK = 0, 1, 2
+# whoever is still there may be erased next, and then nobody reaches what the file system kept
+SOMEBODY = [b"identifier-token-", b"subject-token-", *(row(k).tobytes() for k in (*range(ROWS), 70, 99))]
 
 
 def attempt(path: Path, operation: Operation, before: Callable[[], None] = lambda: None) -> int:
@@ -103,13 +108,15 @@ def prepared(folder: Path, operation: Operation) -> Path:
 
 def struck(folder: Path, fault: str, stride: int, only: list[str]) -> Counter[str]:
     """Every `stride`-th system call of every operation."""
-    library, counts, copy = ctypes.CDLL(None), Counter[str](), folder / "copy"
+    library, counts, copy, below = ctypes.CDLL(None), Counter[str](), folder / "copy", folder / "below"
     library.faults_calls.restype = ctypes.c_long
     kind, code = STRUCK[fault]
 
     def arm(copy: Path, at: int, what: int) -> None:
         library.faults_arm(os.fsencode(copy), ctypes.c_long(at), what, code)
 
+    below.mkdir(exist_ok=True)
+    library.faults_watch(os.fsencode(copy), os.fsencode(below))
     for operation in OPERATIONS:
         if only and operation.name not in only:
             continue
@@ -126,6 +133,9 @@ def struck(folder: Path, fault: str, stride: int, only: list[str]) -> Counter[st
             shutil.copytree(master, copy)
             ended = forked(lambda at=at, operation=operation: attempt(copy, operation, lambda: arm(copy, at, kind)))
             judged(copy, operation, ended, counts)
+            counts["below"] += bool(found(below, SOMEBODY))
+            for piece in below.iterdir():
+                piece.unlink()
             shutil.rmtree(copy)
     return counts
 
@@ -160,6 +170,50 @@ def random_kills(folder: Path, count: int, seed: int = 7) -> Counter[str]:
     return counts
 
 
+def below_the_files(folder: Path, count: int) -> Counter[str]:
+    """A table of many pages loses most of its records, or takes in many; every other time the process is killed at some
+    system call. Nothing that the file system is handed back may hold anybody's id."""
+    library, counts, copy, below = ctypes.CDLL(None), Counter[str](), folder / "copy", folder / "below"
+    chance, many, calls = random.Random(16), 300, 60
+    names = [f"{name(k)}-{'long' * 40}" for k in range(2 * many)]
+    with Store.create(
+        folder / "many",
+        Records([row(k % ROWS) for k in range(many)], np.ones(many), names[:many], names[:many], slots=2 * many),
+        SCHEMA,
+        plan(slots=2 * many),
+    ) as store:
+        store.learn()
+    new = [row(k % ROWS) for k in range(many)]
+    requests = [
+        EditRequest.delete(names[5 : many - 5], request_id="r"),
+        EditRequest.insert(names[many:], new, np.ones(many), subjects=names[many:], request_id="r"),
+        EditRequest.delete(names[3:many:7], request_id="r"),
+    ]
+    below.mkdir(exist_ok=True)
+    for number in range(count):
+        request = requests[number % len(requests)]
+        shutil.copytree(folder / "many", copy)
+        library.faults_watch(os.fsencode(copy), os.fsencode(below))
+        at = chance.randrange(calls) if number % 2 else -1
+        whole = Operation("many", lambda store, request=request: store.serve(request), answered, lambda *_: True)
+        forked(lambda at=at, whole=whole: attempt(copy, whole, lambda: arm(library, copy, at)))
+        with Store.open(copy) as store:
+            store.serve(request)
+            counts["lost"] += set(request.deletions) & set(store.records.ids) != set()
+        counts["tried"] += 1
+        counts["left"] += bool(found(copy, [gone.encode() for gone in request.deletions]))
+        counts["unsound"] += not verify(copy).passed
+        counts["below"] += bool(found(below, SOMEBODY))
+        for piece in below.iterdir():
+            piece.unlink()
+        shutil.rmtree(copy)
+    return counts
+
+
+def arm(library: ctypes.CDLL, folder: Path, at: int) -> None:
+    library.faults_arm(os.fsencode(folder), ctypes.c_long(at), 1, 0)
+
+
 def crowd(folder: Path, rounds: int) -> Counter[str]:
     """Ten processes at once on one store: four delete, three insert, three read, all in a hurry."""
     counts = Counter[str]()
@@ -169,16 +223,12 @@ def crowd(folder: Path, rounds: int) -> Counter[str]:
             store.learn()
 
         def delete(k: int, path: Path = path) -> None:
-            from noisygd_delete import EditRequest
-
             for which in (k, k + 4):
                 with Store.open(path, wait=120) as store:
                     store.serve(EditRequest.delete([name(which)], request_id=f"d{which}"))
                     store.serve(EditRequest.delete([name(which)], request_id=f"d{which}"))  # an impatient caller
 
         def insert(k: int, path: Path = path) -> None:
-            from noisygd_delete import EditRequest
-
             for which in (50 + k, 60 + k):
                 with Store.open(path, wait=120) as store:
                     new = EditRequest.insert(
@@ -286,7 +336,13 @@ def planted(fault: str | None) -> None:
 
 def main(folder: Path, asked: dict[str, Any]) -> dict[str, int]:
     planted(asked.get("planted"))
-    by_count = {"random kills": random_kills, "crowd": crowd, "clock": clock_jumps, "bits": flipped_bits}
+    by_count = {
+        "random kills": random_kills,
+        "below": below_the_files,
+        "crowd": crowd,
+        "clock": clock_jumps,
+        "bits": flipped_bits,
+    }
     if asked["trial"] in by_count:
         return by_count[asked["trial"]](folder, asked["count"])
     return struck(folder, asked["trial"], asked["stride"], asked.get("only", []))

@@ -49,7 +49,10 @@ def test_a_struck_system_call_leaves_before_or_after(folder: Path, fault: str, s
 @pytest.mark.parametrize("trial", OTHERS)
 def test_nothing_is_lost_twice_or_left(folder: Path, trial: str, full: bool, record_property) -> None:
     text, often, few = OTHERS[trial]
-    counted = counts(folder, trial=trial, count=often if full else few)
+    preload = library(folder) if trial == "below" else None
+    if trial == "below" and preload is None:
+        pytest.skip("no C compiler here")
+    counted = counts(folder, preload, trial=trial, count=often if full else few)
     record_property("evidence", f"{text}: {counted}")
     assert in_order(counted), counted
     assert counted["tried"] >= (often if full else few)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +21,7 @@ from noisygd_delete.store.ledger import Entry, Ledger, now
 from noisygd_delete.store.lock import Lock
 from noisygd_delete.store.recovery import as_json
 
-from .conftest import SCHEMA, name, person, plan, row
+from .conftest import SCHEMA, Crash, CrashAt, name, person, plan, row
 
 
 def test_a_database_erases_what_it_deletes_and_keeps_no_log(path: Path) -> None:
@@ -33,21 +34,22 @@ def test_a_database_erases_what_it_deletes_and_keeps_no_log(path: Path) -> None:
 
 
 def test_what_sqlite_would_leave_on_the_disk_is_overwritten_first(path: Path) -> None:
-    """The rollback journal holds the page with the erased id. At the moment it is removed, every byte of it is zero."""
+    """The former table of ids holds the erased one. At the moment it is removed, every byte of it is zero. Below the file
+    layer, SQLite's own calls included, `fault_table` looks at what the file system is handed back."""
     removed: dict[str, bytes] = {}
 
     class Watching(Disk):
         def reached(self, operation: str, path: Path) -> None:
             if operation == "remove":
                 removed[path.name] = path.read_bytes()
-            if operation == "write" and path.name == "ids.sqlite-journal":
+            if operation == "write" and path.name == "ids.sqlite.old":
                 held.append(path.read_bytes())
 
     held: list[bytes] = []
     with Store.open(path, disk=Watching()) as store:
         store.serve(EditRequest.delete([name(3)]))
     assert b"identifier-token-" in held[0], "there was something to overwrite"
-    assert {"ids.sqlite-journal", "ledger.sqlite-journal", "request.json.tmp", "model-1.safetensors"} <= set(removed)
+    assert {"ids.sqlite.old", "ledger.sqlite-journal", "request.json.tmp", "model-1.safetensors"} <= set(removed)
     assert not any(any(content) for content in removed.values())
     assert Layout(path).leftovers() == []
 
@@ -189,3 +191,53 @@ def test_public_files_are_plain_json() -> None:
 
 def test_sizes_are_those_of_the_plan(tmp_path: Path) -> None:
     assert list(table.sizes(Layout(tmp_path), 12, 3).values()) == [12 * 3 * 4, 12 * 8]
+
+
+def test_a_hot_journal_is_rolled_back_and_kept_to_be_overwritten(tmp_path: Path) -> None:
+    """A process dies inside a commit. Whoever opens the database next rolls back, and the journal is not simply removed."""
+    file, journal = tmp_path / "some.sqlite", tmp_path / "some.sqlite-journal"
+
+    def dying() -> None:
+        with database.connect(file) as connection:
+            connection.execute("PRAGMA cache_size = 1")
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(
+                "UPDATE names SET id = hex(randomblob(500))"
+            )  # does not fit the cache: pages are written
+            os._exit(0)
+
+    database.create(Disk(), file)
+    with database.connect(file) as connection:
+        connection.execute("CREATE TABLE names (slot INTEGER PRIMARY KEY, id TEXT)")
+        connection.executemany("INSERT INTO names VALUES (?, ?)", [(k, f"somebody-{k}" * 20) for k in range(400)])
+    database.forget(Disk(), file)
+    if (child := os.fork()) == 0:
+        dying()
+    os.waitpid(child, 0)
+    assert b"somebody-7" in (held := journal.read_bytes())
+    assert held[0], "its header says that there is something to roll back"
+    with database.connect(file) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM names WHERE id LIKE 'somebody-%'").fetchone()[0] == 400
+    assert b"somebody-7" in journal.read_bytes()
+    database.forget(Disk(), file)
+    assert not journal.exists()
+
+
+def test_an_exchange_of_files_is_finished_from_wherever_it_stopped(tmp_path: Path) -> None:
+    """The former content is overwritten, never handed back; if the new one was taken away, the former stays."""
+    file, new, former = tmp_path / "file", tmp_path / "file.tmp", tmp_path / "file.old"
+    file.write_bytes(b"before")
+    points = CrashAt(99)
+    new.write_bytes(b"after")
+    points.exchange(file)
+    assert (file.read_bytes(), list(tmp_path.iterdir())) == (b"after", [file])
+    for point in range(len(points.points)):
+        file.write_bytes(b"before")
+        new.write_bytes(b"after")
+        with pytest.raises(Crash):
+            CrashAt(point).exchange(file)
+        Disk().exchange(file)
+        assert (file.read_bytes(), list(tmp_path.iterdir())) == (b"after", [file])
+    os.link(file, former)
+    Disk().exchange(file)
+    assert (file.read_bytes(), list(tmp_path.iterdir())) == (b"after", [file])
