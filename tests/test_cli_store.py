@@ -98,7 +98,7 @@ def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[
     deleted = call(capsys, "delete", "store", "identifier-004", "--file", "ids.txt", "--request-id", "abc")
     assert (deleted["edits"], deleted["release"]) == (3, 2)
     assert "deletion" in deleted["guarantees"]
-    told = call(capsys, "delete", "store", "identifier-004", "--request-id", "abc")
+    told = call(capsys, "delete", "store", "identifier-004", "--file", "ids.txt", "--request-id", "abc")
     assert (told["release"], told["guarantees"], told["gradient_passes"]) == (2, deleted["guarantees"], 0)
     later = call(capsys, "delete", "store", "--subject", "subject-000", "--later")
     assert (later["status"], later["edits"]) == ("pending", 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -83,8 +84,10 @@ def test_nothing_but_records_model_and_public_facts_survives(curator: Curator) -
 def test_replay_by_request_id_returns_the_release_and_costs_nothing(curator: Curator) -> None:
     curator.learn()
     first = curator.delete([3], request_id="token")
-    assert curator.delete([3], request_id="token") is first
-    assert curator.delete([4], request_id="token") is first  # the token decides, and 4 is still there
+    again = curator.delete([3], request_id="token")
+    assert (again.answered_before, replace(again, answered_before=False)) == (True, first)
+    with pytest.raises(InvalidRequest, match="other contents"):
+        curator.delete([4], request_id="token")
     assert 4 in curator.records
     assert len(curator.accountant.events) == 2
     with pytest.raises(InvalidRequest, match="3 is not in the table"):
@@ -128,7 +131,8 @@ def test_a_spent_budget_withholds_the_publication_never_the_erasure() -> None:
     assert (withheld.status, withheld.model, withheld.steps) == ("withheld", None, 0)
     assert 3 not in curator.records
     assert not curator.records.features[3].any()
-    assert curator.delete([3], request_id="late") is withheld
+    again = curator.delete([3], request_id="late")
+    assert (again.answered_before, replace(again, answered_before=False)) == (True, withheld)
     with pytest.raises(NotLearned, match="relearn"):
         curator.model
     with pytest.raises(BudgetExceeded, match="3 releases are out"):
@@ -209,3 +213,34 @@ def test_bad_calls_change_nothing(curator: Curator) -> None:
     assert len(curator.accountant.events) == 1
     with pytest.raises(InvalidParameter, match="weights of shape"):
         resume(curator.records, Model(np.ones(9), curator.plan.loss, True), curator.plan)
+
+
+def test_a_refused_relearn_leaves_everything_as_it_was(curator: Curator) -> None:
+    """All or nothing: neither a plan that does not fit nor one that costs too much stays behind."""
+    curator.learn()
+    before, model = curator.plan, curator.model
+    wider, dear = plan_for(features=D + 1), plan_for(budget=Budget(order=8, dp=0.9, deletion=0.1), releases=2)
+    for plan, error in ((wider, AssumptionViolated), (dear, BudgetExceeded)):
+        with pytest.raises(error):
+            curator.relearn(plan)
+        assert (curator.plan, curator.accountant.plan, curator.model) == (before, before, model)
+        assert len(curator.accountant.events) == 1
+    assert curator.delete([1]).steps == before.delete_steps
+
+
+def test_calls_that_edit_nothing_can_be_repeated_too(curator: Curator) -> None:
+    learned = curator.learn(request_id="l")
+    assert curator.learn(request_id="l").answered_before
+    curator.serve(EditRequest.delete([3], request_id="d"), publish=False)
+    with pytest.raises(InvalidRequest, match="waits for its release"):
+        curator.delete([3], request_id="d")
+    published = curator.publish("p")
+    assert (curator.publish("p").release, learned.release) == (published.release, 1)
+    for call in (
+        lambda: curator.publish("d"),
+        lambda: curator.learn(request_id="p"),
+        lambda: curator.relearn(request_id="d"),
+    ):
+        with pytest.raises(InvalidRequest, match="another request"):
+            call()
+    assert len(curator.accountant.events) == 2

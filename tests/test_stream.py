@@ -95,7 +95,7 @@ def test_a_repeated_request_costs_nothing_waiting_or_published() -> None:
     report = stream.report()
     assert (report.served, report.repeated, report.refused) == (2, 2, ())
     assert len(report.publications) == 1
-    assert curator.serve(first) is curator.serve(EditRequest.delete([1], request_id="b"))
+    assert curator.serve(first).model is curator.serve(EditRequest.delete([1], request_id="b")).model
     stream.publish()  # the forced redo is charged
     assert len(curator.accountant.events) == 3
     assert stream.report().present.gdp > report.present.gdp

@@ -93,12 +93,20 @@ def register(commands: Any) -> None:
     plain = argparse.ArgumentParser()
     add_plan_arguments(plain)
     relearn.set_defaults(**dict.fromkeys(vars(plain.parse_args([]))))  # None: as in the plan in force
+    for parser in (learn, publish, relearn):
+        _request_id(parser)
     for parser in (learn, delete, correct, insert, publish, relearn):
         add_device(parser)
 
 
+def _request_id(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--request-id", metavar="TOKEN", help="random token of this request: sent again, it is told its first answer"
+    )
+
+
 def _request_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--request-id", metavar="TOKEN", help="random token: repeating it returns the first answer")
+    _request_id(parser)
     parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
     parser.add_argument("--dry-run", action="store_true", help="check everything; change nothing")
     add_tombstones(parser)
@@ -136,7 +144,7 @@ def _learn(parsed: argparse.Namespace) -> int:
         if parsed.dry_run:
             show(parsed, store.plan.summary(), store.plan.explain())
             return 0
-        return _released(parsed, "learn", store.plan, store.learn)
+        return _released(parsed, "learn", store.plan, lambda progress: store.learn(progress, parsed.request_id))
 
 
 def _delete(parsed: argparse.Namespace) -> int:
@@ -172,7 +180,10 @@ def _publish(parsed: argparse.Namespace) -> int:
             )
             return 0
         return _released(
-            parsed, "publish", store.plan, lambda progress: store.publish(redo=parsed.redo, progress=progress)
+            parsed,
+            "publish",
+            store.plan,
+            lambda progress: store.publish(redo=parsed.redo, progress=progress, request_id=parsed.request_id),
         )
 
 
@@ -183,7 +194,7 @@ def _relearn(parsed: argparse.Namespace) -> int:
             foreseen = _relearning(plan, store.accountant)
             show(parsed, {**plan.summary(), **foreseen}, f"{plan.explain()}\n\n{_relearning_text(foreseen)}")
             return 0
-        return _released(parsed, "relearn", plan, lambda progress: store.relearn(plan, progress))
+        return _released(parsed, "relearn", plan, lambda progress: store.relearn(plan, progress, parsed.request_id))
 
 
 def _relearning(plan: Plan, spent: Accountant) -> dict[str, Any]:
@@ -300,6 +311,8 @@ def _released(
 
 def sentence(release: Release) -> str:
     """A release in words."""
+    if release.answered_before:
+        return f"answered before, nothing was done; the answer was: {sentence(replace(release, answered_before=False))}"
     if release.status == "withheld":
         return (
             f"release withheld: {release.counts.text()}; the rows are edited and the old model is withdrawn, "

@@ -61,7 +61,7 @@ def _run(parsed: argparse.Namespace) -> int:
                 store,
                 lines,
                 _batching(parsed, store),
-                answered=store.ledger.answered,
+                repeats=store.repeats,
                 delta=store.plan.budget.shown_delta,
             )
             show(parsed, told.to_dict(), told.text())

@@ -7,7 +7,7 @@ optimiser state, no cached sum, no generator, no statistic of the data.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from ..accountant import Accountant, Event, label
 from ..engine.noisygd import Progress
-from ..errors import BudgetExceeded, NotLearned
+from ..errors import BudgetExceeded, InvalidRequest, NotLearned
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee
-from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records
+from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, check_repeat, check_token
 from .learning import Model, Training, check_edit, check_fit, train, train_on
 
 
@@ -34,6 +34,7 @@ class Release:
                      nothing), "deletion" (this release alone, Definition 4.1: only if requests did not depend on earlier
                      models) and "deletion_observed" (every release so far, whatever the requests were)
     model            None when withheld
+    answered_before  the request id was known: this is what it was told then, and nothing was done this time
     """
 
     release: int
@@ -46,6 +47,7 @@ class Release:
     status: str = "published"
     request_id: str | None = None
     seconds: float = 0.0
+    answered_before: bool = False
     counts: EditCounts = NO_EDITS
 
     def __post_init__(self) -> None:
@@ -73,6 +75,7 @@ class Release:
             "gradient_passes": self.gradient_passes,
             "certified": None if self.model is None else self.model.certified,
             "request_id": self.request_id,
+            "answered_before": self.answered_before,
             "guarantees": {name: guarantee.to_dict() for name, guarantee in self.guarantees.items()},
         }
 
@@ -92,6 +95,7 @@ class Curator:
         self.accountant = Accountant(plan)
         self.pending = NO_EDITS  # edits that no release covers yet
         self._model: Model | None = None
+        self._requests: dict[str, EditCounts] = {}  # what was edited under each request id
         self._answered: dict[str, Release] = {}
         self._waiting: list[str] = []  # request ids whose rows are edited and whose release is still to come
 
@@ -132,28 +136,48 @@ class Curator:
     def _begun(self) -> bool:
         return any(event.kind != "extractor" for event in self.accountant.events)
 
-    def learn(self, rng: np.random.Generator | None = None, progress: Progress | None = None) -> Release:
-        """Train from the initial law and publish. A second call is a fresh, charged release.
+    def learn(
+        self,
+        rng: np.random.Generator | None = None,
+        progress: Progress | None = None,
+        request_id: str | None = None,
+    ) -> Release:
+        """Train from the initial law and publish. A second call is a fresh, charged release, unless it repeats a request_id.
 
         Raises:
             BudgetExceeded: with the numbers; nothing was published.
         """
-        kind = "relearn" if self._begun else "learn"
-        event = self.accountant.planned(kind, self.pending)
-        if not self.accountant.affordable(event):
-            raise BudgetExceeded(self._refusal())
-        training = train(self.records, self.plan, event.steps, None, rng, progress)
-        return self._publish(event, training, None)
+        return self._repeated(request_id, "learn", "relearn") or self._learn(self.plan, rng, progress, request_id)
 
     def relearn(
-        self, plan: Plan | None = None, rng: np.random.Generator | None = None, progress: Progress | None = None
+        self,
+        plan: Plan | None = None,
+        rng: np.random.Generator | None = None,
+        progress: Progress | None = None,
+        request_id: str | None = None,
     ) -> Release:
-        """Learn afresh, with a new plan if one is given: how a change of plan is made."""
-        if plan is not None:
-            check_fit(self.records, plan)
-            self.plan = plan
-            self.accountant = Accountant(plan, self.accountant.events)
-        return self.learn(rng, progress)
+        """Learn afresh, with a new plan if one is given: how a change of plan is made. Refused, it changes nothing.
+
+        Raises:
+            BudgetExceeded, AssumptionViolated: with the numbers; the plan, the model and the account are what they were.
+        """
+        repeated = self._repeated(request_id, "learn", "relearn")
+        if repeated is not None and plan not in (None, self.plan):
+            raise InvalidRequest(OTHER_REQUEST)
+        if repeated is not None:
+            return repeated
+        return self._learn(plan or self.plan, rng, progress, request_id)
+
+    def _learn(
+        self, plan: Plan, rng: np.random.Generator | None, progress: Progress | None, request_id: str | None
+    ) -> Release:
+        accountant = Accountant(plan, self.accountant.events)
+        event = accountant.planned("relearn" if self._begun else "learn", self.pending)
+        if not accountant.affordable(event):
+            raise BudgetExceeded(_refusal(accountant))
+        training = train(self.records, plan, event.steps, None, rng, progress)
+        self.plan, self.accountant = plan, accountant  # only now: what was refused, or interrupted, has changed nothing
+        return self._publish(event, training, request_id)
 
     def serve(
         self,
@@ -167,11 +191,13 @@ class Curator:
 
         A request_id that was answered before returns its release and costs nothing; one whose release is still to come
         returns None.
+
+        Raises:
+            InvalidRequest: with nothing changed; also where the request_id was answered for other contents.
         """
-        if request.request_id is not None and request.request_id in self._answered:
-            return self._answered[request.request_id]
-        if request.request_id is not None and request.request_id in self._waiting:
-            return None
+        if request.request_id in self._requests:
+            check_repeat(self.records, request, self._requests[request.request_id])
+            return self._told(request.request_id)
         if self._model is None and not self._begun:
             raise NotLearned(
                 "there is no model to delete from yet: call learn() first, or build Records without the rows"
@@ -179,8 +205,10 @@ class Curator:
         edits = check_edit(self.records, self.plan, request)
         self.records.write(edits)
         self.pending += edits.counts
+        if request.request_id is not None:
+            self._requests[request.request_id] = edits.counts
         if publish:
-            return self.publish(request.request_id, rng=rng, progress=progress)
+            return self._release(request.request_id, rng, progress)
         if request.request_id is not None:
             self._waiting.append(request.request_id)
         return None
@@ -202,10 +230,13 @@ class Curator:
         Raises:
             BudgetExceeded: no edit is pending and the budget is spent; the model stays in force.
         """
+        return self._repeated(request_id, "unlearn", "relearn") or self._release(request_id, rng, progress)
+
+    def _release(self, request_id: str | None, rng: np.random.Generator | None, progress: Progress | None) -> Release:
         event = self.accountant.publication(self.pending)
         if event is None or (self._model is None and event.kind == "unlearn"):
             if self._model is not None and not self.pending_edits:  # nobody's erasure waits: no reason to withdraw it
-                raise BudgetExceeded(self._refusal())
+                raise BudgetExceeded(_refusal(self.accountant))
             self._model = None
             spent = {"dp_cumulative": self.accountant.dp_cumulative()}
             number = len(self.accountant.events)
@@ -267,7 +298,10 @@ class Curator:
 
     def _served(self, request: EditRequest, rng: np.random.Generator | None, progress: Progress | None) -> Release:
         release = self.serve(request, rng=rng, progress=progress)
-        assert release is not None
+        if release is None:
+            raise InvalidRequest(
+                "this request was carried out on the rows before, and waits for its release: call publish"
+            )
         return release
 
     def _publish(self, event: Event, training: Training, request_id: str | None) -> Release:
@@ -296,11 +330,31 @@ class Curator:
         self._waiting.clear()
         if release.request_id is not None:
             self._answered[release.request_id] = release
+            self._requests.setdefault(release.request_id, NO_EDITS)
         return release
 
-    def _refusal(self) -> str:
-        spent = self.accountant.remaining()
-        return (
-            f"publishing once more would exceed the budget of {spent.allowed}: {len(self.accountant.events)} releases are out. "
-            "What is spent stays spent: plan afresh with a larger dp budget, and relearn"
-        )
+    def _told(self, request_id: str | None) -> Release | None:
+        """What this request id was answered, None while its release is still to come."""
+        answer = None if request_id is None else self._answered.get(request_id)
+        return None if answer is None else replace(answer, answered_before=True)
+
+    def _repeated(self, request_id: str | None, *kinds: str) -> Release | None:
+        """What a call that edits nothing was answered under this request id, if it was."""
+        check_token(request_id)
+        if request_id not in self._requests:
+            return None
+        release = self._told(request_id)
+        if self._requests[request_id].total or release is None or release.kind not in kinds:
+            raise InvalidRequest(OTHER_REQUEST)
+        return release
+
+
+def _refusal(accountant: Accountant) -> str:
+    spent = accountant.remaining()
+    return (
+        f"publishing once more would exceed the budget of {spent.allowed}: {len(accountant.events)} releases are out. "
+        "What is spent stays spent: plan afresh with a larger dp budget, and relearn"
+    )
+
+
+OTHER_REQUEST = "this request id was answered before, for another request; nothing was changed. Give every request a random token of its own"

@@ -2,6 +2,19 @@
 
 from .counts import NO_EDITS, EditCounts
 from .records import Records, SlotEdits
-from .request import EditRequest, Id, Insertion, Labels, Rows
+from .repeat import check_repeat
+from .request import EditRequest, Id, Insertion, Labels, Rows, check_token
 
-__all__ = ["NO_EDITS", "EditCounts", "EditRequest", "Id", "Insertion", "Labels", "Records", "Rows", "SlotEdits"]
+__all__ = [
+    "NO_EDITS",
+    "EditCounts",
+    "EditRequest",
+    "Id",
+    "Insertion",
+    "Labels",
+    "Records",
+    "Rows",
+    "SlotEdits",
+    "check_repeat",
+    "check_token",
+]

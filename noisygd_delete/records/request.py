@@ -86,6 +86,15 @@ def text(name: str, value: str, error: type[Exception]) -> str:
     return str(value)
 
 
+def check_token(request_id: str | None) -> None:
+    """Raise `InvalidRequest` unless it is a text that a file can hold, or None."""
+    if request_id is None:
+        return
+    if not isinstance(request_id, str) or not request_id.strip():
+        raise InvalidRequest(f"request_id={request_id!r} must be a non-empty string (a random token)")
+    text("request_id", request_id, InvalidRequest)
+
+
 @dataclass(frozen=True)
 class Insertion:
     """New records for free slots: ids (None: numbered by the table), rows (r, features), labels (r,), subjects."""
@@ -121,10 +130,7 @@ class EditRequest:
         check_ids("subjects", self.subjects, InvalidRequest)
         if not (self.deletions or self.subjects or self.replacements or self.insertion):
             raise InvalidRequest("the request is empty; name at least one record to delete, replace or insert")
-        if self.request_id is not None and (not isinstance(self.request_id, str) or not self.request_id.strip()):
-            raise InvalidRequest(f"request_id={self.request_id!r} must be a non-empty string (a random token)")
-        if self.request_id is not None:
-            text("request_id", self.request_id, InvalidRequest)
+        check_token(self.request_id)
 
     @classmethod
     def delete(

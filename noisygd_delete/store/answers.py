@@ -32,7 +32,7 @@ def told(entry: Entry) -> Release:
     if "counts" in fields:
         fields["counts"] = EditCounts.from_dict(fields["counts"])
     guarantees = {name: Guarantee.from_dict(parts) for name, parts in fields.pop("guarantees").items()}
-    return Release(**fields, gradient_passes=0, guarantees=guarantees, model=None)
+    return Release(**fields, gradient_passes=0, guarantees=guarantees, model=None, answered_before=True)
 
 
 def pending(ledger: Ledger, counts: EditCounts, request_id: str | None) -> Release:

@@ -53,7 +53,7 @@ class Task:
                 pending_edits=self.pending,
             )
             if self.action == "learn":
-                release = curator.learn(progress=progress)
+                release = curator.learn(progress=progress, request_id=self.request_id)
             else:
                 release = curator.publish(self.request_id, progress=progress)
             return release, curator.accountant.events[-1]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import StoreCorrupt
-from ..records import EditCounts, SlotEdits
+from ..records import EditCounts, SlotEdits, bounded
 from .disk import Disk, read
 from .layout import FORMAT, READABLE, ROW, Layout
 
@@ -57,7 +57,7 @@ class Change:
         body = data[_SEAL:]
         if data[:_SEAL] != _seal(body):  # a flipped bit would edit somebody else's slot
             raise ValueError("damaged")
-        fields = json.loads(body)
+        fields = bounded.parsed(body.decode())
         if fields["format"] not in READABLE:
             raise ValueError(f"format {fields['format']!r}")
         ids, width = tuple(fields["ids"]), int(fields["width"])

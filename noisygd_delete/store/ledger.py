@@ -11,14 +11,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
 from ..accountant import Accountant, Event
 from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, choice, count
 from ..methods.plan import Plan
-from ..records import EditCounts
+from ..records import EditCounts, bounded
 from ..schema import Schema
 from .database import connect, create, forget, transaction
 from .disk import Disk
@@ -168,11 +167,16 @@ class Ledger:
         covered = entry.pending_counts if entry.event is None else Event.from_dict(entry.event).counts
         return covered - before[-1].pending_counts if before else covered
 
+    def position(self, request_id: str | None) -> int | None:
+        """Where (from 0) the entry is that served this request before; None if none did."""
+        if request_id is None:
+            return None
+        return next((place for place, entry in enumerate(self.entries) if entry.request_id == request_id), None)
+
     def answered(self, request_id: str | None) -> tuple[Entry, ...]:
         """The entry that served this request before and all later ones; empty if none did."""
-        if request_id is None:
-            return ()
-        return tuple(dropwhile(lambda entry: entry.request_id != request_id, self.entries))
+        position = self.position(request_id)
+        return () if position is None else self.entries[position:]
 
 
 def _link(digest: str, entry: Entry) -> tuple[str, str]:
@@ -183,7 +187,7 @@ def _link(digest: str, entry: Entry) -> tuple[str, str]:
 
 def _parse(path: Path, number: int, body: str) -> Entry:
     try:
-        fields = json.loads(body)
+        fields = bounded.parsed(body)
         if fields.get("format") not in READABLE:
             raise StoreCorrupt(
                 f"{path}: entry {number} has format {fields.get('format')!r} and this program writes format {FORMAT}; "

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 from ..errors import StoreCorrupt
+from ..records import bounded
 from . import database, table
 from .disk import Disk, read
 from .layout import Layout
@@ -49,7 +50,7 @@ def catch_up(disk: Disk, layout: Layout, ledger: Ledger) -> None:
 def copy(disk: Disk, path: Path, current: dict[str, object], known: list[dict[str, object]]) -> None:
     """Make `path` hold `current`, unless it holds something that was never written to it."""
     try:
-        held = json.loads(read(path)) if path.exists() else known[0]
+        held = bounded.parsed(read(path).decode()) if path.exists() else known[0]
     except ValueError as error:
         raise StoreCorrupt(f"{path}: {_CHANGED}") from error
     if held not in known:

@@ -12,13 +12,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..accountant import Accountant
-from ..curator.curator import Release
+from ..curator.curator import OTHER_REQUEST, Release
 from ..curator.learning import Model, check_edit, check_fit
 from ..engine.group import Group
 from ..engine.noisygd import Progress
 from ..errors import InvalidParameter, InvalidRequest, NotLearned
 from ..methods.plan import Plan
-from ..records import EditRequest, Records
+from ..records import EditRequest, Records, check_repeat, check_token
 from ..schema import Schema
 from . import answers, journal, presence, recovery, table
 from .disk import Disk, explained
@@ -175,48 +175,62 @@ class Store:
             raise NotLearned(f"{self.path}: no model is in force; run learn, or relearn after a withheld publication")
         return model
 
-    def learn(self, progress: Progress | None = None) -> Release:
+    def learn(self, progress: Progress | None = None, request_id: str | None = None) -> Release:
         """Train from the initial law and publish the first model."""
-        if self.ledger.releases:
+        if self.ledger.releases and not self.ledger.answered(request_id):
             raise InvalidParameter(
                 f"{self.path}: a model has been published already; use relearn for a fresh one (charged like any release)"
             )
-        return self.relearn(progress=progress)
+        return self.relearn(progress=progress, request_id=request_id)
 
-    def relearn(self, plan: Plan | None = None, progress: Progress | None = None) -> Release:
+    def relearn(
+        self, plan: Plan | None = None, progress: Progress | None = None, request_id: str | None = None
+    ) -> Release:
         """Train afresh and publish; with `plan`, from here on by that plan. Its n may only grow.
 
         Raises:
-            BudgetExceeded: with nothing changed.
+            BudgetExceeded: with nothing changed. InvalidRequest: the request_id was answered for another request.
         """
         current = self.plan
         plan = plan or current
+        with self._rolling.changing(progress):
+            told = self._repeated(request_id, ("learn", "relearn"))
+        if told is not None and plan != current:
+            raise InvalidRequest(OTHER_REQUEST)
+        if told is not None:
+            return told
         if plan.records < current.records or plan.features != current.features:
             raise InvalidParameter(
                 f"the plan is for {plan.records} slots of {plan.features} features and the store has {current.records} of "
                 f"{current.features}: n may only grow, features may not change; make a new store"
             )
         with self._rolling.changing(progress):
-            release, event = self._rolling.run("learn", plan, self._rolling.pending, None, progress)
+            release, event = self._rolling.run("learn", plan, self._rolling.pending, request_id, progress)
             changed = answers.plain(plan.to_dict()) if plan != current else None
             with explained(self.path, _PRESENT):
                 self._rolling.commit(release, event, plan=changed)
                 self._rolling.catch_up()
         return release
 
-    def publish(self, *, redo: bool = False, progress: Progress | None = None) -> Release:
+    def publish(
+        self, *, redo: bool = False, progress: Progress | None = None, request_id: str | None = None
+    ) -> Release:
         """One release that covers every pending edit; with `redo` also where none is: new noise, charged like any.
 
         Raises:
             InvalidRequest: nothing is pending and `redo` was not asked for.
             BudgetExceeded: nothing is pending and the budget is spent; the model stays in force.
         """
+        with self._rolling.changing(progress):
+            told = self._repeated(request_id, ("unlearn", "relearn", "withheld"))
+        if told is not None:
+            return told
         if not (self.pending_edits or redo):
             raise InvalidRequest(
                 f"{self.path}: no edits are pending; a release would cost budget and forget nobody (redo forces one)"
             )
         with self._rolling.changing(progress), explained(self.path, _PRESENT):
-            release = self._rolling.released(self._rolling.pending, None, progress)
+            release = self._rolling.released(self._rolling.pending, request_id, progress)
             self._rolling.catch_up()
         return release
 
@@ -226,12 +240,12 @@ class Store:
         A request_id that was answered before gets its answer again; nothing happens and nothing is charged.
 
         Raises:
-            InvalidRequest: with nothing changed.
+            InvalidRequest: with nothing changed; also where the request_id was answered for other contents.
         """
         with self._rolling.changing(progress):
-            if self.ledger.answered(request.request_id):
-                return self._told(request.request_id)
             request = table.in_text(request)
+            if self.repeats(request):
+                return self._told(request.request_id)
             edits = check_edit(self.records, self.plan, request)
             if self._tombstones is not None:
                 self._tombstones.mind(request, edits, self.records, self._rolling.disk)
@@ -242,9 +256,9 @@ class Store:
 
     def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
         """What `serve` would do and what it would cost, having validated everything and changed nothing."""
-        if self.ledger.answered(request.request_id):
-            return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
         request = table.in_text(request)
+        if self.repeats(request):
+            return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
         counts = check_edit(self.records, self.plan, request).counts
         answer: dict[str, Any] = {"edits": counts.total, "counts": counts.to_dict()}
         answer |= {"request_id_answered_before": False, "steps": 0}
@@ -263,6 +277,28 @@ class Store:
             "epsilon_after": ahead.dp_cumulative().epsilon(delta),
             "epsilon_deletion": self.plan.deletion.epsilon(delta) if event.counts.erased else None,
         }
+
+    def repeats(self, request: EditRequest) -> bool:
+        """Whether the request was answered before.
+
+        Raises:
+            InvalidRequest: its request_id was, and for other contents.
+        """
+        position = self.ledger.position(request.request_id)
+        if position is None:
+            return False
+        check_repeat(self.records, table.in_text(request), self.ledger.edited(position))
+        return True
+
+    def _repeated(self, request_id: str | None, kinds: tuple[str, ...]) -> Release | None:
+        """The earlier answer to a call that edits nothing, if this request_id has one."""
+        check_token(request_id)
+        position = self.ledger.position(request_id)
+        if position is None:
+            return None
+        if self.ledger.edited(position).total or self.ledger.entries[position].kind not in kinds:
+            raise InvalidRequest(OTHER_REQUEST)
+        return self._told(request_id)
 
     def _told(self, request_id: str | None) -> Release:
         """The answer of an earlier request: the release that covered it, with its model while no later one replaced it."""

@@ -88,7 +88,7 @@ def _ledger(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
     for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):
         try:
-            same = json.loads(read(path)) == fields
+            same = bounded.parsed(read(path).decode()) == fields
         except ValueError:
             same = False
         if not same:

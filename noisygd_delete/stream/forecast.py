@@ -81,19 +81,19 @@ def forecast(
     requests: Iterable[EditRequest | InvalidRequest],
     batching: Batching,
     *,
-    answered: Callable[[str | None], object] = lambda _: False,
+    repeats: Callable[[EditRequest], bool] = lambda _: False,
     delta: float = 1e-6,
 ) -> Forecast:
     """Count what `Stream` would do; deadlines are taken as not reached.
 
     Args:
-        answered: whether a request with this id was answered before (empty, None and False mean no).
+        repeats: whether a request was answered before; it raises `InvalidRequest` for other contents under a known id.
     """
     plan, ahead = curator.plan, Accountant(curator.plan, curator.accountant.events)
     learned = bool(ahead.events)
     before = ahead.dp_cumulative().epsilon(delta) if learned else None
     total = repeated = refused = releases = steps = gradients = 0
-    told: set[str] = set()
+    told: dict[str, object] = {}
     erased: set[int] = set()
     edits, waiting, withheld = NO_EDITS, EditCounts.of(curator.pending_edits), False
 
@@ -112,10 +112,14 @@ def forecast(
         if isinstance(request, InvalidRequest):
             refused += 1
             continue
-        if request.request_id in told or answered(request.request_id):
-            repeated += 1
-            continue
         try:
+            if request.request_id in told:
+                same = told[request.request_id] == _named(request)
+                repeated, refused = repeated + same, refused + (not same)
+                continue
+            if repeats(request):
+                repeated += 1
+                continue
             found = curator.records.resolve(request)
         except InvalidRequest:
             refused += 1
@@ -125,7 +129,7 @@ def forecast(
             refused += 1
             continue
         if request.request_id is not None:
-            told.add(request.request_id)
+            told[request.request_id] = _named(request)
         if found.counts.deleted:
             erased.update(slots)
         edits, waiting = edits + found.counts, waiting + found.counts
@@ -147,3 +151,9 @@ def forecast(
         epsilon_after=ahead.dp_cumulative().epsilon(delta) if learned else None,
         epsilon_deletion=plan.deletion.epsilon(delta) if edits.erased else None,
     )
+
+
+def _named(request: EditRequest) -> object:
+    """What the request names, to be told from another one under the same id."""
+    inserted = request.insertion.ids if request.insertion else None
+    return set(request.deletions), set(request.subjects), set(request.replacements), inserted

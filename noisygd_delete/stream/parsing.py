@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from ..errors import InvalidRequest, InvalidSchema
-from ..records import EditRequest, Id, Insertion
+from ..records import EditRequest, Id, Insertion, bounded
 from ..schema import Schema
 from ..schema.files import Table
 
@@ -35,9 +34,10 @@ def from_json(line: str, number: int, schema: Schema) -> EditRequest:
         InvalidRequest: naming the line.
     """
     try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"line {number}: not a JSON object") from error
+        fields = bounded.parsed(line)
+    except ValueError:
+        reason = "not a JSON object, or one that gives a part twice; give every part once"
+        raise InvalidRequest(f"line {number}: {reason}") from None
     if not isinstance(fields, dict) or not set(fields) <= _PARTS:
         raise InvalidRequest(f"line {number}: a request is an object with {', '.join(sorted(_PARTS))} and nothing else")
     try:

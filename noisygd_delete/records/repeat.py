@@ -1,0 +1,68 @@
+"""Whether a request that comes again under its token is the one that was answered.
+
+Contents and erased ids are not kept, so the table itself is asked: after the request was carried out it looks a certain way,
+and the number of its edits of each kind is a public fact. What has been edited once more since then is refused like other
+contents are: a request is never taken for done because its token is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..errors import InvalidRequest
+from .counts import EditCounts
+from .records import Records
+from .request import EditRequest, Rows
+
+
+def check_repeat(records: Records, request: EditRequest, edited: EditCounts) -> None:
+    """Raise `InvalidRequest` unless the table is as this request left it, and it made so many edits.
+
+    An id that is absent may have been erased by the request, or never have been there: only the counts tell.
+    """
+    reason = next(_differences(records, request, edited), None)
+    if reason is not None:
+        raise InvalidRequest(
+            f"this request id was answered before, for other contents ({reason}); nothing was changed. Give every request a "
+            "random token of its own"
+        )
+
+
+def _differences(records: Records, request: EditRequest, edited: EditCounts) -> Iterator[str]:
+    if not _as_many(request, edited):
+        yield f"then it was: {edited.text()}"
+    slots = {name: slot for slot, name in enumerate(records.ids_by_slot) if name is not None}
+    if any(name in slots for name in request.deletions):
+        yield "a record it names is still there"
+    if request.subjects and set(request.subjects) & set(records.subjects_by_slot or ()):
+        yield "a person it names still has records"
+    for name, (row, label) in request.replacements.items():
+        if not _holds(records, slots.get(name), row, label):
+            yield "a record to replace does not hold what the request says, or was edited again since"
+    new = request.insertion
+    if new is not None and new.ids is not None:
+        owners = records.subjects_by_slot
+        for place, name in enumerate(new.ids):
+            slot = slots.get(name)
+            same = _holds(records, slot, new.rows[place], new.labels[place])
+            if not same or (owners and new.subjects and slot is not None and owners[slot] != new.subjects[place]):
+                yield "a record to insert is not there as the request says, or was edited again since"
+
+
+def _as_many(request: EditRequest, edited: EditCounts) -> bool:
+    """Whether the request can have made these edits. How many rows a person had is not known any more: at least one."""
+    deleted, replaced, inserted = len(request.deletions), len(request.replacements), len(request.insertion or ())
+    if edited.unrecorded:
+        others = edited.total - deleted - replaced - inserted
+    elif (replaced, inserted) != (edited.replaced, edited.inserted):
+        return False
+    else:
+        others = edited.deleted - deleted
+    return others >= len(request.subjects) if request.subjects else others == 0
+
+
+def _holds(records: Records, slot: int | None, row: Rows, label: float) -> bool:
+    if slot is None:
+        return False
+    same = records.features[slot].shape == row.shape and (records.features[slot] == row).all()
+    return bool(same and records.labels[slot] == label)
