@@ -300,7 +300,51 @@ def _recursion(claim, effort: int) -> Finding:
         linear, quadratic = theorem_5_2.prior_to_gibbs(range=2 * ratio, noise_variance=2.0)
         require(abs(linear - ratio) < 1e-12 and abs(quadratic - ratio**2 / 8) < 1e-12, "prior_to_gibbs")
     _adversarial_move(claim)
-    return Finding(f"closest approach {closest:.1%}; the move alone is attained (B.4)")
+    far = _far_start(claim)
+    move_used = _point_start(claim)
+    return Finding(
+        f"far from the law: closest approach {far:.2%}; an edit costs {move_used:.0%} of its bound; settled chain {closest:.0%} below"
+    )
+
+
+def _far_start(claim) -> float:
+    """No loss at all (B = 1): a Gaussian a mean away from its Gibbs law, in closed form; nearly attained while little is forgotten."""
+    regularization, variance, step, mean = 1.0, 1.0, 1e-3, 10.0
+    forgetting, error = step * regularization / 2, 32 * step * regularization
+    start = mean**2 * regularization / (2 * variance)  # R_p/p from N(mean, σ²/λ), every order
+    closest = math.inf
+    for steps in (1, 3, 30, 300, 3000, 30_000):
+        kept = (1 - step * regularization) ** steps
+        spread = kept**2 * variance / regularization + (1 - kept**2) * variance / regularization / (
+            1 - step * regularization / 2
+        )
+        bound = claim.after(start, forgetting, error, steps)
+        for order in (1.05, 2.0, 4.0):
+            ratio = spread * regularization / variance  # of the variances
+            narrow = order + (1 - order) * ratio
+            truth = (kept * mean) ** 2 * regularization / (2 * variance * narrow) + (
+                -(order - 1) * math.log(ratio) - math.log(narrow)
+            ) / (2 * order * (order - 1))
+            require(truth <= bound * (1 + 1e-12), f"p = {order}, K = {steps}: R_p/p = {truth} above {bound}")
+            closest = min(closest, 1 - truth / bound)
+    require(closest < 0.01, f"a far start comes within {closest:.1%} only: the case has lost its power")
+    return closest
+
+
+def _point_start(claim) -> float:
+    """All mass where π(D)/π(D′) peaks: an edit then costs nearly all of R_∞, already at p → 1."""
+    oscillation, share, order = 0.05, 1e-3, 1.0 + 1e-6
+    mass = np.array([share, 1 - share])
+    moved = mass * np.array([1.0, math.exp(oscillation)])
+    moved /= moved.sum()
+    before, after = (-math.log(law[0]) / order for law in (mass, moved))
+    allowed = claim.move(oscillation / 2, 1.0, 1, 1)
+    require(after <= before + allowed + 1e-12, f"one edit from a point mass: {after - before} above {allowed}")
+    require(
+        after - before >= 0.98 * allowed,
+        f"one edit costs {after - before}, allowed {allowed}: the case has lost its power",
+    )
+    return (after - before) / allowed
 
 
 def _adversarial_move(claim) -> None:

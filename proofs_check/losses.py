@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 from scipy.optimize import minimize
 
-from noisygd_delete import losses
+from noisygd_delete import errors, losses
 
 from .framework import ADVERSARIAL, SYMBOLIC, Finding, require, same, statement
 
@@ -237,4 +237,53 @@ def _tanh(claim, effort: int) -> Finding:
         )
         for a in ((0.5,), (8.0, 1.0), (20.0, 0.5, -0.3))
     ]
+    return Finding(_margin(tuple(min(column) for column in zip(*gaps, strict=True))))
+
+
+@statement(
+    "S.one-vs-rest", "one logistic model per class: L = √k R, β₊ = R²/4, β₋ = 0, ω = ∞",
+    evidence=(ADVERSARIAL,),
+    claim=lambda loss: loss.constants,
+    fault=("L = R", lambda loss: replace(loss.constants, lipschitz=loss.radius)),
+    licenses=("losses.one_vs_rest:OneVsRest",),
+    scope="The code attacked with 2, 3 and 5 classes; L is approached where every model is wrong with certainty, which is set as a score.",
+)  # fmt: skip
+def _one_vs_rest(claim, effort: int) -> Finding:
+    gaps = []
+    for k in (2, 3, 5):
+        loss = losses.OneVsRest(radius=1.5, classes=k)
+        gaps.append(_attack(loss, claim(loss), effort, 97))
+        wrong = np.where(np.arange(k) == 0, -40.0, 40.0)[None, :]
+        norm = float(np.linalg.norm(loss.derivative(wrong, np.array([0]), np))) * loss.radius
+        require(norm <= claim(loss).lipschitz * (1 + 1e-12), f"{k} classes: gradient norm {norm} above L")
+        require(norm >= loss.constants.lipschitz * (1 - 1e-12), f"{k} classes: L is not approached")
+    return Finding(_margin(tuple(min(column) for column in zip(*gaps, strict=True))))
+
+
+@statement(
+    "S.clipped", "a loss with one gradient direction, clipped to norm L: that L, β₊ of the base, β₋ = 0, ω = ∞",
+    evidence=(ADVERSARIAL,),
+    claim=lambda loss: loss.constants,
+    fault=("L of half the limit", lambda loss: replace(loss.constants, lipschitz=loss.limit / 2)),
+    licenses=("losses.clipped:Clipped", "losses.clipped:clip"),
+    scope="Logistic and pseudo-Huber clipped at two limits each: derivative against value, L and β₊ attacked on both sides of the kink; below the limit value and derivative are the base's own. Several "
+    "directions per record, and losses that are not convex, are refused (F.3).",
+)  # fmt: skip
+def _clipped(claim, effort: int) -> Finding:
+    gaps = []
+    for base in (losses.Logistic(radius=2.0), losses.PseudoHuber(radius=2.0, delta=1.5)):
+        for share in (0.3, 0.8):
+            loss = losses.clip(base, share * base.constants.lipschitz)
+            gaps.append(_attack(loss, claim(loss), effort, 98))
+            scores, labels = np.array([[0.4], [-0.2]]), np.array([1.0, -1.0]) * (base.label_kind == "binary")
+            inside = np.abs(base.derivative(scores, labels, np)) < loss.limit / loss.radius
+            for name in ("derivative", "value"):
+                ours, plain = (np.reshape(getattr(one, name)(scores, labels, np), (2, 1)) for one in (loss, base))
+                require(np.allclose(ours[inside], plain[inside]), f"{name} changed where nothing is clipped")
+    for refused in (losses.Softmax(radius=1.0, classes=3), losses.Sigmoid(radius=1.0)):
+        try:
+            losses.clip(refused, refused.constants.lipschitz / 2)
+        except errors.NoisyGDDeleteError:
+            continue
+        require(False, f"the {refused.name} loss was clipped")
     return Finding(_margin(tuple(min(column) for column in zip(*gaps, strict=True))))

@@ -18,7 +18,9 @@ PAPER = [
     "3.1",
     "3.2",
     "4.1",
+    "4.2",
     "4.3",
+    "4.4",
     "4.5",
     "5.1(1)",
     "5.1(2)",
@@ -61,6 +63,9 @@ PAPER = [
     "G.22",
     "G.23",
     "G.24",
+    "C.1",
+    "C.2",
+    "Table 1",
 ]
 GUO = ["Guo 1", "Guo 2", "Guo 3(i)", "Guo 3(ii)", "Guo 4", "Guo 5", "Guo C1", "Guo C2"]
 FALSE = {"F.3", "F.4", "4.3", "B.4-equal-order", "5.2-saving", "Guo 2", "Guo 3(i)"}
@@ -71,7 +76,7 @@ FAST = sorted(set(REGISTRY) - SLOW)
 
 
 def test_every_statement_of_both_papers_has_a_row():
-    assert set(PAPER) | set(GUO) | {"Table 1"} <= set(REGISTRY)
+    assert set(PAPER) | set(GUO) <= set(REGISTRY)
 
 
 def test_the_verdicts_are_the_known_ones():

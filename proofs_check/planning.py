@@ -1,0 +1,373 @@
+"""The planner: what it returns meets the budget that was asked for, and no smaller noise and no fewer steps would."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from noisygd_delete import Budget, Plan, losses
+
+from . import chapters, ways
+from .answers import exact_mu
+from .densities import Line, renyi
+from .framework import RIGOROUS, Finding, close, require, statement
+from .gibbs import Wave
+from .observers import Induction
+
+_TIGHT = 1e-4  # relative: what the rounding slack of float64 rows and the search may add
+
+
+def _budget(generator: np.random.Generator, measure: str) -> tuple[Budget, float, float]:
+    """A random budget with the largest μ within its dp part and within its deletion part."""
+    dp, share = math.exp(generator.uniform(-2.5, 1)), generator.uniform(0.1, 0.95)
+    if measure == "gdp":
+        return Budget.from_gdp(dp=dp, deletion=dp * share), dp, dp * share
+    if measure == "renyi":
+        order = generator.uniform(1.5, 20)
+        return (
+            Budget(order=order, dp=dp, deletion=dp * share),
+            math.sqrt(2 * dp / order),
+            math.sqrt(2 * dp * share / order),
+        )
+    delta = 10 ** generator.uniform(-7, -4)
+    budget = Budget.from_epsilon_delta(dp=(dp, delta), deletion=(dp * share, delta))
+    return budget, exact_mu(dp, delta), exact_mu(dp * share, delta)
+
+
+def _problem(generator: np.random.Generator, trial: int) -> dict:
+    radius = math.exp(generator.uniform(-1, 1))
+    loss = (losses.Linear(radius=radius), losses.Logistic(radius=radius), losses.Sigmoid(radius=radius))[trial % 3]
+    lam = loss.constants.weak_convexity + radius**2 * math.exp(generator.uniform(-3, 0))
+    return {
+        "loss": loss,
+        "records": int(generator.integers(20, 400)),
+        "features": int(generator.integers(1, 9)),
+        "regularization": lam,
+        "adjacency": str(generator.choice(["replace", "zero-out"])),
+        "rows_per_subject": int(generator.integers(1, 4)),
+        "releases": int(generator.choice([1, 1, 2, 7])),
+        "batch": int(generator.integers(1, 4)),
+    }
+
+
+def _less_noise(way: str, loss, **arguments) -> Plan:
+    plan = ways.planned(way, loss, **arguments)
+    return replace(plan, noise_variance=plan.noise_variance * 0.97)
+
+
+def _one_step_fewer(way: str, loss, **arguments) -> Plan:
+    plan = ways.planned(way, loss, **arguments)
+    return replace(plan, delete_steps_for_deletion=max(0, plan.delete_steps_for_deletion - 1))
+
+
+def _published(plan: Plan, way: str, delta: float, steps: list[int]) -> float:
+    """μ² of releases after so many steps each, all observed, the record there throughout."""
+    lives = [True] * len(steps)
+    if way == "sharp":
+        return chapters.chain(plan, delta, steps, lives, lives)
+    return chapters.from_minimisers(plan, delta, steps, lives, lives, warm=way == "warm")
+
+
+@statement(
+    "S.plans",
+    "plans from the published model and from the minimiser: N observed publications cost at most the dp budget, and a deletion at most the "
+    "deletion budget, in the budget's own measure; with the least noise, and with the fewest steps",
+    evidence=(RIGOROUS,),
+    claim=ways.planned,
+    fault=("3 % less noise", _less_noise),
+    licenses=(
+        "planner:make_plan",
+        "methods.sharp:plan_sharp",
+        "methods.minimiser:plan_minimiser",
+        "methods.calibration:calibrate",
+    ),
+    scope="Random problems (linear, logistic, and sigmoid with λ > β₋; both adjacencies and notions; 1 to 7 publications; one to three rows per subject) and budgets in μ, Rényi and "
+    "(ε, δ). The truth is the joint law of the linear loss at curvature m, the worst case of all of these (S.gdp-bound, S.weakly-convex). A single release of every length; the "
+    "steps for utility against the recursion of S.utility. Noise for one publication is at most 10⁻⁴ above the least; for several at most twice the least, as the cost jumps where the number of steps does.",
+)
+def _plans(claim, effort: int) -> Finding:
+    generator, tight = np.random.default_rng(141), 0.0
+    for trial in range(90 * effort):
+        problem, way = _problem(generator, trial), ("sharp", "cold", "warm")[trial // 3 % 3]
+        budget, dp, deletion = _budget(generator, ("gdp", "renyi", "epsilon-delta")[trial // 9 % 3])
+        problem["deletion_notion"] = str(generator.choice(["definition-4.1", "pairwise"]))
+        if problem["loss"].constants.smoothness == 0:  # else η = 1/λ, and one step forgets all
+            problem["step_size"] = generator.uniform(0.1, 0.9) / problem["regularization"]
+        plan = claim(way, budget=budget, **problem)
+        reach = problem["loss"].constants.lipschitz * problem["rows_per_subject"]
+        delta_dp = reach * (2 if problem["adjacency"] == "replace" else 1)
+        delta_dd = reach * (2 if problem["deletion_notion"] == "pairwise" else 1)
+        times, what = problem["releases"], f"{way}, {budget.describe()}, {problem}"
+        if times == 1 and way == "sharp":
+            spent = _supremum(plan, delta_dp) ** 2
+            for steps in (1, 5, min(400, plan.learn_steps)):
+                require(_published(plan, way, delta_dp, [steps]) <= dp**2 * (1 + 1e-9), f"{what}: {steps} steps")
+        else:
+            lengths = [min(plan.learn_steps, 2000), *[min(plan.delete_steps, 500)] * (times - 1)]
+            spent = _published(plan, way, delta_dp, lengths)
+        require(spent <= dp**2 * (1 + 1e-9), f"{what}: {times} publications cost μ² = {spent}, allowed {dp**2}")
+        if times == 1:
+            require(spent >= dp**2 * (1 - _TIGHT), f"{what}: μ² = {spent} of {dp**2}: more noise than needed")
+            tight = max(tight, 1 - spent / dp**2)
+        elif plan.learn_steps <= 2000 and plan.delete_steps <= 500:  # whole steps: the cost jumps where K does
+            require(spent >= dp**2 / 2, f"{what}: μ² = {spent} of {dp**2}: much more noise than needed")
+        kept = (1 - plan.step_size * chapters.curvature(plan)) ** plan.delete_steps_for_deletion
+        if way == "sharp":
+            left = kept * _supremum(plan, delta_dd)
+            fewer = left / (1 - plan.step_size * chapters.curvature(plan))
+            require(
+                plan.delete_steps_for_deletion <= 1 or fewer > deletion * (1 - _TIGHT), f"{what}: fewer steps would do"
+            )
+            _utility(plan, what)
+        else:
+            lives, both = [True, False], [plan.learn_steps, plan.delete_steps]
+            left = math.sqrt(chapters.from_minimisers(plan, delta_dd, both, lives, [False, True], warm=way == "warm"))
+        require(left <= deletion * (1 + 1e-9), f"{what}: a deletion leaves μ = {left}, allowed {deletion}")
+        require(plan.delete_steps >= 1, f"{what}: no step deletes nothing")
+    return Finding(f"noise at most {tight:.1e} (in μ²) above the least")
+
+
+def _supremum(plan: Plan, delta: float) -> float:
+    """μ after very many steps with the record: the gap's limit over the stationary deviation of the linear chain."""
+    m = chapters.curvature(plan)
+    contraction = 1 - plan.step_size * m
+    gap = plan.step_size * delta / plan.records / (1 - contraction)
+    deviation = math.sqrt(2 * plan.step_size * plan.noise_variance / (1 - contraction**2))
+    return gap / deviation
+
+
+def _utility(plan: Plan, what: str) -> None:
+    """The distance to the minimiser after learning, and after any number of the largest requests, stays (1 + tolerance)V_∞."""
+    m, eta, d = chapters.curvature(plan), plan.step_size, plan.dimension
+    settled = d * plan.noise_variance / (m * (1 - eta * m / 2))
+    limit = (1 + plan.problem.utility_tolerance) * settled
+    move = 2 * plan.loss.constants.lipschitz * plan.problem.batch / (m * plan.records)
+
+    def after(distance: float, moved: float, steps: int) -> float:
+        kept = (1 - eta * m) ** (2 * steps)
+        return kept * (math.sqrt(distance) + moved) ** 2 + (1 - kept) * settled
+
+    start = (math.sqrt(d * plan.init_variance) + plan.loss.constants.lipschitz / plan.regularization) ** 2
+    require(after(start, 0.0, plan.learn_steps) <= limit * (1 + 1e-9), f"{what}: K_A = {plan.learn_steps} is too few")
+    require(
+        after(limit, move, plan.delete_steps) <= limit * (1 + 1e-9), f"{what}: K_Ā = {plan.delete_steps} is too few"
+    )
+    least = plan.delete_steps_for_utility
+    require(least == 0 or after(limit, move, least - 1) > limit * (1 - 1e-9), f"{what}: fewer steps keep the accuracy")
+
+
+@statement(
+    "S.plans-theorem",
+    "plans under Theorem 5.1 are the printed ones: σ² from ε_dp, K_Ā from (16) and (17), K_A from (17), for one release; and for N publications the sum of their "
+    "printed costs is the budget",
+    evidence=(RIGOROUS,),
+    claim=ways.planned,
+    fault=("one deletion step fewer", _one_step_fewer),
+    licenses=("planner:make_plan", "methods.theorem:plan_theorem", "methods.calibration:calibrate"),
+    scope="Random problems with linear and logistic loss and Rényi budgets, both adjacencies; printed formulas written out here; Theorem 5.1 itself is 5.1(1) to 5.1(3).",
+)
+def _theorem(claim, effort: int) -> Finding:
+    generator = np.random.default_rng(142)
+    for trial in range(90 * effort):
+        problem = _problem(generator, trial % 2)
+        budget, _, _ = _budget(generator, "renyi")
+        plan = claim("theorem", budget=budget, **problem)
+        lam, constants, n, d = problem["regularization"], problem["loss"].constants, problem["records"], plan.dimension
+        q, times, what = budget.order, problem["releases"], f"{budget.describe()}, {problem}"
+        kappa, eta = (lam + constants.smoothness) / lam, 1 / (2 * (lam + constants.smoothness))
+        delta = constants.lipschitz * problem["rows_per_subject"] * (2 if problem["adjacency"] == "replace" else 1)
+        full = q * delta**2 / (lam * plan.noise_variance * n**2)
+        close(plan.step_size, eta, "η")
+        close(plan.init_variance, plan.noise_variance / (lam * (1 - eta * lam / 2)), "variance of ρ")
+
+        def printed(steps: int, full=full, half=lam * eta / 2) -> float:
+            return full * -math.expm1(-half * steps)
+
+        if times == 1:
+            close(full, budget.dp, f"ε_dp, {what}", _TIGHT)
+            require(full <= budget.dp * (1 + 1e-9), what)
+        else:
+            spent = printed(plan.learn_steps) + (times - 1) * printed(plan.delete_steps)
+            require(budget.dp / 2 <= spent <= budget.dp * (1 + 1e-9), f"{what}: {times} cost {spent}")
+        deletion = (
+            max(1, math.ceil(4 * kappa * math.log(full / budget.deletion) - 1e-6)) if full > budget.deletion else 1
+        )
+        require(
+            plan.delete_steps_for_deletion in (deletion, deletion + 1),
+            f"(16): {plan.delete_steps_for_deletion}, {deletion}; {what}",
+        )
+        one = q * 4 * constants.lipschitz**2 / (lam * plan.noise_variance * n**2)  # one row, replaced
+        learn = 4 * kappa * math.log(max(1.0, one * n**2 / (4 * q * d)))
+        utility = 4 * kappa * math.log(max(5 * kappa, 8 * one * problem["batch"] ** 2 / (q * d)))
+        require(plan.learn_steps >= learn - 1e-6, f"(17) K_A: {plan.learn_steps}, {learn}")
+        require(plan.learn_steps <= max(1, learn + 1), f"(17) K_A: {plan.learn_steps}, {learn}")
+        require(
+            utility - 1e-6 <= plan.delete_steps_for_utility <= utility + 1,
+            f"(17) K_Ā: {plan.delete_steps_for_utility}, {utility}",
+        )
+    return Finding("equal up to rounding of K")
+
+
+@statement(
+    "S.plans-composition",
+    "plans under composition: every step that a record can take part in before its erasure, and before the next fresh learn, lies within both budgets; the horizon is "
+    "the most that do",
+    evidence=(RIGOROUS,),
+    claim=ways.planned,
+    fault=("3 % less noise", _less_noise),
+    licenses=(
+        "methods.composition:plan_composition",
+        "bounds.theorem_5_2:composition_horizon",
+        "bounds.theorem_5_1:composition_rate",
+    ),
+    scope="Random problems with the sigmoid loss: T steps with the record cost μ² = Δ²ηT/(2σ²n²), which the linear loss attains at λ = 0 (G.7). Learning and the stated number of requests fit, one "
+    "step more than the horizon does not fit, with one publication and with several.",
+)
+def _composition(claim, effort: int) -> Finding:
+    generator, tight = np.random.default_rng(143), 0.0
+    for trial in range(90 * effort):
+        problem = _problem(generator, 2)
+        budget, dp, deletion = _budget(generator, ("gdp", "renyi")[trial % 2])
+        learn, delete, requests = (int(generator.integers(*bounds)) for bounds in ((20, 400), (1, 20), (2, 30)))
+        problem |= {"deletion_notion": str(generator.choice(["definition-4.1", "pairwise"]))}
+        plan = claim(
+            "composition", budget=budget, learn_steps=learn, delete_steps=delete, requests_per_learn=requests, **problem
+        )
+        reach, what = (
+            problem["loss"].constants.lipschitz * problem["rows_per_subject"],
+            f"{budget.describe()}, {problem}",
+        )
+        per_step = plan.step_size / (2 * plan.noise_variance * plan.records**2)
+        stay = (reach * (2 if problem["adjacency"] == "replace" else 1)) ** 2 * per_step
+        gone = (reach * (2 if problem["deletion_notion"] == "pairwise" else 1)) ** 2 * per_step
+        times = problem["releases"]
+        learns = -(-times // (requests + 1))
+        shown = learn + requests * delete if times == 1 else learns * max(learn, delete) + (times - learns) * delete
+        hidden = learn + (requests - 1) * delete
+        require(stay * shown <= dp**2 * (1 + 1e-9), f"{what}: {shown} steps with the record exceed the dp budget")
+        require(
+            gone * hidden <= deletion**2 * (1 + 1e-9),
+            f"{what}: {hidden} steps with the record exceed the deletion budget",
+        )
+        used = max(stay * shown / dp**2, gone * hidden / deletion**2)
+        require(used >= 1 - _TIGHT, f"{what}: {used} of the budget is used: more noise than needed")
+        tight = max(tight, 1 - used)
+        require(
+            plan.horizon is not None and gone * plan.horizon <= deletion**2 * (1 + 1e-9),
+            f"{what}: horizon {plan.horizon}",
+        )
+        fits = gone * (plan.horizon + 1) <= deletion**2 * (1 - 1e-9)
+        fits &= times > 1 or stay * (plan.horizon + 1 + delete) <= dp**2 * (1 - 1e-9)
+        require(not fits, f"{what}: a horizon of {plan.horizon + 1} would fit")
+    return Finding(f"noise at most {tight:.1e} above the least")
+
+
+# --- Theorem 5.2 ---
+
+
+def _as_planned(plan: Plan) -> Plan:
+    return plan
+
+
+@statement(
+    "S.closeness",
+    "closeness to the Gibbs law under Theorem 5.2, printed and sharper: the stated ε_dd is the supremum of the induction over any number of requests, lies within the "
+    "budget, and bounds real chains; a step above G.22's limit certifies nothing",
+    evidence=(RIGOROUS,),
+    claim=_as_planned,
+    fault=(
+        "half of the steps of a request",
+        lambda plan: replace(plan, delete_steps_for_deletion=plan.delete_steps_for_deletion // 2),
+    ),
+    licenses=(
+        "bounds.gibbs:Gibbs.closeness",
+        "bounds.gibbs:Gibbs.worst_closeness",
+        "methods.near_gibbs:plan_near_gibbs",
+        "methods.plan:Plan.deletion",
+        "methods.plan:Plan.dp",
+    ),
+    scope="Plans for the sigmoid loss at least noise, at the cheapest and at a chosen noise, batches of one to three: the induction of S.hidden-past for up to 20,000 requests of every size up to the batch; "
+    "densities of a learn and requests on a grid (two sine losses, n = 2) against π(D). The inequality itself is G.22 and S.rate-to-gibbs.",
+)
+def _closeness(claim, effort: int) -> Finding:
+    closest = math.inf
+    for way in ("theorem", "sharp"):
+        for n, noise, batch in ((10, None, 1), (10, "cheapest", 2), (40, 3.0, 3), (200, 2.0, 1)):
+            budget = Budget(order=2, dp=1.9, deletion=0.5)
+            plan = claim(
+                ways.planned(
+                    way,
+                    losses.Sigmoid(radius=1.0),
+                    records=n,
+                    features=2,
+                    regularization=0.05,
+                    budget=budget,
+                    noise_variance=noise,
+                    batch=batch,
+                )
+            )
+            induction, what = Induction(plan), f"{way}, n = {n}, σ² = {plan.noise_variance:.3g}"
+            stated, learned = plan.deletion.renyi(2.0), (plan.learn_steps, 0)
+            worst = max(
+                induction.after([learned, *[(plan.delete_steps, batch)] * count]) for count in (1, 2, 5, 20_000)
+            )
+            close(stated, worst, f"{what}: the supremum over requests", 1e-6)
+            for edits in range(batch + 1):
+                for count in (1, 3, 20):
+                    require(
+                        induction.after([learned, *[(plan.delete_steps, edits)] * count]) <= stated * (1 + 1e-9), what
+                    )
+            require(stated <= budget.deletion * (1 + 1e-9), f"{what}: ε_dd = {stated}")
+            longest = max(plan.learn_steps, plan.delete_steps)
+            replaced = 4 * induction.composed(longest)  # x for x′: twice the sensitivity
+            require(replaced <= budget.dp * (1 + 1e-9), f"{what}: ε_dp = {replaced}")
+            close(plan.dp.renyi(2.0), replaced, f"{what}: ε_dp")
+            require(plan.dp.renyi(2.0) >= induction.composed(1), "a release is not free")
+            closest = min(closest, 1 - stated / budget.deletion)
+            limit = induction.largest_step
+            require(plan.step_size <= limit * (1 + 1e-9), f"{what}: η above G.22's limit")
+            require(
+                replace(plan, step_size=limit * 1.001).deletion.renyi(2.0) == math.inf,
+                f"{what}: η above the limit certifies",
+            )
+            require(
+                replace(plan, step_size=limit * 0.999).deletion.renyi(2.0) < math.inf,
+                f"{what}: η below the limit certifies",
+            )
+    real = min(_on_a_grid(form) for form in ("printed", "sharper"))
+    return Finding(
+        f"the deletion budget is used up to {max(0.0, closest):.1e}; chains on a grid at least {real:.0%} below"
+    )
+
+
+def _on_a_grid(form: str) -> float:
+    """R_q of a learn and three requests against π of the current records; two records, sine losses, one edit at a time."""
+    from noisygd_delete.bounds.gibbs import Gibbs
+
+    waves = [Wave(0.25, 1.0, phase) for phase in (0.0, math.pi, math.pi / 2)]
+    order, variance, lam = 2.0, 1.0, 1.0
+    facts = Gibbs(order=order, range=0.5, smoothness=0.25, regularization=lam, dimension=1, form=form)
+    step = lam / (64 * math.exp(0.5 if form == "sharper" else 1.0) * order**2 * 1.25**2)
+    line, closest = Line(7.0, math.sqrt(2 * step * variance), 2.0), math.inf
+
+    def mean(
+        pair: tuple[int, int], part: Callable[[Wave, np.ndarray], np.ndarray]
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        return lambda x: (part(waves[pair[0]], x) + part(waves[pair[1]], x)) / 2
+
+    law, runs = line.gaussian(variance / lam), []
+    for index, pair in enumerate([(0, 0), (1, 0), (1, 2), (0, 2)]):
+        kernel = line.kernel(mean(pair, lambda wave, x: wave.gradient(x, lam)), step)
+        target = line.gibbs(mean(pair, lambda wave, x: wave.potential(x, lam)), variance)
+        steps = 400 if not index else 5 * index
+        for _ in range(steps):
+            law = kernel @ law
+        runs.append((steps, int(index > 0)))
+        bound = facts.closeness(step_size=step, noise_variance=variance, records=2, runs=runs)
+        truth = renyi(order, law, target)
+        require(truth <= bound * (1 + 1e-9), f"{form}, after {runs}: R_q = {truth} above {bound}")
+        closest = min(closest, 1 - truth / bound)
+    return closest
