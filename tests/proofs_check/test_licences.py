@@ -46,8 +46,8 @@ UNNAMED = {
     "a constant of another module": ("rounding:UNIT", "UNIT = 2.0**-53", "UNIT = 0.0", {"S.gdp", "S.optimal"}),
     "a method": (
         "mechanism:Mechanism._solved_gdp",
-        "if not steps_without:\n            return sharp.minimiser_dp_gdp(",
-        "return 0.0\n        if not steps_without:\n            return sharp.minimiser_dp_gdp(",
+        "if not steps_without:\n            return shifted_interpolation.minimiser_dp_gdp(",
+        "return 0.0\n        if not steps_without:\n            return shifted_interpolation.minimiser_dp_gdp(",
         {"S.history"},
     ),
     "a property": (
@@ -69,7 +69,7 @@ UNNAMED = {
         {"S.history"},
     ),
     "what is called through a module": (
-        "sharp:gdp_limit",
+        "shifted_interpolation:gdp_limit",
         "(1 - step_size * strong_convexity / 2)",
         "(1 - step_size * strong_convexity)",
         {"S.history", "S.gdp-bound", "S.diffuse"},
@@ -100,7 +100,7 @@ UNNAMED = {
         {"S.history", "S.logistic"},
     ),
     "a default argument": (
-        "sharp:gdp",
+        "shifted_interpolation:gdp",
         "steps_without_record: float = 0,",
         "steps_without_record: float = 1,",
         {"S.history"},
@@ -122,14 +122,18 @@ def test_a_row_that_does_not_rest_on_it_stays():
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("sharp:gdp_limit", '"""μ_∞ = ', '"""Other words: μ_∞ = '),
+        ("shifted_interpolation:gdp_limit", '"""μ_∞ = ', '"""Other words: μ_∞ = '),
         (
-            "sharp:gdp_limit",
+            "shifted_interpolation:gdp_limit",
             "    return (\n        sensitivity / records",
             "    # a comment\n    return (\n        sensitivity  /  records",
         ),
         ("errors:positive", "must be ", "has to be "),
-        ("sharp:gdp_limit", "noise_variance: float, records: float\n", "noise_variance: 'float', records: int\n"),
+        (
+            "shifted_interpolation:gdp_limit",
+            "noise_variance: float, records: float\n",
+            "noise_variance: 'float', records: int\n",
+        ),
     ],
 )
 def test_words_comments_formats_and_annotations_do_not_count(name, old, new):
@@ -320,7 +324,7 @@ def test_a_local_import_and_a_shadowed_name(tmp_path):
 
 
 def test_the_running_function_is_the_licensed_one():
-    assert licences.resolve("sharp:gdp") is shifted_interpolation.gdp
-    assert licences.resolve("convex:noise_variance") is theorem_5_1.noise_variance
+    assert licences.resolve("shifted_interpolation:gdp") is shifted_interpolation.gdp
+    assert licences.resolve("theorem_5_1:noise_variance") is theorem_5_1.noise_variance
     assert licences.functions(licences.resolve("events:Event.fresh"))[0].__qualname__ == "Event.fresh"
     assert licences.resolve("sharp:no_such_function") is None
