@@ -10,7 +10,7 @@ import numpy as np
 
 from noisygd_delete.bounds import subsampled, utility
 
-from .framework import RIGOROUS, Finding, require, statement
+from .framework import RIGOROUS, Finding, close, require, statement
 
 
 class _Subsampled:
@@ -113,3 +113,51 @@ def _excess(claim, effort: int) -> Finding:
         require(needed <= steps + 1, f"{needed} steps where {steps} suffice")
         require((1 - eta * low) ** needed * far <= distance * (1 + 1e-9), f"{needed} steps do not reach")
     return Finding(f"closest approach {closest:.1e}")
+
+
+@statement(
+    "S.released-excess",
+    "a model learned in K_A steps, and every one after requests of K_Ā steps that move the minimiser by s each: E f − f* ≤ the smaller of (M/2)V and the bound at"
+    " distance D, each at its fixed point or as the learn left it",
+    evidence=(RIGOROUS,),
+    claim=utility.released_excess,
+    fault=("requests do not move the minimiser", lambda **given: utility.released_excess(**{**given, "move": 0.0})),
+    licenses=(
+        "bounds.utility:released_excess",
+        "bounds.utility:excess_of",
+        "bounds.utility:settled_distance",
+        "bounds.utility:settled_square",
+    ),
+    scope="Quadratics with random spectra from a point, up to 200 requests that push the minimiser away along the flattest or the steepest direction: Gaussian laws in closed form; the two fixed points "
+    "against their recursions; D is attained by the mean of the chain.",
+)  # fmt: skip
+def _released(claim, effort: int) -> Finding:
+    generator, closest = np.random.default_rng(92), math.inf
+    for trial in range(150 * effort):
+        curvatures = np.sort(np.exp(generator.uniform(-3, 1, int(generator.integers(1, 7)))))
+        low, high = float(curvatures[0]), float(curvatures[-1])
+        eta, noise = generator.uniform(0.02, 0.9) * 2 / (low + high), math.exp(generator.uniform(-4, 1))
+        learn, delete = int(generator.integers(1, 60)), int(generator.integers(1, 20))
+        offset, move = generator.normal(size=len(curvatures)) * 2, math.exp(generator.uniform(-4, 1))
+        chain = {"step_size": eta, "strong_convexity": low}
+        bound = claim(
+            start=float(offset @ offset), learn_steps=learn, delete_steps=delete, move=move, dimension=len(curvatures),
+            noise_variance=noise, objective_smoothness=high, **chain,
+        )  # fmt: skip
+        shrink, settled = 1 - eta * curvatures, noise / (curvatures * (1 - eta * curvatures / 2))
+        push = np.zeros(len(curvatures))
+        push[0 if trial % 2 else -1] = move
+        mean, spread = offset * shrink**learn, settled * (1 - shrink ** (2 * learn))
+        worst = 0.0
+        for _ in range(200):
+            worst = max(worst, float(curvatures @ (mean**2 + spread)) / 2)
+            mean = (np.abs(mean) + push) * np.abs(shrink) ** delete
+            spread = spread * shrink ** (2 * delete) + settled * (1 - shrink ** (2 * delete))
+        require(worst <= bound * (1 + 1e-12), f"excess {worst} above {bound}")
+        closest = min(closest, bound / worst - 1)
+        kept, limit = (1 - eta * low) ** delete, len(curvatures) * noise / (low * (1 - eta * low / 2))
+        far = utility.settled_distance(steps=delete, move=move, **chain)
+        close(kept * (far + move), far, "the fixed point of D")
+        square = utility.settled_square(steps=delete, move=move, stationary=limit, **chain)
+        close(kept**2 * (math.sqrt(square) + move) ** 2 + (1 - kept**2) * limit, square, "the fixed point of V")
+    return Finding(f"closest approach {closest:.1%}")
