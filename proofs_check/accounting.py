@@ -160,4 +160,4 @@ def _released(claim, effort: int) -> Finding:
         close(kept * (far + move), far, "the fixed point of D")
         square = utility.settled_square(steps=delete, move=move, stationary=limit, **chain)
         close(kept**2 * (math.sqrt(square) + move) ** 2 + (1 - kept**2) * limit, square, "the fixed point of V")
-    return Finding(f"closest approach {closest:.1%}")
+    return Finding(f"closest approach {max(0.0, closest):.1%}")
