@@ -118,13 +118,15 @@ def renyi_order(name: str, value: Any) -> float:
     return number
 
 
-def count(name: str, value: Any, minimum: int = 1) -> int:
-    """`value` as an integer >= `minimum`."""
+def count(name: str, value: Any, minimum: int = 1, maximum: int | None = None) -> int:
+    """`value` as an integer >= `minimum`, and at most `maximum` if there is one."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidParameter(f"{name}={value!r} must be a whole number >= {minimum}")
     number = int(value.__index__())
     if not number >= minimum:
         raise InvalidParameter(f"{name}={number!r} must be a whole number >= {minimum}")
+    if maximum is not None and not number <= maximum:
+        raise InvalidParameter(f"{name}={number!r} must be at most {maximum}")
     return number
 
 

@@ -24,6 +24,7 @@ from .attacks import Attack, LinearLikelihoodRatio, ShadowLikelihoodRatio, count
 from .simulation import Chains, Engine, NoisyGD, World
 from .verdict import AuditReport, Row
 
+_MOST_CHAINS, _MOST_RELEASES = 10_000_000, 1000  # more would not end
 QUESTIONS = 5  # asked of a plan, with several later releases
 CHUNK = 1 << 22  # numbers held at a time by one release of many chains
 
@@ -170,11 +171,11 @@ def audit(
             f"the {plan.loss.name} loss is not convex and certificate='theorem' (Theorem 5.2) covers bounded losses only: not the "
             "linear worst case that audit runs"
         )
-    count("chains", chains, minimum=100)
+    count("chains", chains, minimum=100, maximum=_MOST_CHAINS)
     probability("false_alarm", false_alarm)
     positive("factor", factor)
     generator = np.random.default_rng() if rng is None else rng
-    honest = linear_engine(plan, later_releases=count("later_releases", later_releases))
+    honest = linear_engine(plan, later_releases=count("later_releases", later_releases, maximum=_MOST_RELEASES))
     asked = questions(honest, plan)
     jury = Jury(honest if engine is None else engine, chains=chains, generator=generator)
     rows: list[Row] = []

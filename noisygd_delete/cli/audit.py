@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
+from .arguments import number, seed, whole
 from .change import open_store
 from .plan import add_plan_arguments, plan_from
 from .shared import add_json, progress_bar, show
@@ -26,18 +27,20 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "store", nargs="?", metavar="STORE", help="audit its plan; without it, the plan of the options below"
     )
-    parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process to finish")
-    parser.add_argument("--records", type=int, help="n, number of slots")
-    parser.add_argument("--features", type=int, help="columns, the constant one included")
+    parser.add_argument(
+        "--wait", type=number, default=0.0, metavar="SECONDS", help="wait for another process to finish"
+    )
+    parser.add_argument("--records", type=whole, help="n, number of slots")
+    parser.add_argument("--features", type=whole, help="columns, the constant one included")
     add_plan_arguments(parser)
     chosen = parser.add_argument_group("audit")
-    chosen.add_argument("--chains", type=int, default=20_000, help="synthetic runs per world (default 20000)")
-    chosen.add_argument("--later-releases", type=int, default=3, help="releases from the erasure on (default 3)")
-    chosen.add_argument("--false-alarm", type=float, default=0.01, help="for the whole report (default 0.01)")
+    chosen.add_argument("--chains", type=whole, default=20_000, help="synthetic runs per world (default 20000)")
+    chosen.add_argument("--later-releases", type=whole, default=3, help="releases from the erasure on (default 3)")
+    chosen.add_argument("--false-alarm", type=number, default=0.01, help="for the whole report (default 0.01)")
     chosen.add_argument(
-        "--factor", type=float, default=3.0, help="a row passes if its bound comes so close to the claim (default 3)"
+        "--factor", type=number, default=3.0, help="a row passes if its bound comes so close to the claim (default 3)"
     )
-    chosen.add_argument("--seed", type=int, help="repeat the same synthetic runs")
+    chosen.add_argument("--seed", type=seed, help="repeat the same synthetic runs")
     add_json(parser)
     parser.set_defaults(run=_run)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import losses
 from ..errors import InvalidParameter
+from .arguments import number, seed
 from .shared import add_json, show
 
 if TYPE_CHECKING:
@@ -30,12 +31,12 @@ def register(commands: Any) -> None:
     )
     compare.add_argument("--data", help="CSV or Parquet; default: scikit-learn's digits")
     compare.add_argument("--schema", help="schema of --data")
-    compare.add_argument("--regularization", type=float, default=1e-2, metavar="λ", help="default 1e-2")
-    compare.add_argument("--dp", type=float, default=8.0, help="ε for records still there, where a method gives one")
-    compare.add_argument("--deletion", type=float, default=0.1, help="ε for erased records (default 0.1)")
-    compare.add_argument("--delta", type=float, default=1e-5)
+    compare.add_argument("--regularization", type=number, default=1e-2, metavar="λ", help="default 1e-2")
+    compare.add_argument("--dp", type=number, default=8.0, help="ε for records still there, where a method gives one")
+    compare.add_argument("--deletion", type=number, default=0.1, help="ε for erased records (default 0.1)")
+    compare.add_argument("--delta", type=number, default=1e-5)
     compare.add_argument("--no-attack", action="store_true", help="leave out the two attacks (most of the time)")
-    compare.add_argument("--seed", type=int, default=0, help="of this measurement; nothing certified uses it")
+    compare.add_argument("--seed", type=seed, default=0, help="of this measurement; nothing certified uses it")
     add_json(compare)
     compare.set_defaults(run=_run)
 

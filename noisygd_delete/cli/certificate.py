@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import InvalidParameter, StoreCorrupt
 from ..records import bounded
 from ..report.outputs import output, outside
+from .arguments import number, whole
 from .passphrase import add_passphrase_file, passphrase_of
 from .shared import add_json, show
 
@@ -28,7 +29,7 @@ def register(commands: Any) -> None:
     certificate.add_argument("store", metavar="STORE")
     which = certificate.add_mutually_exclusive_group(required=True)
     which.add_argument("--request-id", metavar="TOKEN", help="the token that the request was made with")
-    which.add_argument("--release", type=int, metavar="N", help="everything that release N erased")
+    which.add_argument("--release", type=whole, metavar="N", help="everything that release N erased")
     certificate.add_argument("--key", metavar="FILE", help="sign with this key (see keygen); keep it outside the store")
     add_passphrase_file(certificate)
     certificate.add_argument("--out", metavar="FILE", help="write the JSON here")
@@ -37,7 +38,7 @@ def register(commands: Any) -> None:
         "--received", metavar="TIME", help="when the request came in, ISO 8601; gives the deadline"
     )
     certificate.add_argument("--controller", metavar="NAME", help="the organisation that answers for the data")
-    certificate.add_argument("--delta", type=float, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
+    certificate.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     certificate.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
     add_json(certificate)
     certificate.set_defaults(run=_certificate)
@@ -51,7 +52,7 @@ def register(commands: Any) -> None:
     report.add_argument("store", metavar="STORE")
     report.add_argument("--out", required=True, metavar="FILE", help="write the page here")
     report.add_argument("--title", default="Deletion report")
-    report.add_argument("--delta", type=float, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
+    report.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     report.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
     add_json(report)
     report.set_defaults(run=_report)
@@ -122,8 +123,9 @@ def _audit(file: str | None) -> list[dict[str, Any]]:
     """The rows of `noisygd-delete audit --json`, as evidence."""
     if file is None:
         return []
+    document = bounded.text(file, bounded.DOCUMENT)
     try:
-        rows = bounded.parsed(bounded.text(file, bounded.DOCUMENT))["rows"]
+        rows = bounded.parsed(document)["rows"]
         return [
             {
                 "name": f"{row['question']}: {row['attack']}",

@@ -21,7 +21,8 @@ from ..privacy.guarantee import NON_ADAPTIVE
 from ..records import EditCounts, EditRequest, bounded
 from ..report.outputs import outside
 from ..store import Store, Tombstones
-from .plan import add_plan_arguments, budget_from, loss_from
+from .arguments import whole
+from .plan import add_plan_arguments, budget_from, explained, loss_from
 from .shared import add_device, progress_bar, show, store_command
 from .streams import standard_input
 
@@ -87,7 +88,7 @@ def register(commands: Any) -> None:
         "relearn STORE --dp 2 --dry-run",
         _relearn,
     )
-    relearn.add_argument("--slots", type=int, metavar="N", help="a larger n; default: as before")
+    relearn.add_argument("--slots", type=whole, metavar="N", help="a larger n; default: as before")
     relearn.add_argument("--dry-run", action="store_true", help="show the plan; change nothing")
     add_plan_arguments(relearn)
     plain = argparse.ArgumentParser()
@@ -142,7 +143,7 @@ def open_store(parsed: argparse.Namespace) -> Store:
 def _learn(parsed: argparse.Namespace) -> int:
     with open_store(parsed) as store:
         if parsed.dry_run:
-            show(parsed, store.plan.summary(), store.plan.explain())
+            show(parsed, store.plan.summary(), explained(store.plan))
             return 0
         return _released(parsed, "learn", store.plan, lambda progress: store.learn(progress, parsed.request_id))
 
@@ -192,7 +193,7 @@ def _relearn(parsed: argparse.Namespace) -> int:
         plan = _replanned(parsed, store.plan)
         if parsed.dry_run:
             foreseen = _relearning(plan, store.accountant)
-            show(parsed, {**plan.summary(), **foreseen}, f"{plan.explain()}\n\n{_relearning_text(foreseen)}")
+            show(parsed, {**plan.summary(), **foreseen}, f"{explained(plan)}\n\n{_relearning_text(foreseen)}")
             return 0
         return _released(parsed, "relearn", plan, lambda progress: store.relearn(plan, progress, parsed.request_id))
 

@@ -13,7 +13,7 @@ from ..engine import device
 from ..engine.group import launched
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from . import audit, bench, certificate, change, demo, init, keygen, look, plan, predict, stream, verify_certificate
-from .shared import Intermixed
+from .arguments import Intermixed
 from .streams import complain, flushed, written_out
 from .words import options_of, spoken
 
@@ -49,7 +49,7 @@ class _Completion(argparse.Action):
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line, each command registered by its own module."""
-    root = argparse.ArgumentParser(
+    root = Intermixed(
         prog="noisygd-delete",
         description="Train models by noisy gradient descent and erase records from them, with a certificate.",
         epilog="start with: noisygd-delete demo · help on a command: noisygd-delete COMMAND --help · completion: "
@@ -94,6 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return flushed(0)
     except MemoryError:
         return complain(f"{name}: this takes more memory than there is; give a smaller table or smaller sizes", 2)
+    except ArithmeticError:
+        return complain(f"{name}: these numbers are too large or too small to compute with; give less extreme ones", 2)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return complain(f"{name}: {place}{error.strerror or error}; {_AFTER_INTERRUPT}", 2)
@@ -101,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # its words may quote a record, so only its kind and its place are told
         last = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{type(error).__name__} in {last.name}, line {last.lineno}"
-        return complain(f"{name}: a fault of this program ({place}); please report it. {_AFTER_INTERRUPT}", 2)
+        return complain(f"{name}: a fault of this program ({place}); please report it; {_AFTER_INTERRUPT}", 2)
 
 
 def _shared(parsed: argparse.Namespace) -> int:

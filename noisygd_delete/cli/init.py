@@ -10,8 +10,9 @@ from ..records import Records
 from ..report.outputs import output
 from ..schema import Schema, draft_schema, read_table
 from ..store import Store
+from .arguments import whole
 from .change import add_tombstones, tombstones_from
-from .plan import add_plan_arguments, plan_from
+from .plan import add_plan_arguments, explained, plan_from
 from .shared import add_json, show
 
 
@@ -31,7 +32,9 @@ def register(commands: Any) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--schema", metavar="FILE", help="public bounds and categories (TOML)")
     source.add_argument("--draft-schema", metavar="FILE", help="write a first draft of the schema and stop")
-    parser.add_argument("--slots", type=int, metavar="N", help="n, with room for insertions; default: as many as rows")
+    parser.add_argument(
+        "--slots", type=whole, metavar="N", help="n, with room for insertions; default: as many as rows"
+    )
     parser.add_argument("--dry-run", action="store_true", help="check everything and show the plan; write nothing")
     add_tombstones(parser)
     add_plan_arguments(parser)
@@ -79,7 +82,7 @@ def _create(parsed: argparse.Namespace) -> int:
     clipped = {name: count for name, count in encoded.clipped.items() if count}
     done = "would make" if parsed.dry_run else "made"
     text = f"{done} {parsed.store}: {len(records)} records in {records.slots} slots, {schema.features} features\n"
-    text += f"values clipped to their bounds (shown here only, not stored): {clipped or 'none'}\n\n{plan.explain()}"
+    text += f"values clipped to their bounds (shown here only, not stored): {clipped or 'none'}\n\n{explained(plan)}"
     show(parsed, answer, text)
     return 0
 

@@ -11,6 +11,7 @@ from ..accountant import statement_text
 from ..errors import StoreCorrupt, StoreLocked
 from ..records import EditCounts, bounded
 from ..store import Verification, absent, budget, status, tokens, verify
+from .arguments import number, whole
 from .change import open_store
 from .shared import read_certificate, show, store_command
 
@@ -36,8 +37,8 @@ def register(commands: Any) -> None:
     ):
         parser = store_command(commands, name, text, example, run)
         if name == "budget":
-            parser.add_argument("--order", type=float, help="Rényi order; default: the plan's, or 10")
-            parser.add_argument("--delta", type=float, help="δ; default: the plan's, or 1e-6")
+            parser.add_argument("--order", type=number, help="Rényi order; default: the plan's, or 10")
+            parser.add_argument("--delta", type=number, help="δ; default: the plan's, or 1e-6")
             _add_questions(parser)
         if name == "verify":
             parser.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
@@ -52,18 +53,18 @@ def register(commands: Any) -> None:
 def _add_questions(parser: argparse.ArgumentParser) -> None:
     asked = parser.add_argument_group("questions (each answered for the worst case unless told otherwise)")
     asked.add_argument(
-        "--present-from", type=int, default=1, metavar="A", help="first release with the record (default 1)"
+        "--present-from", type=whole, default=1, metavar="A", help="first release with the record (default 1)"
     )
     asked.add_argument(
-        "--erased-at", type=int, metavar="B", help="release that erased it; default: the last with an edit"
+        "--erased-at", type=whole, metavar="B", help="release that erased it; default: the last with an edit"
     )
     asked.add_argument(
         "--observed", type=_numbers, metavar="1,4-9", help="releases the observer saw; default: every one"
     )
-    asked.add_argument("--models-seen", type=int, metavar="P", help="requests depend on at most P earlier models")
-    asked.add_argument("--requests", type=int, default=30, metavar="R", help="cost of R more requests (default 30)")
+    asked.add_argument("--models-seen", type=whole, metavar="P", help="requests depend on at most P earlier models")
+    asked.add_argument("--requests", type=whole, default=30, metavar="R", help="cost of R more requests (default 30)")
     asked.add_argument(
-        "--attack-advantage", type=float, metavar="X", help="reached by attacks: Theorem 4.5's lower bound"
+        "--attack-advantage", type=number, metavar="X", help="reached by attacks: Theorem 4.5's lower bound"
     )
 
 

@@ -16,25 +16,27 @@ from ..planner.cheapest import Choice
 from ..planner.comparison import compare_plans
 from ..privacy.budget import Budget
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
+from .arguments import number, whole
 from .shared import add_json, show
+from .words import options_of, spoken
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `make_plan` other than the table's sizes; shared by every command that plans."""
     loss = parser.add_argument_group("loss")
     loss.add_argument("--loss", default="logistic", choices=sorted(losses.CATALOGUE), help="default: logistic")
-    loss.add_argument("--radius", type=float, default=1.0, help="bound R on the norm of a feature row (default 1)")
-    loss.add_argument("--classes", type=int, help="number of classes (softmax, one-vs-rest)")
-    loss.add_argument("--huber-delta", type=float, help="δ of the pseudo-Huber loss (default 1)")
+    loss.add_argument("--radius", type=number, default=1.0, help="bound R on the norm of a feature row (default 1)")
+    loss.add_argument("--classes", type=whole, help="number of classes (softmax, one-vs-rest)")
+    loss.add_argument("--huber-delta", type=number, help="δ of the pseudo-Huber loss (default 1)")
     loss.add_argument("--outer-weights", type=_numbers, metavar="A,B,...", help="fixed outer weights (tanh-network)")
-    loss.add_argument("--regularization", type=float, default=1e-3, metavar="λ", help="default 1e-3")
+    loss.add_argument("--regularization", type=number, default=1e-3, metavar="λ", help="default 1e-3")
     budget = parser.add_argument_group(
         "budget of one release (give one of the three forms; default: --order 10 --dp 1 --deletion 0.1)"
     )
-    budget.add_argument("--order", type=float, help="Rényi order q of --dp and --deletion")
-    budget.add_argument("--dp", type=float, help="ε_dp, or ε with --delta, or μ with --gdp")
-    budget.add_argument("--deletion", type=float, help="ε_dd in the same measure")
-    budget.add_argument("--delta", type=float, help="read --dp and --deletion as ε of (ε, δ) with this δ")
+    budget.add_argument("--order", type=number, help="Rényi order q of --dp and --deletion")
+    budget.add_argument("--dp", type=number, help="ε_dp, or ε with --delta, or μ with --gdp")
+    budget.add_argument("--deletion", type=number, help="ε_dd in the same measure")
+    budget.add_argument("--delta", type=number, help="read --dp and --deletion as ε of (ε, δ) with this δ")
     budget.add_argument(
         "--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (certificate sharp)"
     )
@@ -47,26 +49,26 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--adjacency", default="replace", choices=ADJACENCIES)
     chosen.add_argument("--deletion-notion", default="definition-4.1", choices=DELETION_NOTIONS)
     chosen.add_argument(
-        "--releases", type=int, default=1, metavar="N", help="N observed publications together within --dp"
+        "--releases", type=whole, default=1, metavar="N", help="N observed publications together within --dp"
     )
     chosen.add_argument(
         "--start", default="published", choices=STARTS, help="minimiser: solve, then diffuse (default: published)"
     )
     chosen.add_argument("--solver", default="warm", choices=SOLVERS, help="with --start minimiser (default: warm)")
-    chosen.add_argument("--diffusion-steps", type=int, metavar="K", help="with --start minimiser")
-    chosen.add_argument("--gradient-tolerance", type=float, metavar="γ", help="with --start minimiser")
-    chosen.add_argument("--batch", type=int, default=1, help="records edited by one request")
-    chosen.add_argument("--rows-per-subject", type=int, default=1)
-    chosen.add_argument("--step-size", type=float)
+    chosen.add_argument("--diffusion-steps", type=whole, metavar="K", help="with --start minimiser")
+    chosen.add_argument("--gradient-tolerance", type=number, metavar="γ", help="with --start minimiser")
+    chosen.add_argument("--batch", type=whole, default=1, help="records edited by one request")
+    chosen.add_argument("--rows-per-subject", type=whole, default=1)
+    chosen.add_argument("--step-size", type=number)
     chosen.add_argument("--noise-variance", type=_noise, metavar="σ²", help="a number, or 'cheapest' under Theorem 5.2")
     chosen.add_argument("--no-utility", action="store_true", help="take only the steps that forgetting needs")
     chosen.add_argument("--dtype", default="float32", choices=("float32", "float64"))
     composed = parser.add_argument_group("with --certificate composition")
-    composed.add_argument("--learn-steps", type=int, metavar="K_A")
-    composed.add_argument("--delete-steps", type=int, metavar="K_Ā")
+    composed.add_argument("--learn-steps", type=whole, metavar="K_A")
+    composed.add_argument("--delete-steps", type=whole, metavar="K_Ā")
     composed.add_argument(
         "--requests-per-learn",
-        type=int,
+        type=whole,
         default=20,
         metavar="N",
         help="served before a fresh learn is due (default 20)",
@@ -88,6 +90,13 @@ def _noise(text: str) -> float | str:
         return text if text == "cheapest" else float(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} must be a number or 'cheapest'") from error
+
+
+def explained(plan: Plan) -> str:
+    """The plan in words and numbers, its parameters named as they are typed."""
+    parser = argparse.ArgumentParser()
+    add_plan_arguments(parser)
+    return spoken(plan.explain(), options_of(parser))
 
 
 def loss_from(parsed: argparse.Namespace) -> losses.Loss:
@@ -153,8 +162,8 @@ def register(commands: Any) -> None:
         epilog="example: noisygd-delete plan --records 26000 --features 108 --certificate sharp",
         allow_abbrev=False,
     )
-    parser.add_argument("--records", type=int, required=True, help="n, number of slots")
-    parser.add_argument("--features", type=int, required=True, help="columns, the constant one included")
+    parser.add_argument("--records", type=whole, required=True, help="n, number of slots")
+    parser.add_argument("--features", type=whole, required=True, help="columns, the constant one included")
     add_plan_arguments(parser)
     comparing = parser.add_argument_group("comparison")
     comparing.add_argument(
@@ -165,8 +174,10 @@ def register(commands: Any) -> None:
         action="store_true",
         help="the fewest steps per request that keep --excess-risk (certificate sharp); with the Pareto table",
     )
-    comparing.add_argument("--requests", type=int, metavar="N", help="deletion requests the --dp budget must last for")
-    comparing.add_argument("--excess-risk", type=float, default=0.01, help="target, nats per record (default 0.01)")
+    comparing.add_argument(
+        "--requests", type=whole, metavar="N", help="deletion requests the --dp budget must last for"
+    )
+    comparing.add_argument("--excess-risk", type=number, default=0.01, help="target, nats per record (default 0.01)")
     add_json(parser)
     parser.set_defaults(run=_run)
 
@@ -195,7 +206,7 @@ def _cheapest(parsed: argparse.Namespace) -> Choice:
 def _run(parsed: argparse.Namespace) -> int:
     if parsed.cheapest:
         choice = _cheapest(parsed)
-        show(parsed, choice.to_dict(), f"{choice.plan.explain()}\n\n{choice.text()}")
+        show(parsed, choice.to_dict(), f"{explained(choice.plan)}\n\n{choice.text()}")
         return 0
     if parsed.compare:
         comparison = compare_plans(
@@ -214,5 +225,5 @@ def _run(parsed: argparse.Namespace) -> int:
         show(parsed, comparison.to_dict(), comparison.table())
         return 0
     plan = plan_from(parsed, records=parsed.records, features=parsed.features)
-    show(parsed, plan.summary(), plan.explain())
+    show(parsed, plan.summary(), explained(plan))
     return 0

@@ -12,23 +12,8 @@ from typing import Any
 from ..engine.noisygd import Progress
 from ..errors import InvalidParameter
 from ..records import bounded
+from .arguments import number
 from .streams import tell
-
-
-class Intermixed(argparse.ArgumentParser):
-    """Names and options in any order: `delete STORE --request-id T ID`."""
-
-    _mixing = False
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        in_order = any(action.nargs == argparse.PARSER for action in self._actions)  # it has commands of its own
-        if self._mixing or in_order:
-            return super().parse_known_args(args, namespace)
-        self._mixing = True
-        try:
-            return self.parse_known_intermixed_args(args, namespace)
-        finally:
-            self._mixing = False
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +34,9 @@ def store_command(
         name, help=text, epilog=f"example: noisygd-delete {example}", allow_abbrev=False
     )
     parser.add_argument("store", metavar="STORE")
-    parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process to finish")
+    parser.add_argument(
+        "--wait", type=number, default=0.0, metavar="SECONDS", help="wait for another process to finish"
+    )
     add_json(parser)
     parser.set_defaults(run=run)
     return parser
@@ -78,7 +65,7 @@ def progress_bar(
     label: str, total: int, running: Callable[[int], str] | None = None, unit: str = "step"
 ) -> Iterator[Progress | None]:
     """A bar on stderr while it is a terminal; nothing in a pipe. `running` says where the guarantee stands after k units."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from tqdm import tqdm

@@ -11,12 +11,13 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from ..errors import InvalidRequest
+from ..errors import InvalidRequest, count
 from ..privacy.guarantee import Guarantee
 from ..records import Records
 from ..store import Store
 from ..stream import Batching, Stream, StreamReport, forecast
 from ..stream.parsing import read
+from .arguments import number, whole
 from .change import add_tombstones, open_store
 from .shared import add_device, add_json, progress_bar, show
 
@@ -35,17 +36,19 @@ def register(commands: Any) -> None:
     parser.add_argument("requests", metavar="FILE", help="JSON lines, or CSV if it ends in .csv; - for standard input")
     parser.add_argument("--csv", action="store_true", help="read CSV whatever the name")
     when = parser.add_argument_group("publication")
-    when.add_argument("--batch", type=int, metavar="EDITS", help="publish as soon as so many edits wait (default 1)")
+    when.add_argument("--batch", type=whole, metavar="EDITS", help="publish as soon as so many edits wait (default 1)")
     when.add_argument(
         "--expect",
-        type=int,
+        type=whole,
         metavar="EDITS",
         help="choose --batch so that the budget's publications last for so many edits",
     )
-    when.add_argument("--deadline", type=float, metavar="SECONDS", help="publish no later than this after an edit")
+    when.add_argument("--deadline", type=number, metavar="SECONDS", help="publish no later than this after an edit")
     parser.add_argument("--dry-run", action="store_true", help="say what it would take and cost; change nothing")
     parser.add_argument("--holdout", metavar="FILE", help="public records: report the last model's accuracy on them")
-    parser.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="wait for another process to finish")
+    parser.add_argument(
+        "--wait", type=number, default=0.0, metavar="SECONDS", help="wait for another process to finish"
+    )
     add_tombstones(parser)
     add_device(parser)
     add_json(parser)
@@ -108,7 +111,7 @@ def _opened(source: str) -> Any:
 def _batching(parsed: argparse.Namespace, store: Store) -> Batching:
     if parsed.expect is not None:
         return Batching.within_budget(store.accountant, edits=parsed.expect, deadline=parsed.deadline)
-    return Batching(size=1 if parsed.batch is None else parsed.batch, deadline=parsed.deadline)
+    return Batching(size=count("batch", 1 if parsed.batch is None else parsed.batch), deadline=parsed.deadline)
 
 
 def _holdout(parsed: argparse.Namespace, store: Store) -> Records | None:

@@ -24,6 +24,9 @@ from ..errors import positive
 Array = Any
 
 
+MOST_CLASSES = 1_000_000
+
+
 @dataclass(frozen=True)
 class LossConstants:
     """Constants of one record's loss on rows of norm ≤ R.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import count
-from .base import Array, Loss, LossConstants
+from .base import MOST_CLASSES, Array, Loss, LossConstants
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class OneVsRest(Loss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "classes", count("classes", self.classes, minimum=2))
+        object.__setattr__(self, "classes", count("classes", self.classes, minimum=2, maximum=MOST_CLASSES))
 
     @property
     def outputs(self) -> int:

@@ -141,7 +141,7 @@ def _deleting(plan: Plan) -> str:
         else "no utility condition was asked for"
     )
     if plan.problem.utility and plan.delete_steps_for_utility > plan.delete_steps_for_deletion:
-        verdict = "Utility decides; drop it (utility=False, --no-utility) to run the deletion condition alone"
+        verdict = "Utility decides; drop it (utility=False) to run the deletion condition alone"
     else:
         verdict = "Deletion decides"
     share = plan.delete_steps / plan.learn_steps if plan.learn_steps else math.inf

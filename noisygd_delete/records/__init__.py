@@ -1,7 +1,7 @@
 """The table and the requests that edit it: validated whole before anything moves."""
 
 from .counts import NO_EDITS, EditCounts
-from .records import Records, SlotEdits
+from .records import Records, SlotEdits, check_size
 from .repeat import check_repeat
 from .request import EditRequest, Id, Insertion, Labels, Rows, check_token
 
@@ -16,5 +16,6 @@ __all__ = [
     "Rows",
     "SlotEdits",
     "check_repeat",
+    "check_size",
     "check_token",
 ]

@@ -6,8 +6,11 @@ slot. Requests speak ids; `Records` alone resolves them to slots.
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InvalidRecords, InvalidRequest
 from .counts import EditCounts
 from .request import EditRequest, Id, Insertion, Labels, Rows, check_ids, column, matrix, subject_names
+
+_BYTES_BESIDE = 24  # of a slot besides its row: label, and places for its id and subject
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,32 @@ class SlotEdits:
     subjects: tuple[Id | None, ...]
     next_id: int
     counts: EditCounts
+
+
+def _in_another_form(missing: Id, names: Sequence[Id | None]) -> str:
+    """What to add to the refusal of a name that is there, in letters that look the same: names are compared as stored."""
+    if not isinstance(missing, str):
+        return ""
+    form = normalize("NFKC", missing)
+    if any(isinstance(name, str) and normalize("NFKC", name) == form for name in names):
+        return ". A name that looks the same is there in another Unicode form; write it as it was written in the table"
+    return ""
+
+
+def check_size(slots: int, features: int) -> None:
+    """Refuse a table that this machine's memory cannot hold, before it is asked for: the system might grant it, and then end
+    the process.
+
+    Raises:
+        InvalidRecords: it is larger.
+    """
+    needed = slots * (4 * features + _BYTES_BESIDE)
+    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else math.inf
+    if needed > there:
+        raise InvalidRecords(
+            f"{slots} slots of {features} features take about {needed / 2**30:.3g} GiB and this machine has "
+            f"{there / 2**30:.3g} GiB of memory; give fewer slots or features"
+        )
 
 
 class Records:
@@ -64,6 +95,7 @@ class Records:
             raise InvalidRecords(
                 f"slots={slots!r} must be a whole number, at least 1 and at least the {len(rows)} rows given"
             )
+        check_size(int(total), rows.shape[1])
         free = int(total) - len(rows)
         self._take(
             np.concatenate([rows, np.zeros((free, rows.shape[1]), np.float32)]) if free else rows,
@@ -209,19 +241,22 @@ class Records:
         found = {name: slot for slot, name in enumerate(self._ids) if name in wanted}
         missing = next((name for name in names if name not in found), None)
         if missing is not None:
+            other = _in_another_form(missing, self._ids)
             raise InvalidRequest(
-                f"id {missing!r} is not in the table (never there, or erased already); nothing was changed"
+                f"id {missing!r} is not in the table (never there, or erased already); nothing was changed{other}"
             )
         return [found[name] for name in names]
 
     def _slots_of_subjects(self, subjects: tuple[Id, ...]) -> list[int]:
         if self._subjects is None:
-            raise InvalidRequest("the table has no subjects; give Records(subjects=...), or delete by id")
+            raise InvalidRequest("the table does not say whom its records are about; name the records by their ids")
         wanted = set(subjects)
         found = [slot for slot, owner in enumerate(self._subjects) if owner is not None and owner in wanted]
         missing = wanted - {self._subjects[slot] for slot in found}
         if missing:
-            raise InvalidRequest(f"subject {min(map(str, missing))!r} has no row in the table; nothing was changed")
+            absent = min(missing, key=str)
+            other = _in_another_form(absent, self._subjects)
+            raise InvalidRequest(f"subject {str(absent)!r} has no row in the table; nothing was changed{other}")
         return found
 
     def _new_names(self, inserted: Insertion, width: int) -> tuple[list[Id], int]:

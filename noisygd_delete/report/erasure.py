@@ -21,7 +21,7 @@ def ledger_of(store: str | Path) -> Ledger:
     Raises:
         StoreError, StoreCorrupt: there is no store, or its hash chain is broken.
     """
-    layout = Layout(Path(store).absolute())
+    layout = Layout.at(store)
     presence.require_store(layout)
     return Ledger.read(layout.ledger)
 

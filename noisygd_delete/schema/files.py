@@ -10,6 +10,8 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import math
+import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,10 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter, InvalidSchema, MissingDependency
+from ..records import bounded
 
 BLOCK_ROWS = 16_384
 _LONGEST_LINE = 1 << 24
 _LONGEST_HEADER = 2000  # characters of it in a message
+_MOST_COLUMNS = 100_000
+_MOST_BLANK = 100_000  # lines
+_MOST_HELD = 1 << 26  # characters of one block
+_EXPANSION, _SMALL = 100, 1 << 24  # of a gzip file: times its size, or so many characters
+_SAMPLE = 1 << 16  # characters of the header that show its delimiter
 _DELIMITERS = (",", ";", "\t", "|")
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 
@@ -69,13 +77,13 @@ def read_blocks(path: str | Path, delimiter: str | None = None, rows: int = BLOC
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise InvalidParameter(f"delimiter={delimiter!r} must be one character, no quote and no line break")
     try:
-        with path.open("rb") as file:
-            start = file.read(4)
+        with bounded.opened(path, error=InvalidSchema) as file:
+            start, size = file.read(4), os.fstat(file.fileno()).st_size
     except OSError as error:
         raise InvalidSchema(f"{path}: cannot be read ({error.strerror}); check the name and the permissions") from error
     if not start:
         raise InvalidSchema(f"{path}: the file is empty; expected a header line and one line per record")
-    blocks = _parquet(path, rows) if start == _PARQUET else _csv(path, start[:2] == _GZIP, delimiter, rows)
+    blocks = _parquet(path, rows, size) if start == _PARQUET else _csv(path, start[:2] == _GZIP, delimiter, rows, size)
     empty = True
     for block in blocks:
         empty = False
@@ -84,12 +92,12 @@ def read_blocks(path: str | Path, delimiter: str | None = None, rows: int = BLOC
         raise InvalidSchema(f"{path}: a header but no records; expected one line per record")
 
 
-def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int) -> Iterator[Table]:
-    line = 0
+def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: int) -> Iterator[Table]:
+    line = blank = held = 0
     try:
         with gzip.open(path, "rb") if compressed else path.open("rb") as raw:
             file = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
-            lines_of_file = _lines(path, file)
+            lines_of_file = _lines(path, file, max(_SMALL, _EXPANSION * size) if compressed else math.inf)
             first = next(lines_of_file, "")
             reader = csv.reader(
                 chain([first], lines_of_file),
@@ -107,12 +115,17 @@ def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int) -> Iter
                         f"{path}, line {line}: {len(row)} cells where the header has {len(names)}; "
                         "quote cells that contain the delimiter, or give the delimiter"
                     )
-                if row:  # else a blank line
+                if row:
                     cells.append(row)
                     lines.append(line)
-                if len(cells) == rows:
+                    held += sum(map(len, row))
+                else:
+                    blank += 1
+                    if blank > _MOST_BLANK:
+                        raise InvalidSchema(f"{path}, line {line}: over {_MOST_BLANK} blank lines; this is not a table")
+                if len(cells) == rows or held > _MOST_HELD:
                     yield _rows(path, names, cells, lines)
-                    cells, lines = [], []
+                    cells, lines, held = [], [], 0
             if cells:
                 yield _rows(path, names, cells, lines)
     except UnicodeDecodeError as error:
@@ -128,38 +141,49 @@ def _rows(path: Path, names: list[str], cells: list[list[str]], lines: list[int]
     return Table(str(path), dict(zip(names, texts, strict=True)), lines)
 
 
-def _lines(path: Path, file: io.TextIOBase) -> Iterator[str]:
-    """Lines of bounded length: a file without line breaks, or a small one that unpacks to gigabytes, must not fill memory."""
-    number = 0
+def _lines(path: Path, file: io.TextIOBase, longest: float) -> Iterator[str]:
+    """Lines of bounded length, `longest` characters of them: a file without line breaks, or a small one that unpacks to
+    gigabytes, must fill neither memory nor the day."""
+    number = length = 0
     while line := file.readline(_LONGEST_LINE):
         number += 1
         if len(line) == _LONGEST_LINE:
             raise InvalidSchema(f"{path}, line {number}: longer than {_LONGEST_LINE} characters; this is not a table")
+        length += len(line)
+        if length > longest:
+            raise InvalidSchema(
+                f"{path}, line {number}: unpacks to over {_EXPANSION} times its size, which no table does; unpack it yourself "
+                "and give the CSV file if it is one after all"
+            )
         yield line
 
 
 def _delimiter(header: str) -> str:
     def columns(delimiter: str) -> int:
-        return max(map(len, csv.reader([header], delimiter=delimiter)), default=0)
+        return max(map(len, csv.reader([header[:_SAMPLE]], delimiter=delimiter)), default=0)
 
     return max(_DELIMITERS, key=columns)
 
 
 def _header(source: str, names: Sequence[str]) -> list[str]:
+    if len(names) > _MOST_COLUMNS:
+        raise InvalidSchema(f"{source}, line 1: {len(names)} columns; a table has at most {_MOST_COLUMNS}")
     names = [name.strip() for name in names]
+    seen: set[str] = set()
     for position, name in enumerate(names, 1):
         if not name:
             raise InvalidSchema(f"{source}, line 1: column {position} has no name; name every column in the header")
         if len(name) > _LONGEST_HEADER:
             raise InvalidSchema(f"{source}, line 1: column {position} has a name of {len(name)} characters; shorten it")
-        if names.index(name) != position - 1:
+        if name in seen:
             raise InvalidSchema(f"{source}, line 1: two columns are called {name!r}; rename one")
+        seen.add(name)
     if not names:
         raise InvalidSchema(f"{source}, line 1: no header; the first line must name the columns")
     return names
 
 
-def _parquet(path: Path, rows: int) -> Iterator[Table]:
+def _parquet(path: Path, rows: int, size: int) -> Iterator[Table]:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -171,6 +195,8 @@ def _parquet(path: Path, rows: int) -> Iterator[Table]:
     try:
         with parquet.ParquetFile(path) as file:
             names = _header(str(path), file.schema_arrow.names)
+            if file.metadata.num_rows > max(_SMALL, _EXPANSION * size) // max(1, len(names)):
+                raise InvalidSchema(f"{path}: more rows than a file of this size holds; this is not a table")
             for batch in file.iter_batches(batch_size=rows):
                 columns = (_texts(column.to_pylist()) for column in batch.columns)
                 if batch.num_rows:

@@ -9,6 +9,7 @@ from ..errors import InvalidSchema
 from .columns import TRANSFORMS, UNKNOWN, Category, Numeric
 
 _RADII = (1e-6, 1e6)  # far from float32's subnormal numbers and from its overflow
+_MOST_FEATURES = 100_000
 _KEYS = ("confirmed", "rows", "radius", "intercept", "id", "subject", "label", "columns")
 
 
@@ -102,6 +103,9 @@ def parse(fields: Any, source: str) -> dict[str, Any]:
     intercept = top.truth("intercept", True)
     special = {"label": label_column, "id": top.name("id"), "subject": top.name("subject")}
     columns = _columns(fields.get("columns"), source, {name: role for role, name in special.items() if name})
+    width = sum(column.width for column in columns.values()) + intercept
+    if width > _MOST_FEATURES:
+        raise InvalidSchema(f"{source}: {width} features; at most {_MOST_FEATURES}. Give shorter lists of categories")
     if not columns and not intercept:
         raise InvalidSchema(f"{source}: no [columns.NAME] and no intercept: nothing to learn from")
     return {

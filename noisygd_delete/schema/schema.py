@@ -38,10 +38,11 @@ import numpy.typing as npt
 from ..errors import InvalidSchema
 from ..records import bounded
 from .columns import Category, Floats, Numeric
-from .files import Table, read_blocks
+from .files import BLOCK_ROWS, Table, read_blocks
 from .keys import parse
 
 # Rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free.
+_CELLS = 1 << 24  # of one block of a file, as numbers
 _HEADROOM = 1 - 2.0**-23
 
 
@@ -193,7 +194,7 @@ class Schema:
         """`encode` over a CSV or Parquet file, block by block; ids must differ."""
         seen: dict[str, int] = {}
         parts = []
-        for table in read_blocks(path, delimiter):
+        for table in read_blocks(path, delimiter, rows=max(1, min(BLOCK_ROWS, _CELLS // max(1, self.features)))):
             part = self.encode(table)
             for line, text in zip(table.lines, part.ids or (), strict=part.ids is not None):
                 if seen.setdefault(text, line) != line:

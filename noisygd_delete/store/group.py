@@ -75,7 +75,7 @@ def follow(path: str | Path, group: Group) -> None:
     Raises:
         ProcessLost: a process of the group has gone.
     """
-    layout, nothing = Layout(Path(path).absolute()), cast("Task | None", None)
+    layout, nothing = Layout.at(path), cast("Task | None", None)
     while (task := group.share(nothing)) is not None:
         task.follow(group, layout)
 

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import StoreError
+
 FORMAT = 2
 READABLE = (1, 2)  # 1: edits were counted, their kinds not recorded
 TEMPORARY = ".tmp"
@@ -34,6 +36,18 @@ class Layout:
     """Paths inside the store at `root`."""
 
     root: Path
+
+    @classmethod
+    def at(cls, path: str | Path) -> Layout:
+        """The store that a path leads to, links on the way followed once and for all.
+
+        Raises:
+            StoreError: the path leads nowhere.
+        """
+        try:
+            return cls(Path(path).resolve())
+        except (OSError, RuntimeError, ValueError) as error:  # links in a circle, a zero byte
+            raise StoreError(f"{str(path)!r}: not the name of a folder; check the path") from error
 
     @property
     def plan(self) -> Path:

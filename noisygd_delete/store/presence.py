@@ -9,7 +9,11 @@ from .layout import Layout
 
 def require_store(layout: Layout) -> None:
     """Raise unless `layout.root` holds a store whose creation was finished, without links inside."""
-    if not layout.root.is_dir():
+    try:
+        there = layout.root.is_dir()
+    except OSError as error:
+        raise StoreError(f"{layout.root}: cannot be looked at ({error.strerror}); check the path") from error
+    if not there:
         raise StoreError(f"{layout.root}: there is no store here; check the path, or make one with init")
     if not _committed(layout):
         raise StoreError(

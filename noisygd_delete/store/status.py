@@ -18,7 +18,7 @@ _ORDER = 10.0
 
 def status(path: str | Path) -> dict[str, Any]:
     """Sizes, releases, pending edits and the state of the model."""
-    layout = Layout(Path(path).absolute())
+    layout = Layout.at(path)
     presence.require_store(layout)
     ledger = Ledger.read(layout.ledger)
     plan, head = ledger.plan, ledger.head
@@ -54,7 +54,7 @@ def budget(
 
     `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
     """
-    layout = Layout(Path(path).absolute())
+    layout = Layout.at(path)
     presence.require_store(layout)
     ledger = Ledger.read(layout.ledger)
     plan, accountant = ledger.plan, ledger.accountant

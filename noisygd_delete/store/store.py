@@ -103,7 +103,7 @@ class Store:
             StoreLocked: another process writes to it, for `wait` seconds from now.
             StoreCorrupt: its files contradict one another.
         """
-        layout, disk = Layout(Path(path).absolute()), disk or Disk()
+        layout, disk = Layout.at(path), disk or Disk()
         presence.require_store(layout)
         with explained(layout.root, _PRESENT):
             lock = Lock(layout.lock, wait)

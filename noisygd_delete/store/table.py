@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InvalidParameter, StoreCorrupt
 from ..methods.plan import Plan
-from ..records import EditRequest, Id, Insertion, Records, SlotEdits
+from ..records import EditRequest, Id, Insertion, Records, SlotEdits, check_size
 from .database import connect, in_memory
 from .disk import Disk, read
 from .layout import LABEL, ROW, TEMPORARY, Layout
@@ -114,6 +114,7 @@ def with_slots(records: Records, slots: int) -> Records:
     free = slots - records.slots
     if not free:
         return records
+    check_size(slots, records.features.shape[1])
     owners = records.subjects_by_slot
     rows = np.concatenate([records.features, np.zeros((free, records.features.shape[1]), np.float32)])
     labels = np.concatenate([records.labels, np.zeros(free)])

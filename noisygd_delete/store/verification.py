@@ -46,7 +46,7 @@ def verify(path: str | Path, *, wait: float = 0.0) -> Verification:
     Raises:
         StoreError: there is no store. StoreLocked: another process is writing to it.
     """
-    layout = Layout(Path(path).absolute())
+    layout = Layout.at(path)
     presence.require_store(layout)
     lock = Lock(layout.lock, wait)
     try:
@@ -148,7 +148,7 @@ def absent(path: str | Path, wanted: Sequence[str]) -> list[str]:
 
     Looked for as UTF-8, as UTF-16 (both orders) and as JSON writes it. Tokens are neither stored nor quoted.
     """
-    layout = Layout(Path(path).absolute())
+    layout = Layout.at(path)
     if not layout.root.is_dir():
         raise StoreError(f"{layout.root}: there is no store here; check the path")
     needles = [(number, form) for number, token in enumerate(wanted, start=1) for form in sorted(_forms(token))]

@@ -1,0 +1,68 @@
+"""Arguments: in any order, of a size that can be meant, and refused in one line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, NoReturn
+
+from .streams import AnswerLost, complain, tell
+
+_LARGEST = 10**12  # slots, steps, releases
+
+
+class Intermixed(argparse.ArgumentParser):
+    """Names and options in any order: `delete STORE --request-id T ID`."""
+
+    _mixing = False
+
+    def error(self, message: str) -> NoReturn:
+        """One line, like every other refusal; the usage is a page of its own."""
+        raise SystemExit(complain(f"{self.prog}: {message}; see {self.prog} --help", 2))
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Help and version are answers: argparse would not notice that they got lost."""
+        if file is None or file is not sys.stdout:
+            super()._print_message(message, file)
+            return
+        try:
+            tell(message.removesuffix("\n"))
+        except AnswerLost as error:
+            raise SystemExit(complain(f"{self.prog}: {error}", 2)) from error
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        in_order = any(action.nargs == argparse.PARSER for action in self._actions)  # it has commands of its own
+        if self._mixing or in_order:
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
+
+
+def whole(text: str) -> int:
+    """A whole number as an argument, of a size that a machine can count to."""
+    try:
+        found = int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} must be a whole number, in digits") from error
+    if abs(found) > _LARGEST:
+        raise argparse.ArgumentTypeError(f"{text[:40]} must be at most {_LARGEST:,}")
+    return found
+
+
+def seed(text: str) -> int:
+    """A whole number that a generator takes as its seed."""
+    found = whole(text)
+    if found < 0:
+        raise argparse.ArgumentTypeError(f"{text} must be at least 0")
+    return found
+
+
+def number(text: str) -> float:
+    """A number as an argument."""
+    try:
+        return float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} must be a number") from error

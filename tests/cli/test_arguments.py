@@ -1,0 +1,201 @@
+"""Arguments in any order, of any size, and what is said of those that mean nothing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete import losses
+from noisygd_delete.cli import main, parser
+from noisygd_delete.cli.words import spoken
+from noisygd_delete.errors import InvalidParameter, InvalidRecords
+from noisygd_delete.records import Records, check_size
+from noisygd_delete.store import status
+
+from .conftest import one_paragraph, rows
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "store --request-id T a b",
+        "store a --request-id T b",
+        "--request-id T store a b",
+        "--request-id T -- store a b",
+        "store a b --request-id=T",
+    ],
+)
+def test_names_and_options_mix(typed: str) -> None:
+    parsed = parser().parse_args(["delete", *typed.split()])
+    assert (parsed.store, parsed.ids, parsed.request_id) == ("store", ["a", "b"], "T")
+
+
+def test_optional_names_and_options_mix() -> None:
+    parsed = parser().parse_args(["init", "--data", "f", "store", "--schema", "s"])
+    assert (parsed.store, parsed.data, parsed.schema) == ("store", "f", "s")
+    assert parser().parse_args(["delete", "store", "--", "-5"]).ids == ["-5"]
+
+
+def test_a_wrong_usage_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (
+        ["frobnicate"],
+        ["plan", "--records", "x", "--features", "3"],
+        ["status"],
+        ["bench"],
+        ["bench", "compare", "--dp", "x"],
+        ["init", "--data", "f"],
+        ["delete", "store", "--request-id"],
+        ["plan", "--records", "9" * 5000, "--features", "3"],
+        ["plan", "--records", "9" * 30, "--features", "3"],
+        ["init", "s", "--data", "people.csv", "--schema", "s", "--slots", "1e12"],
+        ["audit", "store", "--seed", "-1"],
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            main(arguments)
+        assert stopped.value.code == 2
+        assert "--help" in one_paragraph(capsys.readouterr().err)
+
+
+def test_sizes_that_no_machine_has_are_refused(folder: Path, complaint) -> None:
+    init = ["init", "new", "--data", "people.csv", "--schema", "schema.toml"]
+    assert "GiB of memory" in complaint(*init, "--slots", str(10**12))
+    assert "GiB of memory" in complaint("relearn", "store", "--slots", str(10**12))
+    for name in ("softmax", "one-vs-rest"):
+        plan = ["plan", "--records", "100", "--features", "3", "--loss", name]
+        assert "at most 1000000" in complaint(*plan, "--classes", str(10**12))
+    for sizes in (["--chains", str(10**9)], ["--later-releases", str(10**9)]):
+        assert "must be at most" in complaint("audit", "store", *sizes)
+    assert not (folder / "new").exists()
+    with pytest.raises(InvalidParameter, match="at most"):
+        losses.Softmax(1.0, classes=10**9)
+    with pytest.raises(InvalidRecords, match="GiB of memory"):
+        Records([[1.0]], [1.0], slots=10**13)
+    check_size(10**6, 100)
+
+
+@pytest.mark.parametrize("value", ["1e300", "1e-300", "1e-15", "-1e300", "inf", "nan", "0"])
+@pytest.mark.parametrize("option", ["--dp", "--deletion", "--order", "--delta", "--regularization", "--radius"])
+def test_extreme_numbers_are_planned_or_refused(option: str, value: str, capsys) -> None:
+    for more in ([], ["--start", "minimiser"]):
+        assert main(["plan", "--records", "100", "--features", "3", f"{option}={value}", *more]) in (0, 2)
+        said = capsys.readouterr()
+        assert bool(said.out) != bool(said.err)
+        if said.err:
+            one_paragraph(said.err)
+
+
+def test_four_hundred_thousand_categories_are_refused(folder: Path, complaint) -> None:
+    categories = json.dumps([f"c{k}" for k in range(200_000)])
+    schema = f'id = "id"\n[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n[columns.a]\ncategories = {categories}\n'
+    (folder / "wide.toml").write_text(schema)
+    assert "at most 100000" in complaint("init", "new", "--data", "people.csv", "--schema", "wide.toml")
+
+
+@pytest.mark.parametrize(("line", "said"), [("\n", "blank lines"), ("1,2,no\n", "times its size")])
+def test_a_small_file_that_unpacks_to_gigabytes_is_refused(folder: Path, complaint, line: str, said: str) -> None:
+    with gzip.open("bomb.csv.gz", "wb", compresslevel=1) as file:
+        file.write(b"id,a,y\n")
+        for _ in range(60):
+            file.write(line.encode() * (1_000_000 // len(line)))
+    assert said in complaint("predict", "store", "--data", "bomb.csv.gz")
+
+
+def test_a_header_of_very_many_columns_is_refused(folder: Path, complaint) -> None:
+    (folder / "wide.csv").write_text(",".join(f"c{k}" for k in range(200_000)) + "\n1\n")
+    assert "columns" in complaint("predict", "store", "--data", "wide.csv")
+
+
+ODD = "identifier-002\u2028identifier-003"
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\r"])
+def test_one_named_id_erases_nobody_else(folder: Path, complaint, mark: str) -> None:
+    (folder / "ids.txt").write_bytes(f"identifier-002{mark}identifier-003\n".encode())
+    assert "not in the table" in complaint("delete", "store", "--file", "ids.txt")
+    assert status("store")["records"] == 19
+
+
+def test_a_store_is_erased_by_the_line_it_names(folder: Path, capsys) -> None:
+    (folder / "odd.csv").write_text(rows([]) + f"{ODD},1,no\n")
+    assert main(["insert", "store", "--data", "odd.csv"]) == 0
+    (folder / "ids.txt").write_bytes(b"\xef\xbb\xbf" + f"{ODD}\r\n\r\nidentifier-004".encode())
+    (folder / "gone.txt").write_text(f"{ODD}\nidentifier-004\n")
+    assert main(["verify", "store", "--absent", "gone.txt"]) == 5
+    assert main(["delete", "store", "--file", "ids.txt"]) == 0
+    assert status("store")["records"] == 18
+    capsys.readouterr()
+    assert main(["verify", "store", "--absent", "gone.txt", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tokens"] == 2
+
+
+def test_a_missing_id_in_another_normal_form_is_said_so(folder: Path, complaint) -> None:
+    composed, decomposed = "Zo\u00eb-\ufb01", "Zoe\u0308-\ufb01"
+    (folder / "new.csv").write_text(rows([]) + f"{composed},1,no\n")
+    assert main(["insert", "store", "--data", "new.csv"]) == 0
+    assert "another Unicode form" in complaint("delete", "store", decomposed)
+    assert "another Unicode form" not in complaint("delete", "store", "nobody")
+    assert main(["delete", "store", composed]) == 0
+
+
+def test_messages_speak_the_options(complaint) -> None:
+    options = parser().parse_args(["plan", "--records", "1", "--features", "1"]).options
+    told = spoken(
+        "needs certificate='sharp', or utility=False; order=2.5. diffusion_steps= is more (start='x')", options
+    )
+    assert told == "needs --certificate sharp, or --no-utility; --order 2.5. --diffusion-steps is more (--start x)"
+    assert spoken("order=2 a_dp=1", {}) == "order=2 a_dp=1"
+    assert spoken("step_size=1 of a_dp=1", options) == "--step-size 1 of a_dp=1"
+
+
+def test_a_store_behind_a_link_is_a_store(folder: Path, capsys) -> None:
+    (folder / "way").symlink_to("store")
+    assert main(["verify", "way"]) == 0
+    assert "NOT" not in capsys.readouterr().out
+    assert main(["delete", "way", "identifier-002"]) == main(["status", "way/"]) == main(["budget", "way"]) == 0
+    (folder / "circle").symlink_to("circle")
+    assert main(["verify", "circle"]) == 2
+    one_paragraph(capsys.readouterr().err)
+
+
+def test_a_key_under_a_passphrase(folder: Path, complaint, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "secret").write_text("correct horse\nmore\n")
+    assert main(["keygen", "plain.pem"]) == 0
+    assert "not encrypted" in capsys.readouterr().out
+    assert main(["keygen", "key.pem", "--passphrase-file", "secret", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["encrypted"] is True
+    assert b"ENCRYPTED" in (folder / "key.pem").read_bytes()
+    certificate = ["certificate", "store", "--request-id", "first", "--key", "key.pem"]
+    assert "passphrase" in complaint(*certificate)
+    (folder / "wrong").write_text("incorrect horse\n")
+    assert "passphrase" in complaint(*certificate, "--passphrase-file", "wrong")
+    assert main([*certificate, "--passphrase-file", "secret", "--out", "paper.json"]) == 0
+    monkeypatch.setenv("NOISYGD_DELETE_PASSPHRASE", "correct horse")
+    assert main([*certificate, "--out", "paper.json"]) == 0
+    assert main(["verify-certificate", "paper.json", "--public-key", "key.pem.pub"]) == 0
+    assert main([*certificate[:-1], "plain.pem"]) == 0  # needs none, whatever the environment says
+    monkeypatch.setenv("NOISYGD_DELETE_PASSPHRASE", "")
+    complaint("keygen", "other.pem")
+    monkeypatch.delenv("NOISYGD_DELETE_PASSPHRASE")
+    assert "passphrase" in complaint("keygen", "other.pem", "--passphrase")  # nobody to ask
+    assert not (folder / "other.pem").exists()
+    answers = iter(["one", "another", "twice", "twice", "twice"])
+    monkeypatch.setattr("getpass.getpass", lambda prompt: next(answers))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    assert "differ" in complaint("keygen", "other.pem", "--passphrase")
+    assert main(["keygen", "other.pem", "--passphrase"]) == 0
+    assert main([*certificate[:-1], "other.pem"]) == 0
+
+
+def test_a_key_that_others_may_read_is_said_so(folder: Path, capsys) -> None:
+    assert main(["keygen", "key.pem"]) == 0
+    certificate = ["certificate", "store", "--request-id", "first", "--key", "key.pem"]
+    capsys.readouterr()
+    assert main(certificate) == 0
+    assert capsys.readouterr().err == ""
+    (folder / "key.pem").chmod(stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH)
+    assert main(certificate) == 0
+    assert "may be read by others" in capsys.readouterr().err
