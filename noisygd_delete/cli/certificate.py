@@ -123,7 +123,10 @@ def _audit(file: str | None) -> list[dict[str, Any]]:
     """The rows of `noisygd-delete audit --json`, as evidence."""
     if file is None:
         return []
-    document = bounded.text(file, bounded.DOCUMENT)
+    try:
+        document = bounded.text(file, bounded.DOCUMENT)
+    except InvalidParameter as error:
+        raise InvalidParameter(f"--audit {error}") from error
     try:
         rows = bounded.parsed(document)["rows"]
         return [
