@@ -91,8 +91,9 @@ def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event) ->
 
 
 def within(spent: Guarantee, plan: Plan) -> bool:
-    """Whether a guarantee lies within the plan's dp budget, in the measure of its certificate (relative 1e-12)."""
+    """Whether a guarantee lies within the plan's dp budget, in the measure of its certificate (relative 1e-12), slack included."""
     room = 1 + 1e-12
+    spent = spent.with_slack() if plan.problem.slack_in_budget else spent
     if plan.certificate in ("sharp", "composition"):
         if spent.gdp is not None:
             return spent.gdp_squared <= plan.budget.dp_gdp() ** 2 * room

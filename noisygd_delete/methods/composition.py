@@ -42,8 +42,8 @@ def plan_composition(problem: Problem) -> Plan:
         return 2 * rate / gdp**2
 
     calibrated = max(
-        least(problem.budget.dp_gdp(), problem.adjacency, published),
-        least(problem.budget.deletion_gdp(), problem.deletion_notion, wanted),
+        least(problem.dp_gdp(), problem.adjacency, published),
+        least(problem.deletion_gdp(), problem.deletion_notion, wanted),
     ) * (1 + 1e-12)
     noise_variance = calibrated if problem.noise_variance is None else float(problem.noise_variance)
     if not noise_variance >= calibrated * (1 - 1e-11):
@@ -57,9 +57,9 @@ def plan_composition(problem: Problem) -> Plan:
             rate=gdp**2 / 2, sensitivity=unit.sensitivity(adjacency), noise_variance=noise_variance, **facts
         )
 
-    spent = horizon(problem.budget.deletion_gdp(), problem.deletion_notion)
+    spent = horizon(problem.deletion_gdp(), problem.deletion_notion)
     if problem.releases == 1:  # else the accountant adds up what was published
-        spent = min(spent, horizon(problem.budget.dp_gdp(), problem.adjacency) - delete)
+        spent = min(spent, horizon(problem.dp_gdp(), problem.adjacency) - delete)
     # any initial law that does not depend on the data will do; a network brings one of its own
     stationary = theorem_5_1.init_variance(
         noise_variance=noise_variance, regularization=problem.regularization, step_size=eta

@@ -34,7 +34,7 @@ def plan_minimiser(problem: Problem) -> Plan:
     chain = {"step_size": eta, "strong_convexity": problem.strong_convexity}
     steps = problem.diffusion_steps or diffusion_steps(problem, eta)
     tolerance = _tolerance(problem, eta, steps)
-    budget_dp = problem.budget.dp_gdp()
+    budget_dp = problem.dp_gdp()
 
     def complete(noise_variance: float) -> Plan:
         return Plan(
@@ -79,7 +79,7 @@ def _tolerance(problem: Problem, step_size: float, steps: int) -> float:
     most = math.inf
     if problem.solver == "warm" and forgotten:
         # μ_dd/μ_dp = 2γnc^K/(Δ + 2γnc^K) must not exceed the ratio of the budgets
-        ratio = problem.budget.deletion_gdp() / problem.budget.dp_gdp()
+        ratio = problem.deletion_gdp() / problem.dp_gdp()
         most = math.inf if ratio >= 1 else ratio / (1 - ratio) * delta / (2 * n * forgotten) * (1 - 1e-9)
     rounding = gradient_error(
         lipschitz=problem.loss.constants.lipschitz,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from ..bounds import conversion
 from ..bounds import theorem_5_2_schedule as schedules
 from ..bounds.theorem_5_2_schedule import Form, Schedule
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible
@@ -85,12 +84,9 @@ def _orders(budget: Budget) -> list[float]:
 def _ask(problem: Problem, order: float) -> schedules.Problem | None:
     """The problem at one order; None where the budget leaves nothing for ε_dd at it."""
     constants, budget = problem.loss.constants, problem.budget
-    rate, _ = budget.dp_rate()
-    deletion = budget.deletion
-    if budget.measure == "epsilon-delta":
-        assert budget.deletion_delta is not None
-        deletion -= conversion.renyi_epsilon(order=order, renyi=1.0, delta=budget.deletion_delta) - 1.0
-    dp = rate * order if problem.certificate != "sharp" else budget.dp_gdp() ** 2 / 2 * order
+    rate, _ = problem.dp_rate()
+    deletion = problem.deletion_renyi(order)
+    dp = rate * order if problem.certificate != "sharp" else problem.dp_gdp() ** 2 / 2 * order
     if budget.order is not None and not dp < problem.dimension:
         raise AssumptionViolated(
             f"dp={dp:g} must be below d={problem.dimension}, the number of weights: Theorem 5.2 assumes ε_dp < d"

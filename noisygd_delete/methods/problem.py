@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args, get_type_hints
 
 from .. import losses
+from ..bounds import conversion
 from ..bounds.arithmetic import sensitivity_slack
 from ..bounds.gibbs import Gibbs
 from ..errors import InvalidParameter, real
@@ -45,6 +46,7 @@ class Problem:
     requests_per_learn: int = 20
     fresh_learn: str = "demand"
     excess_risk: float | None = None
+    slack_in_budget: bool = True  # False: a plan from before it was, whose bounds meet the budget over the reals only
 
     @property
     def dimension(self) -> int:
@@ -67,6 +69,42 @@ class Problem:
         """M = λ + β₊."""
         return self.regularization + self.loss.constants.smoothness
 
+    @property
+    def slack(self) -> float:
+        """Relative rounding slack of the sensitivity."""
+        return sensitivity_slack(records=self.records, dtype=self.dtype)
+
+    @property
+    def _growth(self) -> float:
+        """What the slack multiplies a μ by; its square, a Rényi bound."""
+        return 1 + self.slack if self.slack_in_budget else 1.0
+
+    def dp_gdp(self) -> float:
+        """The largest μ over the reals that is within the dp budget with the slack included."""
+        return self.budget.dp_gdp() / self._growth
+
+    def deletion_gdp(self) -> float:
+        """The same within the deletion budget."""
+        return self.budget.deletion_gdp() / self._growth
+
+    def dp_rate(self) -> tuple[float, float]:
+        """(rate, order): the largest rate over the reals within the dp budget, slack included, and the order that shows it."""
+        rate, order = self.budget.dp_rate()
+        return rate / self._growth**2, order
+
+    def deletion_rate(self) -> tuple[float, float]:
+        """The same within the deletion budget."""
+        rate, order = self.budget.deletion_rate()
+        return rate / self._growth**2, order
+
+    def deletion_renyi(self, order: float) -> float:
+        """The largest Rényi bound over the reals at one order within the deletion budget, slack included; below 0: none."""
+        allowed = self.budget.deletion
+        if self.budget.measure == "epsilon-delta":
+            assert self.budget.deletion_delta is not None
+            allowed -= conversion.renyi_epsilon(order=order, renyi=1.0, delta=self.budget.deletion_delta) - 1.0
+        return allowed / self._growth**2
+
     def mechanism(
         self,
         *,
@@ -87,7 +125,7 @@ class Problem:
             lipschitz=self.loss.constants.lipschitz,
             rows_per_subject=self.rows_per_subject,
             proven=self.loss.constants.proven,
-            slack=sensitivity_slack(records=self.records, dtype=self.dtype),
+            slack=self.slack,
             start=self.start,
             gradient_tolerance=gradient_tolerance,
             warm=self.start == "minimiser" and self.solver == "warm",
@@ -112,7 +150,7 @@ class Problem:
     def from_dict(cls, fields: dict[str, Any]) -> Problem:
         try:
             known = {"loss": losses.from_dict(fields["loss"]), "budget": Budget(**fields["budget"])}
-            return cls(**typed(cls, {**fields, **known}))
+            return cls(**typed(cls, {"slack_in_budget": False, **fields, **known}))
         except (TypeError, KeyError) as error:
             raise InvalidParameter(f"not the arguments of a plan: {error}") from error
 

@@ -35,7 +35,7 @@ def plan_sharp(problem: Problem) -> Plan:
     constants, m = problem.loss.constants, problem.strong_convexity
     eta = contracting_step_size(problem)
     by_tolerance = problem.utility and problem.excess_risk is None
-    budget_dp, budget_deletion = problem.budget.dp_gdp(), problem.budget.deletion_gdp()
+    budget_dp, budget_deletion = problem.dp_gdp(), problem.deletion_gdp()
     chain = {"step_size": eta, "strong_convexity": m}
     move = shifted_interpolation.minimiser_move(
         lipschitz=constants.lipschitz, strong_convexity=m, records=problem.records, batch=problem.batch
@@ -133,7 +133,7 @@ def reaching(plan: Plan, target: float) -> Plan:
         learn_steps=max(1, utility.steps_to_distance(before=farthest, after=kept, **chain)),
         delete_steps_for_utility=utility.steps_to_distance(before=kept + moved, after=kept, **chain),
     )
-    if not published_together(complete).gdp_squared <= plan.budget.dp_gdp() ** 2 * (1 + 1e-12):
+    if not published_together(complete).gdp_squared <= problem.dp_gdp() ** 2 * (1 + 1e-12):
         raise PlanInfeasible(
             f"the steps for excess_risk={target:g} cost more than the dp budget over {plan.releases} releases",
             plan=complete,

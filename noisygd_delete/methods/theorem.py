@@ -34,8 +34,8 @@ def plan_theorem(problem: Problem) -> Plan:
             f"step_size={eta:g}: the utility condition (17) is stated for η=1/(2(λ+β))={printed:g} only; leave step_size out, "
             "pass utility=False, or use certificate='sharp'"
         )
-    dp_rate, dp_order = problem.budget.dp_rate()
-    deletion_rate, _ = problem.budget.deletion_rate()
+    dp_rate, dp_order = problem.dp_rate()
+    deletion_rate, _ = problem.deletion_rate()
     sizes = {"regularization": lam, "smoothness": constants.smoothness, "dimension": problem.dimension}
 
     def complete(noise_variance: float) -> Plan:

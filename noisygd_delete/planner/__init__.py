@@ -51,6 +51,7 @@ def make_plan(
     requests_per_learn: int = 20,
     fresh_learn: str = "demand",
     excess_risk: float | None = None,
+    slack_in_budget: bool = True,
 ) -> Plan:
     """The least noise and the fewest steps whose guarantees lie within the budget.
 
@@ -81,6 +82,8 @@ def make_plan(
             before a fresh learn is due, and whether it is run then ("automatic") or asked for ("demand").
         excess_risk: under sharp, in place of `utility_tolerance`: take enough steps that the excess risk of every release
             is at most this (`cheapest_plan` also chooses η and σ² for it).
+        slack_in_budget: whether the rounding slack of the gradient sums counts inside the budget. False plans as before
+            0.2: the bounds over the reals meet it, and those with the slack exceed it by (1 + slack)².
 
     Raises:
         InvalidParameter, AssumptionViolated: with the value, its range and what to do.
@@ -122,6 +125,7 @@ def make_plan(
         requests_per_learn=count("requests_per_learn", requests_per_learn),
         fresh_learn=choice("fresh_learn", fresh_learn, FRESH_LEARN),
         excess_risk=None if excess_risk is None else positive("excess_risk", excess_risk),
+        slack_in_budget=bool(slack_in_budget),
     )
     try:
         return runnable(_planned(problem))

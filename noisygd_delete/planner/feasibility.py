@@ -35,12 +35,13 @@ def refusal(plan: Plan, ask: schedules.Problem, form: Form) -> PlanInfeasible:
         f"σ²={schedule.noise_variance:.3g}: K_A={schedule.learn_steps:.3g}, K_Ā={schedule.delete_steps:.3g}"
         for schedule in (form(ask, plan.noise_variance * 4**k) for k in range(6))
     )
+    growth = (1 + plan.problem.slack) ** 2 if plan.problem.slack_in_budget else 1.0  # what of the budget is the slack's
     years = plan.learn_steps * seconds / (365.25 * 86_400)
     ways = (*_cheapest(ask, form), *_other_certificates(plan), *_changes(ask, form))
     message = (
         f"Theorem 5.2 needs K_A={plan.learn_steps:.3g} and K_Ā={plan.delete_steps:.3g} steps at n={ask.records}, "
-        f"d={ask.dimension}, λ={ask.regularization:g}, ω={ask.range:g}, q={ask.order:g}, ε_dp={ask.dp:g}, "
-        f"ε_dd={ask.deletion:g} (σ²={plan.noise_variance:.4g}, η={plan.step_size:.3g}); at {seconds:.2g} s per step, measured "
+        f"d={ask.dimension}, λ={ask.regularization:g}, ω={ask.range:g}, q={ask.order:g}, ε_dp={ask.dp * growth:g}, "
+        f"ε_dd={ask.deletion * growth:g} (σ²={plan.noise_variance:.4g}, η={plan.step_size:.3g}); at {seconds:.2g} s per step, measured "
         f"on a table of this size, learning would take {years:.3g} years and the limit is {MOST_STEPS:.0e} steps. "
         f"More noise needs fewer steps: {over}. Ways out: " + "; ".join(ways)
     )

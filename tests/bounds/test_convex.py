@@ -45,8 +45,17 @@ def plan_and_printed(s):
         budget=Budget(order=s["q"], dp=s["eps_dp"], deletion=s["eps_dd"]),
         batch=s["r"],
     )
+    growth = (1 + mpmath.mpf(plan.mechanism.slack)) ** 2  # the slack counts inside the budget
     printed = printed_theorem(
-        q=s["q"], eps_dp=s["eps_dp"], eps_dd=s["eps_dd"], n=s["n"], d=d, lam=s["lam"], beta=beta, L=L, r=s["r"]
+        q=s["q"],
+        eps_dp=s["eps_dp"] / growth,
+        eps_dd=s["eps_dd"] / growth,
+        n=s["n"],
+        d=d,
+        lam=s["lam"],
+        beta=beta,
+        L=L,
+        r=s["r"],
     )
     return plan, printed
 
@@ -97,6 +106,7 @@ def test_the_adult_figures_of_the_design() -> None:
         features=108,
         regularization=1e-3,
         budget=Budget(order=10, dp=1.0, deletion=0.1),
+        slack_in_budget=False,
     )
     assert (plan.learn_steps, plan.delete_steps_for_deletion, plan.delete_steps_for_utility) == (12_009, 2_312, 7_164)
 
