@@ -14,6 +14,10 @@ class NoisyGDDeleteError(Exception):
     """Base of every error this package raises on purpose."""
 
 
+class NothingPromised(UserWarning):
+    """The plan's bound does not promise a model better than guessing. It may be better all the same."""
+
+
 class InvalidParameter(NoisyGDDeleteError, ValueError):
     """A parameter is outside the range in which the mathematics holds."""
 

@@ -22,7 +22,7 @@ from ..records import EditCounts, EditRequest, bounded
 from ..report.outputs import outside
 from ..store import Store, Tombstones
 from .arguments import whole
-from .plan import add_plan_arguments, budget_from, explained, loss_from
+from .plan import add_plan_arguments, budget_from, explained, loss_from, warning
 from .shared import add_device, progress_bar, show, store_command
 from .streams import standard_input
 
@@ -143,7 +143,7 @@ def open_store(parsed: argparse.Namespace) -> Store:
 def _learn(parsed: argparse.Namespace) -> int:
     with open_store(parsed) as store:
         if parsed.dry_run:
-            show(parsed, store.plan.summary(), explained(store.plan))
+            show(parsed, {**store.plan.summary(), **warning(store.plan)}, explained(store.plan))
             return 0
         return _released(parsed, "learn", store.plan, lambda progress: store.learn(progress, parsed.request_id))
 
@@ -193,7 +193,11 @@ def _relearn(parsed: argparse.Namespace) -> int:
         plan = _replanned(parsed, store.plan)
         if parsed.dry_run:
             foreseen = _relearning(plan, store.accountant)
-            show(parsed, {**plan.summary(), **foreseen}, f"{explained(plan)}\n\n{_relearning_text(foreseen)}")
+            show(
+                parsed,
+                {**plan.summary(), **warning(plan), **foreseen},
+                f"{explained(plan)}\n\n{_relearning_text(foreseen)}",
+            )
             return 0
         return _released(parsed, "relearn", plan, lambda progress: store.relearn(plan, progress, parsed.request_id))
 
@@ -303,10 +307,13 @@ def _released(
     run: Callable[[Progress | None], Release],
     **counts: dict[str, int],
 ) -> int:
-    steps = plan.learn_steps if label in ("learn", "relearn") else plan.delete_steps
+    learning = label in ("learn", "relearn")
+    steps = plan.learn_steps if learning else plan.delete_steps
     with progress_bar(label, steps, _running(plan, label)) as progress:
         release = run(progress)
-    show(parsed, {**release.to_dict(), **counts}, sentence(release))
+    doubt = warning(plan) if learning else {}
+    text = "\n\n".join(filter(None, (sentence(release), doubt.get("warning"))))
+    show(parsed, {**release.to_dict(), **counts, **doubt}, text)
     return _WITHHELD if release.status == "withheld" else 0
 
 

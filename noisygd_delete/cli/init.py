@@ -12,7 +12,7 @@ from ..schema import Schema, draft_schema, read_table
 from ..store import Store
 from .arguments import whole
 from .change import add_tombstones, tombstones_from
-from .plan import add_plan_arguments, explained, plan_from
+from .plan import add_plan_arguments, explained, plan_from, warning
 from .shared import add_json, show
 
 
@@ -78,6 +78,7 @@ def _create(parsed: argparse.Namespace) -> int:
         "clipped": encoded.clipped,
         "unknown": encoded.unknown,
         "plan": plan.summary(),
+        **warning(plan),
     }
     clipped = {name: count for name, count in encoded.clipped.items() if count}
     done = "would make" if parsed.dry_run else "made"

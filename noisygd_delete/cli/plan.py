@@ -14,6 +14,7 @@ from ..methods.problem import SOLVERS
 from ..planner import cheapest_plan, make_plan
 from ..planner.cheapest import Choice
 from ..planner.comparison import compare_plans
+from ..planner.worth import worth
 from ..privacy.budget import Budget
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
 from .arguments import number, whole
@@ -90,6 +91,11 @@ def _noise(text: str) -> float | str:
         return text if text == "cheapest" else float(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} must be a number or 'cheapest'") from error
+
+
+def warning(plan: Plan) -> dict[str, str | None]:
+    """What JSON answers carry where the plan promises nothing worth having."""
+    return {"warning": worth(plan) or None}
 
 
 def explained(plan: Plan) -> str:
@@ -225,5 +231,5 @@ def _run(parsed: argparse.Namespace) -> int:
         show(parsed, comparison.to_dict(), comparison.table())
         return 0
     plan = plan_from(parsed, records=parsed.records, features=parsed.features)
-    show(parsed, plan.summary(), explained(plan))
+    show(parsed, {**plan.summary(), **warning(plan)}, explained(plan))
     return 0

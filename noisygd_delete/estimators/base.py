@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
@@ -13,10 +14,11 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from ..accountant import Accountant
 from ..curator.curator import Curator, Release
 from ..curator.learning import Model
-from ..errors import InvalidRecords, NotLearned
+from ..errors import InvalidRecords, NothingPromised, NotLearned
 from ..losses.base import Loss
 from ..methods.plan import Plan
 from ..planner import make_plan
+from ..planner.worth import worth
 from ..privacy.budget import Budget
 from ..records import Id, Records
 from .scaling import RowScaling, public_bounds
@@ -112,7 +114,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         return Records(self._scaling.rows(features), self._encode(labels), ids, subjects, slots)
 
     def _make_plan(self, slots: int) -> Plan:
-        return make_plan(
+        plan = make_plan(
             self._loss(self._scaling.radius),
             records=slots,
             features=self._scaling.columns,
@@ -129,6 +131,10 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             start=self.start,
             solver=self.solver,
         )
+        doubt = worth(plan)
+        if doubt:
+            warnings.warn(doubt, NothingPromised, stacklevel=4)
+        return plan
 
     def _generator(self) -> np.random.Generator | None:
         """None (certified noise), or a research generator with its own stream for every release."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from ..bounds import shifted_interpolation, theorem_5_1
 from ..errors import NoisyGDDeleteError
 from ..methods.plan import Plan
 from . import explain_nonconvex
+from .worth import worth
 
 
 def explain(plan: Plan) -> str:
@@ -20,11 +18,14 @@ def explain(plan: Plan) -> str:
         parts = (
             explain_nonconvex.certificate,
             explain_nonconvex.steps,
+            worth,
             explain_nonconvex.promise,
             explain_nonconvex.others,
         )
-        return "\n\n".join((_heading(plan), *(part(plan) for part in parts)))
-    paragraphs = (_solving, _inflation) if plan.problem.start == "minimiser" else (_noise, _worth, _learning, _deleting)
+        return "\n\n".join(filter(None, (_heading(plan), *(part(plan) for part in parts))))
+    paragraphs = (
+        (_solving, worth, _inflation) if plan.problem.start == "minimiser" else (_noise, worth, _learning, _deleting)
+    )
     return "\n\n".join(filter(None, (part(plan) for part in (_heading, *paragraphs, _promise, _other))))
 
 
@@ -56,24 +57,6 @@ def _noise(plan: Plan) -> str:
         f"doubling n divides it by four. The released weights lie within about {share:.3g} of the minimiser (root mean square bound), "
         f"which costs at most {plan.excess_risk:.3g} in regularised loss."
     )
-
-
-def _worth(plan: Plan) -> str:
-    """A warning where the bound does not even show that the model is better than weights of 0, and a λ for which it does."""
-    if plan.loss.label_kind == "none":
-        return ""
-    zero = float(plan.loss.value(np.zeros((1, plan.loss.outputs)), np.ones(1, int), np)[0])
-    if plan.excess_risk < zero:
-        return ""
-    text = (
-        f"Careful: weights of 0 lose {zero:.3g} at most, so {plan.excess_risk:.3g} does not promise a model better than guessing (it is "
-        "a bound: what happens may be better). More records, fewer columns, a larger dp budget or a larger λ lower it"
-    )
-    larger = (plan.regularization * factor for factor in (3, 10, 30, 100))
-    for other in (_again(plan, regularization=value) for value in larger):
-        if other is not None and other.excess_risk < zero / 2:
-            return f"{text}: λ={other.regularization:.3g} would make it {other.excess_risk:.3g}."
-    return f"{text}."
 
 
 def _learning(plan: Plan) -> str:
@@ -167,17 +150,6 @@ def _promise(plan: Plan) -> str:
             "ε_dd is a quarter of the printed one."
         )
     return text
-
-
-def _again(plan: Plan, **changes: Any) -> Plan | None:
-    """The plan for a changed problem; None where there is none."""
-    from . import make_plan
-
-    problem = replace(plan.problem, step_size=None, noise_variance=None, **changes)
-    try:
-        return make_plan(**{name: getattr(problem, name) for name in problem.__dataclass_fields__})
-    except NoisyGDDeleteError:
-        return None
 
 
 def _other(plan: Plan) -> str:
