@@ -16,13 +16,19 @@ from ..bounds.arithmetic import CHUNK, gradient_error
 from ..losses.base import Loss
 from ..records import Records
 from . import group
+from .linear_term import LinearTerm
 from .windows import windows
 
 
 class PreciseObjective:
-    """L_D of one table, with ∇L_D. Holds views of the rows and no results. Weights are (outputs, features) float64."""
+    """L_D of one table, with ∇L_D. Holds views of the rows and no results. Weights are (outputs, features) float64.
 
-    def __init__(self, records: Records, loss: Loss, *, regularization: float) -> None:
+    With `linear`, b of objective perturbation: L_D(θ) + ⟨b, θ⟩/n, and its gradient, throughout.
+    """
+
+    def __init__(
+        self, records: Records, loss: Loss, *, regularization: float, linear: LinearTerm | None = None
+    ) -> None:
         self._rows = records.features
         self._labels = records.labels.astype(np.int64) if loss.label_kind == "class" else records.labels
         self.loss = loss
@@ -31,6 +37,9 @@ class PreciseObjective:
         self.shape = (loss.outputs, self._rows.shape[1])
         self._group = group.current()
         self._own = self._group.rows(records.slots, CHUNK)
+        self.linear = linear
+        self._pull = np.zeros(self.shape) if linear is None else linear.per_record(records.slots)
+        self.pull_norm = float(np.linalg.norm(self._pull))
 
     def _chunks(self) -> Iterator[tuple[NDArray[np.float64], NDArray[Any]]]:
         buffer = np.empty((min(CHUNK, self.slots), self.shape[1]))
@@ -47,9 +56,13 @@ class PreciseObjective:
             fit += self.loss.value(scores, labels, np).sum()
             total += self.loss.derivative(scores, labels, np).T @ rows
         summed = self._group.total(np.append(total, fit))
-        penalty = self.regularization / 2 * float(np.vdot(weights, weights))
-        mean = summed[:-1].reshape(self.shape) / self.slots
-        return float(summed[-1]) / self.slots + penalty, mean + self.regularization * weights
+        value, regular = self.regular_part(weights)
+        return float(summed[-1]) / self.slots + value, summed[:-1].reshape(self.shape) / self.slots + regular
+
+    def regular_part(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """(λ/2)‖θ‖² + ⟨b, θ⟩/n and its gradient: what depends on no record."""
+        value = self.regularization / 2 * float(np.vdot(weights, weights)) + float(np.vdot(self._pull, weights))
+        return value, self.regularization * weights + self._pull
 
     def gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """∇L_D(θ)."""
@@ -63,16 +76,21 @@ class PreciseObjective:
         """L_D(0): every score is 0, so this reads labels alone."""
         return float(self.loss.value(np.zeros((self.slots, self.shape[0])), self._labels, np).mean())
 
-    def second_moment(self, rows: int) -> NDArray[np.float64]:
-        """(features, features) mean of xxᵀ over about `rows` slots, evenly spaced."""
-        spread = self._rows[:: max(1, self.slots // rows)].astype(np.float64)
-        moment: NDArray[np.float64] = spread.T @ spread / len(spread)
-        return moment
+    def strided(self, rows: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """About `rows` slots, evenly spaced: their rows in float64, and their labels."""
+        step = max(1, self.slots // rows)
+        return self._rows[::step].astype(np.float64), self._labels[::step]
 
     def gradient_error(self, weights_norm: float) -> float:
-        """Bound on the rounding of a measured ∇L_D(θ), for ‖θ‖ ≤ `weights_norm`."""
+        """Bound on the rounding of a measured gradient, for ‖θ‖ ≤ `weights_norm`; with b, against the *ideal* b.
+
+        Adding b/n rounds by 4u‖b‖/n at most, and ‖b̂ − b‖/n is how far the floats drawn are from the ideal ones.
+        """
         constants = self.loss.constants
-        return gradient_error(
+        pulled = 0.0
+        if self.linear is not None:
+            pulled = 2.0**-51 * self.pull_norm + self.linear.per_record_rounding(self.slots)
+        return pulled + gradient_error(
             lipschitz=constants.lipschitz,
             curvature=constants.curvature,
             outputs=self.loss.outputs,

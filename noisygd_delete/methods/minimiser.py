@@ -6,7 +6,8 @@ import math
 
 from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import gradient_error
-from ..engine.solver import proven_steps, whitening_passes
+from ..engine.quasi_newton import factor_passes
+from ..engine.solver import proven_steps
 from ..errors import AssumptionViolated, InvalidParameter
 from ..privacy.guarantee import Guarantee
 from .calibration import calibrate
@@ -16,7 +17,7 @@ from .sharp import contracting_step_size
 
 _SHARE = 0.01  # of one record's influence: what the solver's tolerance may add to it
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
-_DIFFUSION_SHARE = 1.0  # of the forecast solver passes: the most that diffusion takes unless the caller chooses K
+_DIFFUSION_SHARE = 5 / 3  # of the forecast solver passes: the most that diffusion takes unless the caller chooses K
 
 
 def plan_minimiser(problem: Problem) -> Plan:
@@ -122,9 +123,9 @@ def solver_passes(problem: Problem, tolerance: float) -> int:
 def forecast_passes(problem: Problem) -> int:
     """An empirical rule over κ for L-BFGS; benchmarks/solve_then_diffuse.py prints it beside what was measured."""
     kappa = problem.objective_smoothness / problem.strong_convexity
-    whitening = whitening_passes(records=problem.records, features=problem.features, outputs=problem.loss.outputs)
-    base, power = (3.0, 0.25) if whitening else (5.0, 0.28)
-    return whitening + math.ceil(base * math.pow(kappa, power))
+    factoring = factor_passes(records=problem.records, features=problem.features, outputs=problem.loss.outputs)
+    base, power = (2.0, 0.25) if factoring else (4.0, 0.27)
+    return factoring + math.ceil(base * math.pow(kappa, power))
 
 
 def forecast_excess_risk(
