@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import mpmath
 import pytest
+from scipy.special import ndtri
 
-from noisygd_delete import Accountant, Budget, losses, make_plan
-from noisygd_delete.accountant import Event, PrivacyFilter, within
+from noisygd_delete import Accountant, Budget, Guarantee, losses, make_plan
+from noisygd_delete.accountant import Event, PrivacyFilter, report, within
+from noisygd_delete.bounds import gaussian as gaussian_bounds
+from noisygd_delete.engine import noise
+from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.plan import Plan
+from noisygd_delete.privacy.guarantee import LEAST_DELTA
+from noisygd_delete.report import Erasure, erasure_certificate
 
 RENYI = Budget(order=10, dp=1.0, deletion=0.1)
 BOTH = Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))
@@ -76,3 +83,53 @@ def test_a_plan_from_before_still_opens_and_is_planned_again_as_it_was(releases)
     for _ in range(releases):
         assert accountant.affordable(accountant.planned())
         accountant.record(accountant.planned())
+
+
+# ---------------------------------------------------------------- δ below which no noise of a machine goes
+
+
+def gaussian(mu: float) -> Guarantee:
+    return Guarantee(about="dp", adjacency="replace", gdp_squared=mu**2)
+
+
+def test_the_noise_reaches_as_far_as_the_bound_on_delta_says() -> None:
+    assert gaussian_bounds.LARGEST_DRAW < -ndtri(2.0**-961) < noise.LARGEST
+    assert 8 * (len(bytes(noise.KEY_BYTES)) - 12) == 256  # the key; the rest is the nonce
+    assert LEAST_DELTA == 2.0**-256
+
+
+@pytest.mark.parametrize("mu", [0.1, 1.0, 2.83, 10.0, 18.0, 30.0])
+def test_the_least_delta_covers_what_one_step_gives_away(mu) -> None:
+    """One noisy step: Φ(μ − B) of one world's outcomes cannot come from the other, and no ε excuses that."""
+    reach = -ndtri(2.0**-961)
+    truth = mpmath.ncdf(mpmath.mpf(mu) - mpmath.mpf(float(reach)))
+    assert gaussian(mu).least_delta >= max(truth, LEAST_DELTA)
+    rate = Guarantee(about="dp", adjacency="replace", rate=mu**2 / 2)
+    assert rate.least_delta == pytest.approx(gaussian(mu).least_delta)
+
+
+def test_with_uniforms_of_53_bits_it_would_have_been_large() -> None:
+    """The sampler of before, beyond 8.3: 2e-8 at μ = 2.83; now it is nothing that the key does not exceed."""
+    assert float(mpmath.ncdf(2.83 + ndtri(2.0**-54))) == pytest.approx(2.3e-8, rel=0.1)
+    assert gaussian(2.83).least_delta == LEAST_DELTA
+    assert Guarantee(about="deletion", adjacency="definition-4.1").least_delta == 0.0
+
+
+def test_no_smaller_delta_is_stated() -> None:
+    small = LEAST_DELTA / 2
+    with pytest.raises(InvalidParameter, match="256-bit"):
+        Budget.from_epsilon_delta(dp=(1.0, small), deletion=(0.1, 1e-6))
+    with pytest.raises(InvalidParameter, match="256-bit"):
+        Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, small))
+    plan = planned(LOGISTIC, {"certificate": "sharp"}, RENYI)
+    accountant = Accountant(plan)
+    accountant.record(accountant.planned())
+    with pytest.raises(InvalidParameter, match="256-bit"):
+        report(accountant, delta=small)
+    accountant.record(accountant.planned())
+    for delta in (small, 2 * LEAST_DELTA):
+        try:
+            erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=accountant.events, delta=delta)
+        except InvalidParameter:
+            refused = delta
+    assert refused == small

@@ -10,7 +10,7 @@ from typing import Any
 from ..bounds import adaptive
 from ..errors import NotLearned, count, probability
 from ..methods.base import Mechanism
-from ..privacy.guarantee import Guarantee
+from ..privacy.guarantee import Guarantee, stated_delta
 from .accountant import Accountant
 from .intervals import within
 from .text import text
@@ -108,7 +108,7 @@ def report(
     """
     if not accountant.events:
         raise NotLearned("nothing has been released yet; call learn first")
-    brief, measure = _measures(probability("delta", delta), order)
+    brief, measure = _measures(stated_delta("delta", delta), order)
     seen = None if observed is None else sorted(accountant.seen(observed))
     total = len(accountant.events)
     served = [number for number, event in enumerate(accountant.events, start=1) if event.counts.erased and number > 1]

@@ -12,7 +12,7 @@ Results are rounded outward, by more than the error of the special functions the
 
 from __future__ import annotations
 
-from .gaussian import gdp_delta, gdp_epsilon, gdp_for, gdp_log_delta
+from .gaussian import gdp_delta, gdp_epsilon, gdp_for, gdp_log_delta, support_delta
 from .membership import gdp_advantage, gdp_tradeoff, rate_advantage, rate_tradeoff, renyi_advantage, renyi_tradeoff
 from .renyi import (
     rate_epsilon,
@@ -48,4 +48,5 @@ __all__ = [
     "renyi_log_delta",
     "renyi_log_delta_optimal",
     "renyi_tradeoff",
+    "support_delta",
 ]

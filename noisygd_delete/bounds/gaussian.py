@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx, ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
 from .rounding import LEAST_LOG, MARGIN, UNIT, exp_up, first_safe, log_down
 
@@ -113,3 +113,16 @@ def gdp_for(*, epsilon: float, delta: float) -> float:
     while low > 1e-300 and safe(low):
         low /= 4
     return math.nextafter(1 / first_safe(safe, low, high), 0.0)
+
+
+LARGEST_DRAW = 36.3  # of the noise source, in standard deviations, rounded down
+_DRAWS = 1e18  # more than any run takes
+
+
+def support_delta(*, mu: float) -> float:
+    """Upper bound on the δ that noise without draws beyond `LARGEST_DRAW` adds: ideal noise has outcomes that it has not.
+
+    Steps that move the two worlds a_1, a_2, … apart (Σ a² = μ²) are told apart where a draw of one world is none of the
+    other: with probability at most Φ(|a_i| − B) each, |a_i| ≤ μ.
+    """
+    return min(1.0, math.exp(float(log_ndtr(mu - LARGEST_DRAW)) + math.log(_DRAWS) + MARGIN))

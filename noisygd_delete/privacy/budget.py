@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..bounds import conversion
-from ..errors import InvalidParameter, choice, positive, probability, renyi_order
+from ..errors import InvalidParameter, choice, positive, renyi_order
+from .guarantee import stated_delta
 
 MEASURES = ("renyi", "epsilon-delta", "gdp")
 
@@ -43,8 +44,8 @@ class Budget:
         elif self.order is not None:
             raise InvalidParameter(f"order={self.order!r} belongs to a Rényi budget, not to {self.measure!r}")
         if self.measure == "epsilon-delta":
-            object.__setattr__(self, "dp_delta", probability("dp delta", self.dp_delta))
-            object.__setattr__(self, "deletion_delta", probability("deletion delta", self.deletion_delta))
+            object.__setattr__(self, "dp_delta", stated_delta("dp delta", self.dp_delta))
+            object.__setattr__(self, "deletion_delta", stated_delta("deletion delta", self.deletion_delta))
         elif self.dp_delta is not None or self.deletion_delta is not None:
             raise InvalidParameter("delta belongs to an (ε, δ) budget; use Budget.from_epsilon_delta")
         if not self.deletion_gdp() <= self.dp_gdp() * (1 + 1e-12):

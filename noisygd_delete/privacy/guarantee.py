@@ -21,9 +21,20 @@ from ..errors import InvalidParameter, bound, choice, count, non_negative, proba
 
 ADJACENCIES = ("replace", "zero-out")
 DELETION_NOTIONS = ("definition-4.1", "pairwise")
+LEAST_DELTA = 2.0**-256  # the key of the noise has 256 bits: who guesses it sees the records
 NON_ADAPTIVE = (
     "requests did not depend on earlier models"  # else they may have written what a model showed into other rows
 )
+
+
+def stated_delta(name: str, value: Any) -> float:
+    """A δ that may be stated: below `LEAST_DELTA` no noise drawn on a machine holds it."""
+    delta = probability(name, value)
+    if not delta >= LEAST_DELTA:
+        raise InvalidParameter(
+            f"{name}={delta:g} must be at least {LEAST_DELTA:.2g}: the noise comes from a 256-bit key, and no smaller δ means anything"
+        )
+    return delta
 
 
 @dataclass(frozen=True)
@@ -125,6 +136,17 @@ class Guarantee:
         return min(
             conversion.renyi_log_delta_optimal(order=q, renyi=self.renyi(q), epsilon=epsilon) for q in self._orders()
         )
+
+    @property
+    def least_delta(self) -> float:
+        """The least δ with which it holds on a machine: ideal Gaussian noise, of which the bounds speak, would allow any.
+
+        Draws come from a 256-bit key, and reach `LARGEST_DRAW` standard deviations: two worlds μ apart differ by outcomes
+        that only one of them has, of probability Φ(μ − 36.3) for each of at most 10¹⁸ draws. 0 where nothing is revealed.
+        """
+        if self.total_rate == 0 and not self.points:
+            return 0.0
+        return max(LEAST_DELTA, conversion.support_delta(mu=math.sqrt(2 * self.total_rate)))
 
     @property
     def total_rate(self) -> float:

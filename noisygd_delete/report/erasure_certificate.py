@@ -16,9 +16,9 @@ from uuid import uuid4
 
 from .. import __version__
 from ..accountant import Accountant, Event
-from ..errors import InvalidParameter, choice, count, probability
+from ..errors import InvalidParameter, choice, count
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee
+from ..privacy.guarantee import Guarantee, stated_delta
 from . import words
 
 FORMAT = "noisygd-delete/erasure-certificate/1"
@@ -138,7 +138,7 @@ def erasure_certificate(
         "public_facts": {
             "plan": plan.to_dict(),
             "ledger": [event.to_dict() for event in events],
-            "delta": probability("delta", plan.budget.shown_delta if delta is None else delta),
+            "delta": stated_delta("delta", plan.budget.shown_delta if delta is None else delta),
         },
     }
     return {**facts, "statement": statement(facts)}
@@ -175,7 +175,7 @@ def statement(facts: Mapping[str, Any]) -> dict[str, Any]:
     """
     erasure = erasure_of(facts)
     plan = Plan.from_dict(facts["public_facts"]["plan"])
-    delta = probability("delta", facts["public_facts"]["delta"])
+    delta = stated_delta("delta", facts["public_facts"]["delta"])
     accountant = Accountant(plan, (Event.from_dict(event) for event in facts["public_facts"]["ledger"]))
     order = plan.budget.order or ORDER
     promises = guarantees(erasure, accountant)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..accountant import report
-from ..errors import probability, renyi_order
-from ..privacy.guarantee import Guarantee
+from ..errors import renyi_order
+from ..privacy.guarantee import Guarantee, stated_delta
 from . import presence, table
 from .layout import Layout
 from .ledger import Ledger
@@ -59,7 +59,7 @@ def budget(
     ledger = Ledger.read(layout.ledger)
     plan, accountant = ledger.plan, ledger.accountant
     order = renyi_order("order", (plan.budget.order or _ORDER) if order is None else order)
-    delta = probability("delta", plan.budget.shown_delta if delta is None else delta)
+    delta = stated_delta("delta", plan.budget.shown_delta if delta is None else delta)
 
     @cache
     def measured(guarantee: Guarantee) -> dict[str, Any]:
