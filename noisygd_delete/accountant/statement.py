@@ -28,7 +28,7 @@ class Forecast:
     steps         Noisy-GD steps in all
     added         what these publications alone reveal about a record that stays
     total         together with everything published before
-    affordable    whether the budget covers them (True where every release has its own)
+    affordable    whether the cap on the sum covers them (True where none was set: every release has its own budget)
     """
 
     requests: int
@@ -158,6 +158,7 @@ def report(
         left = accountant.remaining()
         answers["remaining"] = {
             "publications": left.publications,
+            "capped": accountant.plan.releases > 1,
             "allowed": left.allowed,
             "spent": measure(left.spent),
         }
@@ -169,10 +170,13 @@ def report(
 
 
 def _measures(delta: float, order: float) -> tuple[Measure, Measure]:
-    """Figures of a guarantee at one δ and one order: in brief, and with conversions, source and assumptions."""
+    """Figures of a guarantee at one δ and one order, its rounding slack included: in brief, and with conversions, source and
+    assumptions.
+    """
 
     @cache
-    def brief(guarantee: Guarantee) -> dict[str, Any]:
+    def brief(exact: Guarantee) -> dict[str, Any]:
+        guarantee = exact.with_slack()
         return {
             "adjacency": guarantee.adjacency,
             "unit": guarantee.unit,
@@ -188,8 +192,8 @@ def _measures(delta: float, order: float) -> tuple[Measure, Measure]:
     def measure(guarantee: Guarantee) -> dict[str, Any]:
         return {
             **brief(guarantee),
-            "advantage_between_records": guarantee.advantage_between_records,
-            "conversions": guarantee.conversions(delta),
+            "advantage_between_records": guarantee.with_slack().advantage_between_records,
+            "conversions": guarantee.with_slack().conversions(delta),
             "source": guarantee.source,
             "assumptions": list(guarantee.assumptions),
         }
@@ -201,7 +205,7 @@ def _notes(accountant: Accountant) -> Iterable[str]:
     mechanisms = {event.mechanism for event in accountant.events}
     yield "What was observed is an assertion of whoever asks; the default, every release, is the safe one."
     if any(isinstance(facts, Mechanism) and facts.slack for facts in mechanisms):
-        yield "Figures are over the reals; the rounding slack of this machine's gradient sums is not included in them."
+        yield "The theorems speak of real numbers; the rounding slack of this machine's gradient sums is included in every figure."
     if any(event.kind == "relearn" for event in accountant.events):
         yield (
             "A fresh learn forgets every erased record, but for the records that are still there it is one more publication: "

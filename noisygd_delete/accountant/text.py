@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..privacy.guarantee import NON_ADAPTIVE
+from ..privacy.shown import shown
+
 
 def text(statement: dict[str, Any], *, releases: bool = True) -> str:
     """`Statement.to_dict()`, one block per question; every figure names its adjacency and unit."""
@@ -13,17 +16,13 @@ def text(statement: dict[str, Any], *, releases: bool = True) -> str:
     return "\n\n".join(filter(None, blocks))
 
 
-def _number(value: float | None) -> str:
-    return "∞" if value is None else f"{value:.4g}"
-
-
 def _figures(measured: dict[str, Any]) -> str:
-    gdp = "" if measured["gdp"] is None else f"μ={measured['gdp']:.4g}, "
+    gdp = "" if measured["gdp"] is None else f"μ={shown(measured['gdp'])}, "
     renyi = measured["renyi"]
     declared = "" if measured["proven"] else " (declared constants, not proven)"
     return (
-        f"(ε={_number(measured['epsilon'])}, δ={measured['delta']:g}), {gdp}Rényi (q={renyi['order']:g}, "
-        f"ε={_number(renyi['epsilon'])}), advantage at most {measured['advantage']:.2%}{declared}"
+        f"(ε={shown(measured['epsilon'])}, δ={shown(measured['delta'])}), {gdp}Rényi (q={renyi['order']:g}, "
+        f"ε={shown(renyi['epsilon'])}), advantage at most {shown(measured['advantage'], percent=True)}{declared}"
     )
 
 
@@ -31,6 +30,7 @@ def _releases(answers: dict[str, Any]) -> str:
     rows = answers["releases"]
     skipped = answers["count"] - len(rows)
     head = f"{answers['count']} releases" + (f" (the first {skipped} not listed)" if skipped else "")
+    head += f"\n  alone: to whoever saw no other model, if {NON_ADAPTIVE}"
     lines = [
         f"  {row['release']:>6}  {row['label']:<9} {row['steps']:>7} steps  {row['edits']:>5} edits  alone: {_figures(row['dp'])}"
         for row in rows
@@ -43,7 +43,7 @@ def _cumulative(answers: dict[str, Any]) -> str:
     return (
         f"a record that is still there ({measured['adjacency']}, {measured['unit']}), observed {answers['observed']}:\n"
         f"  {_figures(measured)}\n"
-        f"  ε by conversion: {', '.join(f'{name} {_number(value)}' for name, value in measured['conversions'].items())}\n"
+        f"  ε by conversion: {', '.join(f'{name} {shown(value)}' for name, value in measured['conversions'].items())}\n"
         f"  source: {measured['source']}"
     )
 
@@ -58,7 +58,7 @@ def _deletion(answers: dict[str, Any]) -> str:
         f"  was it ever there?   {_figures(asked['definition-4.1'])}",
         f"  was it x or x′?      {_figures(asked['pairwise'])}",
         f"  seen only afterwards ({asked['seen_only_afterwards']['adjacency']}): {_figures(asked['seen_only_afterwards'])}",
-        "    (by an observer who came after the erasure, if no request depended on an earlier model)",
+        f"    (by an observer who came after the erasure, if {NON_ADAPTIVE})",
     ]
     if "adaptive" in asked:
         lines.append(
@@ -71,8 +71,13 @@ def _remaining(answers: dict[str, Any]) -> str:
     if "remaining" not in answers:
         return ""
     left = answers["remaining"]
-    number = "not limited" if left["publications"] is None else left["publications"]
-    return f"budget: {left['allowed']}\n  publications left: {number}; spent so far: {_figures(left['spent'])}"
+    if not left["capped"]:
+        number = "no cap was set on the sum: each release has a budget of its own"
+    elif left["publications"] is None:
+        number = "publications left: not limited, another one costs nothing"
+    else:
+        number = f"publications left: {left['publications']}"
+    return f"budget: {left['allowed']}\n  {number}; spent so far: {_figures(left['spent'])}"
 
 
 def _forecast(answers: dict[str, Any]) -> str:
@@ -80,11 +85,16 @@ def _forecast(answers: dict[str, Any]) -> str:
         return ""
     lines = [f"if {answers['forecast'][0]['requests']} more requests came:"]
     for ahead in answers["forecast"]:
-        verdict = "within the budget" if ahead["affordable"] else "beyond the budget: publication would be withheld"
+        if not answers["remaining"]["capped"]:
+            verdict = "no cap was set on the sum"
+        elif ahead["affordable"]:
+            verdict = "within the budget"
+        else:
+            verdict = "beyond the budget: publication would be withheld"
         fresh = f", {ahead['fresh_learns']} of them fresh learns" if ahead["fresh_learns"] else ""
         lines.append(
             f"  {ahead['publications']} publications of {ahead['batch']}{fresh} ({ahead['steps']} steps): adds {_figures(ahead['added'])}; "
-            f"in all (ε={_number(ahead['total']['epsilon'])}, δ={ahead['total']['delta']:g}); {verdict}"
+            f"in all {_figures(ahead['total'])}; {verdict}"
         )
     return "\n".join(lines)
 

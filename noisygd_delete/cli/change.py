@@ -18,6 +18,7 @@ from ..errors import InvalidParameter, InvalidRequest
 from ..methods.plan import Plan
 from ..planner import make_plan
 from ..privacy.guarantee import NON_ADAPTIVE
+from ..privacy.shown import shown
 from ..records import EditCounts, EditRequest, bounded
 from ..report.outputs import outside
 from ..store import Store, Tombstones
@@ -208,16 +209,16 @@ def _relearning(plan: Plan, spent: Accountant) -> dict[str, Any]:
     event = ahead.planned("relearn" if spent.events else "learn")
     return {
         "publication": "published" if ahead.affordable(event) else "refused",
-        "epsilon_before": spent.dp_cumulative().epsilon(delta) if spent.events else 0.0,
-        "epsilon_after": ahead.what_if(event).dp_cumulative().epsilon(delta),
+        "epsilon_before": spent.dp_cumulative().with_slack().epsilon(delta) if spent.events else 0.0,
+        "epsilon_after": ahead.what_if(event).dp_cumulative().with_slack().epsilon(delta),
         "delta": delta,
     }
 
 
 def _relearning_text(foreseen: Mapping[str, Any]) -> str:
     text = (
-        f"Release: {foreseen['publication']}. A record still there, over all releases: ε={foreseen['epsilon_before']:.4g} now, "
-        f"ε={foreseen['epsilon_after']:.4g} after (δ={foreseen['delta']:g})."
+        f"Release: {foreseen['publication']}. A record still there, over all releases: ε={shown(foreseen['epsilon_before'])} now, "
+        f"ε={shown(foreseen['epsilon_after'])} after (δ={shown(foreseen['delta'])})."
     )
     if foreseen["publication"] == "refused":
         text += " What is spent stays spent, so a larger --dp is needed; more --releases in the same --dp do not help."
@@ -277,11 +278,12 @@ def _forecast(answer: Mapping[str, Any]) -> str:
     erased = answer["epsilon_deletion"]
     return (
         f"{text}\ncost: {answer['gradient_evaluations']} record gradients\n"
-        f"a record still there, over all releases: ε={before:.4g} now, ε={after:.4g} after (δ={delta:g})"
+        f"a record still there, over all releases: ε={shown(before)} now, ε={shown(after)} after (δ={shown(delta)})"
         + (
             ""
             if erased is None
-            else f"\nan erased record, from this release on: ε={erased:.4g} (δ={delta:g}), if {NON_ADAPTIVE}"
+            else f"\nan erased record, from this release on: ε={shown(erased)} (δ={shown(delta)}), if {NON_ADAPTIVE}; "
+            f"every release observed: ε={shown(answer['epsilon_deletion_observed'])}"
         )
     )
 
@@ -290,12 +292,14 @@ def _running(plan: Plan, label: str) -> Callable[[int], str]:
     """Where the guarantee stands after k steps: what a learn has spent, or what a request has not yet forgotten."""
     problem, delta = plan.problem, plan.budget.shown_delta
     if label in ("learn", "relearn"):
-        return lambda k: f"ε_dp={plan.mechanism.interval('dp', problem.adjacency, steps_with=k).epsilon(delta):.3g}"
+        return lambda k: (
+            f"ε_dp={shown(plan.mechanism.interval('dp', problem.adjacency, steps_with=k).with_slack().epsilon(delta))}"
+        )
 
     def left(steps: int) -> str:
         known = plan.learn_steps if problem.start == "minimiser" else math.inf
         bound = plan.mechanism.interval("deletion", problem.deletion_notion, steps_with=known, steps_without=steps)
-        return f"ε_dd={bound.epsilon(delta):.3g}"
+        return f"ε_dd={shown(bound.with_slack().epsilon(delta))}"
 
     return left
 
@@ -335,7 +339,8 @@ def sentence(release: Release) -> str:
     lines = [f"release {release.release} ({release.label}): {edited}{release.steps} steps"]
     for name, guarantee in release.guarantees.items():
         gain = f"an observer gains at most {guarantee.at_most} over guessing"
-        lines.append(f"  {name:<14}{gain}; {guarantee.adjacency}")
+        condition = f"; holds only if {NON_ADAPTIVE}" if guarantee.non_adaptive else ""
+        lines.append(f"  {name:<18}{gain}; {guarantee.adjacency}{condition}")
     return "\n".join(lines)
 
 

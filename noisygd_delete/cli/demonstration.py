@@ -17,6 +17,7 @@ from ..losses import Softmax
 from ..planner import make_plan
 from ..privacy.budget import Budget
 from ..privacy.guarantee import NON_ADAPTIVE
+from ..privacy.shown import shown
 from ..records import Records
 
 ProgressBar = Callable[[str, int], AbstractContextManager[Progress | None]]
@@ -68,10 +69,10 @@ certificate '{self.certificate}', budget {self.budget}, replace adjacency
   after deleting {len(self.deleted)} records  {self.accuracy_after:8.3f}   {self.delete_steps:8d}   {self.delete_seconds:8.2f}
 
 deleted ids {", ".join(map(str, self.deleted))}: {self.records_left} records left, the rows are zero, and for each deleted record
-  an observer of the new model gains at most {self.deletion_advantage:.1%} advantage over guessing whether it was ever there:
-  (ε={self.deletion_epsilon:.3f}, δ={self.delta:g}) from this release alone, if {NON_ADAPTIVE}; an observer of both
-  models gains at most {self.observed_advantage:.1%}, whatever the requests were
-for each record still there: (ε={self.dp_epsilon:.3f}, δ={self.delta:g}) from one release, (ε={self.cumulative_epsilon:.3f}, δ={self.delta:g}) from both"""
+  an observer of the new model gains at most {shown(self.deletion_advantage, percent=True)} advantage over guessing whether it was ever there:
+  (ε={shown(self.deletion_epsilon)}, δ={shown(self.delta)}) from this release alone, if {NON_ADAPTIVE}; an observer of both
+  models gains at most {shown(self.observed_advantage, percent=True)}, whatever the requests were
+for each record still there: (ε={shown(self.dp_epsilon)}, δ={shown(self.delta)}) from one release, (ε={shown(self.cumulative_epsilon)}, δ={shown(self.delta)}) from both"""
 
 
 def demonstrate(*, certificate: str, progress_bar: ProgressBar) -> Demonstration:
@@ -115,12 +116,12 @@ def demonstrate(*, certificate: str, progress_bar: ProgressBar) -> Demonstration
         delete_seconds=delete_seconds,
         deleted=DELETED,
         records_left=len(curator.records),
-        dp_epsilon=served.guarantees["dp"].epsilon(DELTA),
-        deletion_epsilon=served.guarantees["deletion"].epsilon(DELTA),
-        cumulative_epsilon=served.guarantees["dp_cumulative"].epsilon(DELTA),
+        dp_epsilon=served.guarantees["dp"].with_slack().epsilon(DELTA),
+        deletion_epsilon=served.guarantees["deletion"].with_slack().epsilon(DELTA),
+        cumulative_epsilon=served.guarantees["dp_cumulative"].with_slack().epsilon(DELTA),
         delta=DELTA,
-        deletion_advantage=served.guarantees["deletion"].advantage,
-        observed_advantage=served.guarantees["deletion_observed"].advantage,
+        deletion_advantage=served.guarantees["deletion"].with_slack().advantage,
+        observed_advantage=served.guarantees["deletion_observed"].with_slack().advantage,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..accountant import statement_text
 from ..errors import StoreCorrupt, StoreLocked
+from ..privacy.shown import shown
 from ..records import EditCounts, bounded
 from ..store import Verification, absent, budget, status, tokens, verify
 from .arguments import number, whole
@@ -97,13 +98,21 @@ def _status(parsed: argparse.Namespace) -> int:
     answer = status(parsed.store)
     if _finish(parsed, answer):
         answer = status(parsed.store)
-    shown = dict(answer)
-    shown["pending_edits"] = EditCounts(**shown.pop("pending")).text() if shown["pending_edits"] else 0
-    if shown["publications_left"] is None:
-        shown["publications_left"] = "no limit, each release has its own budget"
-    lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in shown.items()]
+    told = dict(answer)
+    told["pending_edits"] = EditCounts(**told.pop("pending")).text() if told["pending_edits"] else 0
+    told["publications_left"] = _left(told)
+    del told["capped"]
+    lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in told.items()]
     show(parsed, answer, "\n".join(lines))
     return 0
+
+
+def _left(answer: Mapping[str, Any]) -> str:
+    """Publications left, where a cap on their sum was set."""
+    if not answer["capped"]:
+        return "no cap was set on the sum: each release has a budget of its own"
+    left = answer["publications_left"]
+    return "not limited, another one costs nothing" if left is None else str(left)
 
 
 def _words(value: Any) -> str:
@@ -122,15 +131,14 @@ def _budget(parsed: argparse.Namespace) -> int:
     head = f"{'release':>7}  {'kind':<8}{'steps':>8}{'edits':>7}{'ε, order ' + format(total['order'], 'g'):>16}"
     lines = [
         f"budget {answer['budget']}; {answer['adjacency']} adjacency",
-        head + f"{'μ':>9}{'ε, δ=' + format(total['delta'], 'g'):>14}",
+        head + f"{'μ':>9}{'ε, δ=' + shown(total['delta']):>14}",
     ]
     for entry in answer["releases"]:
         lines.append(
             f"{entry['release']:>7}  {entry['label']:<8}{entry['steps']:>8}{entry['edits']:>7}{_measures(entry['dp'])}"
         )
     lines.append(f"{'all':>7}  {'':<8}{'':>8}{'':>7}{_measures(total)}")
-    left = answer["publications_left"]
-    lines.append("each release has its own budget" if left is None else f"publications left: {left}")
+    lines.append(f"publications left: {_left(answer)}")
     if answer["statement"] is not None:
         lines += ["", statement_text(answer["statement"], releases=False)]
     show(parsed, answer, "\n".join(lines))
@@ -138,8 +146,8 @@ def _budget(parsed: argparse.Namespace) -> int:
 
 
 def _measures(values: Mapping[str, Any]) -> str:
-    gdp = "none" if values["gdp"] is None else format(values["gdp"], ".4g")
-    return f"{values['renyi']:>16.4g}{gdp:>9}{values['epsilon']:>14.4g}"
+    gdp = "none" if values["gdp"] is None else shown(values["gdp"])
+    return f"{shown(values['renyi']):>16}{gdp:>9}{shown(values['epsilon']):>14}"
 
 
 def _verify(parsed: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import InvalidRequest, count
 from ..privacy.guarantee import Guarantee
+from ..privacy.shown import shown
 from ..records import Records
 from ..store import Store
 from ..stream import Batching, Stream, StreamReport, forecast
@@ -95,8 +96,8 @@ def _so_far(store: Store) -> str:
     accountant = store.accountant
     if not accountant.events:
         return ""
-    spent = accountant.dp_cumulative().epsilon(store.plan.budget.shown_delta)
-    return f"{len(accountant.events)} releases, ε_dp={spent:.3g}"
+    spent = accountant.dp_cumulative().with_slack().epsilon(store.plan.budget.shown_delta)
+    return f"{len(accountant.events)} releases, ε_dp={shown(spent)}"
 
 
 def _opened(source: str) -> Any:
@@ -169,4 +170,6 @@ def _summary(report: StreamReport, delta: float) -> str:
 
 
 def _words(guarantee: Guarantee, delta: float) -> str:
-    return f"advantage at most {guarantee.at_most}, (ε={guarantee.epsilon(delta):.3f}, δ={delta:g})"
+    return (
+        f"advantage at most {guarantee.at_most}, (ε={shown(guarantee.with_slack().epsilon(delta))}, δ={shown(delta)})"
+    )

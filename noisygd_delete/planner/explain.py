@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..bounds import shifted_interpolation, theorem_5_1
 from ..errors import NoisyGDDeleteError
 from ..methods.plan import Plan
+from ..privacy.shown import shown
 from . import explain_nonconvex
 from .worth import worth
 
@@ -135,14 +136,14 @@ def _deleting(plan: Plan) -> str:
 
 
 def _promise(plan: Plan) -> str:
-    deletion, order = plan.deletion, plan.budget.order
-    figures = [] if order is None else [f"ε_dd={deletion.renyi(order):.4g} at order {order:g}"]
+    deletion, order = plan.deletion.with_slack(), plan.budget.order
+    figures = [] if order is None else [f"ε_dd={shown(deletion.renyi(order))} at order {order:g}"]
     delta = plan.budget.shown_delta
-    figures.append(f"(ε={deletion.epsilon(delta):.4g}, δ={delta:g})")
+    figures.append(f"(ε={shown(deletion.epsilon(delta))}, δ={shown(delta)})")
     slack = plan.mechanism.slack
     text = (
-        f"{explain_nonconvex.to_observers(plan)} Under the first: {'; '.join(figures)}. Bounds are over the reals; rounding of "
-        f"the gradient sums adds a factor (1+{slack:.2g})² to ε."
+        f"{explain_nonconvex.to_observers(plan)} Under the first: {'; '.join(figures)}. Theorems speak of real numbers; "
+        f"for the rounding of gradient sums the figures include a factor (1+{shown(slack)})²."
     )
     if plan.certificate == "theorem" and plan.problem.adjacency == "replace":
         text += (

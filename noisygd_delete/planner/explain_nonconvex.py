@@ -8,6 +8,7 @@ from typing import Any
 from ..bounds import theorem_5_2
 from ..errors import NoisyGDDeleteError
 from ..methods.plan import Plan
+from ..privacy.shown import shown
 
 _OTHERS = {
     "theorem": "Theorem 5.2 as printed",
@@ -65,7 +66,7 @@ def steps(plan: Plan) -> str:
 def promise(plan: Plan) -> str:
     """What a deleted record can expect."""
     order = plan.order or plan.budget.order or 2.0
-    return f"{to_observers(plan)} Under the first: ε_dd={plan.deletion.renyi(order):.4g} at order {order:g}."
+    return f"{to_observers(plan)} Under the first: ε_dd={shown(plan.deletion.with_slack().renyi(order))} at order {order:g}."
 
 
 def to_observers(plan: Plan) -> str:

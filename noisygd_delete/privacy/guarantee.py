@@ -18,6 +18,7 @@ from typing import Any
 
 from ..bounds import adaptive, conversion
 from ..errors import InvalidParameter, bound, choice, count, non_negative, probability, renyi_order
+from .shown import shown
 
 ADJACENCIES = ("replace", "zero-out")
 DELETION_NOTIONS = ("definition-4.1", "pairwise")
@@ -183,8 +184,7 @@ class Guarantee:
     @property
     def at_most(self) -> str:
         """The advantage with the slack included, as a percentage rounded up: what a person is told."""
-        tenths = math.ceil(self.with_slack().advantage * 1000)
-        return f"{min(tenths, 1000) / 10:.1f} %"
+        return shown(self.with_slack().advantage, percent=True)
 
     @property
     def advantage_between_records(self) -> float:

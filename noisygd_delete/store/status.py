@@ -33,6 +33,7 @@ def status(path: str | Path) -> dict[str, Any]:
         "budget": remaining.allowed,
         "releases": ledger.releases,
         "publications_left": remaining.publications,
+        "capped": plan.releases > 1,
         "pending_edits": head.pending,
         "pending": head.pending_counts.to_dict(),
         "model": _model_state(layout, ledger),
@@ -62,7 +63,8 @@ def budget(
     delta = stated_delta("delta", plan.budget.shown_delta if delta is None else delta)
 
     @cache
-    def measured(guarantee: Guarantee) -> dict[str, Any]:
+    def measured(exact: Guarantee) -> dict[str, Any]:
+        guarantee = exact.with_slack()
         return {
             "order": order,
             "renyi": guarantee.renyi(order),
@@ -93,5 +95,6 @@ def budget(
         "releases": releases,
         "cumulative": measured(remaining.spent),
         "publications_left": remaining.publications,
+        "capped": plan.releases > 1,
         "statement": None if statement is None else statement.to_dict(),
     }

@@ -268,14 +268,17 @@ class Store:
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return answer | {"publication": "withheld"}
         ahead = Accountant(self.plan, [*self.accountant.events, event])
+        erased = (self.plan.deletion, ahead.deletion_observed()) if event.counts.erased else ()
+        alone, observed = (guarantee.with_slack().epsilon(delta) for guarantee in erased) if erased else (None, None)
         return answer | {
             "publication": "published",
             "steps": event.steps,
             "gradient_evaluations": self.plan.gradient_evaluations["learn" if event.kind == "relearn" else "delete"],
             "delta": delta,
-            "epsilon_before": self.accountant.dp_cumulative().epsilon(delta),
-            "epsilon_after": ahead.dp_cumulative().epsilon(delta),
-            "epsilon_deletion": self.plan.deletion.epsilon(delta) if event.counts.erased else None,
+            "epsilon_before": self.accountant.dp_cumulative().with_slack().epsilon(delta),
+            "epsilon_after": ahead.dp_cumulative().with_slack().epsilon(delta),
+            "epsilon_deletion": alone,
+            "epsilon_deletion_observed": observed,
         }
 
     def repeats(self, request: EditRequest) -> bool:

@@ -10,6 +10,7 @@ from ..accountant import Accountant
 from ..errors import InvalidRequest
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE
+from ..privacy.shown import shown
 from ..records import NO_EDITS, EditCounts, EditRequest, Records
 from .batching import Batching
 
@@ -37,7 +38,8 @@ class Forecast:
 
     releases  publications the budget allows; `withheld` says whether it ends before the stream does
     epsilon_before, epsilon_after   at `delta`, of a record still there, over all releases
-    epsilon_deletion                of an erased record, from its release on; None if nothing is erased
+    epsilon_deletion                of an erased record, from its release on, if requests did not depend on earlier models;
+                                    epsilon_deletion_observed: every release observed. None if nothing is erased or released
     """
 
     requests: int
@@ -52,6 +54,7 @@ class Forecast:
     epsilon_before: float | None
     epsilon_after: float | None
     epsilon_deletion: float | None
+    epsilon_deletion_observed: float | None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -66,12 +69,13 @@ class Forecast:
             lines.append("the budget ends before the requests do: rows would be erased, later releases withheld")
         if self.epsilon_before is not None and self.epsilon_after is not None:
             lines.append(
-                f"a record still there, over all releases: ε={self.epsilon_before:.4g} now, ε={self.epsilon_after:.4g} after "
-                f"(δ={self.delta:g})"
+                f"a record still there, over all releases: ε={shown(self.epsilon_before)} now, ε={shown(self.epsilon_after)} after "
+                f"(δ={shown(self.delta)})"
             )
         if self.epsilon_deletion is not None:
             lines.append(
-                f"an erased record, from its release on: ε={self.epsilon_deletion:.4g} (δ={self.delta:g}), if {NON_ADAPTIVE}"
+                f"an erased record, from its release on: ε={shown(self.epsilon_deletion)} (δ={shown(self.delta)}), if {NON_ADAPTIVE}; "
+                f"every release observed: ε={shown(self.epsilon_deletion_observed)}"
             )
         return "\n".join(lines)
 
@@ -91,7 +95,7 @@ def forecast(
     """
     plan, ahead = curator.plan, Accountant(curator.plan, curator.accountant.events)
     learned = bool(ahead.events)
-    before = ahead.dp_cumulative().epsilon(delta) if learned else None
+    before = ahead.dp_cumulative().with_slack().epsilon(delta) if learned else None
     total = repeated = refused = releases = steps = gradients = 0
     told: dict[str, object] = {}
     erased: set[int] = set()
@@ -137,6 +141,7 @@ def forecast(
             publish()
     if waiting.total:
         publish()
+    forgets = learned and releases > 0 and edits.erased > 0
     return Forecast(
         requests=total,
         repeated=repeated,
@@ -148,8 +153,9 @@ def forecast(
         gradient_evaluations=gradients,
         delta=delta,
         epsilon_before=before,
-        epsilon_after=ahead.dp_cumulative().epsilon(delta) if learned else None,
-        epsilon_deletion=plan.deletion.epsilon(delta) if edits.erased else None,
+        epsilon_after=ahead.dp_cumulative().with_slack().epsilon(delta) if learned else None,
+        epsilon_deletion=plan.deletion.with_slack().epsilon(delta) if forgets else None,
+        epsilon_deletion_observed=ahead.deletion_observed().with_slack().epsilon(delta) if forgets else None,
     )
 
 

@@ -258,10 +258,10 @@ def test_the_report_answers_everything_and_is_json():
     answers = json.loads(json.dumps(statement.to_dict(), allow_nan=False))
     assert answers["count"] == 5
     assert [row["release"] for row in answers["releases"]] == [1, 2, 3, 4, 5]
-    assert answers["dp_cumulative"]["epsilon"] == accountant.dp_cumulative().epsilon(1e-5)
-    assert answers["deletion"]["definition-4.1"]["gdp"] == accountant.deletion().gdp
-    assert answers["deletion"]["pairwise"]["gdp"] == pytest.approx(2 * accountant.deletion().gdp)
-    assert answers["deletion"]["seen_only_afterwards"]["gdp"] == accountant.deletion(1, 5, [5]).gdp
+    assert answers["dp_cumulative"]["epsilon"] == accountant.dp_cumulative().with_slack().epsilon(1e-5)
+    assert answers["deletion"]["definition-4.1"]["gdp"] == accountant.deletion().with_slack().gdp
+    assert answers["deletion"]["pairwise"]["gdp"] == pytest.approx(2 * accountant.deletion().with_slack().gdp)
+    assert answers["deletion"]["seen_only_afterwards"]["gdp"] == accountant.deletion(1, 5, [5]).with_slack().gdp
     assert answers["remaining"]["publications"] == accountant.remaining().publications
     assert answers["forecast"][0]["publications"] == 30
     assert answers["forecast"][1]["publications"] == 1
@@ -271,6 +271,20 @@ def test_the_report_answers_everything_and_is_json():
         assert phrase in text
     only_last = report(accountant, last=2).to_dict()["releases"]
     assert [row["release"] for row in only_last] == [4, 5]
+
+
+def test_within_the_budget_is_said_of_a_cap_on_the_sum_only():
+    """With a budget per release, any number of publications "fits": the sum has no cap, and the words say so."""
+    said = {}
+    for releases in (1, 3, 50):
+        accountant = Accountant(plan(releases=releases))
+        accountant.record(accountant.planned("learn", edits=0))
+        said[releases] = report(accountant).text()
+    assert "within the budget" not in said[1]
+    assert "no cap was set on the sum" in said[1]
+    assert "beyond the budget: publication would be withheld" in said[3]
+    assert "within the budget" in said[50]
+    assert "no cap" not in said[3] + said[50]
 
 
 QUERIES = """

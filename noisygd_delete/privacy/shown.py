@@ -1,0 +1,44 @@
+"""How an upper bound is written, in every paper and answer: rounded up, in one form.
+
+A reader who compares two papers compares digits; a reader who relies on one relies on "at most". So no other code may
+format a bound: `tests/test_shown.py` compares every place that shows one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import ROUND_CEILING, Context, Decimal
+
+DIGITS = 4  # of a figure that people read
+WRITTEN = 10  # of a figure in a signed file
+
+
+def rounded_up(bound: float, digits: int = DIGITS) -> float:
+    """The least number of so many significant digits that is not below `bound`; infinity stays.
+
+    The digits are those of the shortest decimal that names the double, so that 0.1 stays 0.1.
+    """
+    if not math.isfinite(bound):
+        return bound
+    return float(Context(prec=digits, rounding=ROUND_CEILING).plus(Decimal(repr(float(bound)))))
+
+
+def shown(bound: float | None, *, percent: bool = False) -> str:
+    """A bound in words: four digits, rounded up; ∞ where there is none.
+
+    Args:
+        percent: an advantage (between 0 and 1) as a percentage with one decimal.
+    """
+    if bound is None or bound == math.inf:
+        return "∞"
+    if percent:
+        tenths = (Decimal(repr(float(bound))) * 100).quantize(Decimal("0.1"), rounding=ROUND_CEILING)
+        return f"{min(tenths, Decimal('100.0'))} %"
+    return re.sub(r"e([+-])0*", lambda sign: "e-" if sign[1] == "-" else "e", f"{rounded_up(bound):.{DIGITS}g}")
+
+
+def right_of_hundred(advantage: float) -> int:
+    """Out of a hundred even bets, how many the best observer wins at most: 50 + 50 · advantage, rounded up."""
+    share = 50 + 50 * Decimal(repr(float(advantage)))
+    return min(100, int(share.to_integral_value(rounding=ROUND_CEILING)))

@@ -1,0 +1,52 @@
+"""One way to write an upper bound: rounded up, the same digits wherever it stands."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import pytest
+
+from noisygd_delete.privacy.shown import right_of_hundred, rounded_up, shown
+
+
+def bounds(count: int = 4000):
+    generator = random.Random(11)
+    yield from (0.0, 1.0, 0.1, 1e-6, 0.0032, 0.9999, 0.99999, 99.995, 1e16, 1e-300, 1.7e308)
+    for _ in range(count):
+        yield math.exp(generator.uniform(-40, 40))
+
+
+def test_no_bound_is_written_smaller_than_it_is() -> None:
+    for bound in bounds():
+        exact = Fraction(repr(bound))
+        assert exact <= Fraction(shown(bound)) <= exact * (1 + Fraction(1, 1000))
+        assert exact <= Fraction(repr(rounded_up(bound, 10))) <= exact * (1 + Fraction(1, 10**9))
+        if bound <= 1:
+            percent = shown(bound, percent=True)
+            assert percent.endswith(" %")
+            assert 100 * exact <= Fraction(percent[:-2]) <= 100 * exact + Fraction(1, 10)
+            assert 50 + 50 * exact <= right_of_hundred(bound) <= 51 + 50 * exact
+
+
+def test_writing_twice_changes_nothing() -> None:
+    """What a signed file holds in ten digits reads like what the command line shows."""
+    for bound in bounds():
+        assert shown(rounded_up(bound, 10)) == shown(bound)
+
+
+@pytest.mark.parametrize(
+    ("bound", "text"),
+    [(0.00321, "0.4 %"), (0.0032, "0.4 %"), (0.003, "0.3 %"), (0.00001, "0.1 %"), (0.0, "0.0 %"), (1.0, "100.0 %")],
+)
+def test_percentages(bound: float, text: str) -> None:
+    assert shown(bound, percent=True) == text
+
+
+@pytest.mark.parametrize(
+    ("bound", "text"),
+    [(0.1, "0.1"), (1e-6, "1e-6"), (0.12341, "0.1235"), (123456.7, "1.235e5"), (None, "∞"), (math.inf, "∞")],
+)
+def test_numbers(bound: float | None, text: str) -> None:
+    assert shown(bound) == text
