@@ -101,7 +101,7 @@ def test_the_figures_are_those_of_the_formulas(plan, certificate):
 def test_a_good_certificate_holds(certificate, key):
     answer = verify_certificate(certificate, public_key=f"{key}.pub")
     assert answer.passed, answer.text()
-    assert [check.name for check in answer.checks] == ["format", "signature", "plan", "statement"]
+    assert [check.name for check in answer.checks] == ["format", "signature", "plan", "statement", "stated facts"]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_dropped_or_added_block_fails(certificate, key):
 def test_the_model_file_is_compared(plan, key, tmp_path):
     model = tmp_path / "model.safetensors"
     model.write_bytes(b"weights")
-    digest = "0a9de5b8a19a8c7c7bcb1a6ee4a9e4c2"  # not the digest of these bytes
+    digest = "0a9de5b8a19a8c7c7bcb1a6ee4a9e4c2" * 2  # not the digest of these bytes
     paper = sign(
         erasure_certificate(Erasure(rows=1, release=2, model_after=digest), plan=plan, events=ledger(plan)), key
     )
@@ -215,10 +215,20 @@ def test_the_model_file_is_compared(plan, key, tmp_path):
 
 @pytest.mark.parametrize(
     ("received", "deadline"),
-    [("2026-01-31T10:00:00Z", "2026-02-28"), ("2026-12-15T00:00:00Z", "2027-01-15"), ("2028-01-30T00:00:00Z", "2028-02-29")],
-)  # fmt: skip
-def test_the_deadline_is_one_calendar_month(received, deadline):
-    assert Erasure(rows=1, release=1, received=received).deadline.startswith(deadline)
+    [
+        ("2026-12-15T00:00:00Z", "2027-01-15"),
+        ("2028-01-30T00:00:00Z", "2028-02-29"),
+        ("2026-03-31T01:00:00+02:00", "2026-04-30"),  # still 30 March in UTC, which would give 1 May 01:00 local time
+        ("2026-03-30T23:30:00Z", "2026-04-30"),
+        ("2026-01-31T10:00:00Z", "2026-03-02"),  # 28 February 2026 is a Saturday: the next working day
+        ("2026-04-16T23:59:59-11:00", "2026-05-18"),  # a Saturday
+        ("2026-05-14T00:00:00+14:00", "2026-06-15"),  # a Sunday
+        ("2027-12-31T12:00:00Z", "2028-01-31"),
+    ],
+)
+def test_the_deadline_is_the_end_of_a_working_day_a_calendar_month_later(received, deadline):
+    """Regulation 1182/71, Article 3; the local day of receipt counts, not the one in UTC."""
+    assert Erasure(rows=1, release=1, received=received).deadline == deadline
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def _remaining(answers: dict[str, Any]) -> str:
         return ""
     left = answers["remaining"]
     if not left["capped"]:
-        number = "no cap was set on the sum: each release has a budget of its own"
+        number = "no cap was set on the sum: each release has its own budget"
     elif left["publications"] is None:
         number = "publications left: not limited, another one costs nothing"
     else:

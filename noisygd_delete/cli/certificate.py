@@ -20,8 +20,9 @@ def register(commands: Any) -> None:
     certificate = commands.add_parser(
         "certificate",
         help="the erasure certificate of a request, as signed JSON and as a page to print",
-        description="States what was erased, what an observer can still learn, and what is not covered. Contains no id, name or "
-        "row. The store is verified first. Name a request that erased something: the ledger does not tell edits apart.",
+        description="States what was erased, what an observer can still learn, and what is not covered. Contains no "
+        "name, record number or row; the request id in it is your own token. The store is verified first. An insertion erases "
+        "nothing and gets no certificate; a replacement is certified as a rectification.",
         epilog="example: noisygd-delete certificate STORE --request-id 9f2c --key controller.pem --out certificate.json "
         "--html certificate.html",
         allow_abbrev=False,
@@ -35,7 +36,9 @@ def register(commands: Any) -> None:
     certificate.add_argument("--out", metavar="FILE", help="write the JSON here")
     certificate.add_argument("--html", metavar="FILE", help="write the page here")
     certificate.add_argument(
-        "--received", metavar="TIME", help="when the request came in, ISO 8601; gives the deadline"
+        "--received",
+        metavar="TIME",
+        help="when the request came in, ISO 8601 with the zone of that place (2026-05-04T09:30+02:00); gives the deadline",
     )
     certificate.add_argument("--controller", metavar="NAME", help="the organisation that answers for the data")
     certificate.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
@@ -92,7 +95,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
 
 def _report(parsed: argparse.Namespace) -> int:
     from ..report import store_report
-    from ..report.erasure import events_of, ledger_of, release_times
+    from ..report.erasure import events_of, ledger_of, release_times, standing
     from ..report.page import PAGE
 
     out = output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])
@@ -101,6 +104,7 @@ def _report(parsed: argparse.Namespace) -> int:
         plan=ledger.plan,
         events=events_of(ledger),
         times=release_times(ledger),
+        standing=standing(ledger),
         audit=_audit(parsed.audit),
         title=parsed.title,
         delta=parsed.delta,
@@ -132,7 +136,7 @@ def _audit(file: str | None) -> list[dict[str, Any]]:
         return [
             {
                 "name": f"{row['question']}: {row['attack']}",
-                "measured_lower_bound": float(row["measured_lower_bound"]),
+                "measured_lower_bound": max(0.0, float(row["measured_lower_bound"])),
                 "claimed_advantage": float(row["claimed_advantage"]),
             }
             for row in rows

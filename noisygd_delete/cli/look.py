@@ -110,7 +110,7 @@ def _status(parsed: argparse.Namespace) -> int:
 def _left(answer: Mapping[str, Any]) -> str:
     """Publications left, where a cap on their sum was set."""
     if not answer["capped"]:
-        return "no cap was set on the sum: each release has a budget of its own"
+        return "no cap was set on the sum: each release has its own budget"
     left = answer["publications_left"]
     return "not limited, another one costs nothing" if left is None else str(left)
 

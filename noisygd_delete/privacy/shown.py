@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
 
 DIGITS = 4  # of a figure that people read
 WRITTEN = 10  # of a figure in a signed file
@@ -40,5 +41,4 @@ def shown(bound: float | None, *, percent: bool = False) -> str:
 
 def right_of_hundred(advantage: float) -> int:
     """Out of a hundred even bets, how many the best observer wins at most: 50 + 50 · advantage, rounded up."""
-    share = 50 + 50 * Decimal(repr(float(advantage)))
-    return min(100, int(share.to_integral_value(rounding=ROUND_CEILING)))
+    return min(100, 50 + math.ceil(50 * Fraction(repr(float(advantage)))))

@@ -5,7 +5,8 @@ Both are built from public facts alone: a plan, the ledger of releases, times an
 
 from __future__ import annotations
 
-from .erasure_certificate import Erasure, erasure_certificate
+from .erasure_certificate import erasure_certificate
+from .facts import Erasure
 from .page import certificate_html
 from .signing import key_id, new_key, sign
 from .summary import store_report

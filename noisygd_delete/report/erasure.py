@@ -1,18 +1,21 @@
-"""From a store's ledger to the facts of a certificate. Reads public entries only; opens no table and no model."""
+"""From a store's ledger to the facts of its papers. Reads public entries only; opens no table and no model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ..accountant import Event
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
+from ..records import EditCounts
 from ..store import presence
 from ..store.layout import Layout
 from ..store.ledger import Entry, Ledger
-from .erasure_certificate import Erasure
+from .facts import Erasure
 
 
 def ledger_of(store: str | Path) -> Ledger:
@@ -36,6 +39,45 @@ def release_times(ledger: Ledger) -> list[str]:
     return [entry.time for entry in ledger.entries if entry.event is not None]
 
 
+@dataclass(frozen=True)
+class Unpublished:
+    """Edits that were carried out on the rows without a release of their own, and what came of them.
+
+    kind     "edit": left for a later release; "withheld": the budget allowed none, and the model was withdrawn
+    counts   the edits, by kind
+    covered  number of the release that has covered them since; None while none has
+    """
+
+    kind: str
+    time: str
+    counts: EditCounts
+    covered: int | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a store stands: edits no release covers yet, edits that had to wait, and whether a model is in force."""
+
+    pending: EditCounts
+    unpublished: tuple[Unpublished, ...]
+    withdrawn: str | None  # since when no model is in force, having been published before
+
+
+def standing(ledger: Ledger) -> Standing:
+    """What the releases alone do not show: what is pending, what was withheld, and since when the model is withdrawn."""
+    found, release = [], ledger.releases
+    following: int | None = None
+    for position in range(len(ledger.entries) - 1, 0, -1):
+        entry = ledger.entries[position]
+        if entry.event is not None:
+            following, release = release, release - 1
+        elif entry.kind in ("edit", "withheld"):
+            found.append(Unpublished(entry.kind, entry.time, ledger.edited(position), following))
+    gone = [entry for before, entry in pairwise(ledger.entries) if before.model and not entry.model]
+    withdrawn = gone[-1].time if gone and ledger.head.model is None else None
+    return Standing(ledger.head.pending_counts, tuple(reversed(found)), withdrawn)
+
+
 def erasure_in(
     ledger: Ledger,
     *,
@@ -48,12 +90,11 @@ def erasure_in(
 ) -> tuple[Erasure, Plan, list[Event]]:
     """What `erasure_certificate` needs, for the request with this id, or for all edits that a release covered.
 
-    The ledger counts edits and does not say of which sort: name a request that erased something.
-
     Raises:
-        InvalidParameter: no such request or release, or nothing has been published yet.
+        InvalidParameter: no such request or release, it erased nothing, its kind was not recorded, or nothing has been
+            published yet.
     """
-    first, rows = _named(ledger, request_id, release)
+    first, counts = _named(ledger, request_id, release)
     events = events_of(ledger)
     if not events:
         raise InvalidParameter(
@@ -61,13 +102,20 @@ def erasure_in(
         )
     published = next((i for i in range(first, len(ledger.entries)) if ledger.entries[i].event is not None), None)
     last = first if published is None else published
+    edited: str | None = ledger.entries[first].time
+    served = None if published is None else ledger.entries[published].time
+    if release is not None or (served is not None and served < str(edited)):
+        edited = None  # several requests, or a clock that was set back in between: no one time is right
     erasure = Erasure(
-        rows=rows,
+        rows=counts.deleted + counts.replaced,
+        replaced=counts.replaced,
+        inserted=counts.inserted,
         release=None if published is None else _releases(ledger.entries[: published + 1]),
         status="published" if published is not None else "withheld" if ledger.head.model is None else "pending",
         request_id=ledger.entries[first].request_id if release is None else None,
         received=received,
-        served=ledger.entries[last].time,
+        edited=edited,
+        served=served,
         model_before=ledger.entries[first - 1].model,
         model_after=None if published is None else ledger.entries[published].model,
         checked=checked,
@@ -84,25 +132,31 @@ def _releases(entries: Sequence[Entry]) -> int:
     return sum(entry.event is not None for entry in entries)
 
 
-def _named(ledger: Ledger, request_id: str | None, release: int | None) -> tuple[int, int]:
-    """(position of the entry, rows edited by it)."""
+def _named(ledger: Ledger, request_id: str | None, release: int | None) -> tuple[int, EditCounts]:
+    """(position of the entry, the edits it stands for)."""
     if (request_id is None) == (release is None):
         raise InvalidParameter("name the erasure by its request id or by the release that covered it, one of the two")
     for position, entry in enumerate(ledger.entries):
-        covered = None if entry.event is None else int(entry.event["edits"])
         if release is not None:
-            if covered is not None and _releases(ledger.entries[: position + 1]) == release:
-                return position, _some(covered, f"release {release}")
+            if entry.event is not None and _releases(ledger.entries[: position + 1]) == release:
+                return position, _erased(Event.from_dict(entry.event).counts, f"release {release}")
         elif entry.request_id == request_id:
-            waiting = ledger.entries[position - 1].pending
-            return position, _some((entry.pending if covered is None else covered) - waiting, f"request {request_id!r}")
+            return position, _erased(ledger.edited(position), f"request {request_id!r}")
     asked = f"release {release}" if request_id is None else f"request {request_id!r}"
     raise InvalidParameter(
         f"{asked} is not in the ledger; `status` counts the releases, and request ids are the caller's"
     )
 
 
-def _some(rows: int, asked: str) -> int:
-    if rows < 1:
-        raise InvalidParameter(f"{asked} edited no record; there is nothing to certify")
-    return rows
+def _erased(counts: EditCounts, asked: str) -> EditCounts:
+    """The edits, if some of them are known to have erased something."""
+    if counts.unrecorded:
+        raise InvalidParameter(
+            f"{asked} was served by a version of this program that did not record whether an edit erased or inserted a record, so "
+            "no erasure can be certified from this ledger. Certify it with that version, or, where your own files show that it "
+            "erased, state so: report.erasure_certificate(Erasure(rows=...), ...)"
+        )
+    if not counts.erased:
+        done = f"{counts.text()}, and erased none" if counts.total else "edited no record"
+        raise InvalidParameter(f"{asked}: {done}; there is no erasure to certify")
+    return counts

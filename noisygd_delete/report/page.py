@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from ..errors import MissingDependency
+from ..privacy.shown import shown
 
 PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
 
@@ -25,24 +25,46 @@ def render(template: str, **values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters["figure"] = figure
+    environment.filters["exact"] = lambda number: f"{number:.12g}"
+    environment.filters["percent"] = lambda advantage: shown(advantage, percent=True)
     return environment.get_template(template).render(**values)
 
 
 def figure(value: Any) -> str:
-    """A number for a table: four digits; a dash where there is none."""
+    """A number for a table: four digits, rounded up like every bound; a dash where there is none."""
     if value is None:
         return "–"
     if isinstance(value, float):
-        return re.sub(r"e([+-])0", r"e\1", f"{value:.4g}")
+        return shown(value)
     return f"{value:,}".replace(",", " ") if isinstance(value, int) else str(value)
 
 
+QUESTIONS = {
+    "definition-4.1": "Was the record ever in the data? (definition-4.1: a record against no record)",
+    "zero-out": "Was the record ever in the data? (zero-out: a record against no record)",
+    "pairwise": "Was it this content or another? (pairwise: two records, one of which was there)",
+    "replace": "Was it this content or another? (replace: two records, one of which was there)",
+}
+LABELS = {
+    "erased_later_models": "what was erased, from every model since",
+    "erased_all_models": "what was erased, from all models ever published",
+    "replaced_later_models": "the content before the rectification, from every model since",
+    "replaced_all_models": "the content before the rectification, from all models ever published",
+    "existing_one_release": "a record still there, from the last model alone",
+    "existing_all_models": "a record still there, from all models",
+}
+
+
 def certificate_html(certificate: Mapping[str, Any]) -> str:
-    """The certificate for a reader or a printer. The signed JSON is the original; this page shows it."""
-    labels = {
-        "erased_later_models": "the erased record, from every model since",
-        "erased_all_models": "the erased record, from all models ever published",
-        "existing_one_release": "a record still there, from the last model alone",
-        "existing_all_models": "a record still there, from all models",
-    }
-    return render("certificate.html", c=certificate, labels=labels)
+    """The certificate for a reader or a printer. The signed JSON is the original; this page shows it.
+
+    Figures about different pairs of worlds stand in different tables: a number of one column is compared with its neighbours.
+    """
+    tables: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, label in LABELS.items():
+        figures = certificate["statement"]["guarantees"].get(name)
+        if figures is not None:
+            group = tables.setdefault((figures["adjacency"], name.partition("_")[0]), {})
+            group[label] = figures
+    shown_tables = [(QUESTIONS[adjacency], rows) for (adjacency, _), rows in tables.items()]
+    return render("certificate.html", c=certificate, tables=shown_tables)

@@ -8,7 +8,10 @@ from typing import Any
 from .. import __version__
 from ..accountant import Accountant, Event
 from ..methods.plan import Plan
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..records import NO_EDITS
 from . import curves, plots
+from .erasure import Standing
 from .erasure_certificate import figures
 from .page import render
 
@@ -18,6 +21,7 @@ def store_report(
     plan: Plan,
     events: Iterable[Event],
     times: Sequence[str] | None = None,
+    standing: Standing | None = None,
     audit: Sequence[Mapping[str, Any]] = (),
     title: str = "Deletion report",
     delta: float | None = None,
@@ -26,6 +30,7 @@ def store_report(
 
     Args:
         plan: the current plan. events: the ledger. times: when each release was made.
+        standing: what the releases alone do not show: edits that wait, publications withheld, a model withdrawn.
         audit: results of audit runs: {"name", "measured_lower_bound", "claimed_advantage"}, advantages over guessing.
         title: shown on top. delta: δ of the (ε, δ) figures; None: the budget's own, or 1e-6.
 
@@ -41,9 +46,9 @@ def store_report(
         {
             "release": number,
             "time": when,
-            "kind": event.kind,
+            "kind": event.label,
             "steps": event.steps,
-            "edits": event.edits,
+            "edits": event.counts.text() if event.edits else "none",
             "single": float(single),
             "cumulative": float(cumulative),
         }
@@ -62,6 +67,7 @@ def store_report(
     if audit:
         pictures["audit"] = plots.audits(audit)
     remaining = accountant.remaining()
+    every = sum((event.counts for event in accountant.events), NO_EDITS)
     return render(
         "report.html",
         title=title,
@@ -69,13 +75,34 @@ def store_report(
         plan=plan.to_dict(),
         loss=plan.loss.to_dict(),
         delete_steps=plan.delete_steps,
-        deletion=figures(plan.deletion, order=order, delta=delta),
+        erased={
+            name: figures(promise, order=order, delta=delta) for name, promise in _erased(accountant, plan).items()
+        },
+        condition=NON_ADAPTIVE,
         dp=figures(plan.dp, order=order, delta=delta),
         allowed=remaining.allowed,
+        capped=plan.releases > 1,
         publications=remaining.publications,
         delta=delta,
         rows=rows,
-        edits=sum(event.edits for event in accountant.events),
+        edits=every.text(),
+        standing=standing,
         pictures=pictures,
         audit=audit,
     )
+
+
+def _erased(accountant: Accountant, plan: Plan) -> dict[str, Guarantee]:
+    """An erased record: from later models alone (under its condition), and from every model observed, the worst release
+    so far; where nothing was erased yet, as the next release would leave it.
+    """
+    history = accountant
+    erasing = [number for number, event in enumerate(accountant.events, start=1) if number > 1 and event.counts.erased]
+    if not erasing:
+        if not accountant.events:
+            return {"later": plan.deletion, "observed": plan.deletion_observed()}
+        history = accountant.what_if(accountant.planned())
+        erasing = [len(history.events)]
+    each = history.deletion_of_each()
+    later = max((each[number - 2] for number in erasing), key=lambda guarantee: guarantee.with_slack().advantage)
+    return {"later": later, "observed": history.deletion(1, erasing[-1])}

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..errors import NoisyGDDeleteError
+from ..accountant import Event
+from ..bounds.gibbs import Gibbs
+from ..errors import InvalidParameter, NoisyGDDeleteError
+from ..methods.base import Mechanism
 from ..methods.plan import Plan
+from ..methods.problem import typed
+from ..methods.sampled_gaussian import Extractor
 from ..planner import make_plan
+from ..records import bounded
 from ..store.ledger import Ledger
-from .erasure_certificate import BLOCKS, FORMAT, statement
+from .erasure_certificate import BLOCKS, FORMAT, MOST_RELEASES, Bound, erasure_of, stated, statement
 from .signing import key_id, read_public, signed_by
 
-TOLERANCE = 1e-9  # relative: another machine's log and exp may differ in the last digits
+TOLERANCE = 1e-9  # relative, of a plan made again: another machine's log and exp may differ in the last digits
+LAST_DIGITS = 1e-12  # relative, of a bound before it is rounded up to be written
+EARLIER = "noisygd-delete/erasure-certificate/1"
+_REFUSALS = (
+    NoisyGDDeleteError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError, MemoryError,
+    RecursionError,
+)  # fmt: skip
+_LONGEST = 400  # characters of an answer that may quote what a stranger wrote
 
 
 @dataclass(frozen=True)
@@ -48,9 +62,12 @@ class Verification:
 
 
 def verify_certificate(
-    certificate: Mapping[str, Any], *, public_key: str | Path | None = None, model: str | Path | None = None
+    certificate: Any, *, public_key: str | Path | None = None, model: str | Path | None = None
 ) -> Verification:
     """Check a certificate without the store, the data or a network.
+
+    Everything in it is either recomputed or, where the operator states it, held to its type, range and order. Read the file
+    with `bounded.parsed`, which refuses a name that stands twice in an object.
 
     Args:
         certificate: the parsed JSON. It may come from anywhere: whatever is wrong with it ends in a failed check.
@@ -60,7 +77,7 @@ def verify_certificate(
     """
     checks = [_format(certificate), _signature(certificate, public_key)]
     if checks[0].passed:
-        checks += [_plan(certificate), _statement(certificate)]
+        checks += [_plan(certificate), _statement(certificate), _facts(certificate)]
         if model is not None:
             checks.append(_model(certificate, model))
     return Verification(tuple(checks))
@@ -72,7 +89,8 @@ def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | 
     An old copy of a whole store agrees with itself; only something kept outside it can tell that it is old. The
     certificate names one link of the ledger's hash chain, so any history without that very link is another one.
     """
-    for check in (_format(certificate), _signature(certificate, public_key)):
+    whole = _blocks(certificate) if _format_of(certificate) == EARLIER else _format(certificate)
+    for check in (whole, _signature(certificate, public_key)):
         if not check.passed:
             return f"the certificate cannot be relied on: {check.detail}"
     evidence = certificate["evidence"] if isinstance(certificate["evidence"], Mapping) else {}
@@ -92,13 +110,30 @@ def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | 
     return None
 
 
+def _format_of(certificate: Any) -> Any:
+    return certificate.get("format") if isinstance(certificate, Mapping) else None
+
+
 def _format(certificate: Any) -> Check:
-    if not isinstance(certificate, Mapping) or certificate.get("format") != FORMAT:
+    if _format_of(certificate) == EARLIER:
+        return Check(
+            "format",
+            False,
+            "an erasure certificate of format 1, written by version 0.1.0: some of its sentences claim more than was proven. "
+            "Ask the controller to issue it again with this version, or check its numbers with version 0.1.0",
+        )
+    if _format_of(certificate) != FORMAT:
         return Check("format", False, f"this is not a {FORMAT}")
-    unknown = set(certificate) ^ set(BLOCKS) - ({"signature"} - set(certificate))
-    if unknown:
-        return Check("format", False, f"missing or unknown blocks: {', '.join(sorted(map(str, unknown)))}")
-    return Check("format", True, FORMAT)
+    return _blocks(certificate)
+
+
+def _blocks(certificate: Mapping[str, Any]) -> Check:
+    missing = [name for name in BLOCKS if name not in certificate and name != "signature"]
+    if missing or not set(certificate) <= set(BLOCKS):
+        return Check("format", False, f"missing or unknown blocks; there must be {', '.join(BLOCKS)}")
+    if not all(isinstance(certificate[name], Mapping) for name in BLOCKS[1:] if name in certificate):
+        return Check("format", False, "a block of it is no JSON object")
+    return Check("format", True, str(certificate["format"]))
 
 
 def _signature(certificate: Any, public_key: str | Path | None) -> Check:
@@ -121,9 +156,9 @@ def _plan(certificate: Mapping[str, Any]) -> Check:
         plan = Plan.from_dict(certificate["public_facts"]["plan"])
         problem = plan.problem
         again = make_plan(**{name: getattr(problem, name) for name in problem.__dataclass_fields__})
-    except (NoisyGDDeleteError, ArithmeticError, KeyError, TypeError, ValueError, AttributeError) as error:
-        return Check("plan", False, f"cannot be recomputed: {error}")
-    difference = _difference(plan.to_dict(), again.to_dict())
+        difference = _difference(plan.to_dict(), again.to_dict(), tolerance=TOLERANCE)
+    except _REFUSALS as error:
+        return Check("plan", False, f"cannot be recomputed: {_brief(error)}")
     if difference:
         return Check("plan", False, f"planning again gives another {difference}")
     return Check("plan", True, f"planning again gives the same noise and steps (σ²={plan.noise_variance:.6g})")
@@ -131,43 +166,100 @@ def _plan(certificate: Mapping[str, Any]) -> Check:
 
 def _statement(certificate: Mapping[str, Any]) -> Check:
     try:
-        again = statement(certificate)
-    except (
-        NoisyGDDeleteError, ArithmeticError, KeyError, TypeError, ValueError, AttributeError, AssertionError,
-    ) as error:  # fmt: skip
-        return Check("statement", False, f"cannot be recomputed: {error}")
-    stated = certificate["statement"]
-    version = certificate["identity"].get("version") if isinstance(certificate["identity"], Mapping) else None
-    if version != __version__ and isinstance(stated, Mapping):  # wording may change between versions, numbers may not
-        kept = ("run", "guarantees")
-        stated, again = ({name: block.get(name) for name in kept} for block in (stated, again))
-        note = f"every number recomputed; its sentences are of version {version} and were not checked by this {__version__}"
-    else:
-        note = "every number and sentence recomputed from the plan and the ledger"
-    difference = _difference(stated, again)
+        public = certificate["public_facts"]
+        if set(public) != {"plan", "ledger", "delta"}:
+            raise InvalidParameter("public_facts are plan, ledger and delta")
+        plan, events = Plan.from_dict(public["plan"]), _events(public["ledger"])
+        again = statement(certificate, erasure_of(certificate), plan, events)
+        difference = _difference(certificate["statement"], again)
+    except _REFUSALS as error:
+        return Check("statement", False, f"cannot be recomputed: {_brief(error)}")
     if difference:
-        return Check("statement", False, f"recomputing gives another {difference}")
-    return Check("statement", True, note)
+        return Check("statement", False, f"recomputing gives another {difference}{_other_version(certificate)}")
+    return Check("statement", True, "every number and sentence recomputed from the plan and the ledger")
+
+
+def _other_version(certificate: Mapping[str, Any]) -> str:
+    """What to do where the sentences may differ for an honest reason."""
+    made_by = certificate["identity"].get("version")
+    if made_by == __version__ or not isinstance(made_by, str):
+        return ""
+    return f"; if it was written by version {made_by[:40]!r}, as it says, check it with that version: this is {__version__}"
+
+
+def _events(ledger: Any) -> list[Event]:
+    """The releases, every field of them of its type; equal mechanisms are looked at once."""
+    if not isinstance(ledger, list) or len(ledger) > MOST_RELEASES:
+        raise InvalidParameter(f"the ledger must be a list of at most {MOST_RELEASES} releases")
+
+    @cache
+    def check_types(kind: str, mechanism: str) -> None:
+        fields = json.loads(mechanism)
+        gibbs = fields.pop("gibbs", None)
+        typed(Extractor if kind == "extractor" else Mechanism, fields)
+        if gibbs is not None:
+            typed(Gibbs, gibbs)
+
+    events = []
+    for fields in ledger:
+        event = Event.from_dict(fields)
+        check_types(event.kind, json.dumps(fields["mechanism"]))
+        events.append(event)
+    return events
+
+
+def _facts(certificate: Mapping[str, Any]) -> Check:
+    """What the operator states: each fact in its range, and nothing else beside them."""
+    try:
+        identity = certificate["identity"]
+        again = stated(
+            erasure_of(certificate),
+            certificate_id=identity["certificate_id"],
+            issued=identity["issued"],
+            made_by=identity["version"],
+        )
+        difference = next(
+            (found for name in again if (found := _difference(certificate[name], again[name], f"{name}."))), None
+        )
+    except _REFUSALS as error:
+        return Check("stated facts", False, f"out of their range: {_brief(error)}")
+    if difference:
+        return Check("stated facts", False, f"{difference} is not as this program writes it")
+    return Check(
+        "stated facts",
+        True,
+        "in their ranges, not recomputed: the operator's word, listed under stated_by_the_operator",
+    )
+
+
+def _brief(error: BaseException) -> str:
+    """An error in at most a few lines, without characters that would take over a terminal."""
+    said = str(error) or type(error).__name__
+    said = "".join(letter if letter.isprintable() else "?" for letter in said[:_LONGEST])
+    return said + ("..." if len(str(error)) > _LONGEST else "")
 
 
 def _model(certificate: Mapping[str, Any], model: str | Path) -> Check:
     try:
-        digest = hashlib.sha256(Path(model).read_bytes()).hexdigest()
-    except OSError as error:
-        return Check("model", False, f"cannot read {model}: {error.strerror}")
+        digest = bounded.digest(model)
+    except NoisyGDDeleteError as error:
+        return Check("model", False, _brief(error))
     stated = certificate["action"].get("model_after_sha256")
-    return Check(
-        "model", digest == stated, f"its SHA-256 is {digest}" + ("" if digest == stated else f", not {stated}")
-    )
+    if digest == stated:
+        return Check("model", True, f"its SHA-256 is {digest}")
+    return Check("model", False, f"its SHA-256 is {digest}, which is not the one stated")
 
 
-def _difference(stated: Any, again: Any, path: str = "") -> str | None:
-    """Path of the first place where two JSON values differ; numbers up to `TOLERANCE`."""
+def _difference(stated: Any, again: Any, path: str = "", tolerance: float = 0.0) -> str | None:
+    """Path of the first place where two JSON values differ in kind or content, fractions by more than `tolerance`.
+
+    A `Bound` must stand there as it is written, rounded up, give or take another machine's last digits before the rounding.
+    """
     if isinstance(stated, Mapping) and isinstance(again, Mapping):
         for name in [*again, *(name for name in stated if name not in again)]:
             if name not in stated or name not in again:
-                return f"{path}{name}"
-            found = _difference(stated[name], again[name], f"{path}{name}.")
+                return _brief(ValueError(f"{path}{name}"))
+            found = _difference(stated[name], again[name], f"{path}{name}.", tolerance)
             if found:
                 return found
         return None
@@ -175,9 +267,14 @@ def _difference(stated: Any, again: Any, path: str = "") -> str | None:
         if len(stated) != len(again):
             return path.rstrip(".")
         pairs = enumerate(zip(stated, again, strict=True), start=1)
-        return next((found for i, (a, b) in pairs if (found := _difference(a, b, f"{path}{i}."))), None)
-    if isinstance(stated, (int, float)) and isinstance(again, (int, float)) and type(stated) is not bool:
-        same = math.isclose(stated, again, rel_tol=TOLERANCE, abs_tol=0.0)
+        return next((found for i, (a, b) in pairs if (found := _difference(a, b, f"{path}{i}.", tolerance))), None)
+    if isinstance(again, Bound):
+        forms = {Bound(again * factor).written for factor in (1 - LAST_DIGITS, 1.0, 1 + LAST_DIGITS)}
+        same = type(stated) is float and stated in forms
+    elif type(stated) is float and type(again) is float:
+        same = math.isclose(stated, again, rel_tol=tolerance, abs_tol=0.0)
+    elif tolerance and {type(stated), type(again)} == {int, float}:
+        same = stated == again
     else:
         same = type(stated) is type(again) and stated == again
     return None if same else path.rstrip(".") or "value"

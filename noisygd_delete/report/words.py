@@ -1,15 +1,23 @@
-"""The certificate's sentences. Each number in them is a bound that `Accountant` proves; nothing here computes one."""
+"""The certificate's sentences. Each number in them is a bound that `Accountant` proves; nothing here computes one.
+
+What a published model still shows is a bound and not nothing, so no sentence says that a model "has forgotten"; a figure for
+whoever saw only later models stands with its condition, and beside it the figure that needs none.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from ..accountant import Event
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.shown import right_of_hundred, shown
+from .facts import Erasure
 
 ADAPTIVITY = (
-    "the figure for later models holds if requests did not depend on models published before the erasure; the figure for all "
-    "models holds for any requester who saw all of them, with the schedule of releases fixed in advance"
+    f"a figure for later models, or for one release alone, holds only if {NON_ADAPTIVE}; the figure for all models holds for "
+    "any requester who saw all of them, with the schedule of releases fixed in advance"
 )
 
 NOT_COVERED = (
@@ -28,70 +36,138 @@ def assumptions(plan: Plan) -> list[str]:
     timed = plan.problem.start == "minimiser" and plan.problem.solver != "fixed"
     seen = "sees published models" + ("" if timed else " and the time of their publication") + ", not memory or disks"
     return [
-        f"every feature row has norm at most {plan.loss.radius:g}, by bounds that were not read off the data",
+        f"every feature row has norm at most {shown(plan.loss.radius)}, by bounds that were not read off the data",
         "preprocessing acts on each record by itself and was fitted to no record of the table",
         f"at most {plan.problem.rows_per_subject} row(s) belong to one person; the figures cover all of them together",
         f"the curator's machine is trusted: the observer {seen}",
     ]
 
 
-def _short(number: float) -> str:
-    return f"{number:g}".replace("e-0", "e-")
+def deadline(erasure: Erasure) -> str | None:
+    """How the deadline was counted."""
+    if erasure.deadline is None:
+        return None
+    return (
+        f"the end of {erasure.deadline} where the request was received: one month by the calendar (Article 12(3) GDPR); a "
+        "Saturday or Sunday gives way to the next working day, and so does a public holiday, which is not known here "
+        "(Regulation 1182/71, Article 3)"
+    )
 
 
-def _limit(guarantee: Guarantee) -> str:
-    if guarantee.with_slack().advantage >= 0.9:
-        return (
-            f"at most {guarantee.at_most}, which is hardly a limit: an observer who kept earlier models may well know"
+def plain(
+    erasure: Erasure,
+    served: Event | None,
+    promises: Mapping[str, Guarantee],
+    figures: Mapping[str, Any],
+    *,
+    extractor: bool,
+) -> list[str]:
+    """For the person who asked: no symbols but in the last sentences. `extractor`: models carry one trained on the records."""
+    sentences = [_done(erasure), *_published(erasure, served)]
+    if erasure.status == "withheld":
+        sentences = [
+            f"{sentences[0]} No new model was published, because that would have cost other people more privacy than was "
+            "promised; the old model is withdrawn."
+        ]
+    if erasure.status == "pending":
+        it = "it" if erasure.rows == 1 else "them"
+        sentences = [
+            f"{sentences[0]} The model published now was still trained with {it}: a model computed without {it} will be "
+            "published with the next release, and a certificate for it follows."
+        ]
+    if extractor:
+        sentences.append(
+            "The feature extractor below the model may have been trained with what was erased, and no erasure takes that back; the limits count it."
         )
-    return f"at most {guarantee.at_most}"
+    for what, rows in (("erased", erasure.deleted), ("replaced", erasure.replaced)):
+        if rows:
+            sentences += _limits(erasure, what, rows, promises)
+    terms = [
+        f"In the terms of the field, for all models together ({told['adjacency']}): Rényi divergence at order "
+        f"{told['renyi']['order']:.12g} at most {shown(told['renyi']['epsilon'])}; (ε={shown(told['approximate']['epsilon'])}, "
+        f"δ={shown(told['approximate']['delta'])})."
+        for name, told in figures.items()
+        if name in ("erased_all_models", "replaced_all_models")
+    ]
+    return [
+        *sentences,
+        "Guessing is right 50 times in 100. The advantage over guessing is what an observer gains: 10 % means right at most 55 "
+        "times in 100 on an even bet.",
+        *terms,
+    ]
 
 
-def _question(guarantee: Guarantee, rows: int) -> str:
+def _done(erasure: Erasure) -> str:
+    """What happened to the rows."""
+    when = "" if erasure.edited is None else f"On {erasure.edited[:10]} "
+    parts = []
+    if erasure.deleted:
+        noun = "the record was" if erasure.deleted == 1 else f"{erasure.deleted} records were"
+        parts.append(f"{noun} erased from the training data")
+    if erasure.replaced:
+        noun = "the record" if erasure.replaced == 1 else f"{erasure.replaced} records"
+        parts.append(
+            f"the earlier content of {noun} was erased and replaced by new content (rectification, Article 16 GDPR)"
+        )
+    done = f"{when}{'; '.join(parts)}."
+    done = done[0].upper() + done[1:]
+    if erasure.inserted:
+        noun = "a new record" if erasure.inserted == 1 else f"{erasure.inserted} new records"
+        done += f" The same request also put {noun} in: nothing was erased for that, and nothing is certified about it."
+    return done
+
+
+def _published(erasure: Erasure, served: Event | None) -> list[str]:
+    """What was published since, and where it came from."""
+    if served is None:
+        return []
+    when = "A" if erasure.served is None else f"On {erasure.served[:10]} a"
+    what = "what was erased" if erasure.replaced else "it" if erasure.rows == 1 else "them"
+    trace = f"an earlier model that may have used {what}; a limited statistical trace may remain"
+    if not served.fresh:
+        origin = f"starting from {trace}"
+    elif served.warm:
+        origin = f"by a solver that began at {trace}"
+    else:
+        origin = "learned afresh from the records that remain"
+    unknown = (
+        [
+            "The ledger does not say which of this release's edits were erasures; that the records were erased is the "
+            "operator's statement."
+        ]
+        if served.counts.unrecorded
+        else []
+    )
+    return [f"{when} new model was published, computed without {what}, {origin}.", *unknown]
+
+
+def _limits(erasure: Erasure, what: str, rows: int, promises: Mapping[str, Guarantee]) -> list[str]:
+    """What observers can tell: the newcomer under a condition, and beside it whoever kept everything."""
+    everything, later = promises[f"{what}_all_models"], promises.get(f"{what}_later_models")
+    asked = _question(everything, what, rows)
+    if later is None:
+        seen = "Of the models published before," if erasure.status == "withheld" else "Of the models published so far,"
+        return [f"{seen} someone who kept them all is {_limit(everything)} about {asked}."]
+    return [
+        f"Someone who has only models published since, if {NON_ADAPTIVE}, is {_limit(later)} about {asked}.",
+        f"Someone who kept every model, even if requests were chosen after seeing them: {_limit(everything)}.",
+    ]
+
+
+def _question(guarantee: Guarantee, what: str, rows: int) -> str:
+    if what == "replaced":
+        one = "the record" if rows == 1 else "any one of the records"
+        return f"which of two contents {one} held before"
     one = "the erased record" if rows == 1 else "any one of the erased records"
     if guarantee.adjacency in ("pairwise", "replace"):
         return f"which of two possible records {one} was"
     return f"whether {one} was ever in the data"
 
 
-def plain(status: str, rows: int, promises: Mapping[str, Guarantee], *, order: float, delta: float) -> list[str]:
-    """For the person who asked: no symbols."""
-    erased = "The record was" if rows == 1 else f"{rows} records were"
-    it = "it" if rows == 1 else "them"
-    everything = promises["erased_all_models"]
-    guess = (
-        "Advantage over guessing: a coin is right half the time; an advantage of 10 % means right at most 55 times in 100 "
-        "on an even bet."
-    )
-    if status == "published":
-        later = promises["erased_later_models"]
-        sentences = [
-            f"{erased} erased from the training data, and a model that has forgotten {it} was published.",
-            f"If requests did not depend on earlier models: whoever sees every model published since can tell {_question(later, rows)} "
-            f"with an advantage over guessing of {_limit(later)}.",
-            f"If requests depended on every earlier model, seen by somebody who kept them all: {_limit(everything)}.",
-        ]
-    elif status == "withheld":
-        sentences = [
-            f"{erased} erased from the training data. No new model was published, because that would have cost "
-            "other people more privacy than was promised; the old model is withdrawn.",
-            f"From the models published before, somebody who kept them all can tell {_question(everything, rows)} with an "
-            f"advantage over guessing of {_limit(everything)}.",
-        ]
-    else:
-        sentences = [
-            f"{erased} erased from the training data. The model published now has not forgotten {it} yet: "
-            "the next publication will, and a certificate for it follows.",
-            f"From the models published so far, somebody who kept them all can tell {_question(everything, rows)} with an "
-            f"advantage over guessing of {_limit(everything)}.",
-        ]
-    exact = everything.with_slack()
-    return [
-        *sentences,
-        guess,
-        f"In the terms of the field, for all models together: Rényi divergence at order {order:g} at most {exact.renyi(order):.4g}; "
-        f"(ε={exact.epsilon(delta):.4g}, δ={_short(delta)}).",
-    ]
+def _limit(guarantee: Guarantee) -> str:
+    advantage = guarantee.with_slack().advantage
+    text = f"right at most {right_of_hundred(advantage)} times in 100 (advantage over guessing at most {guarantee.at_most})"
+    return f"{text}, which is hardly a limit: they may well know" if advantage >= 0.9 else text
 
 
 def to_do(status: str) -> list[str]:

@@ -1,0 +1,203 @@
+"""The facts of an erasure certificate: what the operator states, each held to its range.
+
+Nothing here can be recomputed by a stranger, so each fact has a type, a range and an order with the others, is marked as
+stated (`STATED`), and is written in one form only: reading a certificate and writing its facts again gives the same text.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+from uuid import UUID
+
+from ..errors import InvalidParameter, choice, count, real
+
+STATUSES = ("published", "withheld", "pending")
+MOST_AUDITS = 100
+_LONGEST = 1000  # characters of a text
+
+STATED = (
+    "who issued the certificate and when, its number, and the version of the software",
+    "the request id, and when the request was received",
+    "when the rows were edited, how many and how, and when the model was published",
+    "the SHA-256 of the models, except where the model's file is at hand to compare",
+    "the checks made on the store, the audit's figures, and the length and last link of the ledger",
+    "the choices that the plan was made from, δ, and which releases were made: their number, order, steps, edits and mechanisms",
+)
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """The facts of one erasure, as the operator states them.
+
+    rows         rows whose content was erased: records deleted, and the earlier content of records replaced
+    replaced     of these, records whose content was replaced by new content (a rectification); the others were deleted
+    inserted     new records put in by the same request: nothing was erased for them
+    release      number of the release that published the edited table; None while none has
+    status       "published"; "withheld": rows erased, the budget allowed no publication, the old model is withdrawn;
+                 "pending": rows erased, the model will follow with the next release
+    request_id   the caller's random token: never a name or an address
+    received     when the request came in, with the time zone of that place: the deadline depends on its calendar
+    edited       when the rows were edited; served: when the model without them was published, None while none is
+    model_before, model_after   SHA-256 of the model files, hexadecimal
+    checked      what was checked on the store afterwards, in words, with the result
+    audit        results of an audit run, if any: {"name", "measured_lower_bound", "claimed_advantage"}
+    controller   who answers for the data (an organisation)
+    ledger_entries, ledger_sha256   length of the store's hash chain when this was issued, and its last link: what
+                 `verify --certificate` holds a store against
+
+    Raises:
+        InvalidParameter: a fact is outside its range, or two contradict each other.
+    """
+
+    rows: int
+    release: int | None
+    status: str = "published"
+    replaced: int = 0
+    inserted: int = 0
+    request_id: str | None = None
+    received: str | None = None
+    edited: str | None = None
+    served: str | None = None
+    model_before: str | None = None
+    model_after: str | None = None
+    checked: str | None = None
+    audit: tuple[Mapping[str, Any], ...] = ()
+    controller: str | None = None
+    ledger_entries: int | None = None
+    ledger_sha256: str | None = None
+
+    def __post_init__(self) -> None:
+        count("rows", self.rows)
+        count("inserted", self.inserted, minimum=0)
+        if not count("replaced", self.replaced, minimum=0) <= self.rows:
+            raise InvalidParameter(f"replaced={self.replaced} rows cannot be among rows={self.rows} erased")
+        choice("status", self.status, STATUSES)
+        if (self.release is None) != (self.status != "published"):
+            raise InvalidParameter(f"status={self.status!r} and release={self.release!r} contradict each other")
+        if self.release is not None:
+            count("release", self.release)
+        if self.status != "published" and not (self.model_after is None and self.served is None):
+            raise InvalidParameter(
+                f"served and model_after say that a model was published, status={self.status!r} does not"
+            )
+        for name in ("request_id", "checked", "controller"):
+            text(name, getattr(self, name))
+        for name in ("model_before", "model_after", "ledger_sha256"):
+            digest(name, getattr(self, name))
+        if (self.ledger_entries is None) != (self.ledger_sha256 is None):
+            raise InvalidParameter("ledger_entries and ledger_sha256 describe the same state: give both or neither")
+        if self.ledger_entries is not None:
+            count("ledger_entries", self.ledger_entries)
+        for name, given in (("received", self.received), ("edited", self.edited), ("served", self.served)):
+            object.__setattr__(self, name, None if given is None else moment(name, given, utc=name != "received"))
+        in_order(received=self.received, edited=self.edited, served=self.served)
+        object.__setattr__(self, "audit", audited(self.audit))
+
+    @property
+    def deleted(self) -> int:
+        """Records deleted: rows erased that nothing took the place of."""
+        return self.rows - self.replaced
+
+    @property
+    def deadline(self) -> str | None:
+        """The last day, where the request was received, on which it may be answered (Article 12(3) GDPR).
+
+        One month by the calendar, to the end of the day; a Saturday or Sunday gives way to the next working day
+        (Regulation 1182/71, Article 3). Public holidays differ from place to place and are not known here: they only move
+        the day further.
+        """
+        if self.received is None:
+            return None
+        start = datetime.fromisoformat(self.received).date()
+        year, month = start.year + start.month // 12, start.month % 12 + 1
+        day = date(year, month, min(start.day, calendar.monthrange(year, month)[1]))
+        return (day + timedelta(days=max(0, 7 - day.weekday()) if day.weekday() >= 5 else 0)).isoformat()
+
+
+def moment(name: str, when: Any, *, utc: bool = True) -> str:
+    """A time in ISO 8601, to the second; in UTC, or where it was taken."""
+    try:
+        found = datetime.fromisoformat(when)
+        if found.tzinfo is None:
+            raise InvalidParameter(f"{name}={when!r} needs a time zone, for example a trailing Z or +02:00")
+        if not 1971 <= found.year <= 9000:  # far from where a calendar or a time zone ends
+            raise InvalidParameter(f"{name}={when!r} is not a time at which anybody asked for an erasure")
+        found = found.replace(microsecond=0)
+        return (found.astimezone(UTC) if utc else found).isoformat()
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InvalidParameter):
+            raise
+        raise InvalidParameter(
+            f"{name}={when!r} must be a time in ISO 8601, for example 2026-05-04T09:30:00+02:00"
+        ) from error
+
+
+def in_order(**times: str | None) -> None:
+    """Refuse times that do not follow one another as named."""
+    known = [(name, when) for name, when in times.items() if when is not None]
+    for (before, first), (after, second) in pairwise(known):
+        if datetime.fromisoformat(first) > datetime.fromisoformat(second):
+            raise InvalidParameter(f"{after}={second} lies before {before}={first}")
+
+
+def text(name: str, value: Any) -> None:
+    """A text that a page can show, or None."""
+    if value is None:
+        return
+    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
+        raise InvalidParameter(f"{name} must be a text of at most {_LONGEST} characters, or left out")
+    if not value.isprintable():
+        raise InvalidParameter(f"{name} holds characters that no page can show; leave them out")
+
+
+def digest(name: str, value: Any) -> None:
+    """A SHA-256 in hexadecimal, or None."""
+    if value is not None and not (isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value)):
+        raise InvalidParameter(f"{name} must be a SHA-256, 64 hexadecimal digits in lower case, or left out")
+
+
+def number(certificate_id: Any) -> str:
+    """The certificate's own number: a UUID in its usual form."""
+    try:
+        if str(UUID(certificate_id)) == certificate_id:
+            return str(certificate_id)
+    except (TypeError, ValueError, AttributeError):
+        pass
+    raise InvalidParameter("certificate_id must be a UUID, for example 6f1c0f6e-0c0b-4a53-9d5c-0d8c2f0f6c11")
+
+
+def version(name: Any) -> str:
+    """The version of the software that wrote the certificate."""
+    if not isinstance(name, str) or not re.fullmatch(r"\d{1,5}(\.\d{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name):
+        raise InvalidParameter("version must be that of the software, for example 0.2.0")
+    return name
+
+
+def audited(results: Any) -> tuple[dict[str, Any], ...]:
+    """Rows of an audit: advantages between 0 and 1, of which none measured exceeds the one certified."""
+    if not isinstance(results, (list, tuple)) or len(results) > MOST_AUDITS:
+        raise InvalidParameter(f"audit must be a list of at most {MOST_AUDITS} results")
+    checked = []
+    for result in results:
+        if not isinstance(result, Mapping) or set(result) != {"name", "measured_lower_bound", "claimed_advantage"}:
+            raise InvalidParameter("a result of an audit has name, measured_lower_bound and claimed_advantage")
+        if result["name"] is None:
+            raise InvalidParameter("a result of an audit needs a name")
+        text("name of an audit", result["name"])
+        for name in ("measured_lower_bound", "claimed_advantage"):
+            if not 0 <= real(name, result[name]) <= 1:
+                raise InvalidParameter(
+                    f"{name}={result[name]!r} must lie between 0 and 1: it is an advantage over guessing"
+                )
+        if result["measured_lower_bound"] > result["claimed_advantage"]:
+            raise InvalidParameter(
+                f"the audit {result['name']!r} measured more than is certified: nothing may be certified until it is known why"
+            )
+        checked.append(dict(result))
+    return tuple(checked)
