@@ -138,6 +138,110 @@ def test_refusals(store: Path, arguments, message: str, capsys: pytest.CaptureFi
     assert captured.err.count("\n") == 1
 
 
+def test_an_insertion_is_never_certified_as_an_erasure(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("delete", "store", "customer-0001", "customer-0002", "--request-id", "gone")
+    Path("new.csv").write_text("name,age,income,buys\nnew-1,30,4,yes\nnew-2,60,2,no\n")
+    run("insert", "store", "--data", "new.csv", "--request-id", "came")
+    assert "deletion" not in capsys.readouterr().out.split("release 3")[1]
+    for asked in (("--request-id", "came"), ("--release", "3")):
+        run("certificate", "store", *asked, status=2)
+        assert "2 records inserted, and erased none; there is no erasure to certify" in capsys.readouterr().err
+    run("certificate", "store", "--request-id", "gone", "--json")
+    paper = json.loads(capsys.readouterr().out)
+    assert [event["counts"]["inserted"] for event in paper["public_facts"]["ledger"]] == [0, 0, 2]
+    run("report", "store", "--out", "report.html")
+    page = Path("report.html").read_text()
+    assert "2 records erased, 2 inserted" in page
+    assert "<td>2 records inserted</td>" in page
+
+
+def test_a_replacement_is_a_rectification(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("right.csv").write_text("name,age,income,buys\ncustomer-0003,30,4,yes\n")
+    run("replace", "store", "--data", "right.csv", "--request-id", "mended")
+    capsys.readouterr()
+    run("certificate", "store", "--request-id", "mended", "--key", "controller.pem", "--json")
+    paper = json.loads(capsys.readouterr().out)
+    assert (paper["request"]["rows"], paper["request"]["deleted"], paper["request"]["replaced"]) == (1, 0, 1)
+    assert {"replaced_later_models", "replaced_all_models"} < set(paper["statement"]["guarantees"])
+    assert not any(name.startswith("erased") for name in paper["statement"]["guarantees"])
+    assert "rectification" in paper["statement"]["plain_words"][0]
+    assert verify_certificate(paper, public_key="controller.pem.pub").passed
+
+
+def test_a_request_of_several_kinds_says_so(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    people = {"age": 30, "income": 4, "buys": "yes"}
+    line = {"request_id": "all", "delete": ["customer-0001"], "replace": {"customer-0002": people}}
+    Path("requests.jsonl").write_text(json.dumps(line) + "\n")
+    run("stream", "store", "requests.jsonl")
+    capsys.readouterr()
+    run("certificate", "store", "--request-id", "all", "--json")
+    paper = json.loads(capsys.readouterr().out)
+    assert (paper["request"]["deleted"], paper["request"]["replaced"], paper["request"]["inserted"]) == (1, 1, 0)
+    said = paper["statement"]["plain_words"][0]
+    assert "the record was erased" in said
+    assert "rectification" in said
+
+
+def test_times_have_one_meaning_each(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`edited` is when the rows went; `served` when the model without them was published, and only then."""
+    run("delete", "store", "customer-0001", "--later", "--request-id", "first")
+    capsys.readouterr()
+    run("certificate", "store", "--request-id", "first", "--json")
+    waiting = json.loads(capsys.readouterr().out)["request"]
+    assert waiting["edited"] is not None
+    assert waiting["served"] is None
+    run("publish", "store")
+    capsys.readouterr()
+    run("certificate", "store", "--request-id", "first", "--json", "--received", "2020-02-29T23:30:00-05:00")
+    served = json.loads(capsys.readouterr().out)["request"]
+    assert served["edited"] == waiting["edited"] <= served["served"]
+    assert served["received"].endswith("-05:00")
+    assert served["deadline"] == "2020-03-30"  # 29 March was a Sunday
+    run("certificate", "store", "--request-id", "first", "--received", "2999-01-01T00:00:00Z", status=2)
+    assert "lies before --received" in capsys.readouterr().err
+
+
+def test_the_report_shows_what_is_pending_withheld_and_withdrawn(store: Path, capsys) -> None:
+    run("delete", "store", "customer-0001", "--later")
+    run("report", "store", "--out", "report.html")
+    page = Path("report.html").read_text()
+    assert "<strong>Pending:</strong> 1 record erased" in page
+    assert "release left for later" in page
+    assert "Withdrawn" not in page
+    run("delete", "store", "customer-0002")
+    run("delete", "store", "customer-0003")
+    run("delete", "store", "customer-0004", status=3)
+    run("report", "store", "--out", "report.html")
+    page = Path("report.html").read_text()
+    assert "<strong>Withdrawn:</strong> no model is in force since" in page
+    assert "publication withheld by the budget, the model withdrawn" in page
+    assert "no release yet" in page
+    assert "covered by" in page
+    assert "release 2" in page
+
+
+def test_one_figure_has_one_form_in_every_paper(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The sum over all releases, as `budget`, the report and the certificate print it: the same digits."""
+    run("delete", "store", "customer-0001", "--request-id", "one")
+    capsys.readouterr()
+    run("budget", "store")
+    budget = capsys.readouterr().out
+    (epsilon,) = {line.split()[-1] for line in budget.splitlines() if line.split()[:1] == ["all"]}
+    run("certificate", "store", "--request-id", "one", "--html", "paper.html")
+    said = capsys.readouterr().out
+    run("report", "store", "--out", "report.html")
+    report, paper = Path("report.html").read_text(), Path("paper.html").read_text()
+    assert f"together ε={epsilon}" in report
+    assert f'<td class="n">{epsilon}</td>' in paper
+    assert f"(ε={epsilon}, δ=1e-6)" in budget
+    was_it_there = next(line for line in budget.splitlines() if "was it ever there?" in line)
+    erased, advantage = was_it_there.split("(ε=")[1].split(",")[0], was_it_there.split("at most ")[1]
+    assert f"(ε={erased}, δ=1e-6)" in said
+    assert f"advantage over guessing at most {advantage})" in said
+    assert advantage in report
+    assert advantage in paper
+
+
 def test_no_certificate_for_a_store_that_does_not_verify(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("delete", "store", "customer-0001", "--request-id", "one")
     (store / "notes.txt").write_text("left by hand")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any, get_args, get_type_hints
 
 from .. import losses
@@ -157,7 +158,7 @@ class Problem:
 
 def typed(kind: type, fields: dict[str, Any]) -> dict[str, Any]:
     """The fields, each of the type that its class declares and finite: a file may say anything."""
-    for name, declared in get_type_hints(kind).items():
+    for name, declared in _declared(kind).items():
         allowed = get_args(declared) or (declared,)
         value = fields.get(name)
         if name in fields and not isinstance(value, (*allowed, int) if float in allowed else allowed):
@@ -167,3 +168,9 @@ def typed(kind: type, fields: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             real(name, value)
     return fields
+
+
+@cache
+def _declared(kind: type) -> dict[str, Any]:
+    """The types of a class's fields; looking them up takes far longer than checking them."""
+    return get_type_hints(kind)

@@ -29,7 +29,7 @@ from .signing import canonical
 FORMAT = "noisygd-delete/erasure-certificate/2"
 SOFTWARE = "noisygd-delete"
 ORDER = 10.0  # of the Rényi figures where the budget names none
-MOST_RELEASES = 50_000  # in one certificate: a stranger's is to be answered in seconds
+MOST_RELEASES = 20_000  # in one certificate: a stranger's is to be answered in seconds
 BLOCKS = ("format", "identity", "request", "action", "evidence", "public_facts", "statement", "signature")
 
 

@@ -1,0 +1,314 @@
+"""What the operator states in a certificate: types, ranges, order, and words that claim no more than is known."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete.accountant import Event
+from noisygd_delete.cli import main
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.records import EditCounts
+from noisygd_delete.report import Erasure, certificate_html, erasure_certificate, new_key, sign, verify_certificate
+from noisygd_delete.report.erasure_certificate import MOST_RELEASES
+
+from .certificate_mutations import place, with_value
+
+EARLIER = Path(__file__).parent / "certificate_format_1.json"
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return make_plan(
+        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1e-2, certificate="sharp",
+        budget=Budget(order=8, dp=1.0, deletion=0.1),
+    )  # fmt: skip
+
+
+def history(plan, *edits: EditCounts) -> list[Event]:
+    learned = Event("learn", plan.learn_steps, 0, plan.mechanism)
+    return [learned, *(Event("unlearn", plan.delete_steps, e.total, plan.mechanism, e) for e in edits)]
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("keys") / "controller.pem"
+    new_key(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def paper(plan):
+    erasure = Erasure(
+        rows=2, release=2, request_id="5b0c7e", received="2026-03-31T01:00:00+02:00", edited="2026-04-01T10:00:00Z",
+        served="2026-04-02T10:00:00Z", controller="Example Ltd", checked="the store is whole", ledger_entries=3,
+        ledger_sha256="ab" * 32, model_before="1" * 64, model_after="2" * 64,
+        audit=({"name": "membership", "measured_lower_bound": 0.02, "claimed_advantage": 0.4},),
+    )  # fmt: skip
+    events = history(plan, EditCounts(deleted=2))
+    return json.loads(json.dumps(erasure_certificate(erasure, plan=plan, events=events, issued="2026-04-03T00:00:00Z")))
+
+
+def test_it_verifies(paper, key: Path) -> None:
+    assert verify_certificate(sign(paper, key), public_key=f"{key}.pub").passed
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("evidence", "audit", 0, "measured_lower_bound"), -5),
+        (("evidence", "audit", 0, "measured_lower_bound"), 0.9),  # more than is claimed: a finding, not evidence
+        (("evidence", "audit", 0, "claimed_advantage"), 1.5),
+        (("evidence", "audit", 0, "claimed_advantage"), True),
+        (("evidence", "audit", 0), {"name": "a"}),
+        (("evidence", "audit"), [{"name": "a", "measured_lower_bound": 0.0, "claimed_advantage": 1.0}] * 101),
+        (("evidence", "ledger_entries"), -1),
+        (("evidence", "ledger_entries"), 2),  # two releases and the beginning are three entries
+        (("evidence", "ledger_entries"), None),
+        (("evidence", "ledger_sha256"), "AB" * 32),
+        (("evidence", "checked"), ""),
+        (("evidence", "checked"), ["whole"]),
+        (("evidence", "extra"), 1),
+        (("action", "model_after_sha256"), True),
+        (("action", "model_before_sha256"), "0" * 63),
+        (("request", "received"), "2026-04-05T00:00:00+02:00"),  # after it was served
+        (("request", "edited"), "2026-04-05T00:00:00+00:00"),
+        (("request", "served"), "2026-04-05T00:00:00+00:00"),  # after the certificate was issued
+        (("request", "served"), "2026-04-02T12:00:00+02:00"),  # the same moment, not as it is written
+        (("request", "deadline"), "2026-05-01"),
+        (("request", "rows"), 2.0),
+        (("request", "rows"), 3),
+        (("request", "deleted"), 1),
+        (("request", "inserted"), 1),
+        (("request", "request_id"), 7),
+        (("request", "request_id"), "\x1b[2Jeverything is fine"),
+        (("identity", "issued"), "yesterday"),
+        (("identity", "version"), None),
+        (("identity", "version"), {"major": 0}),
+        (("identity", "software"), "something else"),
+        (("identity", "certificate_id"), "1"),
+        (("identity", "controller"), "x" * 5000),
+        (("identity", "extra"), "x"),
+        (("public_facts", "ledger", 1, "mechanism", "proven"), "yes"),
+        (("public_facts", "ledger", 0, "mechanism", "warm"), 0),
+        (("public_facts", "delta"), 0.5),
+        (("public_facts", "extra"), 0.5),
+    ],
+)
+def test_a_signer_may_state_no_fact_outside_its_range(paper, key: Path, path: tuple, value: object) -> None:
+    forged = sign(with_value(paper, path, value), key)
+    answer = verify_certificate(forged, public_key=f"{key}.pub")
+    assert answer.checks[1].passed  # honestly signed
+    assert not answer.passed, answer.text()
+
+
+def test_a_name_given_twice_is_refused_by_the_command(paper, key: Path, tmp_path: Path, capsys) -> None:
+    text = json.dumps(sign(paper, key), indent=2)
+    for name in ("rows", "advantage", "version", "value"):
+        at = text.index(f'"{name}": ')
+        file = tmp_path / f"{name}.json"
+        file.write_text(f'{text[:at]}"{name}": 0.0001, {text[at:]}')
+        assert main(["verify-certificate", str(file), "--public-key", f"{key}.pub"]) == 2
+        assert "a second time" in capsys.readouterr().err
+
+
+def test_the_last_digit_of_a_figure_is_compared(paper, key: Path) -> None:
+    for name in ("erased_later_models", "erased_all_models", "existing_all_models"):
+        for figure in (("advantage",), ("gdp",), ("renyi", "epsilon"), ("approximate", "epsilon")):
+            path = ("statement", "guarantees", name, *figure)
+            value = place(paper, path)
+            for other in (value * (1 - 1e-10), value * (1 + 1e-10), round(value, 12) + 1e-12):
+                if other != value:
+                    assert not verify_certificate(sign(with_value(paper, path, other), key)).passed, (path, other)
+
+
+def test_what_is_stated_and_what_is_computed_is_told_apart(paper, key: Path) -> None:
+    said = " ".join(paper["statement"]["stated_by_the_operator"])
+    for word in ("request id", "received", "model", "checks", "audit", "ledger", "issued", "version"):
+        assert word in said
+    page = certificate_html(paper)
+    assert "Stated by the operator" in page
+    assert "operator's word" in verify_certificate(sign(paper, key)).text()
+
+
+def test_no_sentence_claims_more_than_a_bound(paper) -> None:
+    said = json.dumps(paper, ensure_ascii=False) + certificate_html(paper)
+    for claim in ("forgotten", "contains no personal data", "de-identified", "GDPR-compliant"):
+        assert claim not in said
+    assert "a limited statistical trace may remain" in said
+    assert "pseudonym" in certificate_html(paper)
+
+
+def test_a_figure_for_later_models_stands_with_its_condition_and_beside_the_sum(paper) -> None:
+    figures = paper["statement"]["guarantees"]
+    for name, figure in figures.items():
+        conditional = name.endswith("_later_models") or name == "existing_one_release"
+        assert (figure["holds_only_if"] == "requests did not depend on earlier models") == conditional, name
+    words = paper["statement"]["plain_words"]
+    later = next(number for number, sentence in enumerate(words) if "only models published since" in sentence)
+    assert "if requests did not depend on earlier models" in words[later]
+    assert "kept every model, even if requests were chosen after seeing them" in words[later + 1]
+
+
+def test_one_question_to_a_table(plan) -> None:
+    """ "Was it ever there?" and "was it x or x′?" are never read off one column."""
+    erasure = Erasure(rows=2, replaced=1, release=2)
+    page = certificate_html(
+        erasure_certificate(erasure, plan=plan, events=history(plan, EditCounts(deleted=1, replaced=1)))
+    )
+    tables = [
+        table.split("</table>")[0]
+        for table in page.split("<h2>Guarantees</h2>")[1].split("<h2>")[0].split("<table>")[1:]
+    ]
+    titles = page.split("<h2>Guarantees</h2>")[1].split("<table>")
+    assert len(tables) == 3
+    for title, worlds in zip(titles, ("definition-4.1", "pairwise", "replace"), strict=False):
+        assert worlds in title.rsplit("<p>", 1)[1]
+    assert ["existing" in name or "still there" in name for name in tables] == [False, False, True]
+
+
+def test_the_page_shows_each_bound_rounded_up_as_the_command_does(paper) -> None:
+    figure = paper["statement"]["guarantees"]["erased_all_models"]
+    page = certificate_html(paper)
+    percent = f"{-(-figure['advantage'] * 1000 // 1):.0f}"
+    assert f"{int(percent) / 10:.1f} %" in page
+    assert f"{int(percent) / 10:.1f} %" in " ".join(paper["statement"]["plain_words"])
+
+
+@pytest.mark.parametrize(
+    ("edits", "asked", "right", "wrong"),
+    [
+        (EditCounts(deleted=2), {"rows": 2}, ["2 records were erased"], ["rectification", "inserted", "new record"]),
+        (EditCounts(replaced=1), {"rows": 1, "replaced": 1}, ["rectification, Article 16", "which of two contents"], ["ever in the data"]),
+        (
+            EditCounts(deleted=1, replaced=2, inserted=3),
+            {"rows": 3, "replaced": 2, "inserted": 3},
+            ["The record was erased", "2 records was erased and replaced", "3 new records in: nothing was erased for that"],
+            [],
+        ),
+    ],
+)  # fmt: skip
+def test_each_kind_of_edit_is_called_by_its_name(plan, key: Path, edits, asked, right, wrong) -> None:
+    made = sign(erasure_certificate(Erasure(release=2, **asked), plan=plan, events=history(plan, edits)), key)
+    assert verify_certificate(json.loads(json.dumps(made)), public_key=f"{key}.pub").passed
+    said = " ".join(made["statement"]["plain_words"])
+    for words in right:
+        assert words in said
+    for words in wrong:
+        assert words not in said
+
+
+@pytest.mark.parametrize(
+    ("edits", "asked"),
+    [
+        (EditCounts(inserted=2), {"rows": 2}),
+        (EditCounts(replaced=2), {"rows": 1}),
+        (EditCounts(deleted=2), {"rows": 1, "replaced": 1}),
+        (EditCounts(deleted=2), {"rows": 1, "inserted": 1}),
+        (EditCounts(deleted=1, inserted=5), {"rows": 2}),
+    ],
+)
+def test_a_release_is_certified_for_what_it_did_only(plan, edits, asked) -> None:
+    with pytest.raises(InvalidParameter, match="covers"):
+        erasure_certificate(Erasure(release=2, **asked), plan=plan, events=history(plan, edits))
+
+
+def test_edits_of_unknown_kind_are_the_operators_word(plan) -> None:
+    """Histories of version 0.1.0 hold only a number."""
+    made = erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=history(plan, EditCounts(unrecorded=2)))
+    assert "is the operator's statement" in " ".join(made["statement"]["plain_words"])
+
+
+def test_a_model_learned_afresh_is_not_said_to_start_from_an_earlier_one(plan) -> None:
+    events = [*history(plan), Event("relearn", plan.learn_steps, 1, plan.mechanism, EditCounts(deleted=1))]
+    said = " ".join(
+        erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=events)["statement"]["plain_words"]
+    )
+    assert "learned afresh from the records that remain" in said
+    assert "trace" not in said
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"received": "2026-04-03T00:00:00Z", "served": "2026-04-02T00:00:00Z"},
+        {"received": "0001-01-01T00:00:00+14:00"},
+        {"received": "9999-12-31T23:00:00-11:00"},
+        {"edited": "2026-04-03T00:00:00Z", "served": "2026-04-02T00:00:00Z"},
+        {"status": "pending", "release": None, "served": "2026-04-02T00:00:00Z"},
+        {"status": "withheld", "release": None, "model_after": "1" * 64},
+        {"replaced": 2},
+        {"controller": "\u2028"},
+        {"ledger_entries": 0, "ledger_sha256": "1" * 64},
+    ],
+)
+def test_facts_that_cannot_be_are_not_certified(plan, facts: dict) -> None:
+    with pytest.raises(InvalidParameter):
+        Erasure(**{"rows": 1, "release": 2, **facts})
+
+
+def test_an_earlier_certificate_is_refused_with_what_to_do(tmp_path: Path, capsys) -> None:
+    assert main(["verify-certificate", str(EARLIER)]) == 5
+    said = capsys.readouterr().out
+    assert "format 1" in said
+    assert "issue it again" in said
+    assert "version 0.1.0" in said
+
+
+HUGE = {
+    "records": 10**4000,
+    "regularization": 1e-300,
+    "learn_steps": 10**300,
+    "noise_variance": 1e-320,
+    "features": 2**62,
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        *[(("public_facts", "plan", "problem", name), value) for name, value in HUGE.items() if name in ("records", "regularization", "features")],
+        (("public_facts", "plan", "problem", "regularization"), 1e-15),
+        (("public_facts", "plan", "problem", "start"), "minimiser"),
+        (("public_facts", "plan", "learn_steps"), 10**300),
+        (("public_facts", "plan", "noise_variance"), 1e-320),
+        (("public_facts", "ledger", 0, "steps"), 10**300),
+        (("public_facts", "ledger"), [{}] * 200_000),
+        (("public_facts", "ledger"), "x" * 10_000_000),
+        (("statement", "plain_words"), ["x"] * 1_000_000),
+        (("identity", "controller"), "\x1b]0;" + "y" * 3_000_000),
+    ],
+)  # fmt: skip
+def test_whatever_a_stranger_hands_in_is_answered_in_seconds(paper, tmp_path: Path, capsys, path, value) -> None:
+    """Through the command, signed or not; no long text and no control character comes back."""
+    file = tmp_path / "paper.json"
+    file.write_text(json.dumps(with_value(paper, path, value)))
+    began = time.perf_counter()
+    status = main(["verify-certificate", str(file)])
+    assert time.perf_counter() - began < 10
+    said = "".join(capsys.readouterr())
+    assert status in (2, 5)
+    assert len(said) < 20_000
+    assert "\x1b" not in said
+
+
+def test_a_long_history_of_different_mechanisms_is_answered_in_seconds(paper, key: Path) -> None:
+    """No two releases alike, all of them accounted; and more than a certificate may hold."""
+    learned, served = paper["public_facts"]["ledger"]
+    others = [
+        {**learned, "kind": "relearn", "mechanism": {**learned["mechanism"], "noise_variance": 1 + number / 1e6}}
+        for number in range(3000)
+    ]
+    facts = with_value(paper, ("evidence", "ledger_entries"), 10**6)
+    for events, answer in (
+        ([learned, served, *others], "another computed_from_sha256"),
+        ([served] * (MOST_RELEASES + 1), "at most"),
+    ):
+        began = time.perf_counter()
+        checks = verify_certificate(sign(with_value(facts, ("public_facts", "ledger"), events), key)).checks
+        assert time.perf_counter() - began < 10
+        assert answer in checks[3].detail
