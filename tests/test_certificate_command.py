@@ -242,6 +242,15 @@ def test_one_figure_has_one_form_in_every_paper(store: Path, capsys: pytest.Capt
     assert advantage in paper
 
 
+def test_a_certificate_of_format_1_still_seals_the_ledger_it_was_issued_after(store: Path, capsys) -> None:
+    """It is refused as a paper; what it says of the ledger's length and last link still holds a store against it."""
+    earlier = Path(__file__).parent / "certificate_format_1.json"
+    run("verify", "store", "--certificate", str(earlier), status=5)
+    said = capsys.readouterr().out
+    assert "an older copy" in said
+    assert "cannot be relied on" not in said
+
+
 def test_no_certificate_for_a_store_that_does_not_verify(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("delete", "store", "customer-0001", "--request-id", "one")
     (store / "notes.txt").write_text("left by hand")

@@ -1,4 +1,4 @@
-"""Offline verification: recompute every number of a certificate from its public facts, and check who signed it."""
+"""Offline verification: recompute all that a certificate concludes, check the facts it states, and who signed it."""
 
 from __future__ import annotations
 
