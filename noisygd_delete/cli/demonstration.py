@@ -116,12 +116,12 @@ def demonstrate(*, certificate: str, progress_bar: ProgressBar) -> Demonstration
         delete_seconds=delete_seconds,
         deleted=DELETED,
         records_left=len(curator.records),
-        dp_epsilon=served.guarantees["dp"].epsilon(DELTA),
-        deletion_epsilon=served.guarantees["deletion"].epsilon(DELTA),
-        cumulative_epsilon=served.guarantees["dp_cumulative"].epsilon(DELTA),
+        dp_epsilon=served.guarantees["dp"].with_slack().epsilon(DELTA),
+        deletion_epsilon=served.guarantees["deletion"].with_slack().epsilon(DELTA),
+        cumulative_epsilon=served.guarantees["dp_cumulative"].with_slack().epsilon(DELTA),
         delta=DELTA,
-        deletion_advantage=served.guarantees["deletion"].advantage,
-        observed_advantage=served.guarantees["deletion_observed"].advantage,
+        deletion_advantage=served.guarantees["deletion"].with_slack().advantage,
+        observed_advantage=served.guarantees["deletion_observed"].with_slack().advantage,
     )
 
 
