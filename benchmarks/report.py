@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from noisygd_delete.report.outputs import output
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -28,5 +30,6 @@ def write(name: str, heading: str, command: str, body: str, measured: str) -> Pa
     """Write benchmarks/results/NAME.md. `measured` is the commit at the start of the run."""
     RESULTS.mkdir(exist_ok=True)
     target = RESULTS / f"{name}.md"
-    target.write_text(f"# {heading}\n\nCommit {measured}; `{command}`.\n\n{body}\n")
+    page = output("result", str(target), begins=b"# ")
+    page.write(f"# {heading}\n\nCommit {measured}; `{command}`.\n\n{body}\n")
     return target

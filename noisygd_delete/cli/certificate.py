@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 from typing import Any
 
 from ..errors import InvalidParameter, StoreCorrupt
@@ -94,6 +95,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
 
 
 def _report(parsed: argparse.Namespace) -> int:
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it remarks on folders for its cache
     from ..report import store_report
     from ..report.erasure import events_of, ledger_of, release_times, standing
     from ..report.page import PAGE

@@ -16,7 +16,7 @@ from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, Noisy
 from ..records import bounded
 from . import models, presence, table
 from .database import connect
-from .disk import read
+from .disk import explained, read
 from .layout import Layout
 from .ledger import Ledger
 from .lock import Lock
@@ -48,7 +48,8 @@ def verify(path: str | Path, *, wait: float = 0.0) -> Verification:
     """
     layout = Layout.at(path)
     presence.require_store(layout)
-    lock = Lock(layout.lock, wait)
+    with explained(layout.root, "nothing was checked: `verify` holds the store's lock, so it needs to write there"):
+        lock = Lock(layout.lock, wait)
     try:
         checks = {
             "only known files, for the owner only": _files(layout),

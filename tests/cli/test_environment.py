@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -131,3 +132,31 @@ def test_what_may_not_be_read_or_written_is_one_paragraph(folder: Path, complain
         complaint("keygen", "key")
     finally:
         folder.chmod(stat.S_IRWXU)
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.EMFILE])
+def test_a_store_that_may_not_be_written_is_one_paragraph(folder: Path, complaint, monkeypatch, number: int) -> None:
+    real = os.open
+
+    def refusing(path, flags, *mode, **options):
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise OSError(number, os.strerror(number), str(path))
+        return real(path, flags, *mode, **options)
+
+    monkeypatch.setattr(os, "open", refusing)
+    for command in (
+        ["verify", "store"],
+        ["learn", "store"],
+        ["delete", "store", "identifier-002"],
+        ["insert", "store", "--data", "people.csv"],
+        ["publish", "store"],
+        ["relearn", "store"],
+        ["predict", "store", "--data", "people.csv"],
+        ["certificate", "store", "--request-id", "first"],
+        ["report", "store", "--out", "page.html"],
+        ["keygen", "key.pem"],
+        ["keygen", "key", "--tombstones", "list"],
+        ["init", "new", "--data", "people.csv", "--schema", "schema.toml"],
+        ["init", "--data", "people.csv", "--label", "y", "--draft-schema", "draft.toml"],
+    ):
+        assert os.strerror(number) in complaint(*command), command
