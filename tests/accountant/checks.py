@@ -281,3 +281,12 @@ ALL = (
     composition,
     listed_orders,
 )
+
+
+def fill(gate, event, most=10_000):
+    """Admit the event until the filter refuses it. A filter that never does is a fault, and not a hang."""
+    for _ in range(most):
+        if not gate.allows(event):
+            return
+        gate.admit(event)
+    raise AssertionError(f"the filter still admits after {most} releases")

@@ -15,6 +15,7 @@ from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NotLearned
 from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.sampled_gaussian import Extractor
 from noisygd_delete.privacy.guarantee import Guarantee
+from tests.accountant import checks
 
 FACTS = Mechanism("sharp", 100, 0.3, 0.05, 0.4, 1.0)
 LEARN = Event("learn", 30, 0, FACTS)
@@ -221,8 +222,7 @@ def test_the_filter_promises_its_cap_whatever_was_realised():
     learn, unlearn = accountant.planned("learn"), accountant.planned("unlearn")
     gate.admit(learn)
     assert gate.guarantee.with_slack().renyi(10) == pytest.approx(1.0)
-    while gate.allows(unlearn):
-        gate.admit(unlearn)
+    checks.fill(gate, unlearn)
     assert len(gate.admitted) == Accountant(plan(releases=5)).remaining().publications
     with pytest.raises(BudgetExceeded, match="does not fit"):
         gate.admit(unlearn)
@@ -235,8 +235,7 @@ def test_a_filter_at_listed_orders_holds_at_each_of_them():
     cap = Guarantee("dp", "replace", points=((2.0, 0.02), (8.0, 0.05)))
     gate = PrivacyFilter(cap)
     each = FACTS.interval("dp", "replace", steps_with=6)
-    while gate.allows(UNLEARN):
-        gate.admit(UNLEARN)
+    checks.fill(gate, UNLEARN)
     admitted = len(gate.admitted)
     assert all(admitted * each.renyi(q) <= cap.renyi(q) * (1 + 1e-9) for q in (2.0, 8.0))
     assert any((admitted + 1) * each.renyi(q) > cap.renyi(q) for q in (2.0, 8.0))

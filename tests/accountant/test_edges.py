@@ -12,6 +12,7 @@ from noisygd_delete.accountant import Event, PrivacyFilter, report
 from noisygd_delete.accountant.export import to_dp_accounting
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter, MissingDependency
 from noisygd_delete.methods.sampled_gaussian import Extractor
+from tests.accountant import checks
 
 PHI = Event("extractor", 200, 0, Extractor(5000, 0.01, 4.0))
 
@@ -64,8 +65,7 @@ def test_a_filter_admits_events_only_and_idle_ones_for_free() -> None:
         admitted.admit(Event("unlearn", 0, 1, tight.mechanism))
     assert len(admitted.admitted) == 51
     step = Event("unlearn", tight.delete_steps, 1, tight.mechanism)
-    while admitted.allows(step):
-        admitted.admit(step)
+    checks.fill(admitted, step)
     with pytest.raises(BudgetExceeded):
         admitted.admit(step)
     assert admitted.guarantee.renyi(10) <= 1.0 + 1e-12

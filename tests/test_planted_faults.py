@@ -1,0 +1,240 @@
+"""One test for each fault that was once planted and that the suite did not see. Public behaviour only."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from noisygd_delete import Accountant, Budget, Guarantee, Records, losses, make_plan, resume
+from noisygd_delete.accountant import Event, within
+from noisygd_delete.bounds.arithmetic import sensitivity_slack
+from noisygd_delete.curator import Model
+from noisygd_delete.methods.sampled_gaussian import Extractor
+
+BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
+LOGISTIC = losses.Logistic(radius=1.0)
+NETWORK = losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))
+
+
+def planned(loss=LOGISTIC, **options):
+    facts = {"records": 300, "features": 4, "regularization": 0.05, "budget": BUDGET, "certificate": "sharp"}
+    return make_plan(loss, **{**facts, **options})
+
+
+def near_gibbs(certificate="sharp", **options):
+    near = {"records": 40, "features": 1, "regularization": 0.5, "noise_variance": "cheapest"}
+    return planned(
+        NETWORK, certificate=certificate, budget=Budget(order=2, dp=1.9, deletion=0.5), **{**near, **options}
+    )
+
+
+def table(plan, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(plan.records, plan.features))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-6)
+    return Records(rows, np.where(rng.random(plan.records) < 0.7, 1, -1))
+
+
+def resumed(plan, records, weights):
+    """Ā from these published weights, always with the same noise."""
+    return resume(records, Model(np.array(weights), plan.loss, False), plan, np.random.default_rng(5)).weights
+
+
+# ---------------------------------------------------------------- what the curator runs
+
+
+@pytest.mark.parametrize("solver", ["cold", "fixed"])
+def test_a_cold_solver_never_looks_at_the_published_model(solver) -> None:
+    plan = planned(start="minimiser", solver=solver)
+    records = table(plan)
+    one, other = resumed(plan, records, [0.3, 0, 0, 0]), resumed(plan, records, [-0.2, 0.4, 0.1, 0.2])
+    assert (one == other).all()
+
+
+def test_a_request_starts_from_the_whole_published_model() -> None:
+    """Without records the step is θ ↦ (1 − ηλ)θ + noise: two starts stay (1 − ηλ)^K of their distance apart."""
+    plan = planned(certificate="theorem", utility=False)
+    empty = Records(np.zeros((0, 4)), np.zeros(0), slots=plan.records)
+    start = np.array([3.0, -1.0, 0.5, 2.0])
+    moved = resumed(plan, empty, start) - resumed(plan, empty, np.zeros(4))
+    kept = (1 - plan.step_size * plan.regularization) ** plan.delete_steps
+    np.testing.assert_allclose(moved, kept * start, atol=1e-5)
+    assert kept > 1e-3  # else nothing would be left to compare
+
+
+def test_a_network_divides_by_the_slots_and_not_by_the_records_in_them() -> None:
+    torch = pytest.importorskip("torch", reason="networks need torch")
+    from noisygd_delete.deep import Network
+
+    linear = torch.nn.Linear(3, 2)
+    loss = Network(radius=1.0, classes=2, module=linear, init_variance=0.1, curvature=0.5, clip=1e6)
+    rows, labels = np.eye(3)[[0, 1, 2, 0]] * 0.9, np.array([0, 1, 1, 0])
+    weights = np.random.default_rng(1).normal(size=(1, 8))
+
+    def slope(slots):
+        objective = loss.objective(Records(rows, labels, slots=slots), regularization=0.1, dtype="float32")
+        return objective.gradient(weights) - 0.1 * weights
+
+    np.testing.assert_allclose(slope(4), 10 * slope(40), rtol=1e-9)
+    parameters = torch.tensor(weights[0], dtype=torch.float64)
+    matrix, shift = parameters[:6].reshape(2, 3).requires_grad_(), parameters[6:].requires_grad_()
+    scores = torch.tensor(rows) @ matrix.T + shift
+    total = torch.nn.functional.cross_entropy(scores, torch.tensor(labels), reduction="sum")
+    flat = torch.cat([part.flatten() for part in torch.autograd.grad(total, [matrix, shift])])
+    np.testing.assert_allclose(slope(40)[0], flat.numpy() / 40, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("world", ["replace", "zero-out"])
+@pytest.mark.parametrize("notion", ["definition-4.1", "pairwise"])
+def test_estimators_plan_for_the_worlds_they_were_asked_for(world, notion) -> None:
+    pytest.importorskip("sklearn", reason="estimators need scikit-learn")
+    from noisygd_delete.estimators import NoisyGDClassifier, NoisyGDRegressor
+
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-1, 1, size=(60, 2))
+    asked = {
+        "adjacency": world,
+        "deletion_notion": notion,
+        "certificate": "sharp",
+        "budget": BUDGET,
+        "regularization": 0.5,
+    }
+    for model in (
+        NoisyGDClassifier(feature_bounds=([-1, -1], [1, 1]), classes=[0, 1], **asked).fit(rows, rows[:, 0] > 0),
+        NoisyGDRegressor(feature_bounds=([-1, -1], [1, 1]), target_bounds=(-1, 1), **asked).fit(rows, rows[:, 0]),
+    ):
+        assert model.plan_.problem.adjacency == world == model.accountant_.dp().adjacency
+        assert model.plan_.problem.deletion_notion == notion == model.plan_.deletion.adjacency
+
+
+# ---------------------------------------------------------------- histories
+
+
+def separate_learns():
+    """A history of fresh learns whose costs differ without any order: every release counts by itself."""
+    events = []
+    for number, noise in enumerate((3.0, 1.0, 5.0, 0.5, 4.0, 2.0)):
+        plan = planned(noise_variance=planned().noise_variance * noise * 10)
+        events.append(Event("relearn" if number else "learn", plan.learn_steps, 1, plan.mechanism))
+    return Accountant(events=events)
+
+
+def test_requests_that_saw_some_models_pay_for_the_dearest_of_the_record_s_lifetime() -> None:
+    accountant = separate_learns()
+    alone = [accountant.dp(number, adjacency="zero-out").gdp_squared for number in range(1, 7)]
+    for start, erased in itertools.combinations(range(1, 7), 2):
+        lifetime = sorted(alone[start - 1 : erased - 1], reverse=True)
+        for seen in range(4):
+            bound = accountant.deletion_adaptive(seen, start, erased).gdp_squared
+            assert bound == pytest.approx(sum(lifetime[:seen]), rel=1e-12, abs=1e-300), (start, erased, seen)
+
+
+def test_a_model_near_its_law_does_not_make_an_extractor_forget() -> None:
+    plan = near_gibbs()
+    extractor = Extractor(40, 0.5, 1.0)
+    run = [Event("learn", plan.learn_steps, 0, plan.mechanism), Event("unlearn", plan.delete_steps, 1, plan.mechanism)]
+    head = Accountant(plan, run)
+    carried = Accountant(plan, [Event("extractor", 30, 0, extractor), *run])
+    trained = extractor.interval("deletion", "definition-4.1", steps_with=30).renyi(2)
+    assert trained > 1
+    assert head.deletion(1, 2, observed=[2]).renyi(2) <= 0.5
+    assert carried.deletion(1, 3, observed=[3]).renyi(2) >= trained
+    assert carried.forgotten().renyi(2) >= trained
+
+
+@pytest.mark.parametrize(
+    ("certificate", "budget"),
+    [
+        ("sharp", BUDGET),
+        ("sharp", Budget.from_gdp(dp=0.5, deletion=0.1)),
+        ("sharp", Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))),
+        ("theorem", BUDGET),
+        ("theorem", Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))),
+    ],
+)
+def test_a_budget_has_no_room_beyond_itself(certificate, budget) -> None:
+    plan = planned(certificate=certificate, budget=budget, releases=3)
+    most = (plan.problem.dp_gdp() ** 2, 0.0) if certificate == "sharp" else (0.0, plan.problem.dp_rate()[0])
+    for share, inside in ((0.999, True), (1.001, False), (1.005, False)):
+        spent = Guarantee(
+            about="dp",
+            adjacency="replace",
+            gdp_squared=share * most[0],
+            rate=share * most[1],
+            slack=plan.mechanism.slack,
+        )
+        assert within(spent, plan) == inside
+
+
+@pytest.mark.parametrize("certificate", ["theorem", "sharp"])
+def test_closeness_to_the_law_stops_at_the_step_size_that_its_lemma_allows(certificate) -> None:
+    """G.22: η ≤ λ/(64 B q²(β+λ)²), B = e^{2ω/σ²} as printed, e^{ω/σ²} sharper."""
+    plan = near_gibbs(certificate)
+    gibbs = plan.mechanism.gibbs
+    barrier = math.exp((2 if certificate == "theorem" else 1) * gibbs.range / plan.noise_variance)
+    limit = gibbs.regularization / (64 * barrier * gibbs.order**2 * (gibbs.smoothness + gibbs.regularization) ** 2)
+    chain = {"noise_variance": plan.noise_variance, "records": plan.records, "runs": [(1000, 0), (1000, 1)]}
+    assert gibbs.closeness(step_size=limit * (1 - 1e-9), **chain) < math.inf
+    assert gibbs.closeness(step_size=limit * (1 + 1e-9), **chain) == math.inf
+    worst = {
+        "noise_variance": plan.noise_variance,
+        "records": plan.records,
+        "learn_steps": 9,
+        "delete_steps": 9,
+        "batch": 1,
+    }
+    assert gibbs.worst_closeness(step_size=limit * (1 + 1e-9), **worst) == math.inf
+
+
+@pytest.mark.parametrize("certificate", ["theorem", "sharp"])
+def test_one_release_near_its_law_is_charged_for_its_longer_run(certificate) -> None:
+    plan = near_gibbs(certificate)
+    assert plan.learn_steps != plan.delete_steps
+    per_step = plan.mechanism.sensitivity("replace") ** 2 * plan.step_size / (4 * plan.noise_variance * plan.records**2)
+    longest = max(plan.learn_steps, plan.delete_steps)
+    assert plan.dp.renyi(2) == pytest.approx(2 * per_step * longest, rel=1e-9)
+
+
+# ---------------------------------------------------------------- guarantees
+
+
+def guarantee(**facts) -> Guarantee:
+    return Guarantee(**{"about": "dp", "adjacency": "replace", "gdp_squared": 0.25, **facts})
+
+
+def test_two_records_each_near_a_third_world_are_twice_as_far_apart() -> None:
+    for about, adjacency in (("dp", "zero-out"), ("deletion", "definition-4.1")):
+        half = guarantee(about=about, adjacency=adjacency)
+        assert half.advantage == pytest.approx(2 * norm.cdf(0.25) - 1)
+        assert half.advantage_between_records == pytest.approx(2 * norm.cdf(0.5) - 1)
+    assert guarantee().advantage_between_records == pytest.approx(2 * norm.cdf(0.25) - 1)
+
+
+def test_a_sum_has_the_largest_slack_and_is_proven_only_if_every_part_is() -> None:
+    one, other = guarantee(slack=0.004, proven=True), guarantee(slack=0.007, proven=False)
+    for total in (one + other, other + one, Guarantee.composed([(one, 3), (other, 1), (one, 2)])):
+        assert total.slack == 0.007
+        assert total.proven is False
+    assert (one + one).proven is True
+
+
+def test_a_cap_for_several_rows_covers_nothing_counted_for_fewer() -> None:
+    cap = guarantee(rows=3)
+    assert cap.covers(guarantee(rows=3))
+    assert cap.covers(guarantee(rows=5))
+    assert not cap.covers(guarantee(rows=2))
+    assert not cap.covers(guarantee(gdp_squared=1e-9, rows=1))
+
+
+def test_the_slack_covers_a_block_of_float32_terms_in_both_worlds() -> None:
+    """γ_b = bu/(1 − bu) times b records of the block, in each of the two worlds (Higham 2002, (3.4)); below 1 %."""
+    block, unit = 256, 2.0**-24
+    least = 2 * block * (block * unit / (1 - block * unit))
+    for records in (1, 300, 10**6):
+        assert least < sensitivity_slack(records=records, dtype="float32") < 0.01
+        double = 2 * block * (block * 2.0**-53 / (1 - block * 2.0**-53))
+        assert double < sensitivity_slack(records=records, dtype="float64") < 1e-5
