@@ -30,10 +30,22 @@ _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Div: ast.Mult,
     ast.Pow: ast.Mult,
 }
-_NAMES = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil", "exp": "expm1", "expm1": "exp", "log": "log1p"}
+_COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+_NAMES = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil", "exp": "expm1", "expm1": "exp", "log": "log1p", "any": "all", "all": "any"}
 
 
-def _edit(node: ast.AST) -> Iterator[str]:
+def edit(node: ast.AST) -> Iterator[str]:
     """Change the node in place, once for every edit that applies; yields what was done while it is in place."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         old = node.value
@@ -46,6 +58,24 @@ def _edit(node: ast.AST) -> Iterator[str]:
         node.op = _OPERATORS[type(operator)]()
         yield f"{type(operator).__name__} → {type(node.op).__name__}"
         node.op = operator
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        node.value = not node.value
+        yield f"{not node.value} → {node.value}"
+        node.value = not node.value
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
+        comparison = node.ops[0]
+        node.ops[0] = _COMPARISONS[type(comparison)]()
+        yield f"{type(comparison).__name__} → {type(node.ops[0]).__name__}"
+        node.ops[0] = comparison
+    elif isinstance(node, ast.BoolOp):
+        connective = node.op
+        node.op = ast.Or() if isinstance(connective, ast.And) else ast.And()
+        yield f"{type(connective).__name__} → {type(node.op).__name__}"
+        node.op = connective
+    elif isinstance(node, ast.IfExp):
+        node.body, node.orelse = node.orelse, node.body
+        yield "the two answers of a condition swapped"
+        node.body, node.orelse = node.orelse, node.body
     elif isinstance(node, ast.Name | ast.Attribute):
         field = "id" if isinstance(node, ast.Name) else "attr"
         name = getattr(node, field)
@@ -75,7 +105,7 @@ def edits(function: FunctionType) -> Iterator[tuple[str, CodeType]]:
     for statement in body:
         for node in ast.walk(statement):
             line = getattr(node, "lineno", 0)
-            for what in _edit(node):
+            for what in edit(node):
                 yield (
                     f"{function.__qualname__}, line {line}: {what}",
                     _compiled(copy.deepcopy(tree), definition.name, function),

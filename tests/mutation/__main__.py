@@ -1,0 +1,300 @@
+"""`python -m tests.mutation`: small edits of the code that a certificate rests on, and how many of them a test or a proof row notices.
+
+A random sample of edits (`proofs_check.mutation.edit`: a constant, an operator, a comparison, a connective, min for max) is made one at a time, in
+memory: the working tree is never touched. Each edit gets a fork of this process, which has the libraries loaded but not the package, so
+that even a constant at the top of a module is edited before anything reads it. First the rows whose licences lead to the edited
+definition, then the tests of its room; the first that fails, or that takes too long, has noticed. Words of errors, docstrings and
+annotations are not edited.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import random
+import signal
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType
+
+import cryptography.hazmat.primitives.ciphers  # noqa: F401  # loaded once, before the forks
+import hypothesis  # noqa: F401
+import mpmath  # noqa: F401
+import numba  # noqa: F401
+import pandas  # noqa: F401
+import pytest
+import scipy.optimize
+import scipy.special
+import scipy.stats  # noqa: F401
+import sklearn.linear_model  # noqa: F401
+import sympy  # noqa: F401
+
+from proofs_check.mutation import edit
+from proofs_check.normal_form import Place
+from proofs_check.sources import PACKAGE, ROOT, Sources
+
+# room -> (modules left out: words for people and exports, on which no figure rests; tests of the room)
+ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "bounds": ((), ("bounds", "accountant/test_agreement.py", "accountant/test_monotone.py", "test_targets.py")),
+    "privacy": ((), ("accountant", "test_extreme_numbers.py")),
+    "methods": ((), ("test_planner.py", "test_extreme_numbers.py", "test_nonconvex_plans.py", "test_minimiser.py")),
+    "planner": (
+        ("explain", "explain_nonconvex", "feasibility", "comparison"),
+        ("test_planner.py", "test_targets.py", "test_extreme_numbers.py"),
+    ),
+    "accountant": (("text", "export", "statement"), ("accountant", "test_adaptive_requests.py")),
+    "engine.noise": ((), ("test_noise.py", "test_noise_is_never_shared.py")),
+    "engine.noisygd": ((), ("test_noisygd.py", "test_noise.py")),
+    "report.verification": ((), ("test_certificate_command.py", "test_report.py")),
+}
+UNHURRIED = (  # tests too slow to run once for every edit
+    "ten_thousand or best_attack or two_dimensions or exact_law or published_law or opacus or forgotten_half or every_model_of or"
+    " wrong_barrier or exponential_in_the_barrier or along_the_chain or density_grids or the_notes_name"
+)
+SLOW_ROWS = {"G.22", "Guo 1", "Guo 3(ii)", "Guo 4", "Guo C1", "Guo C2", "S.softmax", "S.tanh-network", "G.5", "F.1", "G.18"}
+LIMIT = 120  # seconds for all that looks at one edit
+
+
+class Edit:
+    """One edit: where, what, and the compiled module that has it."""
+
+    def __init__(self, place: Place, line: int, what: str, code: CodeType, room: str) -> None:
+        self.place, self.line, self.what, self.code, self.room = place, line, what, code, room
+
+    def __str__(self) -> str:
+        return f"`{self.place}`, line {self.line}: {self.what}"
+
+
+def edits(module: str, room: str, sources: Sources) -> Iterator[Callable[[], Edit]]:
+    """Every edit of a module, made only when called for."""
+    tree = ast.parse(sources.texts[module])
+    for top, name, member in _definitions(tree):
+        for index, node in enumerate(_editable(top)):
+            for number, what in enumerate(edit(node)):
+                yield _maker(tree, top, index, number, Place(module, name, member), what, room)
+
+
+def _maker(tree: ast.Module, top: ast.AST, index: int, number: int, place: Place, what: str, room: str) -> Callable[[], Edit]:
+    position = [id(node) for node in ast.walk(tree)].index(id(top))
+
+    def make() -> Edit:
+        copied = copy.deepcopy(tree)
+        target = _editable(list(ast.walk(copied))[position])[index]
+        changes = edit(target)
+        for _ in range(number + 1):
+            next(changes)
+        ast.fix_missing_locations(copied)
+        return Edit(place, getattr(target, "lineno", 0), what, compile(copied, str(_path(place.module)), "exec"), room)
+
+    return make
+
+
+def _definitions(tree: ast.Module) -> Iterator[tuple[ast.AST, str, str]]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node, node.name, ""
+        elif isinstance(node, ast.ClassDef):
+            for item in node.body:
+                yield item, node.name, item.name if isinstance(item, ast.FunctionDef) else ""
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id != "__all__":
+            yield node, node.targets[0].id, ""
+
+
+def _editable(top: ast.AST) -> list[ast.AST]:
+    """Nodes of a definition in which an edit changes what is computed."""
+    found: list[ast.AST] = []
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.Raise | ast.Expr) and not isinstance(getattr(node, "value", None), ast.Call | ast.Yield | ast.YieldFrom):
+            return
+        found.append(node)
+        for name, value in ast.iter_fields(node):
+            if name in ("annotation", "returns", "decorator_list", "msg"):
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    visit(child)
+
+    visit(top)
+    return found
+
+
+def _path(module: str) -> Path:
+    base = ROOT.joinpath(*module.split("."))
+    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Hands out the edited module in place of the one on disk."""
+
+    def __init__(self, change: Edit) -> None:
+        self.name, self.code, self.path = f"{PACKAGE}.{change.place.module}", change.code, _path(change.place.module)
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname != self.name:
+            return None
+        code = self.code
+
+        class Loader(importlib.machinery.SourceFileLoader):
+            def get_code(self, fullname: str) -> CodeType:
+                return code
+
+        loader = Loader(fullname, str(self.path))
+        package = self.path.name == "__init__.py"
+        return importlib.util.spec_from_file_location(
+            fullname, self.path, loader=loader, submodule_search_locations=[str(self.path.parent)] if package else None
+        )
+
+
+def in_a_fork(work: Callable[[], object], limit: float) -> object:
+    """What `work` returns in a fork of this process (JSON), or None if it takes longer or dies."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        os.setpgid(0, 0)
+        os.close(reader)
+        quiet = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(quiet, stream)
+        try:
+            os.write(writer, json.dumps(work()).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline:
+        done, _ = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        time.sleep(0.02)
+    else:
+        os.killpg(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    with os.fdopen(reader, "rb") as stream:
+        written = stream.read()
+    return json.loads(written) if written else None
+
+
+def closures() -> dict[str, list[str]]:
+    """Row -> the definitions that its licences lead to."""
+    from proofs_check import licences
+    from proofs_check.statements import REGISTRY
+
+    sources = licences.present()
+    return {
+        key: sorted({str(place) for name in entry.licenses for place in licences.closure(sources.find(name), sources)})
+        for key, entry in REGISTRY.items()
+        if key not in SLOW_ROWS
+    }
+
+
+def noticed(change: Edit, rows: dict[str, list[str]], seconds: dict[str, float], failing: list[str]) -> str:
+    """Who notices the edit; "" if nobody does. Runs in the fork."""
+    sys.meta_path.insert(0, _Finder(change))
+    warnings.simplefilter("error")
+    try:
+        from proofs_check import framework
+        from proofs_check.statements import REGISTRY
+    except Exception as error:
+        return f"import: {type(error).__name__}"
+    warnings.simplefilter("default")
+    concerned = [key for key in rows if str(change.place) in rows[key]]
+    for key in sorted(concerned, key=lambda key: seconds.get(key, 99)):
+        if framework.run(REGISTRY[key]).status == "red":
+            return f"row {key}"
+    for file in ROOMS[change.room][1]:
+        if pytest.main(_arguments(file, failing)) in (1, 2):
+            return f"tests/{file}"
+    return ""
+
+
+def _arguments(file: str, failing: list[str]) -> list[str]:
+    return [f"tests/{file}", "-x", "-q", "-p", "no:cacheprovider", "-k", f"not ({UNHURRIED})", *(f"--deselect={t}" for t in failing)]
+
+
+def baseline(files: list[str]) -> list[str]:
+    """Tests that fail without any edit: they cannot notice one."""
+    found: list[str] = []
+
+    class Reports:
+        def pytest_runtest_logreport(self, report) -> None:
+            if report.failed:
+                found.append(report.nodeid)
+
+    for file in files:
+        pytest.main([argument for argument in _arguments(file, []) if argument != "-x"], plugins=[Reports()])
+    return sorted(set(found))
+
+
+def timed(keys: list[str]) -> dict[str, float]:
+    from proofs_check import framework
+    from proofs_check.statements import REGISTRY
+
+    return {key: framework.run(REGISTRY[key]).seconds for key in keys}
+
+
+def report(results: list[tuple[Edit, str, float]], total: int, seed: int) -> str:
+    """The table; what survived is listed, to be killed or explained by hand below it."""
+    rooms = Counter(change.room for change, _, _ in results)
+    kept = Counter(change.room for change, who, _ in results if not who)
+    lines = ["| room | edits tried | noticed |", "|---|---|---|"]
+    lines += [f"| `{room}` | {rooms[room]} | {rooms[room] - kept[room]} |" for room in ROOMS if rooms[room]]
+    lines += [f"| all | {len(results)} | {len(results) - kept.total()} ({1 - kept.total() / len(results):.0%}) |", ""]
+    by = Counter("a proof row" if who.startswith("row") else "no end" if who == "time" else "a test" for _, who, _ in results if who)
+    lines += [f"{total} edits are possible; a sample of {len(results)} (seed {seed}). Noticed by " + ", ".join(f"{who}: {n}" for who, n in by.most_common()) + ".", ""]
+    lines += [f"- {change}" for change, who, _ in results if not who]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser.add_argument("--count", type=int, default=120, help="edits to try")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--room", action="append", choices=list(ROOMS), help="only these rooms")
+    parser.add_argument("--only", help="only edits whose description holds this text")
+    parser.add_argument("--out", type=Path, help="where to write the table")
+    options = parser.parse_args()
+    sources = Sources()
+    makers: list[Callable[[], Edit]] = []
+    for room, (without, _) in ROOMS.items():
+        for module in sources.texts:
+            inside = module == room or module.startswith(f"{room}.")
+            if inside and module.split(".")[-1] not in without and (not options.room or room in options.room):
+                makers += edits(module, room, sources)
+    random.Random(options.seed).shuffle(makers)
+    rows = in_a_fork(closures, 300)
+    assert isinstance(rows, dict)
+    seconds = in_a_fork(lambda: timed(list(rows)), 1200)
+    files = sorted({file for room in options.room or ROOMS for file in ROOMS[room][1]})
+    failing = in_a_fork(lambda: baseline(files), 1800)
+    assert isinstance(seconds, dict) and isinstance(failing, list)
+    print(f"{len(makers)} edits possible; tests that fail without any: {failing or 'none'}", flush=True)
+    results: list[tuple[Edit, str, float]] = []
+    for make in makers:
+        if len(results) == options.count:
+            break
+        change = make()
+        if options.only and options.only not in str(change):
+            continue
+        started = time.monotonic()
+        answer = in_a_fork(lambda change=change: noticed(change, rows, seconds, failing), LIMIT)
+        results.append((change, "time" if answer is None else str(answer), time.monotonic() - started))
+        print(f"{results[-1][2]:6.1f} s  {answer if answer is not None else 'time'!s:<32} {change}", flush=True)
+    text = report(results, len(makers), options.seed)
+    print(text)
+    if options.out:
+        options.out.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
