@@ -42,7 +42,17 @@ _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
 }
-_NAMES = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil", "exp": "expm1", "expm1": "exp", "log": "log1p", "any": "all", "all": "any"}
+_NAMES = {
+    "min": "max",
+    "max": "min",
+    "ceil": "floor",
+    "floor": "ceil",
+    "exp": "expm1",
+    "expm1": "exp",
+    "log": "log1p",
+    "any": "all",
+    "all": "any",
+}
 
 
 def edit(node: ast.AST) -> Iterator[str]:
