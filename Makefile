@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test long faults coverage lint types proofs bench bench-kernel docs clean
+.PHONY: demo test long faults mutation coverage lint types proofs bench bench-kernel docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +23,9 @@ long: $(READY)          ## the statistical suite
 
 faults: $(READY)        ## every fault tried on the store, about ten minutes
 	$(RUN) -m tests.store.fault_table --out benchmarks/results/faults.md
+
+mutation: $(READY)      ## small edits of what a certificate rests on: how many does a proof or a test notice? About 20 minutes
+	$(RUN) -m tests.mutation --count 130
 
 ROOMS := bounds accountant methods planner store
 COVERING := $(addprefix tests/,bounds accountant store fuzz test_planner.py test_targets.py test_nonconvex_plans.py \

@@ -108,7 +108,8 @@ def _plans(claim, effort: int) -> Finding:
         else:
             lengths = [min(plan.learn_steps, 2000), *[min(plan.delete_steps, 500)] * (times - 1)]
             spent = _published(plan, way, delta_dp, lengths)
-        require(spent <= dp**2 * (1 + 1e-9), f"{what}: {times} publications cost μ² = {spent}, allowed {dp**2}")
+        whole = spent * (1 + plan.mechanism.slack) ** 2  # rounding included
+        require(whole <= dp**2 * (1 + 1e-9), f"{what}: {times} publications cost μ² = {whole}, allowed {dp**2}")
         if times == 1:
             require(spent >= dp**2 * (1 - _TIGHT), f"{what}: μ² = {spent} of {dp**2}: more noise than needed")
             tight = max(tight, 1 - spent / dp**2)
@@ -125,6 +126,7 @@ def _plans(claim, effort: int) -> Finding:
         else:
             lives, both = [True, False], [plan.learn_steps, plan.delete_steps]
             left = math.sqrt(chapters.from_minimisers(plan, delta_dd, both, lives, [False, True], warm=way == "warm"))
+        left *= 1 + plan.mechanism.slack
         require(left <= deletion * (1 + 1e-9), f"{what}: a deletion leaves μ = {left}, allowed {deletion}")
         require(plan.delete_steps >= 1, f"{what}: no step deletes nothing")
     return Finding(f"noise at most {tight:.1e} (in μ²) above the least")

@@ -91,7 +91,7 @@ def edits(module: str, room: str, sources: Sources) -> Iterator[Callable[[], Edi
     tree = ast.parse(sources.texts[module])
     for top, name, member in _definitions(tree):
         for index, node in enumerate(_editable(top)):
-            for number, what in enumerate(edit(node)):
+            for number, what in enumerate(list(edit(node))):  # to the end, so that the tree is as it was
                 yield _maker(tree, top, index, number, Place(module, name, member), what, room)
 
 
