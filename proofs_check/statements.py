@@ -28,6 +28,8 @@ GROUPS = (
     "theorem_nonconvex",
     "sharp",
     "sharp_utility",
+    "objective_perturbation",
+    "objective_perturbation_gdp",
     "accounting",
     "losses",
     "certified_removal",
