@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from types import SimpleNamespace
@@ -52,7 +53,7 @@ def _beyond(kappa: float, low: float, high: float, pieces: int = 28) -> Any:
     # the integrand lives within about 1/t² of the upper end
     edges = reach * (1 - np.geomspace(0.7, min(0.1, 0.3 / low**2), pieces))
     total, ends = iv.mpf(0), [0.0, *edges.tolist(), reach]
-    for left, right in zip(ends[:-1], ends[1:], strict=True):
+    for left, right in itertools.pairwise(ends):
         beta = enclose(right)
         # each factor at the end of the piece where it is largest: the Gaussian on the right, Y on the left
         start = enclose(max(left, 1e-6 * reach))
@@ -98,7 +99,7 @@ def _constant(claim, effort: int) -> Finding:
     digits, iv.dps = iv.dps, 16
     try:
         used, edges = {"i": 0, "ii": 0, "iii": 0}, np.geomspace(float(_HAND), 0.25, 27).tolist()
-        for low, high in zip(edges[:-1], edges[1:], strict=True):
+        for low, high in itertools.pairwise(edges):
             allowed = enclose(claim(kappa=low)) - 1 - enclose(Fraction(1, 10**15))
             top = 1 + allowed - enclose(high) / _hazard_below(0.0)
             rest = _leftover(enclose(high), enclose(high), enclose(float(top.a)), enclose(high))
