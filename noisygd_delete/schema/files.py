@@ -10,10 +10,10 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import math
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -29,6 +29,7 @@ _MOST_COLUMNS = 100_000
 _MOST_BLANK = 100_000  # lines
 _MOST_HELD = 1 << 26  # characters of one block
 _EXPANSION, _SMALL = 100, 1 << 24  # of a gzip file: times its size, or so many characters
+_PIECE = 1 << 20
 _SAMPLE = 1 << 16  # characters of the header that show its delimiter
 _DELIMITERS = (",", ";", "\t", "|")
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
@@ -97,7 +98,9 @@ def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: i
     try:
         with gzip.open(path, "rb") if compressed else path.open("rb") as raw:
             file = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
-            lines_of_file = _lines(path, file, max(_SMALL, _EXPANSION * size) if compressed else math.inf)
+            if compressed:
+                _check_expansion(path, size)
+            lines_of_file = _lines(path, file)
             first = next(lines_of_file, "")
             reader = csv.reader(
                 chain([first], lines_of_file),
@@ -141,20 +144,30 @@ def _rows(path: Path, names: list[str], cells: list[list[str]], lines: list[int]
     return Table(str(path), dict(zip(names, texts, strict=True)), lines)
 
 
-def _lines(path: Path, file: io.TextIOBase, longest: float) -> Iterator[str]:
-    """Lines of bounded length, `longest` characters of them: a file without line breaks, or a small one that unpacks to
-    gigabytes, must fill neither memory nor the day."""
-    number = length = 0
+def _check_expansion(path: Path, size: int) -> None:
+    """Refuse a gzip file that unpacks to more than any table does. Unpacking it once for this takes less time than one look at
+    the cells of what it would become."""
+    left = max(_SMALL, _EXPANSION * size)
+    with (
+        suppress(EOFError, OSError, zlib.error),
+        gzip.open(path, "rb") as file,
+    ):  # whoever reads it says what is damaged
+        while piece := file.read(_PIECE):
+            left -= len(piece)
+            if left < 0:
+                raise InvalidSchema(
+                    f"{path}: unpacks to over {_EXPANSION} times its size, which no table does; if it is one after all, unpack "
+                    "it and give the CSV file"
+                )
+
+
+def _lines(path: Path, file: io.TextIOBase) -> Iterator[str]:
+    """Lines of bounded length: a file without line breaks must not fill memory."""
+    number = 0
     while line := file.readline(_LONGEST_LINE):
         number += 1
         if len(line) == _LONGEST_LINE:
             raise InvalidSchema(f"{path}, line {number}: longer than {_LONGEST_LINE} characters; this is not a table")
-        length += len(line)
-        if length > longest:
-            raise InvalidSchema(
-                f"{path}, line {number}: unpacks to over {_EXPANSION} times its size, which no table does; unpack it yourself "
-                "and give the CSV file if it is one after all"
-            )
         yield line
 
 

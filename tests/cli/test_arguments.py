@@ -95,11 +95,16 @@ def test_four_hundred_thousand_categories_are_refused(folder: Path, complaint) -
     assert "at most 100000" in complaint("init", "new", "--data", "people.csv", "--schema", "wide.toml")
 
 
-@pytest.mark.parametrize(("line", "said"), [("\n", "blank lines"), ("1,2,no\n", "times its size")])
-def test_a_small_file_that_unpacks_to_gigabytes_is_refused(folder: Path, complaint, line: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("line", "repeats", "said"),
+    [("\n", 10, "blank lines"), ("\n", 60, "times its size"), ("1,2,no\n", 60, "times its size")],
+)
+def test_a_small_file_that_unpacks_to_gigabytes_is_refused(
+    folder: Path, complaint, line: str, repeats: int, said: str
+) -> None:
     with gzip.open("bomb.csv.gz", "wb", compresslevel=1) as file:
         file.write(b"id,a,y\n")
-        for _ in range(60):
+        for _ in range(repeats):
             file.write(line.encode() * (1_000_000 // len(line)))
     assert said in complaint("predict", "store", "--data", "bomb.csv.gz")
 
@@ -199,3 +204,35 @@ def test_a_key_that_others_may_read_is_said_so(folder: Path, capsys) -> None:
     (folder / "key.pem").chmod(stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH)
     assert main(certificate) == 0
     assert "may be read by others" in capsys.readouterr().err
+
+
+def test_dates_at_the_ends_of_the_calendar_are_one_paragraph(folder: Path, complaint) -> None:
+    certificate = ["certificate", "store", "--request-id", "first", "--received"]
+    for when in (
+        "0001-01-01T00:00:00+02:00",
+        "9999-12-31T23:59:59-02:00",
+        "9999-12-01T00:00:00Z",
+        "0000-01-01",
+        "x" * 400,
+    ):
+        complaint(*certificate, when)
+
+
+@pytest.mark.parametrize("action", [[1], "x", None, 5, {"status": {}}])
+def test_a_certificate_that_is_none_fails_beside_any_model(folder: Path, capsys, action: object) -> None:
+    assert main(["certificate", "store", "--request-id", "first", "--out", "paper.json"]) == 0
+    paper = json.loads((folder / "paper.json").read_text())
+    (folder / "other.json").write_text(json.dumps({**paper, "action": action}))
+    for model in ("store/model-2.safetensors", "/dev/zero", "none"):
+        capsys.readouterr()
+        assert main(["verify-certificate", "other.json", "--model", model]) == 5
+        assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("value", ["1e-300", "1e-15"])
+@pytest.mark.parametrize("start", [[], ["--start", "minimiser"], ["--start", "minimiser", "--solver", "cold"]])
+def test_a_tiny_regularisation_is_answered_at_once(folder: Path, capsys, value: str, start: list[str]) -> None:
+    init = ["init", "new", "--data", "people.csv", "--schema", "schema.toml", "--dry-run"]
+    for command in (["plan", "--records", "100", "--features", "10"], init):
+        assert main([*command, "--regularization", value, *start]) in (0, 2)
+        capsys.readouterr()
