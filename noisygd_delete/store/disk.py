@@ -165,12 +165,12 @@ class Disk:
         self.fsync(descriptor)
 
 
-def read(path: Path) -> bytes:
-    """A file's bytes. A missing file, a link or an unreadable one is `StoreCorrupt`."""
+def read(path: Path, most: int = -1) -> bytes:
+    """A file's bytes, at `most` so many. A missing file, a link or an unreadable one is `StoreCorrupt`."""
     try:
         descriptor = os.open(path, os.O_RDONLY | _NO_LINKS)
         with os.fdopen(descriptor, "rb") as file:
-            return file.read()
+            return file.read(most)
     except OSError as error:
         raise StoreCorrupt(f"{path}: cannot be read ({error.strerror}); restore the store from a backup") from error
 

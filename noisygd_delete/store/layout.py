@@ -6,8 +6,9 @@ records/labels.f64           one little-endian float64 per slot; 0 in a free slo
 records/ids.sqlite           slot, id and subject of each record; written anew at each edit, never changed in place
 model-<release>.safetensors  the last published model
 ledger.sqlite                public facts only; its last entry names the plan and the model in force
+seal.json                    how long the ledger is and its last link, so that an end cut off is seen
 journal/request.json         the request in flight; absent between requests
-lock                         held by the one process that writes
+lock                         held by the one process that writes; what `init` writes first, it says that the folder is a store's
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ LABEL = "<f8"
 
 _MODEL = re.compile(r"model-([1-9][0-9]*)\.safetensors")
 JOURNAL = "-journal"
+MARK = b"This folder is a store of noisygd-delete: it alone writes, replaces and erases files here.\n"
 _SQLITE_LEFTOVERS = (JOURNAL, "-wal", "-shm")
 
 
@@ -78,6 +80,10 @@ class Layout:
         return self.root / "ledger.sqlite"
 
     @property
+    def seal(self) -> Path:
+        return self.root / "seal.json"
+
+    @property
     def journal(self) -> Path:
         return self.root / "journal"
 
@@ -115,10 +121,21 @@ class Layout:
 
     def expected(self, path: Path) -> bool:
         """Whether a path under the root belongs to the layout (databases' own journals do, while in use)."""
-        own = {self.plan, self.schema, self.records, self.features, self.labels, self.ids, self.ledger}
-        own |= {self.journal, self.request, self.lock, self.former_ids}
+        own = {*self.made_first(), self.records, self.journal, self.request, self.lock, self.former_ids}
         own |= {database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS}
         return path in own or (path.parent == self.root and bool(_MODEL.fullmatch(path.name)))
+
+    def made_first(self) -> set[Path]:
+        """The files that `init` writes, after the lock."""
+        return {self.plan, self.schema, self.features, self.labels, self.ids, self.ledger, self.seal}
+
+    def half_made(self, path: Path) -> bool:
+        """Whether `init` can have written this path before it was interrupted."""
+        name = path.name
+        for end in (TEMPORARY, *_SQLITE_LEFTOVERS):
+            name = name.removesuffix(end)
+        own = {*self.made_first(), self.records, self.journal, self.lock}
+        return path in own or path.with_name(name) in self.made_first()
 
     @property
     def former_ids(self) -> Path:

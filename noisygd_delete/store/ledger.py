@@ -20,8 +20,8 @@ from ..methods.plan import Plan
 from ..records import EditCounts, bounded
 from ..schema import Schema
 from .database import connect, create, forget, transaction
-from .disk import Disk
-from .layout import FORMAT, READABLE
+from .disk import Disk, read
+from .layout import FORMAT, READABLE, Layout
 
 KINDS = ("init", "learn", "unlearn", "relearn", "edit", "withheld")
 _START = "0" * 64
@@ -80,25 +80,30 @@ class Ledger:
     @classmethod
     def create(cls, disk: Disk, path: Path, first: Entry) -> Ledger:
         """A ledger of one entry. Until that is committed there is no store."""
+        body, digest = _link(_START, first)
+        ledger = cls(path, (first,), (digest,))
+        ledger.seal(disk)
         create(disk, path)
         with connect(path, journal="DELETE") as connection, transaction(connection, disk, path):
             connection.execute(
                 "CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL, digest TEXT NOT NULL)"
             )
-            body, digest = _link(_START, first)
             connection.execute("INSERT INTO entries VALUES (1, ?, ?)", (body, digest))
-        return cls(path, (first,), (digest,))
+        return ledger
 
     @classmethod
     def read(cls, path: Path) -> Ledger:
         """The ledger on disk.
 
         Raises:
-            StoreCorrupt: another format, a broken link, or an entry that does not parse.
+            StoreCorrupt: another format, a broken link, an entry that does not parse, or entries cut off at the end.
         """
+        sealed = _sealed(path)  # before the ledger: another process may be adding to it
         with connect(path) as connection:
             rows = connection.execute("SELECT number, body, digest FROM entries ORDER BY number").fetchall()
-        return cls.from_rows(path, rows)
+        ledger = cls.from_rows(path, rows)
+        ledger._check(sealed)
+        return ledger
 
     @classmethod
     def from_rows(cls, path: Path, rows: Sequence[tuple[int, str, str]]) -> Ledger:
@@ -131,7 +136,31 @@ class Ledger:
         with connect(self.path) as connection, transaction(connection, disk, self.path):
             connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (len(self.entries) + 1, body, digest))
         forget(disk, self.path)
-        return replace(self, entries=(*self.entries, entry), digests=(*self.digests, digest))
+        longer = replace(self, entries=(*self.entries, entry), digests=(*self.digests, digest))
+        longer.seal(disk)
+        return longer
+
+    def seal(self, disk: Disk) -> None:
+        """Note outside the ledger how long it is. A crash before this leaves the former length, which still holds."""
+        seal = {"entries": len(self.digests), "sha256": self.digests[-1]}
+        disk.replace(seal_of(self.path), (json.dumps(seal) + "\n").encode())
+
+    @property
+    def is_sealed(self) -> bool:
+        return _sealed(self.path) == (len(self.digests), self.digests[-1])
+
+    def _check(self, sealed: tuple[int, str] | None) -> None:
+        if sealed is None:
+            if len(self.entries) > 1 and self.head.format > 1:  # an older version wrote none
+                raise StoreCorrupt(f"{seal_of(self.path)}: missing; put it back from a backup of the store. {_LOST}")
+            return
+        entries, digest = sealed
+        if not 1 <= entries <= len(self.digests):
+            raise StoreCorrupt(
+                f"{self.path}: has {len(self.digests)} entries and had {entries}: its end was cut off. {_LOST}"
+            )
+        if self.digests[entries - 1] != digest:
+            raise StoreCorrupt(f"{self.path}: not the ledger that {seal_of(self.path).name} was made for. {_LOST}")
 
     @property
     def head(self) -> Entry:
@@ -177,6 +206,31 @@ class Ledger:
         """The entry that served this request before and all later ones; empty if none did."""
         position = self.position(request_id)
         return () if position is None else self.entries[position:]
+
+
+_LOST = "Restore the store from a backup, and carry out again every request made since"
+
+
+def seal_of(ledger: Path) -> Path:
+    return Layout(ledger.parent).seal
+
+
+def _sealed(ledger: Path) -> tuple[int, str] | None:
+    """What the seal says, None where there is none."""
+    path = seal_of(ledger)
+    if not path.exists() and not path.is_symlink():
+        return None
+    try:
+        seal = bounded.parsed(read(path, 1 << 12).decode())
+        if (
+            set(seal) != {"entries", "sha256"}
+            or type(seal["entries"]) is not int
+            or not isinstance(seal["sha256"], str)
+        ):
+            raise ValueError("other parts")
+    except (ValueError, TypeError) as error:
+        raise StoreCorrupt(f"{path}: not a seal of a ledger; put it back from a backup of the store") from error
+    return seal["entries"], seal["sha256"]
 
 
 def _link(digest: str, entry: Entry) -> tuple[str, str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ..errors import StoreCorrupt, StoreError
 from .database import connect
-from .layout import Layout
+from .disk import Disk, read
+from .layout import MARK, Layout
 
 
 def require_store(layout: Layout) -> None:
@@ -25,16 +28,40 @@ def require_store(layout: Layout) -> None:
 
 
 def require_free(layout: Layout) -> None:
-    """Raise unless a store can be made at `layout.root` without touching anything that is not an unfinished store."""
+    """Raise unless `layout.root` is absent, empty, or a store that `init` began here and was interrupted.
+
+    That is recognised by the lock file, which is written first and says so; never by names alone, which somebody's own
+    files may have too.
+    """
     if layout.root.is_symlink() or (layout.root.exists() and not layout.root.is_dir()):
         raise StoreError(f"{layout.root}: not a folder; give a path that does not exist yet")
     if not layout.root.exists():
         return
     if _committed(layout):
         raise StoreError(f"{layout.root}: there is a store already; give another path")
-    for path in layout.everything():
-        if path.is_symlink() or not (layout.expected(path) or path in layout.temporaries()):
-            raise StoreError(f"{path}: does not belong to a store; give a path that does not exist yet")
+    held = list(layout.everything())
+    if not held:
+        return
+    mark = read(layout.lock, len(MARK)) if layout.lock in held else None
+    if mark != MARK and not (held == [layout.lock] and mark is not None and MARK.startswith(mark)):
+        raise StoreError(
+            f"{layout.root}: holds files already, and is no store that was begun here; give a new or an empty folder"
+        )
+    for path in held:
+        if path.is_symlink() or not layout.half_made(path):
+            raise StoreError(
+                f"{path}: does not belong to a half-made store; move it away, or give a new or an empty folder"
+            )
+
+
+def begin(disk: Disk, layout: Layout) -> None:
+    """Mark the folder as a store's, before anything else is written into it."""
+    if layout.lock.exists() and read(layout.lock, len(MARK)) != MARK:
+        disk.overwrite(layout.lock, [(0, MARK)])
+    elif not layout.lock.exists():
+        with suppress(FileExistsError):  # another init, a moment ago: its lock decides
+            disk.create(layout.lock, MARK)
+        disk.sync_folder(layout.root)
 
 
 def _committed(layout: Layout) -> bool:

@@ -29,11 +29,13 @@ def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
 
 
 def catch_up(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Bring plan.json, schema.json and the number of slots to what the ledger says.
+    """Bring seal.json, plan.json, schema.json and the number of slots to what the ledger says.
 
     Raises:
         StoreCorrupt: a file is neither what the ledger says nor what it said before.
     """
+    if not ledger.is_sealed:
+        ledger.seal(disk)
     copy(disk, layout.schema, ledger.schema, [ledger.schema])
     plan = ledger.plan
     earlier = [fields["problem"]["records"] for fields in ledger.plans]

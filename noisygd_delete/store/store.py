@@ -65,6 +65,7 @@ class Store:
         with explained(layout.root, _INIT_AGAIN):
             presence.require_free(layout)
             disk.make_folder(layout.root)
+            presence.begin(disk, layout)
             lock = Lock(layout.lock)
             try:
                 presence.require_free(layout)

@@ -15,10 +15,11 @@ import pytest
 from noisygd_delete import EditRequest, Records, Schema
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, StoreCorrupt, StoreError
-from noisygd_delete.store import Store, absent, status, tokens, verify
+from noisygd_delete.store import Store, absent, budget, status, tokens, verify
 from noisygd_delete.store.layout import Layout
 
 from .conftest import SCHEMA, found, name, plan, records, traces
+from .test_kinds import as_format_1
 
 
 def sql(path: Path, *statements: str) -> None:
@@ -61,7 +62,16 @@ BY_HAND: dict[str, tuple[Callable[[Path], None], str]] = {
         "hash chain",
     ),
     "ledger middle removed": (lambda p: sql(p / "ledger.sqlite", "DELETE FROM entries WHERE number = 1"), "hash chain"),
-    "ledger end removed": (lambda p: sql(p / "ledger.sqlite", "DELETE FROM entries WHERE number = 2"), ""),
+    "ledger end removed": (
+        lambda p: sql(p / "ledger.sqlite", "DELETE FROM entries WHERE number = 2"),
+        "end was cut off",
+    ),
+    "seal removed": (lambda p: (p / "seal.json").unlink(), "seal.json: missing"),
+    "seal garbage": (lambda p: (p / "seal.json").write_text('{"entries": 2, "entries": 1}'), "not a seal"),
+    "seal of another ledger": (
+        lambda p: (p / "seal.json").write_text(json.dumps({"entries": 2, "sha256": "0" * 64})),
+        "not the ledger that seal.json was made for",
+    ),
     "ledger emptied": (lambda p: sql(p / "ledger.sqlite", "DELETE FROM entries"), "ledger is empty"),
     "ledger columns": (lambda p: sql(p / "ledger.sqlite", "ALTER TABLE entries DROP COLUMN digest"), "no such column"),
     "ledger cut": (lambda p: cut(p / "ledger.sqlite", 5000), "ledger.sqlite"),
@@ -113,16 +123,13 @@ def test_a_file_changed_by_hand_is_named_and_nothing_is_lost(path: Path, case: s
         with Store.open(path) as store:
             store.serve(EditRequest.delete([name(0)]))
 
-    if case != "ledger end removed":  # seen by the certificate that the operator keeps outside, not from inside
-        with pytest.raises(StoreCorrupt) as caught:
-            use()
-        assert expected in str(caught.value)
-        assert main(["delete", str(path), name(1)]) == 5
-        assert capsys.readouterr().err.count("\n") == 1
-        for file, content in kept.items():
-            assert next(path.rglob(file)).read_bytes() == content
-    else:
-        assert verify(path).faults
+    with pytest.raises(StoreCorrupt) as caught:
+        use()
+    assert expected in str(caught.value)
+    assert main(["delete", str(path), name(1)]) == 5
+    assert capsys.readouterr().err.count("\n") == 1
+    for file, content in kept.items():
+        assert next(path.rglob(file)).read_bytes() == content
     if case != "a link":
         assert main(["verify", str(path)]) == 5
     capsys.readouterr()
@@ -132,9 +139,35 @@ def test_a_ledger_cut_short_after_a_deletion_is_named_and_the_model_is_kept(path
     with Store.open(path) as store:
         store.serve(EditRequest.delete([name(0)]))
     sql(path / "ledger.sqlite", "DELETE FROM entries WHERE number = 3")
-    with pytest.raises(StoreCorrupt, match=r"model-1\.safetensors: cannot be read"):
+    with pytest.raises(StoreCorrupt, match="end was cut off"):
         Store.open(path)
     assert (path / "model-2.safetensors").exists()
+
+
+@pytest.mark.parametrize("later", [True, False])
+@pytest.mark.parametrize("cut", [1, 2])
+def test_a_release_that_is_owed_does_not_vanish_with_the_end_of_the_ledger(path: Path, later: bool, cut: int) -> None:
+    """Whatever the last entries were: an edit without its release, one with it, a withheld one, a fresh learn."""
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(0)]), publish=not later)
+        store.relearn()
+        store.serve(EditRequest.delete([name(1)]), publish=False)
+        entries = len(store.ledger.entries)
+    sql(path / "ledger.sqlite", f"DELETE FROM entries WHERE number > {entries - cut}")
+    assert not verify(path).passed
+    for refused in (lambda: Store.open(path), lambda: budget(path), lambda: status(path)):
+        with pytest.raises(StoreCorrupt, match="end was cut off"):
+            refused()
+
+
+def test_a_store_without_a_seal_of_an_older_version_gets_one(path: Path) -> None:
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(0)]))
+    as_format_1(path)
+    assert not (path / "seal.json").exists()
+    Store.open(path).close()
+    assert (path / "seal.json").exists()
+    assert verify(path).passed
 
 
 def test_verify_finds_what_opening_does_not_look_for(path: Path) -> None:

@@ -192,6 +192,48 @@ def test_a_crash_while_creating_is_cleared_by_creating_again(tmp_path: Path) -> 
         assert verify(path).faults == ()
 
 
+USERS = (
+    "notes.tmp",
+    "model-7.safetensors",
+    "plan.json",
+    "ledger.sqlite-journal",
+    "records/features.f32",
+    "lock",
+    "x.csv",
+)
+
+
+@pytest.mark.parametrize("file", USERS)
+def test_a_folder_with_somebodys_own_files_is_left_alone(tmp_path: Path, file: str) -> None:
+    """Whatever they are called: only a new or an empty folder becomes a store."""
+    path, kept = tmp_path / "mine", tmp_path / "mine" / file
+    kept.parent.mkdir(parents=True)
+    kept.write_text("years of work")
+    with pytest.raises(StoreError, match="new or an empty folder"):
+        Store.create(path, records(), SCHEMA, plan())
+    assert [entry for entry in path.rglob("*") if entry.is_file()] == [kept]
+    assert kept.read_text() == "years of work"
+
+
+@pytest.mark.parametrize("file", ["notes.tmp", "model-7.safetensors", "x.csv"])
+def test_files_that_came_into_a_half_made_store_are_left_alone(tmp_path: Path, file: str) -> None:
+    path = tmp_path / "store"
+    with pytest.raises(Crash):
+        Store.create(path, records(), SCHEMA, plan(), disk=CrashAt(20))
+    (path / file).write_text("years of work")
+    with pytest.raises(StoreError, match="move it away"):
+        Store.create(path, records(), SCHEMA, plan())
+    assert (path / file).read_text() == "years of work"
+    (path / file).unlink()
+    Store.create(path, records(), SCHEMA, plan()).close()
+
+
+def test_an_empty_folder_becomes_a_store(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    Store.create(tmp_path / "store", records(), SCHEMA, plan()).close()
+    assert verify(tmp_path / "store").passed
+
+
 WORKER = """
 import os, sys
 from noisygd_delete import EditRequest

@@ -111,7 +111,8 @@ def test_a_crash_does_not_forget_the_kinds(path: Path) -> None:
 
 
 def as_format_1(path: Path) -> None:
-    """The ledger as versions before 0.2 wrote it: edits are numbers."""
+    """The ledger as former versions wrote it: edits are numbers, and nothing seals its length."""
+    (path / "seal.json").unlink()
     digest = "0" * 64
     with closing(sqlite3.connect(path / "ledger.sqlite")) as connection, connection:
         for number, body in connection.execute("SELECT number, body FROM entries ORDER BY number").fetchall():

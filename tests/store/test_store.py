@@ -97,7 +97,7 @@ def test_the_ledger_holds_public_facts_only(path: Path) -> None:
     assert [entry["kind"] for entry in entries] == ["init", "learn", "unlearn", "edit"]
     assert set(events[0]) == {"kind", "steps", "edits", "counts", "mechanism"}
     kept = {file.name for file in path.rglob("*") if file.is_file()}
-    expected = {"plan.json", "schema.json", "ledger.sqlite", "lock", "model-2.safetensors"}
+    expected = {"plan.json", "schema.json", "ledger.sqlite", "seal.json", "lock", "model-2.safetensors"}
     assert kept == expected | {"features.f32", "labels.f64", "ids.sqlite"}
 
 
@@ -388,7 +388,7 @@ def test_creating_refuses_what_is_not_its_own(tmp_path: Path, path: Path) -> Non
         Store.create(path, records(), SCHEMA, plan())
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "thesis.tex").write_text("years of work")
-    with pytest.raises(StoreError, match="does not belong"):
+    with pytest.raises(StoreError, match="new or an empty folder"):
         Store.create(tmp_path / "docs", records(), SCHEMA, plan())
     with pytest.raises(StoreError, match="not a folder"):
         Store.create(tmp_path / "docs" / "thesis.tex", records(), SCHEMA, plan())
