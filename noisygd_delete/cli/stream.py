@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import sys
+import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import Any
+from queue import Empty, Queue
+from typing import Any, BinaryIO
 
 from ..errors import InvalidRequest, count
 from ..privacy.guarantee import Guarantee
 from ..privacy.shown import shown
-from ..records import Records
+from ..records import Records, bounded
 from ..store import Store
 from ..stream import Batching, Stream, StreamReport, forecast
-from ..stream.parsing import read
+from ..stream.parsing import Numbered, numbered, read
 from .arguments import number, whole
 from .change import add_tombstones, open_store
 from .shared import add_device, add_json, progress_bar, show
+from .streams import standard_input
 
 _WITHHELD, _REFUSED = 3, 2
 
@@ -60,7 +62,7 @@ def _run(parsed: argparse.Namespace) -> int:
     with open_store(parsed) as store, _opened(parsed.requests) as file:
         if parsed.dry_run:
             table = parsed.csv or parsed.requests.endswith(".csv")
-            lines = read(file, store.schema, table=table)
+            lines = read(bounded.lines(file, error=InvalidRequest), store.schema, table=table)
             told = forecast(
                 store,
                 lines,
@@ -72,24 +74,37 @@ def _run(parsed: argparse.Namespace) -> int:
             return 0
         stream = Stream(store, _batching(parsed, store), observable=())
         holdout = _holdout(parsed, store)
-        total = sum(1 for line in file if line.strip()) if file.seekable() else 0
+        total = sum(1 for _ in bounded.lines(file, error=InvalidRequest)) if file.seekable() else 0
         if total:
             file.seek(0)
-        arrivals = file if total else _arriving(file, lambda: stream.due, stream.tick)
+        waiting = (lambda: stream.due), stream.tick
+        arrivals = bounded.lines(file, error=InvalidRequest) if total else _arriving(file, *waiting)
         stream.tick()
         with progress_bar("stream", total, lambda _: _so_far(store), unit="request") as progress:
             table = parsed.csv or parsed.requests.endswith(".csv")
-            for done, request in enumerate(read(arrivals, store.schema, table=table), start=1):
+            for line, request in _to_the_end(numbered(arrivals, store.schema, table=table)):
                 if isinstance(request, InvalidRequest):
                     stream.refuse(str(request))
                 else:
-                    stream.push(request)
+                    stream.push(request, f"line {line}")
                 if progress is not None:
-                    progress(done)
+                    progress(line)
         stream.flush()
         report = stream.report(holdout)
     show(parsed, report.to_dict(), _summary(report, store.plan.budget.shown_delta))
     return _WITHHELD if report.withheld else _REFUSED if report.refused else 0
+
+
+def _to_the_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
+    """The same; a stream that breaks off is one more refusal, and what came before it is published all the same."""
+    last = 0
+    try:
+        for last, request in requests:
+            yield last, request
+    except (InvalidRequest, OSError) as error:
+        if not last:
+            raise
+        yield last, InvalidRequest(f"after line {last}: {error}")
 
 
 def _so_far(store: Store) -> str:
@@ -100,11 +115,23 @@ def _so_far(store: Store) -> str:
     return f"{len(accountant.events)} releases, ε_dp={shown(spent)}"
 
 
-def _opened(source: str) -> Any:
+@contextmanager
+def _opened(source: str) -> Iterator[BinaryIO]:
+    """The bytes of a file, a pipe or standard input. One that cannot be read twice is left open: somebody may be listening."""
+    file: BinaryIO = standard_input() if source == "-" else _file(source)
     if source == "-":
-        return open(sys.stdin.fileno(), encoding="utf-8", errors="surrogateescape", closefd=False)
+        with suppress(OSError):  # a reader of its own, which the end of this process does not wait for
+            file = os.fdopen(os.dup(file.fileno()), "rb")
     try:
-        return Path(source).open(encoding="utf-8-sig", errors="surrogateescape", newline="")
+        yield file
+    finally:
+        if file.seekable():
+            file.close()
+
+
+def _file(source: str) -> BinaryIO:
+    try:
+        return Path(source).open("rb")
     except OSError as error:
         raise InvalidRequest(f"{source}: cannot be read ({error.strerror}); nothing was changed") from error
 
@@ -123,14 +150,24 @@ def _holdout(parsed: argparse.Namespace, store: Store) -> Records | None:
     return Records(encoded.rows, encoded.labels)
 
 
-def _arriving(file: Iterable[str], due: Callable[[], float | None], tick: Callable[[], None]) -> Iterator[str]:
-    """Lines as they come. While none comes, the deadline is kept."""
-    queue: SimpleQueue[str | None] = SimpleQueue()
+def _arriving(file: BinaryIO, due: Callable[[], float | None], tick: Callable[[], None]) -> Iterator[str | None]:
+    """Lines as they come. While none comes, the deadline is kept.
+
+    Raises:
+        InvalidRequest: no more can be read, for a reason other than the end.
+    """
+    queue: Queue[str | _End | None] = Queue(maxsize=1000)
 
     def listen() -> None:
-        for line in file:
-            queue.put(line)
-        queue.put(None)
+        end = _End("reading it broke off")  # whatever happens here: nobody waits for a listener that has gone
+        try:
+            for line in bounded.lines(file, error=InvalidRequest):
+                queue.put(line)
+            end = _End(None)
+        except (OSError, ValueError) as error:
+            end = _End(str(error))
+        finally:
+            queue.put(end)
 
     threading.Thread(target=listen, daemon=True).start()
     while True:
@@ -139,9 +176,18 @@ def _arriving(file: Iterable[str], due: Callable[[], float | None], tick: Callab
         except Empty:
             tick()
             continue
-        if line is None:
+        if isinstance(line, _End):
+            if line.reason is not None:
+                raise InvalidRequest(f"the stream ended before its end: {line.reason}; what was read before it stands")
             return
         yield line
+
+
+@dataclasses.dataclass(frozen=True)
+class _End:
+    """Nothing follows; `reason` says why if something should have."""
+
+    reason: str | None
 
 
 def _summary(report: StreamReport, delta: float) -> str:

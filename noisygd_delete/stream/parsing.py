@@ -7,8 +7,8 @@ JSON, one request a line; every part but request_id may be left out:
 
 CSV, deletions only: a header with request_id and one or both of id, subject; neighbouring lines with the same request_id are one
 request. Raw rows are encoded by the store's public schema. Messages name the line and never quote it: a line is
-somebody's data. The file is to be opened with errors="surrogateescape", so that a line that is not UTF-8 is one refused
-request and not the end of the stream.
+somebody's data. Lines come from `bounded.lines`: one that is not UTF-8, or too long, or no row of CSV, is one refused request and
+not the end of the stream.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from ..errors import InvalidRequest, InvalidSchema
 from ..records import EditRequest, Id, Insertion, bounded
 from ..schema import Schema
 from ..schema.files import Table
+
+Numbered = tuple[int, EditRequest | InvalidRequest]
 
 _PARTS = {"request_id", "delete", "subjects", "replace", "insert"}
 
@@ -95,45 +97,88 @@ def _replacements(rows: Mapping[str, Any], number: int, schema: Schema) -> Mappi
     ).replacements
 
 
-def read(lines: Iterable[str], schema: Schema, *, table: bool = False) -> Iterator[EditRequest | InvalidRequest]:
-    """The requests in order; in the place of one that cannot be read, the reason.
+def read(lines: Iterable[str | None], schema: Schema, *, table: bool = False) -> Iterator[EditRequest | InvalidRequest]:
+    """The requests in order; in the place of one that cannot be read, the reason. For the arguments see `numbered`."""
+    return (request for _, request in numbered(lines, schema, table=table))
+
+
+def numbered(lines: Iterable[str | None], schema: Schema, *, table: bool = False) -> Iterator[Numbered]:
+    """The requests in order, each with the number of its first line; in the place of one that cannot be read, the reason.
 
     Args:
-        lines: of the file, with or without line ends. table: whether they are CSV.
+        lines: of the file, with or without line ends; None for one that was too long to be read (`bounded.lines`).
+        table: whether they are CSV, one row a line.
+
+    Raises:
+        InvalidRequest: the header of a CSV stream is not one; nothing of it was read.
     """
+    rows = enumerate(lines, start=1)
     if table:
-        yield from _csv(lines)
+        yield from _deletions(rows)
         return
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                yield from_json(line, number, schema)
-            except InvalidRequest as error:
-                yield error
-
-
-def _csv(lines: Iterable[str]) -> Iterator[EditRequest | InvalidRequest]:
-    reader = csv.DictReader(lines)
-    try:
-        yield from _deletions(reader)
-    except csv.Error as error:
-        raise InvalidRequest(f"line {reader.line_num}: not CSV ({error}); what was read before it stands") from error
-
-
-def _deletions(reader: csv.DictReader[str]) -> Iterator[EditRequest | InvalidRequest]:
-    header = sorted(reader.fieldnames or ())
-    if header not in (["id", "request_id"], ["request_id", "subject"], ["id", "request_id", "subject"]):
-        raise InvalidRequest("the header of a CSV stream is request_id with id, subject or both")
-    for token, group in groupby(enumerate(reader, start=2), key=lambda numbered: numbered[1]["request_id"]):
-        numbered = list(group)
-        first = numbered[0][0]
+    for number, line in rows:
         try:
-            if any(None in row or None in row.values() for _, row in numbered):
-                raise InvalidRequest("not as many values as the header has columns")
-            yield EditRequest.delete(
-                [row["id"] for _, row in numbered if row.get("id")],
-                subjects=[row["subject"] for _, row in numbered if row.get("subject")],
-                request_id=_token(token),
-            )
+            if line is None or line.strip():
+                yield number, from_json(_short(line), number, schema)
         except InvalidRequest as error:
-            yield InvalidRequest(f"line {first}: {error}")
+            yield number, _at(number, error)
+
+
+def _short(line: str | None) -> str:
+    if line is None:
+        raise InvalidRequest(f"longer than {bounded.LINE} bytes; split the request")
+    return line
+
+
+def _at(number: int, error: InvalidRequest) -> InvalidRequest:
+    """The error with the number of its line in front, once."""
+    place = f"line {number}: "
+    return error if str(error).startswith(place) else InvalidRequest(f"{place}{error}")
+
+
+def _cells(line: str | None) -> list[str]:
+    """The row in one line of CSV: a cell that goes on in the next line would be no id."""
+    try:
+        rows = list(csv.reader([_short(line)], strict=True))
+    except csv.Error as error:
+        raise InvalidRequest(f"not a row of CSV ({error})") from None
+    return rows[0] if rows else []
+
+
+def _deletions(lines: Iterator[tuple[int, str | None]]) -> Iterator[Numbered]:
+    header = _cells(next(lines, (0, ""))[1])
+    if sorted(header) not in (["id", "request_id"], ["request_id", "subject"], ["id", "request_id", "subject"]):
+        raise InvalidRequest("the header of a CSV stream is request_id with id, subject or both")
+    rows = (_row(number, line, header) for number, line in lines)
+    for token, group in groupby((row for row in rows if row is not None), key=_token_of):
+        together = list(group)
+        first = together[0][0]
+        if token is None:  # lines that are no rows: each by itself, so that none takes another one with it
+            yield from (
+                (number, _at(number, problem)) for number, problem in together if isinstance(problem, InvalidRequest)
+            )
+            continue
+        cells = [row for _, row in together if not isinstance(row, InvalidRequest)]
+        try:
+            ids = [row["id"] for row in cells if row.get("id")]
+            subjects = [row["subject"] for row in cells if row.get("subject")]
+            yield first, EditRequest.delete(ids, subjects=subjects, request_id=_token(token))
+        except InvalidRequest as error:
+            yield first, _at(first, error)
+
+
+def _row(number: int, line: str | None, header: list[str]) -> tuple[int, dict[str, str] | InvalidRequest] | None:
+    """One line as a row, or what is wrong with it; None for an empty one."""
+    try:
+        cells = _cells(line)
+        if not cells:
+            return None
+        if len(cells) != len(header):
+            raise InvalidRequest("not as many values as the header has columns")
+        return number, dict(zip(header, cells, strict=True))
+    except InvalidRequest as error:
+        return number, error
+
+
+def _token_of(row: tuple[int, dict[str, str] | InvalidRequest]) -> str | None:
+    return None if isinstance(row[1], InvalidRequest) else row[1]["request_id"]

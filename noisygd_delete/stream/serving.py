@@ -85,16 +85,20 @@ class Stream:
     def _withheld(self) -> bool:
         return bool(self._publications) and self._publications[-1].status == "withheld"
 
-    def push(self, request: EditRequest) -> None:
+    def push(self, request: EditRequest, source: str = "") -> None:
         """Carry one request out on the rows; publish if the batch is full or due. An invalid request changes nothing
-        and is noted in the report; a request_id that was answered before costs nothing."""
+        and is noted in the report; a request_id that was answered before costs nothing.
+
+        Args:
+            source: where the request stands ("line 7"); the report then says that, and no id.
+        """
         self.tick()  # what an earlier run left waiting
         position, self._position = self._position, self._position + 1
         before, started = self.curator.pending_edits, time.perf_counter()
         try:
             self.curator.serve(request, publish=False)
         except InvalidRequest as error:
-            self._refused.append((position, str(error)))
+            self._refused.append((position, f"{source}: {_without_ids(error, request)}" if source else str(error)))
             return
         finally:
             self._seconds += time.perf_counter() - started
@@ -191,6 +195,19 @@ class Stream:
             self.curator.accountant.deletion(1, number, observed(number, len(events) + 1)) for number in latest.values()
         ]
         return max(answers, key=lambda answer: answer.advantage, default=None)
+
+
+def _without_ids(error: InvalidRequest, request: EditRequest) -> str:
+    """The message with the ids that it quotes left out: a report of a stream may be read by others than who sent it."""
+    named = [*request.deletions, *request.subjects, *request.replacements]
+    if request.insertion is not None:
+        named += [*(request.insertion.ids or ()), *(request.insertion.subjects or ())]
+    message = str(error)
+    for quoted in sorted(
+        {repr(str(name)) for name in named} | {f" {name!r} " for name in named}, key=len, reverse=True
+    ):
+        message = message.replace(quoted, " … " if quoted.startswith(" ") else "…")
+    return message
 
 
 def _model_of(curator: Curating) -> Model | None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from noisygd_delete import EditRequest, Plan, Schema
 from noisygd_delete.errors import InvalidRequest, NoisyGDDeleteError
+from noisygd_delete.records import bounded
 from noisygd_delete.report import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.report.signing import canonical
 from noisygd_delete.store import Store, Tombstones, journal, models, status
@@ -188,7 +189,7 @@ def requests(path: Path, table: bool) -> None:
 
     refused = None
     with _opened(str(path)) as file:
-        for request in read(file, SCHEMA, table=table):
+        for request in read(bounded.lines(file, error=InvalidRequest), SCHEMA, table=table):
             if isinstance(request, InvalidRequest):
                 refused = request
                 continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import signal
 import subprocess
@@ -14,6 +16,7 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidRequest
+from noisygd_delete.records import bounded
 from noisygd_delete.store import Store, status
 from noisygd_delete.stream import Batching, NonAdaptive, Stream, interact
 from noisygd_delete.stream.parsing import from_json, read
@@ -214,9 +217,9 @@ def test_a_line_that_is_not_text_is_one_refused_request(path, tmp_path, capsys) 
     assert (answer["served"], len(answer["refused"])) == (1, 1)
 
 
-@pytest.mark.parametrize("text", ["request_id,id,id\nx,1,2\n", "request_id,id\nx," + "9" * 200_000 + "\n", ""])
+@pytest.mark.parametrize("text", ["request_id,id,id\nx,1,2\n", "", "\n"])
 def test_a_csv_stream_that_would_lose_a_value_stops(path, tmp_path, capsys, text) -> None:
-    """A header with two columns of one name would drop one of them; a field beyond the reader's limit is no id."""
+    """A header with two columns of one name would drop one of them."""
     file = tmp_path / "requests.csv"
     file.write_text(text)
     assert main(["stream", str(path), str(file)]) == 2
@@ -233,3 +236,70 @@ def test_the_audit_of_a_store_runs_its_plan_and_touches_nothing(path, capsys) ->
     assert main(["audit", str(path), "--records", "3"]) == 2
     assert main(["audit"]) == 2
     assert "needs a STORE" in capsys.readouterr().err
+
+
+BAD_LINES = {
+    "a cell beyond the reader's limit": b"x," + b"9" * 200_000,
+    "a line beyond every limit": b"x," + b"9" * (bounded.LINE + 9),
+    "a quote in the middle": b'x,"a"b',
+    "an open quote": b'x,"a',
+    "too many cells": b"x,a,b",
+    "no text": b"x,\xff",
+    "a zero byte": b"x,\0",
+}
+
+
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("bad", BAD_LINES)
+def test_a_bad_csv_line_takes_no_other_one_with_it(path, tmp_path, bad: str, piped: bool) -> None:
+    """The request before it is served and published, and so is the one after it; the refusal names its line."""
+    text = b"request_id,id\nA," + name(0).encode() + b"\n" + BAD_LINES[bad] + b"\nB," + name(1).encode() + b"\n"
+    (tmp_path / "requests.csv").write_bytes(text)
+    source, given = ("-", text) if piped else (str(tmp_path / "requests.csv"), None)
+    command = [sys.executable, "-m", "noisygd_delete", "stream", str(path), source, "--csv", "--batch", "9", "--json"]
+    done = subprocess.run(command, input=given, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 2, done.stderr
+    answer = json.loads(done.stdout)
+    assert (answer["served"], len(answer["publications"]), len(answer["refused"])) == (2, 1, 1)
+    assert answer["refused"][0][1].startswith("line 3: ")
+    with Store.open(path) as store:
+        assert (store.pending_edits, store.ledger.releases) == (0, 2)
+        assert not {name(0), name(1)} & set(store.records.ids)
+
+
+def test_a_reader_that_dies_ends_the_stream_and_what_waits_is_published(path, monkeypatch, capsys) -> None:
+    """Standard input breaks after its first line: the lock is not held for ever, and the request is not lost."""
+
+    class Broken(io.RawIOBase):
+        told = False
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer) -> int:
+            if self.told:
+                raise OSError(errno.EIO, "the other end has gone")
+            self.told = True
+            line = LINES[0].encode() + b"\n"
+            buffer[: len(line)] = line
+            return len(line)
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Broken())))
+    assert main(["stream", str(path), "-", "--batch", "9", "--json"]) == 2
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["served"], len(answer["publications"])) == (1, 1)
+    assert "the other end has gone" in answer["refused"][0][1]
+    with Store.open(path, wait=0) as store:
+        assert store.pending_edits == 0
+
+
+def test_a_refusal_names_the_line_and_no_id(path, tmp_path, capsys) -> None:
+    file = tmp_path / "requests.jsonl"
+    secret = {"request_id": "b", "delete": ["somebody-unknown"]}
+    twice = {"request_id": "c", "insert": [as_row(9, id=name(5), person="somebody-else")]}
+    file.write_text("\n".join([LINES[0], json.dumps(secret), json.dumps(twice)]))
+    assert main(["stream", str(path), str(file), "--json"]) == 2
+    refused = [reason for _, reason in json.loads(capsys.readouterr().out)["refused"]]
+    assert [reason.split(":")[0] for reason in refused] == ["line 2", "line 3"]
+    assert "somebody" not in str(refused)
+    assert name(5) not in str(refused)
