@@ -103,9 +103,10 @@ class Layout:
         return sorted(path for path in self.root.iterdir() if _MODEL.fullmatch(path.name))
 
     def temporaries(self) -> list[Path]:
-        """Half-written files that a crash left behind."""
+        """Half-written files of the store's own that a crash left behind."""
         folders = [folder for folder in (self.root, self.records, self.journal) if folder.is_dir()]
-        return sorted(path for folder in folders for path in folder.iterdir() if path.name.endswith(TEMPORARY))
+        found = (path for folder in folders for path in folder.iterdir() if path.name.endswith(TEMPORARY))
+        return sorted(path for path in found if self.expected(path.with_name(path.name.removesuffix(TEMPORARY))))
 
     def databases(self) -> list[Path]:
         return [self.ids, self.ledger]

@@ -71,9 +71,10 @@ def _collected(faults: Iterator[str]) -> Iterator[str]:
 
 
 def _files(layout: Layout) -> Iterator[str]:
+    half_written = layout.temporaries()  # the next command erases them, and `_journal` says so
     for path in [layout.root, *layout.everything()]:
         mode = path.lstat().st_mode
-        if path != layout.root and not layout.expected(path):
+        if path != layout.root and not layout.expected(path) and path not in half_written:
             yield f"{path}: does not belong to the store; remove it"
         elif os.name != "nt" and stat.S_IMODE(mode) & 0o077:
             yield f"{path}: others than its owner may use it; chmod go-rwx"

@@ -228,6 +228,17 @@ def test_files_that_came_into_a_half_made_store_are_left_alone(tmp_path: Path, f
     Store.create(path, records(), SCHEMA, plan()).close()
 
 
+def test_somebody_s_file_in_a_store_is_named_and_not_erased(path: Path) -> None:
+    """Only half-written files of the store's own are cleared away."""
+    (path / "notes.tmp").write_text("years of work")
+    (path / "plan.json.tmp").write_text("half")
+    assert any("notes.tmp: does not belong" in fault for fault in verify(path).faults)
+    assert not any("plan.json.tmp: does not belong" in fault for fault in verify(path).faults)
+    Store.open(path).close()
+    assert (path / "notes.tmp").read_text() == "years of work"
+    assert not (path / "plan.json.tmp").exists()
+
+
 def test_an_empty_folder_becomes_a_store(tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
     Store.create(tmp_path / "store", records(), SCHEMA, plan()).close()
