@@ -151,7 +151,8 @@ class Ledger:
 
     def _check(self, sealed: tuple[int, str] | None) -> None:
         if sealed is None:
-            if len(self.entries) > 1 and self.head.format > 1:  # an older version wrote none
+            in_store = self.path == Layout(self.path.parent).ledger  # a copy elsewhere has no seal
+            if in_store and len(self.entries) > 1 and self.head.format > 1:  # an older version wrote none
                 raise StoreCorrupt(f"{seal_of(self.path)}: missing; put it back from a backup of the store. {_LOST}")
             return
         entries, digest = sealed
