@@ -46,7 +46,7 @@ def test_words_of_errors_docstrings_and_annotations_are_left_alone():
 
 def test_a_fork_answers_however_much_it_has_to_say_and_is_ended_when_it_is_late():
     assert survey.in_a_fork(lambda: "x" * 200_000, 20) == "x" * 200_000
-    assert survey.in_a_fork(lambda: survey.time.sleep(60), 0.3) is None
+    assert survey.in_a_fork(lambda: survey.time.sleep(60), 0.1) is None
 
 
 def test_the_edit_is_what_the_package_reads(monkeypatch):
