@@ -93,6 +93,8 @@ def test_it_verifies(paper, key: Path) -> None:
         (("identity", "certificate_id"), "1"),
         (("identity", "controller"), "x" * 5000),
         (("identity", "extra"), "x"),
+        (("statement", "loss", "constants", "weak_convexity"), -0.0),
+        (("statement", "guarantees", "erased_all_models", "rows_per_subject"), 1.0),
         (("public_facts", "ledger", 1, "mechanism", "proven"), "yes"),
         (("public_facts", "ledger", 0, "mechanism", "warm"), 0),
         (("public_facts", "delta"), 0.5),

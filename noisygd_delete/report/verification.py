@@ -269,12 +269,12 @@ def _difference(stated: Any, again: Any, path: str = "", tolerance: float = 0.0)
         pairs = enumerate(zip(stated, again, strict=True), start=1)
         return next((found for i, (a, b) in pairs if (found := _difference(a, b, f"{path}{i}.", tolerance))), None)
     if isinstance(again, Bound):
-        forms = {Bound(again * factor).written for factor in (1 - LAST_DIGITS, 1.0, 1 + LAST_DIGITS)}
-        same = type(stated) is float and stated in forms
-    elif type(stated) is float and type(again) is float:
+        forms = {repr(Bound(again * factor).written) for factor in (1 - LAST_DIGITS, 1.0, 1 + LAST_DIGITS)}
+        same = type(stated) is float and repr(stated) in forms  # as text: −0.0 is another number than 0.0 to a reader
+    elif tolerance and type(stated) is float and type(again) is float:
         same = math.isclose(stated, again, rel_tol=tolerance, abs_tol=0.0)
     elif tolerance and {type(stated), type(again)} == {int, float}:
         same = stated == again
     else:
-        same = type(stated) is type(again) and stated == again
+        same = type(stated) is type(again) and repr(stated) == repr(again)
     return None if same else path.rstrip(".") or "value"
