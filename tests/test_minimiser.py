@@ -369,3 +369,26 @@ def test_inflation_is_what_the_noise_pays() -> None:
     assert many.noise_variance == pytest.approx(resumed.noise_variance, rel=1e-6)
     inflation = few.noise_variance / resumed.noise_variance
     assert inflation == pytest.approx(shifted_interpolation.noise_inflation(steps=5, **chain), rel=0.03)
+
+
+def test_the_passes_of_a_fixed_solver_are_those_that_the_plan_states() -> None:
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(60, 4))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-22)
+    plan = solved(records=60, features=4, regularization=0.2, solver="fixed")
+    curator = Curator(Records(rows, rng.choice([-1, 1], 60)), plan)
+    learned, deleted = curator.learn(), curator.delete([0])
+    assert learned.gradient_passes == plan.learn_solver_passes + plan.learn_steps
+    assert deleted.gradient_passes == plan.delete_solver_passes + plan.delete_steps
+
+
+@pytest.mark.parametrize("share", [0.002, 0.3])
+def test_the_tolerance_of_a_warm_solver_is_bounded_by_the_deletion_budget_alone(share) -> None:
+    """μ_dd = 2γnc^K √(…)/(…) at most the budget's: worked out here, for one step after the solver."""
+    budget, problem = Budget.from_gdp(dp=1.0, deletion=share), {"records": 500, "features": 4, "regularization": 0.1}
+    plan = solved(**problem, budget=budget, diffusion_steps=1, dtype="float64")
+    kept = 1 - plan.step_size * plan.regularization
+    most = share / (1 - share) * 2 * plan.loss.constants.lipschitz / (2 * plan.records * kept)  # of Δ = 2L
+    assert solved(**problem, budget=budget, diffusion_steps=1, gradient_tolerance=most * 0.9999)
+    with pytest.raises(InvalidParameter, match="gradient_tolerance"):
+        solved(**problem, budget=budget, diffusion_steps=1, gradient_tolerance=most * 1.0001)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from noisygd_delete.engine.noise import ResearchNoise
-from noisygd_delete.engine.noisygd import initial_weights, on_grid, publication_grid, run
+from noisygd_delete.engine.noisygd import initial_weights, on_grid, publication_grid, run, run_in_blocks
 
 
 def quadratic(weights):
@@ -53,6 +53,25 @@ def test_progress_reports_steps_only() -> None:
     seen: list[int] = []
     run(np.ones((1, 1)), quadratic, step_size=0.1, noise_variance=0, steps=3, noise=None, progress=seen.append)
     assert seen == [1, 2, 3]
+
+
+def test_progress_in_blocks_ends_with_the_last_step_and_without_a_listener_nobody_is_told() -> None:
+    def descend(weights, blocks, *, step_size):
+        for block in blocks:
+            for row in block:
+                weights = weights - step_size * quadratic(weights) + row
+        return weights
+
+    facts = {"step_size": 0.1, "noise_variance": 0.5, "steps": 7}
+    seen: list[int] = []
+    told = run_in_blocks(
+        np.ones((1, 2)), descend, **facts, noise=ResearchNoise(np.random.default_rng(1)), block=3, progress=seen.append
+    )
+    untold = run_in_blocks(np.ones((1, 2)), descend, **facts, noise=ResearchNoise(np.random.default_rng(1)), block=3)
+    plain = run(np.ones((1, 2)), quadratic, **facts, noise=ResearchNoise(np.random.default_rng(1)))
+    assert seen == [3, 6, 7]
+    np.testing.assert_array_equal(told, untold)
+    np.testing.assert_allclose(told, plain)
 
 
 def test_published_weights_hide_the_low_bits() -> None:

@@ -98,6 +98,9 @@ def test_the_simple_epsilon_delta_covers_exact_densities(height, ratio) -> None:
     if ratio <= height:
         assert closest > 0.1
     assert bounds.zero_out_log_delta(lipschitz=height, noise=1.0, ratio=ratio, epsilon=0.0) == 0.0
+    edge = math.log1p(ratio) + height**2 / 2  # the bad set lies on one side from here on; nothing is claimed before
+    assert bounds.zero_out_log_delta(lipschitz=height, noise=1.0, ratio=ratio, epsilon=edge * (1 - 1e-9)) == 0.0
+    assert bounds.zero_out_log_delta(lipschitz=height, noise=1.0, ratio=ratio, epsilon=edge * (1 + 1e-9)) < 0.0
 
 
 def test_an_inexact_solve_is_covered_and_a_forgotten_tolerance_is_seen() -> None:

@@ -78,13 +78,13 @@ LIMIT = 120  # seconds of one core for all that looks at one edit
 
 
 class Edit:
-    """One edit: where, what, and the compiled module that has it."""
+    """One edit: where (line and column), what, and the compiled module that has it."""
 
-    def __init__(self, place: Place, line: int, what: str, code: CodeType, room: str) -> None:
-        self.place, self.line, self.what, self.code, self.room = place, line, what, code, room
+    def __init__(self, place: Place, where: str, what: str, code: CodeType, room: str) -> None:
+        self.place, self.where, self.what, self.code, self.room = place, where, what, code, room
 
     def __str__(self) -> str:
-        return f"`{self.place}`, line {self.line}: {self.what}"
+        return f"`{self.place}`, {self.where}: {self.what}"
 
 
 def edits(module: str, room: str, sources: Sources) -> Iterator[Callable[[], Edit]]:
@@ -108,7 +108,8 @@ def _maker(
         for _ in range(number + 1):
             next(changes)
         ast.fix_missing_locations(copied)
-        return Edit(place, getattr(target, "lineno", 0), what, compile(copied, str(_path(place.module)), "exec"), room)
+        where = f"{getattr(target, 'lineno', 0)}:{getattr(target, 'col_offset', 0)}"
+        return Edit(place, where, what, compile(copied, str(_path(place.module)), "exec"), room)
 
     return make
 
