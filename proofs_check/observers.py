@@ -98,6 +98,19 @@ class Induction:
         self.forgetting = lam * eta / (2 * barrier)
         self.error = 32 * plan.dimension * eta * barrier * (smooth + lam) ** 2 / lam
 
+    def risk(self, closeness: float) -> float:
+        """(162): Lσ√(2εB/λ) + εBσ²(2λ+β)/λ + (dσ²/2)(log((β+λ)/λ) + 2e^{ω/σ²})."""
+        plan, lam = self.plan, self.plan.regularization
+        constants, variance = plan.loss.constants, plan.noise_variance
+        smooth = max(constants.smoothness, constants.weak_convexity)
+        share = closeness * math.exp(self.scale * (1 if self.sharper else 2)) / lam
+        gibbs = math.log((smooth + lam) / lam) + 2 * math.exp(self.scale)
+        return (
+            constants.lipschitz * math.sqrt(2 * share * variance)
+            + share * variance * (2 * lam + smooth)
+            + plan.dimension * variance / 2 * gibbs
+        )
+
     def after(self, runs: list[tuple[int, int]]) -> float:
         cost = self.order * min(self.scale, self.scale**2 / 8) if self.sharper else self.scale
         for index, (steps, edits) in enumerate(runs):

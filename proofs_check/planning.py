@@ -83,6 +83,7 @@ def _published(plan: Plan, way: str, delta: float, steps: list[int]) -> float:
         "methods.sharp:plan_sharp",
         "methods.minimiser:plan_minimiser",
         "methods.calibration:calibrate",
+        "methods.plan:Plan.excess_risk",
     ),
     scope="Random problems (linear, logistic, and sigmoid with λ > β₋; both adjacencies and notions; 1 to 7 publications; one to three rows per subject) and budgets in μ, Rényi and "
     "(ε, δ). The truth is the joint law of the linear loss at curvature m, the worst case of all of these (S.gdp-bound, S.weakly-convex). A single release of every length; the "
@@ -123,6 +124,7 @@ def _plans(claim, effort: int) -> Finding:
                 plan.delete_steps_for_deletion <= 1 or fewer > deletion * (1 - _TIGHT), f"{what}: fewer steps would do"
             )
             _utility(plan, what)
+            _risk(plan, what)
         else:
             lives, both = [True, False], [plan.learn_steps, plan.delete_steps]
             left = math.sqrt(chapters.from_minimisers(plan, delta_dd, both, lives, [False, True], warm=way == "warm"))
@@ -159,6 +161,28 @@ def _utility(plan: Plan, what: str) -> None:
     )
     least = plan.delete_steps_for_utility
     require(least == 0 or after(limit, move, least - 1) > limit * (1 - 1e-9), f"{what}: fewer steps keep the accuracy")
+
+
+def _risk(plan: Plan, what: str) -> None:
+    """`excess_risk` holds for the steps that are taken, few or none for utility too: a quadratic of curvature λ whose minimiser is as far as
+    L/λ; with no loss curvature at all it is attained after the learn."""
+    lam, eta, d = plan.regularization, plan.step_size, plan.dimension
+    if chapters.curvature(plan) != lam:
+        return
+    move = 2 * plan.loss.constants.lipschitz * plan.problem.batch / (lam * plan.records)
+    for learn in (1, 4, plan.learn_steps):
+        few = replace(plan, learn_steps=learn)
+        kept, settled = (1 - eta * lam) ** learn, plan.noise_variance / (lam * (1 - eta * lam / 2))
+        mean = kept * plan.loss.constants.lipschitz / lam
+        spread = kept**2 * plan.init_variance + (1 - kept**2) * settled
+        worst = lam / 2 * (mean**2 + d * spread)
+        for _ in range(50):
+            kept = (1 - eta * lam) ** plan.delete_steps
+            mean, spread = kept * (mean + move), kept**2 * spread + (1 - kept**2) * settled
+            worst = max(worst, lam / 2 * (mean**2 + d * spread))
+        require(few.excess_risk >= worst * (1 - 1e-9), f"{what}, K_A = {learn}: risk {worst} above {few.excess_risk}")
+        if plan.loss.constants.smoothness == 0 and learn == 1:
+            require(few.excess_risk <= 4 * worst, f"{what}: {few.excess_risk} is far above {worst}")
 
 
 @statement(
@@ -290,6 +314,7 @@ def _as_planned(plan: Plan) -> Plan:
         "methods.near_gibbs:plan_near_gibbs",
         "methods.plan:Plan.deletion",
         "methods.plan:Plan.dp",
+        "methods.plan:Plan.excess_risk",
     ),
     scope="Plans for the sigmoid loss at least noise, at the cheapest and at a chosen noise, batches of one to three: the induction of S.hidden-past for up to 20,000 requests of every size up to the batch; "
     "densities of a learn and requests on a grid (two sine losses, n = 2) against π(D). The inequality itself is G.22 and S.rate-to-gibbs.",
@@ -329,6 +354,8 @@ def _closeness(claim, effort: int) -> Finding:
             close(plan.dp.renyi(2.0), replaced, f"{what}: ε_dp")
             require(plan.dp.renyi(2.0) >= induction.composed(1), "a release is not free")
             closest = min(closest, 1 - stated / budget.deletion)
+            near = max(stated, induction.after([learned]))
+            close(plan.excess_risk, induction.risk(near), f"{what}: (162)")
             limit = induction.largest_step
             require(plan.step_size <= limit * (1 + 1e-9), f"{what}: η above G.22's limit")
             require(

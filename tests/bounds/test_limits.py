@@ -159,3 +159,14 @@ def test_the_horizon_of_composition_is_never_a_step_too_long(per_step: float, ra
     facts = {"sensitivity": 2.0, "noise_variance": 1.0, "records": 1, "step_size": per_step}
     steps = theorem_5_2.composition_horizon(rate=rate, **facts)
     assert steps * per_step <= rate < (steps + 2) * per_step
+
+
+@pytest.mark.parametrize(
+    ("order", "cost", "epsilon"), [(2.0, 3.0, 0.5), (1.5, 4.0, 1.0), (3.0, 2.0, 0.2), (1.2, 2.0, 0.1)]
+)
+def test_an_event_that_is_certain_in_one_world_sets_the_least_delta(order, cost, epsilon) -> None:
+    """p = 1 against p′ = e^{−ε_q} is within ε_q at every order, and has δ(ε) = 1 − e^{ε − ε_q}: attained, not only bounded."""
+    least = math.log1p(-math.exp(epsilon - cost))
+    found = renyi.renyi_log_delta_optimal(order=order, renyi=cost, epsilon=epsilon)
+    assert found == pytest.approx(least, abs=1e-9)
+    assert found >= least - 1e-15

@@ -98,6 +98,8 @@ def test_the_simple_epsilon_delta_covers_exact_densities(height, ratio) -> None:
     if ratio <= height:
         assert closest > 0.1
     assert bounds.zero_out_log_delta(lipschitz=height, noise=1.0, ratio=ratio, epsilon=0.0) == 0.0
+    wider = bounds.zero_out_log_delta(lipschitz=3 * height, noise=3.0, ratio=ratio, epsilon=2.0)
+    assert wider == pytest.approx(bounds.zero_out_log_delta(lipschitz=height, noise=1.0, ratio=ratio, epsilon=2.0))
     edge = math.log1p(ratio) + height**2 / 2  # the bad set lies on one side from here on; nothing is claimed before
     assert bounds.zero_out_log_delta(lipschitz=height, noise=1.0, ratio=ratio, epsilon=edge * (1 - 1e-9)) == 0.0
     assert bounds.zero_out_log_delta(lipschitz=height, noise=1.0, ratio=ratio, epsilon=edge * (1 + 1e-9)) < 0.0

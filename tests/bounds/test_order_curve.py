@@ -170,3 +170,21 @@ def test_the_shape_of_a_one_hot_schema() -> None:
     assert worst > 1.05
     assert noise_shape.row_divisor(norm=0.0, shaped_norm=0.0, radius=1.0) == 1.0
     assert noise_shape.block_variances(categories=[4], constant=False) == (1.0,)
+
+
+def test_an_inexact_solver_costs_noise_under_epsilon_and_delta() -> None:
+    """The noise returned keeps (ε, δ) with the solver's rate added at every order, and hardly less noise does."""
+    facts = {"epsilon": 1.0, "delta": 1e-6, "sensitivity": 2.0, "highest_order": 1e4, "hessian": lambda order: 0.0}
+    exact = order_curve.noise_for_epsilon_delta(**facts)
+    for rate in (1e-4, 1e-3, 5e-3):
+        noise = order_curve.noise_for_epsilon_delta(**facts, inexact_rate=rate)
+        assert noise > exact * (1 + rate)
+
+        def log_delta(noise: float, rate: float = rate) -> float:
+            orders = np.geomspace(1.05, 1e4, 4000)
+            costs = [order * (2.0**2 / (2 * noise**2) + rate) for order in orders]
+            pairs = zip(orders, costs, strict=True)
+            return min(conversion.renyi_log_delta(order=order, renyi=cost, epsilon=1.0) for order, cost in pairs)
+
+        assert log_delta(noise) <= math.log(1e-6) + 1e-3
+        assert log_delta(noise * 0.999) > math.log(1e-6)
