@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from noisygd_delete import Records, losses
-from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
+from noisygd_delete.bounds.arithmetic import BLOCK, MOST_PROCESSES, sensitivity_slack
 from noisygd_delete.engine import Objective
 
 Array = np.ndarray
@@ -100,3 +101,14 @@ def test_the_attack_breaks_a_running_sum_in_float32() -> None:
     forwards, backwards = running_sum(big, labels), running_sum(big[::-1], labels)
     assert abs(float(forwards[0] - backwards[0])) >= 2.0
     assert sensitivity_slack(records=n, dtype="float32") < 1
+
+
+@pytest.mark.parametrize("records", [1, 255, 16_383, 16_384, 10**6, 10**9])
+@pytest.mark.parametrize(("dtype", "unit"), [("float32", Fraction(1, 2**24)), ("float64", Fraction(1, 2**53))])
+def test_the_slack_is_the_stated_sum_in_exact_arithmetic(records, dtype, unit) -> None:
+    """2bγ_b with γ_b = bu/(1 − bu), b = 256; 4nk·2⁻⁵³ with k = 64 + 2⌈log₂⌉ of the spans + one per process; 2⁻²⁰ and 2⁻²¹."""
+    block, spans = 256, records // (64 * 256) + 1
+    gamma = block * unit / (1 - block * unit)
+    additions = 64 + 2 * math.ceil(math.log2(spans + 1)) + MOST_PROCESSES
+    exact = 2 * block * gamma + 4 * records * additions * Fraction(1, 2**53) + Fraction(3, 2**21)
+    assert sensitivity_slack(records=records, dtype=dtype) == pytest.approx(float(exact), rel=1e-12)
