@@ -78,7 +78,7 @@ def releases(chains: int = 20_000) -> None:
         features=1,
         regularization=0.1,
         budget=Budget.from_gdp(dp=1.0, deletion=0.25),
-        certificate="sharp",
+        method="sharp",
         deletion_notion="pairwise",
         step_size=5.0,
         utility=False,
@@ -186,12 +186,12 @@ def claims(chains: int = 1_000_000) -> None:
         features=1,
         regularization=0.05,
         budget=Budget(order=order, dp=4.0, deletion=0.1),
-        certificate="sharp",
+        method="sharp",
         adjacency="zero-out",
         step_size=1.6,
         utility=False,
     )
-    printed = replace(plan.mechanism, certificate="theorem")
+    printed = replace(plan.mechanism, method="theorem")
     linear, logistic = linear_engine(plan), loss_engine(plan)
     measured = {
         "linear": course(linear, steps, chains),
@@ -255,7 +255,7 @@ def deleted_rows(trials: int = 40) -> None:
         features=rows.shape[1],
         regularization=1e-3,
         budget=Budget(order=10, dp=1.0, deletion=0.1),
-        certificate="sharp",
+        method="sharp",
         utility=False,
     )
     rng = np.random.default_rng(3)
@@ -315,7 +315,7 @@ def adult(requests: int = 1000, batches: int = 100) -> None:
         features=rows.shape[1],
         regularization=1e-3,
         budget=Budget.from_gdp(dp=1.3, deletion=0.1),
-        certificate="sharp",
+        method="sharp",
         releases=batches + 1,
         batch=requests // batches,
         utility=False,

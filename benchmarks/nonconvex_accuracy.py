@@ -20,7 +20,7 @@ class Way:
     """One row of the table: a loss, its certificate and what was tuned. Signs of the outer weights alternate."""
 
     loss: str
-    certificate: str
+    method: str
     regularization: float
     units: int = 1
     learn_steps: int | None = None
@@ -40,16 +40,16 @@ class Way:
             features=train.features.shape[1],
             regularization=self.regularization,
             budget=BUDGET,
-            certificate=self.certificate,
+            method=self.method,
             utility=False,
-            **(composed if self.certificate == "composition" else {"start": self.start}),
+            **(composed if self.method == "composition" else {"start": self.start}),
         )
 
     @property
     def names(self) -> tuple[str, str]:
         loss = f"{self.loss}, {self.units} units" if self.units > 1 else self.loss
-        if self.certificate == "composition" or self.loss == "logistic":
-            return loss, self.certificate
+        if self.method == "composition" or self.loss == "logistic":
+            return loss, self.method
         return loss, "sharp, weakly convex" + (", from the minimiser" if self.start == "minimiser" else "")
 
 
@@ -150,7 +150,7 @@ def main(arguments: list[str]) -> None:
                     f"{np.mean(deleted):.3f} ± {np.std(deleted):.3f}",
                 ]
             )
-    header = ["data", "loss", "certificate", "λ", "σ²", "K_A", "K_Ā", "accuracy", "after deleting 5"]
+    header = ["data", "loss", "method", "λ", "σ²", "K_A", "K_Ā", "accuracy", "after deleting 5"]
     shares = ", ".join(f"{share:.3f} on {name}" for name, share in larger.items())
     body = (
         "One budget for every row, per release: (ε, δ) = (1, 1e-5) for records that stay (x or x′) and (0.1, 1e-5) for deleted "

@@ -34,10 +34,10 @@ class Scaled(Sigmoid):
         )
 
 
-def plan(certificate: str, noise: str | None, **options) -> Plan | None:
+def plan(method: str, noise: str | None, **options) -> Plan | None:
     """The plan, runnable or not; None where the certificate does not apply."""
     try:
-        return make_plan(certificate=certificate, noise_variance=noise, utility=False, **options)
+        return make_plan(method=method, noise_variance=noise, utility=False, **options)
     except PlanInfeasible as error:
         return error.plan
     except NoisyGDDeleteError:

@@ -74,7 +74,7 @@ class Case:
 
     def _pass_seconds(self) -> float:
         """One step of Noisy-GD, noise included, as the engine runs it (float32 rows)."""
-        plan = self.plan(1.0, certificate="sharp")
+        plan = self.plan(1.0, method="sharp")
         plan = replace(plan, delete_steps_for_deletion=50, delete_steps_for_utility=0)
         model = self.model(self.minimiser)
         return min(timed(lambda: resume(self.edited, model, plan))[1] for _ in range(3)) / 50
@@ -228,9 +228,9 @@ def measure(case: Case, dp: float, cap: int, repeats: int) -> tuple[list[Measure
         case.retrained,
     ]
     chosen = compare_plans(loss=case.loss, budget=Budget(order=ORDER, dp=dp, deletion=0.1 * dp), **case.sizes).chosen
-    if chosen.way == "minimiser" and chosen.plan.delete_steps != case.plan(dp, **WAYS["minimiser"]).delete_steps:
+    if chosen.method == "minimiser" and chosen.plan.delete_steps != case.plan(dp, **WAYS["minimiser"]).delete_steps:
         measured.insert(4, case.solved(dp, repeats, chosen.plan, "solve, then diffuse, K for the target"))
-    return measured, chosen.way
+    return measured, chosen.method
 
 
 def overview(case: Case, dp: float, measured: list[Measured], chosen: str) -> list[str]:
@@ -266,7 +266,7 @@ def show(case: Case, dp: float, measured: list[Measured], chosen: str) -> str:
 
     rows = [
         [
-            way.way,
+            way.method,
             way.learn_passes,
             way.delete_passes,
             number(way.seconds / case.pass_seconds, ".0f"),

@@ -82,13 +82,13 @@ def engines(repeats: int) -> str:
 def _plans(records: Records, loss: losses.Loss) -> dict[str, Plan]:
     problem = {"records": records.slots, "features": records.features.shape[1], "regularization": 1e-3}
     printed, budget = Budget(order=10, dp=1.0, deletion=0.1), Budget.from_gdp(dp=0.45, deletion=0.1)
-    sharp = {**problem, "budget": budget, "certificate": "sharp"}
+    sharp = {**problem, "budget": budget, "method": "sharp"}
     return {
         "theorem, for deletion alone": make_plan(loss, **problem, budget=printed, utility=False),
         "theorem, and utility over any number of requests": make_plan(loss, **problem, budget=printed),
         "sharp, for deletion alone": make_plan(loss, **sharp, utility=False),
         "sharp, and utility over any number of requests": make_plan(loss, **sharp),
-        "solve, then diffuse (warm)": make_plan(loss, **sharp, start="minimiser", solver="warm"),
+        "solve, then diffuse (warm)": make_plan(loss, **sharp, method="minimiser", solver="warm"),
     }
 
 
@@ -148,7 +148,7 @@ def lower_bound(_: int) -> str:
             budget = Budget.from_gdp(dp=dp, deletion=forget)
             plan = make_plan(
                 losses.Logistic(1.0), records=10_000, features=20, regularization=regularization, budget=budget,
-                certificate="sharp",
+                method="sharp",
             )  # fmt: skip
             contraction = 1 - mpf(plan.step_size) * mpf(regularization)
             least = max(1, int(ceil(log(mpf(dp) / (2 * mpf(forget))) / -log(contraction))))

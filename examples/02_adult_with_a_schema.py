@@ -33,7 +33,7 @@ plan = make_plan(
     features=schema.features,
     regularization=1e-3,
     budget=Budget(order=10, dp=1.0, deletion=0.1),
-    certificate="sharp",
+    method="sharp",
 )
 
 with tempfile.TemporaryDirectory() as folder:

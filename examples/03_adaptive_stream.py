@@ -23,7 +23,7 @@ plan = make_plan(
     records=PEOPLE,
     features=4,
     regularization=2e-2,
-    certificate="sharp",
+    method="sharp",
     budget=Budget.from_epsilon_delta(dp=(4.0, 1e-6), deletion=(0.1, 1e-6)),
     releases=8,
 )

@@ -12,7 +12,7 @@ plan = make_plan(
     features=108,
     regularization=1e-3,
     budget=Budget(order=10, dp=1.0, deletion=0.1),
-    certificate="sharp",
+    method="sharp",
     releases=6,  # six publications together stay within the dp part
 )
 

@@ -46,7 +46,7 @@ plan = make_plan(
     features=FEATURES,
     regularization=REGULARIZATION,
     budget=Budget(order=10, dp=1.0, deletion=0.1),
-    certificate="sharp",
+    method="sharp",
 )
 records = Records(rows, labels)
 exact_before, noisy_before = retrain(rows, labels), learn(records, plan)

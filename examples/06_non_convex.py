@@ -24,18 +24,18 @@ print(f"the objective stops being convex where λ <= β₋ = {network.constants.
 common = {"records": PEOPLE, "features": 3, "budget": Budget.from_epsilon_delta(dp=(4.0, 1e-5), deletion=(0.5, 1e-5))}
 
 # 1. λ > β₋: the regulariser makes the objective strongly convex, and everything of the convex case holds.
-tight = make_plan(network, certificate="sharp", regularization=1.2 * network.constants.weak_convexity, **common)
+tight = make_plan(network, method="sharp", regularization=1.2 * network.constants.weak_convexity, **common)
 
 # 2. Theorem 5.2 takes any λ, by closeness to the Gibbs law. Its steps grow like e^(range/noise): here it refuses.
 try:
-    make_plan(network, certificate="theorem", regularization=1e-2, **common)
+    make_plan(network, method="theorem", regularization=1e-2, **common)
     refusal = None
 except PlanInfeasible as error:
     refusal = error
     print(f"\nTheorem 5.2: {error}\n")
 
 # 3. Composition assumes nothing but a bounded gradient. Nothing fades: after ten requests a fresh learn is due.
-composed = make_plan(network, certificate="composition", regularization=1e-2, requests_per_learn=10, **common)
+composed = make_plan(network, method="composition", regularization=1e-2, requests_per_learn=10, **common)
 
 for name, plan in (("tight", tight), ("composition", composed)):
     curator = Curator(Records(rows, labels), plan)

@@ -22,7 +22,7 @@ PLAN = make_plan(
     features=1,
     regularization=0.1,
     budget=Budget.from_gdp(dp=1.0, deletion=0.25),
-    certificate="sharp",
+    method="sharp",
     deletion_notion="pairwise",
     step_size=5.0,
     utility=False,

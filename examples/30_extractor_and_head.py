@@ -35,7 +35,7 @@ plan = make_plan(
     features=129,
     regularization=3e-3,
     adjacency="zero-out",
-    certificate="sharp",
+    method="sharp",
     utility=False,
     budget=Budget.from_epsilon_delta(dp=(4.0, 1e-5), deletion=(0.1, 1e-5)),
 )

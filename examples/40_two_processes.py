@@ -34,7 +34,7 @@ plan = make_plan(
     features=10,
     regularization=1e-2,
     budget=Budget.from_gdp(dp=0.5, deletion=0.05),
-    certificate="sharp",
+    method="sharp",
 )
 
 with joined() as group:  # from here on both processes make the same calls, and share the work of each

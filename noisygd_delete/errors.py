@@ -7,7 +7,8 @@ a NaN fails them.
 from __future__ import annotations
 
 import math
-from typing import Any
+from enum import StrEnum
+from typing import Any, Self
 
 
 class NoisyGDDeleteError(Exception):
@@ -148,3 +149,13 @@ def bound(name: str, value: float) -> float:
             f"the bound {name}={value!r} is not a non-negative number; this is a bug, please report it"
         )
     return value
+
+
+class Word(StrEnum):
+    """A word from a fixed list. It equals its own text, so it reads and writes as a string; any other text is refused."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self:
+        raise InvalidParameter(
+            f"{value!r} is not one of the {cls.__name__.lower()}: {', '.join(map(repr, map(str, cls)))}"
+        )

@@ -16,7 +16,7 @@ import numpy as np
 
 from noisygd_delete import Budget, Plan, losses
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.methods.sampled_gaussian import Extractor
+from noisygd_delete.methods.sampled_gaussian import SampledGaussian
 
 from . import gaussian, ways
 
@@ -36,7 +36,11 @@ class Release:
 
     @property
     def event(self) -> Event:
-        facts = Extractor(RECORDS, 1.0, self.multiplier) if self.plan is None else self.plan.mechanism
+        facts = (
+            SampledGaussian(records=RECORDS, sampling_rate=1.0, noise_multiplier=self.multiplier)
+            if self.plan is None
+            else self.plan.mechanism
+        )
         return Event(self.kind, self.steps, 1, facts)
 
 

@@ -66,8 +66,11 @@ def _compare(answer: Guarantee, real: chapters.Truth, worlds: int, what: str) ->
         "accountant.history:History.dp_cumulative_of_each",
         "privacy.guarantee:Guarantee.composed",
         "methods.base:Mechanism.interval",
-        "methods.base:Mechanism.sensitivity",
-        "methods.sampled_gaussian:Extractor.interval",
+        "methods.base:NoisySteps.sensitivity",
+        "methods.sampled_gaussian:SampledGaussian",
+        "methods.theorem:TheoremRun",
+        "methods.sharp:SharpRun",
+        "methods.minimiser:MinimiserRun",
     ),
     scope="Random histories of one to three chapters on the linear loss from a point (closed form, dense linear algebra): Noisy-GD "
     "from the published model, from the minimiser with a cold and a warm solver, Theorem 5.1, extractors sampled at rate 1; "

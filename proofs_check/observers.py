@@ -9,7 +9,7 @@ import numpy as np
 
 from noisygd_delete import Budget, Guarantee, losses
 from noisygd_delete.accountant import Accountant, Event, PrivacyFilter
-from noisygd_delete.methods.sampled_gaussian import Extractor
+from noisygd_delete.methods.sampled_gaussian import SampledGaussian
 
 from . import chapters, ways
 from .framework import RIGOROUS, Finding, close, require, statement
@@ -155,7 +155,7 @@ def _without_extractors(accountant: Accountant, *, present_from: int, erased_at:
         "accountant.history:History._hidden_past",
         "accountant.history:History.deletion",
         "accountant.history:History.forgotten",
-        "methods.base:Mechanism.forgotten",
+        "methods.near_gibbs:NearGibbsRun.forgotten",
         "bounds.gibbs:Gibbs.closeness",
     ),
     scope="Random histories with fresh learns, printed and sharper form: the answer at the order of Theorem 5.2 is the smaller of the induction "
@@ -176,7 +176,12 @@ def _hidden_past(claim, effort: int) -> Finding:
             for kind in kinds
         ]
         if trial % 4 == 3:
-            events.insert(0, Event("extractor", 2, 0, Extractor(plan.records, 1.0, 3.0)))
+            events.insert(
+                0,
+                Event(
+                    "extractor", 2, 0, SampledGaussian(records=plan.records, sampling_rate=1.0, noise_multiplier=3.0)
+                ),
+            )
         extractor = events[0].kind == "extractor"
         accountant, count = Accountant(events=events), len(events)
         start = int(generator.integers(1, count))
@@ -231,7 +236,7 @@ def _steps_with(events: list[Event], start: int, erased: int, observed: list[int
     evidence=(RIGOROUS,),
     claim=lambda plan, events: Accountant(plan, events).forgotten(),
     fault=("as if twice the steps were taken", lambda plan, events: plan.mechanism.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=2 * plan.delete_steps)),
-    licenses=("accountant.history:History.forgotten", "methods.plan:Plan.deletion", "methods.base:Mechanism.interval"),
+    licenses=("accountant.history:History.forgotten", "methods.base:Method.deletion", "methods.base:Mechanism.interval"),
     scope="Plans by every convex way, learned once and asked up to six times: the joint law of the last release alone (closed form, linear "
     "loss) is never above; the stated figure is c^K μ_∞ resp. what Theorem 5.1 prints, a solver's tolerance, or 0; it says that requests "
     "must not have adapted. A learn alone has forgotten nothing and owes nothing.",

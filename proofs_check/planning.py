@@ -79,11 +79,11 @@ def _published(plan: Plan, way: str, delta: float, steps: list[int]) -> float:
     claim=ways.planned,
     fault=("3 % less noise", _less_noise),
     licenses=(
-        "planner:make_plan",
-        "methods.sharp:plan_sharp",
-        "methods.minimiser:plan_minimiser",
+        "planner.make:make_plan",
+        "methods.sharp:Sharp.plan",
+        "methods.minimiser:Minimiser.plan",
         "methods.calibration:calibrate",
-        "methods.plan:Plan.excess_risk",
+        "methods.resuming:contraction_risk",
     ),
     scope="Random problems (linear, logistic, and sigmoid with λ > β₋; both adjacencies and notions; 1 to 7 publications; one to three rows per subject) and budgets in μ, Rényi and "
     "(ε, δ). The truth is the joint law of the linear loss at curvature m, the worst case of all of these (S.gdp-bound, S.weakly-convex). A single release of every length; the "
@@ -192,7 +192,7 @@ def _risk(plan: Plan, what: str) -> None:
     evidence=(RIGOROUS,),
     claim=ways.planned,
     fault=("one deletion step fewer", _one_step_fewer),
-    licenses=("planner:make_plan", "methods.theorem:plan_theorem", "methods.calibration:calibrate"),
+    licenses=("planner.make:make_plan", "methods.theorem:Theorem.plan", "methods.calibration:calibrate"),
     scope="Random problems with linear and logistic loss and Rényi budgets, both adjacencies; printed formulas written out here; Theorem 5.1 itself is 5.1(1) to 5.1(3).",
 )
 def _theorem(claim, effort: int) -> Finding:
@@ -245,7 +245,7 @@ def _theorem(claim, effort: int) -> Finding:
     claim=ways.planned,
     fault=("3 % less noise", _less_noise),
     licenses=(
-        "methods.composition:plan_composition",
+        "methods.composition:Composition.plan",
         "bounds.theorem_5_2:composition_horizon",
         "bounds.theorem_5_1:composition_rate",
     ),
@@ -311,10 +311,10 @@ def _as_planned(plan: Plan) -> Plan:
     licenses=(
         "bounds.gibbs:Gibbs.closeness",
         "bounds.gibbs:Gibbs.worst_closeness",
-        "methods.near_gibbs:plan_near_gibbs",
-        "methods.plan:Plan.deletion",
-        "methods.plan:Plan.dp",
-        "methods.plan:Plan.excess_risk",
+        "methods.near_gibbs:NearGibbs.plan",
+        "methods.near_gibbs:NearGibbs.deletion",
+        "methods.near_gibbs:NearGibbs.dp",
+        "methods.near_gibbs:NearGibbs.excess_risk",
     ),
     scope="Plans for the sigmoid loss at least noise, at the cheapest and at a chosen noise, batches of one to three: the induction of S.hidden-past for up to 20,000 requests of every size up to the batch; "
     "densities of a learn and requests on a grid (two sine losses, n = 2) against π(D). The inequality itself is G.22 and S.rate-to-gibbs.",

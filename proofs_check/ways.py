@@ -7,11 +7,11 @@ from typing import Any
 from noisygd_delete import Plan, make_plan
 
 WAYS: dict[str, dict[str, Any]] = {
-    "theorem": {"certificate": "theorem"},
-    "sharp": {"certificate": "sharp"},
-    "cold": {"certificate": "sharp", "start": "minimiser", "solver": "cold"},
-    "warm": {"certificate": "sharp", "start": "minimiser", "solver": "warm"},
-    "composition": {"certificate": "composition"},
+    "theorem": {"method": "theorem"},
+    "sharp": {"method": "sharp"},
+    "cold": {"method": "minimiser", "solver": "cold"},
+    "warm": {"method": "minimiser", "solver": "warm"},
+    "composition": {"method": "composition"},
 }
 
 

@@ -19,19 +19,18 @@ RUNS = 120  # per world
 SURE = 0.24  # 5 standard errors of a difference of two frequencies over RUNS: passed by chance less than once in 10⁶
 
 METHODS = {
-    "theorem": {"certificate": "theorem", "budget": Budget(order=1.1, dp=2.2, deletion=0.002), "utility": False},
-    "sharp": {"certificate": "sharp", "budget": Budget.from_gdp(dp=2.0, deletion=0.08)},
+    "theorem": {"method": "theorem", "budget": Budget(order=1.1, dp=2.2, deletion=0.002), "utility": False},
+    "sharp": {"method": "sharp", "budget": Budget.from_gdp(dp=2.0, deletion=0.08)},
     "minimiser, cold": {
-        "certificate": "sharp",
-        "start": "minimiser",
+        "method": "minimiser",
         "solver": "cold",
         "budget": Budget.from_gdp(dp=2.0, deletion=0.08),
     },
-    "minimiser, warm": {"certificate": "sharp", "start": "minimiser", "budget": Budget.from_gdp(dp=2.0, deletion=0.08)},
+    "minimiser, warm": {"method": "minimiser", "budget": Budget.from_gdp(dp=2.0, deletion=0.08)},
 }
 NON_CONVEX = {
-    "sharp": {"certificate": "sharp"},
-    "composition": {"certificate": "composition", "requests_per_learn": 1, "learn_steps": 4},
+    "sharp": {"method": "sharp"},
+    "composition": {"method": "composition", "requests_per_learn": 1, "learn_steps": 4},
 }
 
 
@@ -63,7 +62,7 @@ def second_model(plan, present: bool, rng: np.random.Generator, kind: str):
 def middle(plan) -> float:
     """Half-way between the means of the first model in the two worlds (the linear loss; a guess for the others)."""
     contraction = 1 - plan.step_size * plan.regularization
-    far = 1 - contraction**plan.learn_steps if plan.problem.start == "published" else 1.0
+    far = 1 - contraction**plan.learn_steps if not plan.mechanism.fresh else 1.0
     return -far * plan.loss.constants.lipschitz / (2 * N * plan.regularization)
 
 
@@ -105,8 +104,8 @@ GIBBS = {"budget": Budget(order=2, dp=1.9, deletion=0.5), "noise_variance": "che
 @pytest.mark.parametrize(
     ("method", "loss"),
     [*((method, None) for method in METHODS.values())]
-    + [({"certificate": name} | GIBBS, losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))) for name in ("theorem", "sharp")]
-    + [({"certificate": "composition", "budget": Budget.from_gdp(dp=2.0, deletion=1.0)}, losses.Sigmoid(radius=1.0))],
+    + [({"method": name} | GIBBS, losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))) for name in ("theorem", "sharp")]
+    + [({"method": "composition", "budget": Budget.from_gdp(dp=2.0, deletion=1.0)}, losses.Sigmoid(radius=1.0))],
 )  # fmt: skip
 def test_every_figure_for_later_models_alone_carries_its_condition(method, loss) -> None:
     plan = plan_for(method, loss)

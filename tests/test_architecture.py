@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,7 +29,6 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
 )
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
-LAZY = {("methods", "planner")}  # inside functions: a plan explains itself on demand
 HEAVY = {
     "torch": {"deep", "engine", "baselines", "audit"},
     "opacus": {"deep", "baselines"},
@@ -67,7 +68,7 @@ def upward_arrows(path: Path, package: Path = PACKAGE) -> list[str]:
     room = path.relative_to(package).parts[0].removesuffix(".py")
     found = []
     for target, internal, _ in imports(path, package):
-        if not internal or target not in LEVEL or target == room or (room, target) in LAZY:
+        if not internal or target not in LEVEL or target == room:
             continue
         row = ROWS[LEVEL[room]]
         sideways = LEVEL[target] == LEVEL[room] and row.index(target) > row.index(room)
@@ -146,3 +147,50 @@ def test_a_planted_pickle_is_caught(tmp_path: Path) -> None:
     planted = tmp_path / "planted.py"
     planted.write_text("import pickle, torch, numpy\ntorch.load('m')\nnumpy.load('x', allow_pickle=True)\neval('1')\n")
     assert set(readers_of_code(planted, tmp_path)) == {"pickle", "torch.load", "numpy.load", "eval"}
+
+
+def method_questions(path: Path) -> list[str]:
+    """Comparisons with a method's name, and questions about a mechanism's type: what only `methods/` may ask."""
+    names = {"theorem", "sharp", "minimiser", "composition", "near-gibbs", "sampled-gaussian"}
+    kinds = {
+        "Mechanism",
+        "NoisySteps",
+        "TheoremRun",
+        "SharpRun",
+        "MinimiserRun",
+        "CompositionRun",
+        "NearGibbsRun",
+        "SampledGaussian",
+    }
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Compare):
+            for part in [node.left, *node.comparators]:
+                words = part.elts if isinstance(part, (ast.Tuple, ast.List, ast.Set)) else [part]
+                found += [w.value for w in words if isinstance(w, ast.Constant) and w.value in names]
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+            asked = {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}
+            found += sorted(asked & kinds)
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_methods_know_which_method_it_is(path: Path) -> None:
+    if room_of(path) != "methods":
+        assert method_questions(path) == []
+
+
+def test_a_planted_question_about_a_method_is_caught(tmp_path: Path) -> None:
+    planted = tmp_path / "planted.py"
+    planted.write_text("if plan.method.name in ('sharp', 'x') or isinstance(facts, SharpRun):\n    pass\n")
+    assert method_questions(planted) == ["sharp", "SharpRun"]
+
+
+def test_the_root_holds_nothing_but_rooms() -> None:
+    assert {path.stem for path in PACKAGE.glob("*.py")} <= {"__init__", "__main__", "errors", "version"}
+
+
+def test_planning_and_accounting_load_no_engine() -> None:
+    code = "import sys, noisygd_delete.planner, noisygd_delete.accountant as a; print([m for m in sys.modules if m.split('.')[0] in ('numba', 'torch', 'sklearn') or m.startswith('noisygd_delete.engine')])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert loaded.strip() == "[]"

@@ -44,7 +44,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         lines.append(f"customer-{number:04d},{age:.2f},{income:.2f},{'yes' if age > 10 * income else 'no'}")
     Path("people.csv").write_text("\n".join(lines))
     Path("schema.toml").write_text(SCHEMA)
-    run("init", "store", "--data", "people.csv", "--schema", "schema.toml", "--certificate", "sharp",
+    run("init", "store", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp",
         "--regularization", "0.02", "--dp", "8", "--deletion", "0.5", "--releases", "3")  # fmt: skip
     run("learn", "store")
     run("keygen", "controller.pem")
@@ -262,7 +262,7 @@ def test_the_report_of_a_store(store: Path, capsys: pytest.CaptureFixture[str]) 
     run("delete", "store", "customer-0001")
     capsys.readouterr()
     run(
-        "audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--certificate", "sharp", "--gdp", "--dp", "3",
+        "audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--method", "sharp", "--gdp", "--dp", "3",
         "--deletion", "0.38", "--no-utility", "--chains", "4000", "--seed", "1", "--json",
     )  # fmt: skip
     Path("audit.json").write_text(capsys.readouterr().out)
@@ -372,7 +372,7 @@ def test_a_dry_run_of_a_fresh_learn_says_whether_the_budget_is_enough(
         run("relearn", "store", *options, "--dry-run", "--json")
         told = json.loads(capsys.readouterr().out)
         assert told["publication"] == publication
-        assert (told["order"], told["certificate"]) == (10, "sharp")
+        assert (told["order"], told["method"]) == (10, "sharp")
         run("relearn", "store", *options, "--dry-run")
         assert ("do not help" in capsys.readouterr().out) == (publication == "refused")
         run("relearn", "store", *options, status=3 if publication == "refused" else 0)
@@ -385,7 +385,7 @@ def test_a_dry_run_of_a_fresh_learn_says_whether_the_budget_is_enough(
 
 
 def test_a_fresh_learn_keeps_the_measure_of_the_budget(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run("init", "other", "--data", "people.csv", "--schema", "schema.toml", "--certificate", "sharp", "--delta", "1e-5",
+    run("init", "other", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp", "--delta", "1e-5",
         "--regularization", "0.02", "--dp", "8", "--deletion", "0.5")  # fmt: skip
     run("learn", "other")
     run("relearn", "other", "--dp", "9")

@@ -24,7 +24,7 @@ EARLIER = Path(__file__).parent / "certificate_format_1.json"
 @pytest.fixture(scope="module")
 def plan():
     return make_plan(
-        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1e-2, certificate="sharp",
+        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1e-2, method="sharp",
         budget=Budget(order=8, dp=1.0, deletion=0.1),
     )  # fmt: skip
 

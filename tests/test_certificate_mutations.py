@@ -43,9 +43,9 @@ def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(conversion, name, cache(getattr(conversion, name)))
 
 
-def papers(status: str, certificate: str) -> dict:
+def papers(status: str, method: str) -> dict:
     plan = make_plan(
-        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1e-2, certificate=certificate,
+        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1e-2, method=method,
         budget=Budget(order=8, dp=1.0, deletion=0.1),
     )  # fmt: skip
     edits = (EditCounts(deleted=1), EditCounts(deleted=2, replaced=1, inserted=1), EditCounts(inserted=2))

@@ -16,7 +16,7 @@ ADULT = ["plan", "--records", "26000", "--features", "108"]
 def test_plan_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(ADULT) == 0
     assert "K_Ā=7164" in capsys.readouterr().out
-    assert main([*ADULT, "--certificate", "sharp", "--json"]) == 0
+    assert main([*ADULT, "--method", "sharp", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["delete_steps_for_deletion"] == 115
     assert answer["gradient_evaluations"]["delete"] == 26_000 * answer["delete_steps"]
@@ -28,7 +28,7 @@ def test_plan_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_plan_in_every_measure(capsys: pytest.CaptureFixture[str]) -> None:
     for more in (
         ["--delta", "1e-6", "--dp", "2", "--deletion", "0.5"],
-        ["--gdp", "--dp", "0.5", "--deletion", "0.05", "--certificate", "sharp"],
+        ["--gdp", "--dp", "0.5", "--deletion", "0.05", "--method", "sharp"],
         ["--loss", "softmax", "--classes", "10"],
         ["--loss", "pseudo-huber", "--huber-delta", "0.5", "--no-utility"],
     ):
@@ -43,7 +43,7 @@ def test_plan_in_every_measure(capsys: pytest.CaptureFixture[str]) -> None:
         (["--deletion", "3"], "must be at most --dp"),
         (["--dp", "nan"], "finite"),
         (["--delta", "2"], "strictly between"),
-        (["--gdp"], "needs --certificate sharp"),
+        (["--gdp"], "needs --method sharp"),
         (["--order", "3", "--gdp"], "at most one"),
         (["--loss", "softmax"], "needs --classes"),
         (["--huber-delta", "2"], "does not take"),
@@ -66,7 +66,7 @@ def test_unknown_options_are_usage_errors() -> None:
 @pytest.mark.parametrize("certificate", ["sharp", "theorem"])
 def test_demo_runs_the_main_job(certificate: str, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("sklearn", reason="the demo uses scikit-learn's digits")
-    assert main(["demo", "--certificate", certificate, "--json"]) == 0
+    assert main(["demo", "--method", certificate, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["accuracy_after"] > answer["non_private_accuracy"] - 0.08
     assert answer["deletion_epsilon"] <= 0.1
@@ -93,7 +93,7 @@ def test_planning_and_accounting_never_import_torch() -> None:
 
 
 def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
-    small = ["audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--certificate", "sharp"]
+    small = ["audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--method", "sharp"]
     small += ["--gdp", "--dp", "3", "--deletion", "0.38", "--no-utility", "--chains", "4000", "--seed", "1"]
     assert main(small) == 0
     assert "likelihood ratio" in capsys.readouterr().out
@@ -113,7 +113,7 @@ def test_completion_scripts_name_every_command(shell: str, capsys: pytest.Captur
     script = capsys.readouterr().out
     for command in ("demo", "plan", "delete", "certificate", "keygen", "verify-certificate"):
         assert command in script
-    assert "--certificate" in script
+    assert "--method" in script
 
 
 def test_every_command_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:

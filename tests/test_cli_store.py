@@ -28,7 +28,7 @@ bounds = [-10, 10]
 categories = ["u", "v"]
 """
 HEAD = "id,person,a,b,y\n"
-PLAN = ["--certificate", "sharp", "--regularization", "0.1", "--rows-per-subject", "2", "--no-utility"]
+PLAN = ["--method", "sharp", "--regularization", "0.1", "--rows-per-subject", "2", "--no-utility"]
 
 
 def line(k: int) -> str:
@@ -68,7 +68,7 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str, status: int =
 def test_a_non_convex_store_under_composition_asks_for_a_fresh_learn_or_runs_it(
     folder: Path, capsys: pytest.CaptureFixture[str], then: str
 ) -> None:
-    composed = ["--certificate", "composition", "--loss", "sigmoid", "--requests-per-learn", "2", "--fresh-learn", then]
+    composed = ["--method", "composition", "--loss", "sigmoid", "--requests-per-learn", "2", "--fresh-learn", then]
     call(capsys, *init(*composed))
     call(capsys, "learn", "store")
     assert call(capsys, "delete", "store", "identifier-001")["status"] == "published"
@@ -111,7 +111,7 @@ def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[
     inserted = call(capsys, "insert", "store", "--data", "new.csv")
     assert (inserted["edits"], inserted["clipped"]["a"], inserted["release"]) == (2, 2, 5)
     replanned = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30", "--dry-run")
-    assert (replanned["dp"], replanned["certificate"]) == (2, "sharp")
+    assert (replanned["dp"], replanned["method"]) == (2, "sharp")
     again = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30")
     assert (again["kind"], again["release"]) == ("relearn", 6)
     state = call(capsys, "status", "store")
@@ -218,7 +218,7 @@ def test_a_regression_and_several_classes_pick_their_loss(folder: Path, capsys) 
     }.items()):  # fmt: skip
         (folder / "schema.toml").write_text(f'id = "id"\n[label]\n{label}\n')
         store = f"store-{number}"
-        command = ["init", store, "--data", "people.csv", "--schema", "schema.toml", "--certificate", "sharp"]
+        command = ["init", store, "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp"]
         assert main([*command, "--regularization", "0.1"]) == main(["learn", store]) == 0
         assert main(["relearn", store, "--dp", "2"]) == main(["delete", store, "identifier-003"]) == 0
         capsys.readouterr()
@@ -227,7 +227,7 @@ def test_a_regression_and_several_classes_pick_their_loss(folder: Path, capsys) 
 
 def test_relearning_changes_what_is_asked_and_nothing_else(folder: Path, capsys) -> None:
     (folder / "schema.toml").write_text('id = "id"\n[label]\ncolumn = "a"\nbounds = [-10, 10]\n')
-    command = ["init", "store", "--data", "people.csv", "--schema", "schema.toml", "--certificate", "sharp"]
+    command = ["init", "store", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp"]
     assert main([*command, "--regularization", "0.1", "--huber-delta", "0.5"]) == main(["learn", "store"]) == 0
     capsys.readouterr()
     with Store.open("store") as store:

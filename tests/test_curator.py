@@ -29,7 +29,7 @@ def plan_for(**changes):
             "features": D,
             "regularization": 0.05,
             "budget": Budget(order=8, dp=1.0, deletion=0.1),
-            "certificate": "sharp",
+            "method": "sharp",
             **changes,
         },
     )

@@ -105,7 +105,7 @@ def test_a_curator_learns_and_deletes_on_cuda() -> None:
     loss = losses.Logistic(1.0)
     budget = Budget.from_gdp(dp=0.5, deletion=0.1)
     records = table(loss)
-    plan = make_plan(loss, records=records.slots, features=6, regularization=0.05, budget=budget, certificate="sharp")
+    plan = make_plan(loss, records=records.slots, features=6, regularization=0.05, budget=budget, method="sharp")
     models = []
     for place in ("cpu", "cuda"):
         with on(place):
@@ -128,7 +128,7 @@ def test_a_curator_takes_the_device_without_another_call(monkeypatch) -> None:
     loss, seen = losses.Logistic(1.0), []
     records = table(loss)
     budget = Budget.from_gdp(dp=0.5, deletion=0.1)
-    plan = make_plan(loss, records=records.slots, features=6, regularization=0.05, budget=budget, certificate="sharp")
+    plan = make_plan(loss, records=records.slots, features=6, regularization=0.05, budget=budget, method="sharp")
     descend = DeviceObjective.descend
     monkeypatch.setattr(DeviceObjective, "descend", lambda self, *a, **k: seen.append(1) or descend(self, *a, **k))
     models = []

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, Records, Store, losses, make_plan
+from noisygd_delete import Budget, Curator, Records, Store, losses, make_plan, methods
 from noisygd_delete.bounds.arithmetic import BLOCK
 from noisygd_delete.engine import Objective
 from noisygd_delete.engine.group import Group, current, joined
@@ -121,10 +121,8 @@ with joined() as group:
 
 def big_plan(start: str):
     budget = Budget.from_gdp(dp=0.5, deletion=0.1)
-    kind = {"start": "minimiser", "diffusion_steps": 12} if start == "minimiser" else {}
-    return make_plan(
-        losses.Logistic(1.0), records=3000, features=6, regularization=0.05, budget=budget, certificate="sharp", **kind
-    )
+    method = methods.Minimiser(diffusion_steps=12) if start == "minimiser" else "sharp"
+    return make_plan(losses.Logistic(1.0), records=3000, features=6, regularization=0.05, budget=budget, method=method)
 
 
 @needs_gloo

@@ -1,4 +1,4 @@
-"""start="minimiser" from plan to accountant: budgets kept, histories added up, the law of what is published."""
+"""method="minimiser" from plan to accountant: budgets kept, histories added up, the law of what is published."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from noisygd_delete.cli import main
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError
-from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.minimiser import forecast_excess_risk
+from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
 from noisygd_delete.store import Store
 from tests.store.conftest import SCHEMA
 from tests.store.conftest import plan as store_plan
@@ -41,7 +41,7 @@ BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 
 
 def solved(loss=None, **changes) -> Plan:
-    arguments = {**ADULT, "budget": BUDGET, "certificate": "sharp", "start": "minimiser", **changes}
+    arguments = {**ADULT, "budget": BUDGET, "method": "minimiser", **changes}
     return make_plan(loss or losses.Logistic(1.0), **arguments)
 
 
@@ -131,7 +131,7 @@ def test_a_history_costs_its_observed_releases(solver) -> None:
 
 
 def test_a_chain_may_turn_into_another() -> None:
-    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, certificate="sharp")
+    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, method="sharp")
     plan = solved()
     history = Accountant(resumed, [Event("learn", resumed.learn_steps, 0, resumed.mechanism)])
     history.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))  # solved anew: needs no common chain
@@ -144,21 +144,17 @@ def test_a_chain_may_turn_into_another() -> None:
 
 def test_plan_and_mechanism_survive_json() -> None:
     plan = solved(solver="cold", diffusion_steps=9)
-    assert Plan.from_dict(plan.to_dict()) == plan
-    assert Mechanism.from_dict(plan.mechanism.to_dict()) == plan.mechanism
-    assert plan.summary()["start"] == "minimiser"
-    old = plan.mechanism.to_dict()
-    for name in ("start", "gradient_tolerance", "warm"):
-        del old[name]
-    assert Mechanism.from_dict(old).start == "published"  # an event written before there was a choice
+    assert plan_from_dict(plan.to_dict()) == plan
+    assert mechanism_from_dict(plan.mechanism.to_dict()) == plan.mechanism
+    assert plan.summary()["method"] == "minimiser"
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"certificate": "theorem"}, InvalidParameter, "certificate='sharp'"),
-        ({"start": "published", "solver": "cold"}, InvalidParameter, "belong to start='minimiser'"),
-        ({"start": "published", "diffusion_steps": 3}, InvalidParameter, "belong to start='minimiser'"),
+        ({"method": "theorem", "solver": "cold"}, InvalidParameter, "solver belongs to 'minimiser'"),
+        ({"method": "sharp", "diffusion_steps": 3}, InvalidParameter, "diffusion_steps belongs to 'minimiser'"),
+        ({"start": "published"}, InvalidParameter, "one word, method="),
         ({"gradient_tolerance": 1e-17}, InvalidParameter, "rounding"),
         ({"gradient_tolerance": 1.0}, InvalidParameter, "solver='cold'"),
         ({"gradient_tolerance": math.nan}, InvalidParameter, "finite"),
@@ -173,13 +169,8 @@ def test_refusals_name_the_way_out(arguments, error, words) -> None:
         solved(**arguments)
 
 
-def test_a_mechanism_cannot_be_certified_otherwise() -> None:
-    with pytest.raises(InvalidParameter, match="no other theorem"):
-        Mechanism("theorem", 10, 0.1, 1.0, 1.0, 1.0, start="minimiser")
-
-
 def test_a_store_keeps_neither_passes_nor_seconds(tmp_path) -> None:
-    plan = store_plan(start="minimiser")
+    plan = store_plan(method="minimiser")
     with Store.create(tmp_path / "store", store_records(), SCHEMA, plan) as store:
         store.learn()
         release = store.serve(EditRequest.delete(["identifier-token-0003"]))
@@ -305,16 +296,16 @@ def adult(**changes):
 
 
 def test_the_planner_takes_the_cheapest_way_that_is_good_enough() -> None:
-    ways = {candidate.way: candidate for candidate in adult().candidates}
-    assert adult().chosen.way == "minimiser"
+    ways = {candidate.method: candidate for candidate in adult().candidates}
+    assert adult().chosen.method == "minimiser"
     assert ways["minimiser"].delete_passes <= 30
     assert 100 < ways["sharp"].delete_passes < ways["theorem"].delete_passes
     assert ways["minimiser"].learn_passes <= 60
-    assert adult(regularization=1e-4).chosen.way == "sharp"
-    assert adult(budget=Budget(order=10, dp=0.01, deletion=0.001)).chosen.way == "sharp"
+    assert adult(regularization=1e-4).chosen.method == "sharp"
+    assert adult(budget=Budget(order=10, dp=0.01, deletion=0.001)).chosen.method == "sharp"
     # a target between the two noises is met by diffusing longer
     tight = adult(target=0.0025).chosen
-    assert tight.way == "minimiser"
+    assert tight.method == "minimiser"
     assert 14 < tight.plan.delete_steps < 287
     assert tight.excess_risk <= 0.0025
 
@@ -333,7 +324,7 @@ def test_over_many_observed_releases_it_counts_and_batches() -> None:
             assert history.dp_cumulative().renyi(10) <= 1 + 1e-9
             if candidate.publications > 1:
                 assert candidate.excess_risk <= comparison.target
-    assert adult(requests=10).chosen.way == "sharp"  # resuming pays for its own steps only
+    assert adult(requests=10).chosen.method == "sharp"  # resuming pays for its own steps only
 
 
 def test_a_way_that_does_not_apply_says_why() -> None:
@@ -354,10 +345,10 @@ def test_words_and_command_line(capsys) -> None:
     assert f"{solved().gradient_tolerance:.3g}" in words
     assert "fixed in advance" in solved(solver="fixed").explain()
     sizes = ["--records", "26000", "--features", "108"]
-    assert main(["plan", *sizes, "--start", "minimiser", "--json"]) == 0
-    assert '"start": "minimiser"' in capsys.readouterr().out
-    assert main(["plan", *sizes, "--start", "minimiser", "--certificate", "theorem"]) == 2
-    assert "--certificate sharp" in capsys.readouterr().err
+    assert main(["plan", *sizes, "--method", "minimiser", "--json"]) == 0
+    assert '"method": "minimiser"' in capsys.readouterr().out
+    assert main(["plan", *sizes, "--method", "theorem", "--solver", "cold"]) == 2
+    assert "solver belongs to 'minimiser'" in capsys.readouterr().err
     assert main(["plan", *sizes, "--compare"]) == 0
     assert "minimiser" in next(line for line in capsys.readouterr().out.splitlines() if "chosen" in line)
 
@@ -365,7 +356,7 @@ def test_words_and_command_line(capsys) -> None:
 def test_inflation_is_what_the_noise_pays() -> None:
     few, many = solved(diffusion_steps=5), solved(diffusion_steps=50_000)
     chain = {"step_size": few.step_size, "strong_convexity": 1e-3}
-    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, certificate="sharp")
+    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, method="sharp")
     assert many.noise_variance == pytest.approx(resumed.noise_variance, rel=1e-6)
     inflation = few.noise_variance / resumed.noise_variance
     assert inflation == pytest.approx(shifted_interpolation.noise_inflation(steps=5, **chain), rel=0.03)

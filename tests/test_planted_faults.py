@@ -13,7 +13,7 @@ from noisygd_delete import Accountant, Budget, Guarantee, Records, losses, make_
 from noisygd_delete.accountant import Event, within
 from noisygd_delete.bounds.arithmetic import sensitivity_slack
 from noisygd_delete.curator import Model
-from noisygd_delete.methods.sampled_gaussian import Extractor
+from noisygd_delete.methods.sampled_gaussian import SampledGaussian
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 LOGISTIC = losses.Logistic(radius=1.0)
@@ -21,15 +21,13 @@ NETWORK = losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))
 
 
 def planned(loss=LOGISTIC, **options):
-    facts = {"records": 300, "features": 4, "regularization": 0.05, "budget": BUDGET, "certificate": "sharp"}
+    facts = {"records": 300, "features": 4, "regularization": 0.05, "budget": BUDGET, "method": "sharp"}
     return make_plan(loss, **{**facts, **options})
 
 
-def near_gibbs(certificate="sharp", **options):
+def near_gibbs(method="sharp", **options):
     near = {"records": 40, "features": 1, "regularization": 0.5, "noise_variance": "cheapest"}
-    return planned(
-        NETWORK, certificate=certificate, budget=Budget(order=2, dp=1.9, deletion=0.5), **{**near, **options}
-    )
+    return planned(NETWORK, method=method, budget=Budget(order=2, dp=1.9, deletion=0.5), **{**near, **options})
 
 
 def table(plan, seed=0):
@@ -49,7 +47,7 @@ def resumed(plan, records, weights):
 
 @pytest.mark.parametrize("solver", ["cold", "fixed"])
 def test_a_cold_solver_never_looks_at_the_published_model(solver) -> None:
-    plan = planned(start="minimiser", solver=solver)
+    plan = planned(method="minimiser", solver=solver)
     records = table(plan)
     one, other = resumed(plan, records, [0.3, 0, 0, 0]), resumed(plan, records, [-0.2, 0.4, 0.1, 0.2])
     assert (one == other).all()
@@ -57,7 +55,7 @@ def test_a_cold_solver_never_looks_at_the_published_model(solver) -> None:
 
 def test_a_request_starts_from_the_whole_published_model() -> None:
     """Without records the step is θ ↦ (1 − ηλ)θ + noise: two starts stay (1 − ηλ)^K of their distance apart."""
-    plan = planned(certificate="theorem", utility=False)
+    plan = planned(method="theorem", utility=False)
     empty = Records(np.zeros((0, 4)), np.zeros(0), slots=plan.records)
     start = np.array([3.0, -1.0, 0.5, 2.0])
     moved = resumed(plan, empty, start) - resumed(plan, empty, np.zeros(4))
@@ -99,7 +97,7 @@ def test_estimators_plan_for_the_worlds_they_were_asked_for(world, notion) -> No
     asked = {
         "adjacency": world,
         "deletion_notion": notion,
-        "certificate": "sharp",
+        "method": "sharp",
         "budget": BUDGET,
         "regularization": 0.5,
     }
@@ -135,7 +133,7 @@ def test_requests_that_saw_some_models_pay_for_the_dearest_of_the_record_s_lifet
 
 def test_a_model_near_its_law_does_not_make_an_extractor_forget() -> None:
     plan = near_gibbs()
-    extractor = Extractor(40, 0.5, 1.0)
+    extractor = SampledGaussian(records=40, sampling_rate=0.5, noise_multiplier=1.0)
     run = [Event("learn", plan.learn_steps, 0, plan.mechanism), Event("unlearn", plan.delete_steps, 1, plan.mechanism)]
     head = Accountant(plan, run)
     carried = Accountant(plan, [Event("extractor", 30, 0, extractor), *run])
@@ -147,7 +145,7 @@ def test_a_model_near_its_law_does_not_make_an_extractor_forget() -> None:
 
 
 @pytest.mark.parametrize(
-    ("certificate", "budget"),
+    ("method", "budget"),
     [
         ("sharp", BUDGET),
         ("sharp", Budget.from_gdp(dp=0.5, deletion=0.1)),
@@ -156,9 +154,9 @@ def test_a_model_near_its_law_does_not_make_an_extractor_forget() -> None:
         ("theorem", Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))),
     ],
 )
-def test_a_budget_has_no_room_beyond_itself(certificate, budget) -> None:
-    plan = planned(certificate=certificate, budget=budget, releases=3)
-    most = (plan.problem.dp_gdp() ** 2, 0.0) if certificate == "sharp" else (0.0, plan.problem.dp_rate()[0])
+def test_a_budget_has_no_room_beyond_itself(method, budget) -> None:
+    plan = planned(method=method, budget=budget, releases=3)
+    most = (plan.problem.dp_gdp() ** 2, 0.0) if method == "sharp" else (0.0, plan.problem.dp_rate()[0])
     for share, inside in ((0.999, True), (1.001, False), (1.005, False)):
         spent = Guarantee(
             about="dp",
@@ -170,12 +168,12 @@ def test_a_budget_has_no_room_beyond_itself(certificate, budget) -> None:
         assert within(spent, plan) == inside
 
 
-@pytest.mark.parametrize("certificate", ["theorem", "sharp"])
-def test_closeness_to_the_law_stops_at_the_step_size_that_its_lemma_allows(certificate) -> None:
+@pytest.mark.parametrize("method", ["theorem", "sharp"])
+def test_closeness_to_the_law_stops_at_the_step_size_that_its_lemma_allows(method) -> None:
     """G.22: η ≤ λ/(64 B q²(β+λ)²), B = e^{2ω/σ²} as printed, e^{ω/σ²} sharper."""
-    plan = near_gibbs(certificate)
+    plan = near_gibbs(method)
     gibbs = plan.mechanism.gibbs
-    barrier = math.exp((2 if certificate == "theorem" else 1) * gibbs.range / plan.noise_variance)
+    barrier = math.exp((2 if method == "theorem" else 1) * gibbs.range / plan.noise_variance)
     limit = gibbs.regularization / (64 * barrier * gibbs.order**2 * (gibbs.smoothness + gibbs.regularization) ** 2)
     chain = {"noise_variance": plan.noise_variance, "records": plan.records, "runs": [(1000, 0), (1000, 1)]}
     assert gibbs.closeness(step_size=limit * (1 - 1e-9), **chain) < math.inf
@@ -190,9 +188,9 @@ def test_closeness_to_the_law_stops_at_the_step_size_that_its_lemma_allows(certi
     assert gibbs.worst_closeness(step_size=limit * (1 + 1e-9), **worst) == math.inf
 
 
-@pytest.mark.parametrize("certificate", ["theorem", "sharp"])
-def test_one_release_near_its_law_is_charged_for_its_longer_run(certificate) -> None:
-    plan = near_gibbs(certificate)
+@pytest.mark.parametrize("method", ["theorem", "sharp"])
+def test_one_release_near_its_law_is_charged_for_its_longer_run(method) -> None:
+    plan = near_gibbs(method)
     assert plan.learn_steps != plan.delete_steps
     per_step = plan.mechanism.sensitivity("replace") ** 2 * plan.step_size / (4 * plan.noise_variance * plan.records**2)
     longest = max(plan.learn_steps, plan.delete_steps)

@@ -28,8 +28,8 @@ def split(rows, labels, count: int):
     ("options", "deletion", "utility"),
     [
         ({}, 2_312, 7_164),
-        ({"certificate": "sharp"}, 115, 286),
-        ({"certificate": "sharp", "deletion_notion": "pairwise"}, 289, 286),
+        ({"method": "sharp"}, 115, 286),
+        ({"method": "sharp", "deletion_notion": "pairwise"}, 289, 286),
     ],
     ids=["theorem", "sharp", "sharp pairwise"],
 )
@@ -65,7 +65,7 @@ def test_mnist_three_against_eight(mnist) -> None:
         features=784,
         regularization=1e-2,
         budget=Budget.from_epsilon_delta(dp=(8.0, 1e-5), deletion=(0.1, 1e-5)),
-        certificate="sharp",
+        method="sharp",
     )
     curator = Curator(Records(*train), plan)
     curator.learn()
@@ -81,14 +81,14 @@ def test_digits_ten_classes() -> None:
     rows = np.column_stack([pixels / 16, np.ones(len(pixels))])
     train, test = split(rows / np.linalg.norm(rows, axis=1, keepdims=True), digits, 1_497)
     reference = non_private_accuracy(train, test, 3e-3)
-    for certificate in ("sharp", "theorem"):
+    for method in ("sharp", "theorem"):
         plan = make_plan(
             losses.Softmax(1.0, 10),
             records=1_497,
             features=65,
             regularization=3e-3,
             budget=Budget.from_epsilon_delta(dp=(16.0, 1e-5), deletion=(0.1, 1e-5)),
-            certificate=certificate,
+            method=method,
             utility=False,
         )
         curator = Curator(Records(*train), plan)

@@ -43,14 +43,14 @@ ERASURE = Erasure(
 )
 
 
-def a_plan(certificate="sharp", **options):
+def a_plan(method="sharp", **options):
     settings = {
         "records": 2000,
         "features": 12,
         "regularization": 1e-2,
         "budget": Budget(order=8, dp=1.0, deletion=0.1),
     }
-    return make_plan(losses.Logistic(radius=1.0), certificate=certificate, **{**settings, **options})
+    return make_plan(losses.Logistic(radius=1.0), method=method, **{**settings, **options})
 
 
 def ledger(plan):
@@ -104,9 +104,7 @@ def test_a_good_certificate_holds(certificate, key):
     assert [check.name for check in answer.checks] == ["format", "signature", "plan", "statement", "stated facts"]
 
 
-@pytest.mark.parametrize(
-    "options", [{"certificate": "theorem"}, {"certificate": "sharp"}, {"certificate": "sharp", "start": "minimiser"}]
-)
+@pytest.mark.parametrize("options", [{"method": "theorem"}, {"method": "sharp"}, {"method": "minimiser"}])
 @pytest.mark.parametrize("status", ["published", "withheld", "pending"])
 def test_every_status_and_certificate_verifies(options, status, key):
     plan = a_plan(**options)

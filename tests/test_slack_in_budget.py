@@ -12,6 +12,7 @@ from noisygd_delete.bounds import gaussian as gaussian_bounds
 from noisygd_delete.engine import noise
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.plan import Plan
+from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.privacy.guarantee import LEAST_DELTA
 from noisygd_delete.report import Erasure, erasure_certificate
 
@@ -22,15 +23,15 @@ LOGISTIC, SIGMOID = losses.Logistic(radius=1.0), losses.Sigmoid(radius=1.0)
 NETWORK = losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))
 NEAR_PRIOR = {"noise_variance": "cheapest", "regularization": 0.5, "features": 1, "records": 40}
 CASES = [
-    *((LOGISTIC, {"certificate": "theorem"}, budget) for budget in (RENYI, BOTH)),
-    *((LOGISTIC, {"certificate": "sharp"}, budget) for budget in (RENYI, BOTH, GDP)),
-    *((LOGISTIC, {"certificate": "sharp", "releases": 7}, budget) for budget in (RENYI, BOTH, GDP)),
-    (LOGISTIC, {"certificate": "theorem", "releases": 7}, RENYI),
-    *((LOGISTIC, {"certificate": "sharp", "start": "minimiser"}, budget) for budget in (RENYI, BOTH, GDP)),
-    *((SIGMOID, {"certificate": "composition"}, budget) for budget in (RENYI, BOTH, GDP)),
-    (SIGMOID, {"certificate": "composition", "releases": 7}, GDP),
+    *((LOGISTIC, {"method": "theorem"}, budget) for budget in (RENYI, BOTH)),
+    *((LOGISTIC, {"method": "sharp"}, budget) for budget in (RENYI, BOTH, GDP)),
+    *((LOGISTIC, {"method": "sharp", "releases": 7}, budget) for budget in (RENYI, BOTH, GDP)),
+    (LOGISTIC, {"method": "theorem", "releases": 7}, RENYI),
+    *((LOGISTIC, {"method": "minimiser"}, budget) for budget in (RENYI, BOTH, GDP)),
+    *((SIGMOID, {"method": "composition"}, budget) for budget in (RENYI, BOTH, GDP)),
+    (SIGMOID, {"method": "composition", "releases": 7}, GDP),
     *(
-        (NETWORK, {"certificate": name, **NEAR_PRIOR}, Budget(order=2, dp=1.9, deletion=0.5))
+        (NETWORK, {"method": name, **NEAR_PRIOR}, Budget(order=2, dp=1.9, deletion=0.5))
         for name in ("theorem", "sharp")
     ),
 ]
@@ -72,11 +73,11 @@ def test_no_promise_with_its_slack_exceeds_the_budget(loss, method, budget, dtyp
 
 @pytest.mark.parametrize("releases", [1, 5])
 def test_a_plan_from_before_still_opens_and_is_planned_again_as_it_was(releases) -> None:
-    old = planned(LOGISTIC, {"certificate": "sharp"}, RENYI, slack_in_budget=False, releases=releases)
+    old = planned(LOGISTIC, {"method": "sharp"}, RENYI, slack_in_budget=False, releases=releases)
     assert over(RENYI, "dp", old.dp if releases == 1 else old.dp.times(releases)) > 1
     fields = old.to_dict()
     del fields["problem"]["slack_in_budget"]  # as it was written then
-    read = Plan.from_dict(fields)
+    read = plan_from_dict(fields)
     assert read == old
     assert make_plan(**{name: getattr(read.problem, name) for name in read.problem.__dataclass_fields__}) == old
     accountant = Accountant(read)
@@ -121,7 +122,7 @@ def test_no_smaller_delta_is_stated() -> None:
         Budget.from_epsilon_delta(dp=(1.0, small), deletion=(0.1, 1e-6))
     with pytest.raises(InvalidParameter, match="256-bit"):
         Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, small))
-    plan = planned(LOGISTIC, {"certificate": "sharp"}, RENYI)
+    plan = planned(LOGISTIC, {"method": "sharp"}, RENYI)
     accountant = Accountant(plan)
     accountant.record(accountant.planned())
     with pytest.raises(InvalidParameter, match="256-bit"):

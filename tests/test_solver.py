@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
+from noisygd_delete.bounds import solver_steps
+from noisygd_delete.bounds.solver_steps import proven_steps
 from noisygd_delete.engine import Objective, quasi_newton, solver
 from noisygd_delete.engine.linear_term import LinearTerm, draw_linear_term
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.engine.objective_float64 import PreciseObjective
-from noisygd_delete.engine.solver import proven_steps, solve
+from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.losses import LossConstants
 
@@ -151,7 +153,7 @@ def test_proven_steps_are_enough_and_not_idle(condition) -> None:
     assert worst <= tolerance / 2
     assert np.abs(gradient(solver._accelerated(gradient, np.ones(800), steps // 2, **curvature))).max() > tolerance
     distances = np.abs(solver._accelerated(gradient, np.ones(800), steps, **curvature)).max()
-    *_, (reached, _) = itertools.islice(solver._growth(convexity / smoothness), steps + 1)
+    *_, (reached, _) = itertools.islice(solver_steps.growth(convexity / smoothness), steps + 1)
     assert distances <= (1 + reached * convexity / smoothness) ** -0.5 * (1 + 1e-6)
 
 
@@ -321,8 +323,7 @@ def test_releases_carry_passes_and_events_do_not(kind) -> None:
             features=6,
             regularization=1e-3,
             budget=Budget(order=10, dp=1.0, deletion=0.1),
-            certificate="sharp",
-            start="minimiser",
+            method="minimiser",
             solver=kind,
         )
         curator = Curator(Records(*TABLES[name]), plan)

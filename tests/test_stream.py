@@ -31,7 +31,7 @@ def learned(releases: int = 1, dp: float = 1.0) -> Curator:
         features=WIDTH,
         regularization=0.1,
         budget=Budget.from_gdp(dp=dp, deletion=0.1),
-        certificate="sharp",
+        method="sharp",
         releases=releases,
     )
     curator = Curator(table(), plan)

@@ -12,6 +12,7 @@ from noisygd_delete.cli import main
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.methods.calibration import published_together
 from noisygd_delete.methods.plan import Plan
+from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.planner.cheapest import cheapest_plan
 
 LOSS = losses.Logistic(radius=1.0)
@@ -83,7 +84,7 @@ def test_the_table_trades_steps_against_noise_and_ends_in_the_choice():
 
 
 def test_targets_cost_fewer_steps_than_the_default_plan_at_the_loss_it_can_promise():
-    default = make_plan(LOSS, **SIZES, certificate="sharp")
+    default = make_plan(LOSS, **SIZES, method="sharp")
     choice = cheapest_plan(LOSS, **SIZES, excess_risk=default.excess_risk)
     assert choice.plan.delete_steps < default.delete_steps
 
@@ -104,7 +105,7 @@ def test_an_unreachable_target_is_refused_with_the_way_out():
 
 
 @pytest.mark.parametrize(
-    "options", [{"step_size": 1.0}, {"noise_variance": 1.0}, {"certificate": "theorem"}, {"start": "minimiser"}]
+    "options", [{"step_size": 1.0}, {"noise_variance": 1.0}, {"method": "theorem"}, {"method": "minimiser"}]
 )
 def test_what_is_chosen_here_cannot_be_given(options):
     with pytest.raises(InvalidParameter):
@@ -113,7 +114,7 @@ def test_what_is_chosen_here_cannot_be_given(options):
 
 def test_the_chosen_plan_survives_json():
     plan = cheapest_plan(LOSS, **SIZES, excess_risk=0.1).plan
-    assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
 def test_the_command_prints_the_plan_and_its_table(capsys):

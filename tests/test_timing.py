@@ -21,7 +21,7 @@ PLAN = make_plan(
     features=WIDTH,
     regularization=0.05,
     budget=Budget(order=4, dp=2.0, deletion=0.5),
-    certificate="sharp",
+    method="sharp",
 )
 
 

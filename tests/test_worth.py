@@ -12,16 +12,16 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.cli import main
 from noisygd_delete.errors import NothingPromised
-from noisygd_delete.planner.worth import worth
+from noisygd_delete.methods.words import worth
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 WAYS = {
-    "theorem": {"certificate": "theorem"},
-    "sharp": {"certificate": "sharp"},
-    "few steps": {"certificate": "sharp", "utility": False},
-    "minimiser": {"certificate": "sharp", "start": "minimiser"},
-    "cold minimiser": {"certificate": "sharp", "start": "minimiser", "solver": "cold"},
-    "fixed minimiser": {"certificate": "sharp", "start": "minimiser", "solver": "fixed"},
+    "theorem": {"method": "theorem"},
+    "sharp": {"method": "sharp"},
+    "few steps": {"method": "sharp", "utility": False},
+    "minimiser": {"method": "minimiser"},
+    "cold minimiser": {"method": "minimiser", "solver": "cold"},
+    "fixed minimiser": {"method": "minimiser", "solver": "fixed"},
 }
 
 
@@ -37,13 +37,13 @@ def test_the_warning_comes_where_the_bound_is_no_better_than_zero_weights(way: s
 
 def test_composition_promises_no_accuracy_and_says_so() -> None:
     sizes = {"records": 100, "features": 3, "regularization": 0.1, "budget": BUDGET}
-    plan = make_plan(losses.Sigmoid(1.0), **sizes, certificate="composition")
+    plan = make_plan(losses.Sigmoid(1.0), **sizes, method="composition")
     assert "does not promise a model better than guessing" in plan.explain()
-    linear = make_plan(losses.Linear(1.0), **sizes, certificate="sharp")
+    linear = make_plan(losses.Linear(1.0), **sizes, method="sharp")
     assert worth(linear) == ""  # nothing is guessed
 
 
-@pytest.mark.parametrize("more", [[], ["--start", "minimiser"], ["--certificate", "sharp", "--no-utility"]])
+@pytest.mark.parametrize("more", [[], ["--method", "minimiser"], ["--method", "sharp", "--no-utility"]])
 def test_plan_init_and_learn_say_so(tmp_path, monkeypatch, capsys, more: list[str]) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "schema.toml").write_text('id = "id"\n[label]\ncolumn = "y"\nclasses = ["a", "b"]\n')
@@ -75,7 +75,7 @@ def test_estimators_warn_once_for_a_fit_with_a_class_of_its_own() -> None:
     estimators = pytest.importorskip("noisygd_delete.estimators")
     rng = np.random.default_rng(0)
     rows, labels = rng.uniform(-1, 1, (60, 3)), np.arange(60) % 2
-    for more in ({}, {"start": "minimiser", "certificate": "sharp"}):
+    for more in ({}, {"method": "minimiser"}):
         poor = estimators.NoisyGDClassifier(feature_bounds=(-1, 1), regularization=0.02, random_state=0, **more)
         with pytest.warns(NothingPromised, match="better than guessing") as caught:
             poor.fit(rows, labels)

@@ -66,7 +66,7 @@ class Accountant(History):
         if self.plan is None:
             raise InvalidParameter("the next release needs the plan: Accountant(plan)")
         spent = self.horizon_spent
-        if spent and self.plan.problem.fresh_learn != "automatic":
+        if spent and not self.plan.method.relearns:
             return None
         event = self.planned("relearn" if spent else "unlearn", edits)
         return event if self.affordable(event) else None

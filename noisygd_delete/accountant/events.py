@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import InvalidParameter, choice, count
-from ..methods.base import Mechanism
-from ..methods.sampled_gaussian import Extractor
+from ..methods import Mechanism
+from ..methods.reading import mechanism_from_dict
 from ..records import NO_EDITS, EditCounts
 
 KINDS = ("learn", "unlearn", "relearn", "extractor")
@@ -21,7 +21,7 @@ class Event:
                "extractor" is a DP-SGD feature extractor that every later model carries
     steps      K of this release
     edits      r, records edited since the release before
-    mechanism  η, σ², n and the certificate of this release (an `Extractor` for an extractor)
+    mechanism  η, σ², n and what else its method states of this release
     counts     the edits by kind: records deleted, replaced, inserted; those not stated are unrecorded, as in histories that hold
                only `edits`
 
@@ -32,7 +32,7 @@ class Event:
     kind: str
     steps: int
     edits: int
-    mechanism: Mechanism | Extractor
+    mechanism: Mechanism
     counts: EditCounts = NO_EDITS
 
     def __post_init__(self) -> None:
@@ -42,20 +42,17 @@ class Event:
         if self.counts.total > self.edits:
             raise InvalidParameter(f"edits={self.edits} is less than the sum of its kinds: {self.counts.text()}")
         object.__setattr__(self, "counts", self.counts.among(self.edits))
-        if self.mechanism.start == "minimiser" and not self.steps:
+        self.mechanism.check_steps(self.steps)
+        if (self.kind == "extractor") != self.mechanism.carried:
             raise InvalidParameter(
-                "steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"
-            )
-        if (self.kind == "extractor") != isinstance(self.mechanism, Extractor):
-            raise InvalidParameter(
-                f"kind={self.kind!r} does not go with the facts of a {type(self.mechanism).__name__}; an extractor is "
-                "described by an Extractor, every other release by a Mechanism"
+                f"kind={self.kind!r} does not go with the facts of method {self.mechanism.method!r}; an extractor is described by a "
+                "SampledGaussian, every other release by the mechanism of its plan"
             )
 
     @property
     def fresh(self) -> bool:
         """Whether the run began afresh: from the initial law, or from the minimiser of the records of its time."""
-        return self.kind != "unlearn" or self.mechanism.start == "minimiser"
+        return self.kind != "unlearn" or self.mechanism.fresh
 
     @property
     def label(self) -> str:
@@ -65,18 +62,17 @@ class Event:
     @property
     def warm(self) -> bool:
         """Whether the model published before could still show in where a solver stopped."""
-        return self.kind == "unlearn" and self.mechanism.warm
+        return self.kind == "unlearn" and self.mechanism.shows_start
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "mechanism": self.mechanism.to_dict()}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Event:
         """Read back `to_dict`; unknown or missing fields are refused."""
         try:
-            facts = Extractor if fields["kind"] == "extractor" else Mechanism
             counts = EditCounts.from_dict(fields["counts"]) if "counts" in fields else NO_EDITS
-            return cls(**{**fields, "mechanism": facts.from_dict(fields["mechanism"]), "counts": counts})
+            return cls(**{**fields, "mechanism": mechanism_from_dict(fields["mechanism"]), "counts": counts})
         except (TypeError, KeyError) as error:
             raise InvalidParameter(f"not a release event: {error}") from error
 

@@ -36,10 +36,7 @@ class PrivacyFilter:
     @classmethod
     def for_plan(cls, plan: Plan) -> PrivacyFilter:
         """The cap that the plan's budget states: of all its `releases` together."""
-        nothing = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0)
-        if plan.certificate in ("sharp", "composition"):
-            return cls(replace(nothing, gdp_squared=plan.problem.dp_gdp() ** 2))
-        return cls(replace(nothing, rate=plan.problem.dp_rate()[0]))
+        return cls(plan.allowed)
 
     @property
     def admitted(self) -> tuple[Event, ...]:

@@ -17,9 +17,7 @@ from dataclasses import replace
 from typing import Self
 
 from ..errors import InvalidParameter, NotLearned, count
-from ..methods.base import Mechanism
 from ..methods.plan import Plan
-from ..methods.sampled_gaussian import Extractor
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from .events import Event
 from .intervals import Stretch, alone, compose, erased_by, stretches
@@ -66,10 +64,8 @@ class History:
 
     def _check_next(self, event: Event) -> None:
         beside = [past.mechanism for past in self._events[-1:]] + ([] if self.plan is None else [self.plan.mechanism])
-        near = (_smoothness(facts) for facts in (event.mechanism, *beside) if facts == event.mechanism)
-        stated = {smoothness for smoothness in near if smoothness is not None}
-        if len(stated) > 1:
-            raise InvalidParameter(f"runs that share every other fact state different smoothness: {sorted(stated)}")
+        if any(event.mechanism.contradicts(other) for other in beside):
+            raise InvalidParameter("runs that share every other fact state different smoothness of the objective")
         if event.kind != "unlearn":
             return
         if not self._events:
@@ -195,7 +191,9 @@ class History:
         world = self._adjacency("deletion", notion)
         each = list(erased_by(self._events))
         answers = {parts: self._alone("deletion", world, parts) for parts in dict.fromkeys(each)}
-        near_gibbs = {number for number, event in enumerate(self._events, start=1) if _near_gibbs(event)}
+        near_gibbs = {
+            number for number, event in enumerate(self._events, start=1) if event.mechanism.forgets_unobserved
+        }
         return [
             self.deletion(1, number, [number], notion=world) if number in near_gibbs else answers[parts]
             for number, parts in enumerate(each[1:], start=2)
@@ -208,10 +206,7 @@ class History:
             return None
         began = max(number for number in range(1, first + 1) if self._events[number - 1].fresh)
         chain = self._events[began - 1 : first]
-        facts = chain[0].mechanism
-        return (
-            facts.forgotten([(event.steps, event.edits) for event in chain]) if isinstance(facts, Mechanism) else None
-        )
+        return chain[0].mechanism.forgotten([(event.steps, event.edits) for event in chain])
 
     def forgotten(self) -> Guarantee:
         """What the last release alone reveals about what it erased: Definition 4.1 as the plan states it.
@@ -290,14 +285,6 @@ def _dearest(before: list[tuple[Guarantee, int]], number: int, like: Guarantee) 
         proven=like.proven and all(part.proven for part, _ in before),
         slack=max((part.slack for part, _ in before), default=like.slack),
     )
-
-
-def _smoothness(facts: Mechanism | Extractor) -> float | None:
-    return facts.objective_smoothness if isinstance(facts, Mechanism) else None
-
-
-def _near_gibbs(event: Event) -> bool:
-    return isinstance(event.mechanism, Mechanism) and event.mechanism.gibbs is not None
 
 
 def _listed(observed: Collection[int]) -> str:

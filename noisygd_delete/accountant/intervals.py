@@ -11,11 +11,10 @@ from collections.abc import Collection, Iterable, Iterator
 
 from ..methods.base import Mechanism
 from ..methods.plan import Plan
-from ..methods.sampled_gaussian import Extractor
 from ..privacy.guarantee import Guarantee
 from .events import Event
 
-Stretch = tuple[Mechanism | Extractor, float, float]  # mechanism, steps with the record, steps after its erasure
+Stretch = tuple[Mechanism, float, float]  # mechanism, steps with the record, steps after its erasure
 
 
 def stretches(
@@ -91,10 +90,10 @@ def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event) ->
 
 
 def within(spent: Guarantee, plan: Plan) -> bool:
-    """Whether a guarantee lies within the plan's dp budget, in the measure of its certificate (relative 1e-12), slack included."""
+    """Whether a guarantee lies within the plan's dp budget, in the measure of its method (relative 1e-12), slack included."""
     room = 1 + 1e-12
     spent = spent.with_slack() if plan.problem.slack_in_budget else spent
-    if plan.certificate in ("sharp", "composition"):
+    if plan.method.gaussian:
         if spent.gdp is not None:
             return spent.gdp_squared <= plan.budget.dp_gdp() ** 2 * room
         if plan.budget.measure == "gdp":

@@ -9,7 +9,6 @@ from typing import Any
 
 from ..bounds import adaptive
 from ..errors import NotLearned, count, probability
-from ..methods.base import Mechanism
 from ..privacy.guarantee import Guarantee, stated_delta
 from .accountant import Accountant
 from .intervals import within
@@ -178,7 +177,7 @@ def _measures(delta: float, order: float) -> tuple[Measure, Measure]:
     def brief(exact: Guarantee) -> dict[str, Any]:
         guarantee = exact.with_slack()
         return {
-            "adjacency": guarantee.adjacency,
+            "adjacency": str(guarantee.adjacency),
             "unit": guarantee.unit,
             "renyi": {"order": order, "epsilon": guarantee.renyi(order)},
             "gdp": guarantee.gdp,
@@ -204,17 +203,14 @@ def _measures(delta: float, order: float) -> tuple[Measure, Measure]:
 def _notes(accountant: Accountant) -> Iterable[str]:
     mechanisms = {event.mechanism for event in accountant.events}
     yield "What was observed is an assertion of whoever asks; the default, every release, is the safe one."
-    if any(isinstance(facts, Mechanism) and facts.slack for facts in mechanisms):
+    if any(facts.slack for facts in mechanisms):
         yield "The theorems speak of real numbers; the rounding slack of this machine's gradient sums is included in every figure."
     if any(event.kind == "relearn" for event in accountant.events):
         yield (
             "A fresh learn forgets every erased record, but for the records that are still there it is one more publication: "
             "their cumulative cost goes on growing."
         )
-    if any(isinstance(facts, Mechanism) and facts.certificate == "composition" for facts in mechanisms):
-        yield "Under composition no number of clean steps forgets; only a fresh learn does, and it adds to what the others spend."
-    if any(event.kind == "extractor" for event in accountant.events):
-        yield "A deleted record's part in a published extractor is not taken back by later releases."
+    yield from dict.fromkeys(note for facts in mechanisms for note in facts.notes)
     if accountant.plan is not None and accountant.plan.releases > 1:
         yield "A publication beyond the budget is withheld; an erasure is carried out on the rows all the same."
 

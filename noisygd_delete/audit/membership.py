@@ -42,32 +42,34 @@ class Question:
 
 def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None = None) -> NoisyGD:
     """The plan's Noisy-GD on the linear loss with the plan's L, in one dimension."""
-    mechanism = plan.mechanism
+    run = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance)
     return NoisyGD(
-        loss=Linear(radius=mechanism.lipschitz * mechanism.rows_per_subject),
-        slots=mechanism.records,
-        regularization=mechanism.strong_convexity if plan.certificate == "sharp" else plan.regularization,
-        step_size=mechanism.step_size,
-        noise_variance=mechanism.noise_variance,
+        loss=Linear(radius=run["lipschitz"] * plan.problem.rows_per_subject),
+        slots=plan.records,
+        regularization=run["strong_convexity"],
+        step_size=plan.step_size,
+        noise_variance=plan.noise_variance,
         init_variance=plan.init_variance,
         learn_steps=_enough(plan) if learn_steps is None else learn_steps,
         delete_steps=plan.delete_steps,
         later_releases=later_releases,
-        from_minimiser=plan.problem.start == "minimiser",
+        from_minimiser=plan.mechanism.fresh,
     )
 
 
 def loss_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None = None) -> NoisyGD:
     """The plan's Noisy-GD on its own loss."""
-    if plan.problem.start == "minimiser":
-        raise AssumptionViolated("shadow models of a real loss are run for start='published' only; use audit(plan)")
+    if plan.mechanism.fresh:
+        raise AssumptionViolated(
+            "shadow models of a real loss are run for methods that resume from the published model; use audit(plan)"
+        )
     linear = linear_engine(plan, later_releases=later_releases, learn_steps=learn_steps)
     return replace(linear, loss=plan.loss, regularization=plan.regularization)
 
 
 def _enough(plan: Plan) -> int:
     """Learning steps after which a record's trace has 98 % of its final size: an audit need not run the rest."""
-    if plan.problem.start == "minimiser":
+    if plan.mechanism.fresh:
         return plan.learn_steps
     return min(plan.learn_steps, math.ceil(4 / (plan.step_size * plan.problem.strong_convexity)))
 
@@ -166,9 +168,9 @@ def audit(
     Raises:
         AssumptionViolated: the plan is under Theorem 5.2, for bounded losses: the linear worst case is not one of them.
     """
-    if not plan.loss.constants.convex and plan.certificate == "theorem":
+    if not plan.method.covers_unbounded:
         raise AssumptionViolated(
-            f"the {plan.loss.name} loss is not convex and certificate='theorem' (Theorem 5.2) covers bounded losses only: not the "
+            f"the {plan.loss.name} loss is not convex and method {plan.method.name!r} (Theorem 5.2) covers bounded losses only: not the "
             "linear worst case that audit runs"
         )
     count("chains", chains, minimum=100, maximum=_MOST_CHAINS)
@@ -185,7 +187,7 @@ def audit(
         if progress is not None:
             progress(done)
     notes = [
-        f"worst case of L={plan.mechanism.lipschitz:g}: linear loss, one record among null slots, n={plan.records}"
+        f"worst case of L={plan.loss.constants.lipschitz:g}: linear loss, one record among null slots, n={plan.records}"
     ]
     if honest.learn_steps < plan.learn_steps:
         notes.append(f"learning was cut to {honest.learn_steps} of {plan.learn_steps} steps, and so were the claims")

@@ -92,9 +92,9 @@ def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Gene
     batch_noise = largest_harmless([0.003, 0.01, 0.03, 0.1, 0.3], after_sgd, after_sgd(1e-4))
     budget = Budget.from_epsilon_delta(dp=(setting.dp, setting.delta), deletion=(setting.deletion, setting.delta))
     planned: dict[str, Any] = {"records": n, "features": d, **same, "budget": budget}
-    sharp = make_plan(loss, **planned, certificate="sharp", utility=False)
-    theorem = make_plan(loss, **planned, certificate="theorem", utility=False)
-    solved = make_plan(loss, **planned, certificate="sharp", start="minimiser", solver="cold")
+    sharp = make_plan(loss, **planned, method="sharp", utility=False)
+    theorem = make_plan(loss, **planned, method="theorem", utility=False)
+    solved = make_plan(loss, **planned, method="minimiser", solver="cold")
     sized: dict[str, Any] = {"records": n, "features": d}
     methods: list[Method] = [
         NoisyGD(sharp, delta=setting.delta),
@@ -124,7 +124,7 @@ def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Gene
 def title(method: Method) -> str:
     """The method's name, told apart where two settings of it run."""
     if type(method) is NoisyGD:
-        return f"Noisy-GD, {method.plan.certificate}"
+        return f"Noisy-GD, {method.plan.method.name}"
     if isinstance(method, DPSGD):
         return f"{method.name} (ε={method.epsilon:g})"
     return method.name

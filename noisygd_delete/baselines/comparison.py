@@ -176,7 +176,7 @@ def subsample(records: Records, rows: int) -> Records:
 def _like_the_first(method: Method) -> bool:
     """Whether its releases come from the same noisy gradient descent as the first row's, with as much noise or more steps."""
     return isinstance(method, (LangevinUnlearning, PrivateRetraining)) or (
-        isinstance(method, NoisyGD) and method.plan.certificate != "sharp"
+        isinstance(method, NoisyGD) and not method.plan.method.gaussian
     )
 
 

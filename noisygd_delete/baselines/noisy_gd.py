@@ -58,7 +58,7 @@ class NoisyGD(Method):
         )
 
     def _gdp(self) -> float | None:
-        longest = self.plan.learn_steps if self.plan.problem.start == "minimiser" else math.inf
+        longest = self.plan.learn_steps if self.plan.mechanism.fresh else math.inf
         return self.plan.mechanism.interval("dp", "zero-out", steps_with=longest).gdp
 
     def with_delete_steps(self, steps: int) -> Plan:
@@ -70,7 +70,7 @@ class SolveThenDiffuse(NoisyGD):
     """Every release from the minimiser of the current records, found from 0, and a few noisy steps around it."""
 
     name: ClassVar[str] = "solve, then diffuse"
-    source: ClassVar[str] = "this package, start='minimiser', solver='cold'"
+    source: ClassVar[str] = "this package, methods.Minimiser(solver='cold')"
     guarantees: ClassVar[str] = "the release never saw the erased record, and is private for the remaining ones"
 
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:

@@ -21,7 +21,7 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "audit",
         help="attack a plan with synthetic worst-case records: claimed against measured",
-        epilog="examples: noisygd-delete audit STORE; noisygd-delete audit --records 26000 --features 108 --certificate sharp --no-utility",
+        epilog="examples: noisygd-delete audit STORE; noisygd-delete audit --records 26000 --features 108 --method sharp --no-utility",
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -297,7 +297,7 @@ def _running(plan: Plan, label: str) -> Callable[[int], str]:
         )
 
     def left(steps: int) -> str:
-        known = plan.learn_steps if problem.start == "minimiser" else math.inf
+        known = plan.learn_steps if plan.mechanism.fresh else math.inf
         bound = plan.mechanism.interval("deletion", problem.deletion_notion, steps_with=known, steps_without=steps)
         return f"ε_dd={shown(bound.with_slack().epsilon(delta))} (later models alone, requests not adaptive)"
 
@@ -340,7 +340,7 @@ def sentence(release: Release) -> str:
     for name, guarantee in release.guarantees.items():
         gain = f"an observer gains at most {guarantee.at_most} over guessing"
         condition = f"; holds only if {NON_ADAPTIVE}" if guarantee.non_adaptive else ""
-        lines.append(f"  {name:<18}{gain}; {guarantee.adjacency}{condition}")
+        lines.append(f"  {name:<19}{gain}; {guarantee.adjacency}{condition}")
     return "\n".join(lines)
 
 

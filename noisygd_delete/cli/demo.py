@@ -12,10 +12,10 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "demo",
         help="learn and delete on scikit-learn's digits, with accuracy, cost and the whole budget",
-        epilog="example: noisygd-delete demo --certificate theorem",
+        epilog="example: noisygd-delete demo --method theorem",
         allow_abbrev=False,
     )
-    parser.add_argument("--certificate", default="sharp", choices=("theorem", "sharp"), help="default: sharp")
+    parser.add_argument("--method", default="sharp", choices=("theorem", "sharp"), help="default: sharp")
     add_json(parser)
     parser.set_defaults(run=_run)
 
@@ -23,6 +23,6 @@ def register(commands: Any) -> None:
 def _run(parsed: argparse.Namespace) -> int:
     from .demonstration import demonstrate
 
-    answer = demonstrate(certificate=parsed.certificate, progress_bar=progress_bar)
+    answer = demonstrate(method=parsed.method, progress_bar=progress_bar)
     show(parsed, answer.to_dict(), answer.text())
     return 0

@@ -5,18 +5,19 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .. import losses
+from .. import losses, methods
 from ..errors import InvalidParameter
-from ..methods.base import CERTIFICATES, STARTS
+from ..methods import METHODS, Method
 from ..methods.composition import FRESH_LEARN
+from ..methods.minimiser import SOLVERS
+from ..methods.near_gibbs import FORMS
 from ..methods.plan import Plan
-from ..methods.problem import SOLVERS
-from ..planner import cheapest_plan, make_plan
+from ..methods.problem import DTYPES
+from ..methods.words import worth
+from ..planner import cheapest_plan, compare_plans, explain, make_plan
 from ..planner.cheapest import Choice
-from ..planner.comparison import compare_plans
-from ..planner.worth import worth
 from ..privacy.budget import Budget
-from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
+from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
 from .arguments import number, whole
 from .shared import add_json, show
 from .words import options_of, spoken
@@ -38,45 +39,52 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     budget.add_argument("--dp", type=number, help="ε_dp, or ε with --delta, or μ with --gdp")
     budget.add_argument("--deletion", type=number, help="ε_dd in the same measure")
     budget.add_argument("--delta", type=number, help="read --dp and --deletion as ε of (ε, δ) with this δ")
-    budget.add_argument(
-        "--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (certificate sharp)"
-    )
+    budget.add_argument("--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method sharp)")
     chosen = parser.add_argument_group("guarantee")
     chosen.add_argument(
-        "--certificate",
-        choices=CERTIFICATES,
-        help="default: theorem, the paper's; sharp with --start minimiser; composition: non-convex losses",
+        "--method", default="theorem", choices=METHODS, help="way of learning and deleting (default: theorem)"
     )
     chosen.add_argument("--adjacency", default="replace", choices=ADJACENCIES)
     chosen.add_argument("--deletion-notion", default="definition-4.1", choices=DELETION_NOTIONS)
     chosen.add_argument(
         "--releases", type=whole, default=1, metavar="N", help="N observed publications together within --dp"
     )
-    chosen.add_argument(
-        "--start", default="published", choices=STARTS, help="minimiser: solve, then diffuse (default: published)"
-    )
-    chosen.add_argument("--solver", default="warm", choices=SOLVERS, help="with --start minimiser (default: warm)")
-    chosen.add_argument("--diffusion-steps", type=whole, metavar="K", help="with --start minimiser")
-    chosen.add_argument("--gradient-tolerance", type=number, metavar="γ", help="with --start minimiser")
     chosen.add_argument("--batch", type=whole, default=1, help="records edited by one request")
     chosen.add_argument("--rows-per-subject", type=whole, default=1)
-    chosen.add_argument("--step-size", type=number)
-    chosen.add_argument("--noise-variance", type=_noise, metavar="σ²", help="a number, or 'cheapest' under Theorem 5.2")
     chosen.add_argument("--no-utility", action="store_true", help="take only the steps that forgetting needs")
-    chosen.add_argument("--dtype", default="float32", choices=("float32", "float64"))
-    composed = parser.add_argument_group("with --certificate composition")
-    composed.add_argument("--learn-steps", type=whole, metavar="K_A")
-    composed.add_argument("--delete-steps", type=whole, metavar="K_Ā")
-    composed.add_argument(
+    chosen.add_argument("--dtype", default="float32", choices=DTYPES)
+    own = parser.add_argument_group("options of a method (one that does not belong to --method is an error)")
+    own.add_argument("--step-size", type=number, metavar="η")
+    own.add_argument("--noise-variance", type=_noise, metavar="σ²", help="a number, or 'cheapest' under Theorem 5.2")
+    own.add_argument("--solver", choices=SOLVERS, help="minimiser: where the solver starts (default: warm)")
+    own.add_argument("--diffusion-steps", type=whole, metavar="K", help="minimiser")
+    own.add_argument("--gradient-tolerance", type=number, metavar="γ", help="minimiser")
+    own.add_argument("--form", choices=FORMS, help="near-gibbs: Theorem 5.2 as printed, or sharper")
+    own.add_argument("--learn-steps", type=whole, metavar="K_A", help="composition")
+    own.add_argument("--delete-steps", type=whole, metavar="K_Ā", help="composition")
+    own.add_argument(
         "--requests-per-learn",
         type=whole,
-        default=20,
         metavar="N",
-        help="served before a fresh learn is due (default 20)",
+        help="composition: served before a fresh learn is due (default 20)",
     )
-    composed.add_argument(
-        "--fresh-learn", default="demand", choices=FRESH_LEARN, help="then: ask for it (default), or run it"
+    own.add_argument(
+        "--fresh-learn",
+        choices=FRESH_LEARN,
+        help="composition: then ask for it (default: demand), or run it (automatic)",
     )
+
+
+_OWN = (
+    *("step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance", "form"),
+    *("learn_steps", "delete_steps", "requests_per_learn", "fresh_learn"),
+)
+
+
+def method_from(parsed: argparse.Namespace) -> Method:
+    """The method the arguments name, with the options of its own that were given."""
+    given = {name: getattr(parsed, name) for name in _OWN}
+    return methods.of(parsed.method, **{name: value for name, value in given.items() if value is not None})
 
 
 def _numbers(text: str) -> tuple[float, ...]:
@@ -102,7 +110,7 @@ def explained(plan: Plan) -> str:
     """The plan in words and numbers, its parameters named as they are typed."""
     parser = argparse.ArgumentParser()
     add_plan_arguments(parser)
-    return spoken(plan.explain(), options_of(parser))
+    return spoken(explain(plan), options_of(parser))
 
 
 def loss_from(parsed: argparse.Namespace) -> losses.Loss:
@@ -140,24 +148,14 @@ def plan_from(parsed: argparse.Namespace, *, records: int, features: int) -> Pla
         features=features,
         regularization=parsed.regularization,
         budget=budget_from(parsed),
-        certificate=parsed.certificate or ("sharp" if parsed.start == "minimiser" else "theorem"),
-        start=parsed.start,
-        solver=parsed.solver,
-        diffusion_steps=parsed.diffusion_steps,
-        gradient_tolerance=parsed.gradient_tolerance,
+        method=method_from(parsed),
         adjacency=parsed.adjacency,
         deletion_notion=parsed.deletion_notion,
         releases=parsed.releases,
         batch=parsed.batch,
         rows_per_subject=parsed.rows_per_subject,
-        step_size=parsed.step_size,
-        noise_variance=parsed.noise_variance,
         utility=not parsed.no_utility,
         dtype=parsed.dtype,
-        learn_steps=parsed.learn_steps,
-        delete_steps=parsed.delete_steps,
-        requests_per_learn=parsed.requests_per_learn,
-        fresh_learn=parsed.fresh_learn,
     )
 
 
@@ -165,7 +163,7 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "plan",
         help="steps and noise for a budget, explained",
-        epilog="example: noisygd-delete plan --records 26000 --features 108 --certificate sharp",
+        epilog="example: noisygd-delete plan --records 26000 --features 108 --method sharp",
         allow_abbrev=False,
     )
     parser.add_argument("--records", type=whole, required=True, help="n, number of slots")
@@ -178,7 +176,7 @@ def register(commands: Any) -> None:
     comparing.add_argument(
         "--cheapest",
         action="store_true",
-        help="the fewest steps per request that keep --excess-risk (certificate sharp); with the Pareto table",
+        help="the fewest steps per request that keep --excess-risk (method sharp); with the Pareto table",
     )
     comparing.add_argument(
         "--requests", type=whole, metavar="N", help="deletion requests the --dp budget must last for"
@@ -197,8 +195,6 @@ def _cheapest(parsed: argparse.Namespace) -> Choice:
         regularization=parsed.regularization,
         budget=budget_from(parsed),
         excess_risk=parsed.excess_risk,
-        certificate=parsed.certificate or "sharp",
-        start=parsed.start,
         adjacency=parsed.adjacency,
         deletion_notion=parsed.deletion_notion,
         releases=parsed.releases,

@@ -27,7 +27,7 @@ class Release:
     """What one call published, or withheld.
 
     status           "published", or "withheld": rows edited, publication refused by the budget
-    gradient_passes  full passes over the table that it took, and `seconds`: with start="minimiser" both depend on private
+    gradient_passes  full passes over the table that it took, and `seconds`: with method="minimiser" both depend on private
                      data, so they are for the caller and never for the ledger
     counts           the edits by kind: `release.counts.deleted`, `.replaced`, `.inserted`; `edits` is their sum
     guarantees       "dp" (this release alone), "dp_cumulative" (all so far); where something was erased (an insertion erases
@@ -175,7 +175,7 @@ class Curator:
         event = accountant.planned("relearn" if self._begun else "learn", self.pending)
         if not accountant.affordable(event):
             raise BudgetExceeded(_refusal(accountant))
-        training = train(self.records, plan, event.steps, None, rng, progress)
+        training = train(self.records, plan, plan.learning, None, rng, progress)
         self.plan, self.accountant = plan, accountant  # only now: what was refused, or interrupted, has changed nothing
         return self._publish(event, training, request_id)
 
@@ -255,7 +255,9 @@ class Curator:
                 )
             )
         if event.kind == "relearn":
-            return self._publish(event, train(self.records, self.plan, event.steps, None, rng, progress), request_id)
+            return self._publish(
+                event, train(self.records, self.plan, self.plan.learning, None, rng, progress), request_id
+            )
         return self._publish(event, train_on(self.records, self.model, self.plan, rng, progress), request_id)
 
     def delete(

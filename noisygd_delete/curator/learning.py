@@ -17,6 +17,7 @@ from ..engine.solver import solve
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..losses.base import Loss
 from ..methods.plan import Plan
+from ..methods.procedure import Minimiser, Prior, Procedure
 from ..records import EditRequest, Records, SlotEdits
 
 
@@ -95,39 +96,41 @@ class Training:
 def train(
     records: Records,
     plan: Plan,
-    steps: int,
+    procedure: Procedure,
     published: Weights | None,
     rng: np.random.Generator | None,
     progress: Progress | None,
 ) -> Training:
-    """The run every release is made of: a start, then Noisy-GD. `published` is None for a learn."""
+    """Run a procedure of the plan: its start, then its noisy steps. `published` is None for a learn."""
     check_fit(records, plan)
     began = time.perf_counter()
-    noise, passes = noise_source(rng, group.current().share), steps
-    if plan.problem.start == "minimiser":
+    noise, passes = noise_source(rng, group.current().share), procedure.steps
+    begin = procedure.start
+    if isinstance(begin, Minimiser):
         solution = solve(
             PreciseObjective(records, plan.loss, regularization=plan.regularization),
-            start=published if plan.problem.solver == "warm" else None,
-            tolerance=plan.gradient_tolerance,
+            start=published if begin.solver == "warm" else None,
+            tolerance=begin.tolerance,
             strong_convexity=plan.problem.strong_convexity,
             objective_smoothness=plan.problem.objective_smoothness,
-            fixed=plan.problem.solver == "fixed",
+            fixed=begin.solver == "fixed",
         )
         start, passes = solution.weights, passes + solution.gradient_passes
-    elif published is None:
-        start = initial_weights(plan.shape, init_variance=plan.init_variance, noise=noise)
+    elif isinstance(begin, Prior):
+        start = initial_weights(plan.shape, init_variance=begin.variance, noise=noise)
     else:
+        assert published is not None
         start = published
-    model = _descend(start, records, plan, steps, noise, progress)
+    model = _descend(start, records, plan, procedure, noise, progress)
     return Training(model, passes, time.perf_counter() - began)
 
 
 def _descend(
-    start: Weights, records: Records, plan: Plan, steps: int, noise: Noise, progress: Progress | None
+    start: Weights, records: Records, plan: Plan, procedure: Procedure, noise: Noise, progress: Progress | None
 ) -> Model:
     facts: dict[str, Any] = {"regularization": plan.regularization, "dtype": plan.problem.dtype}
-    scale = {"step_size": plan.step_size, "noise_variance": plan.noise_variance}
-    steps_and_noise: dict[str, Any] = {**scale, "steps": steps, "noise": noise, "progress": progress}
+    scale = {"step_size": procedure.step_size, "noise_variance": procedure.noise_variance}
+    steps_and_noise: dict[str, Any] = {**scale, "steps": procedure.steps, "noise": noise, "progress": progress}
     own = getattr(plan.loss, "objective", None)  # a torch module brings its own
     if own is not None or device.current() == "cpu":
         objective = Objective(records, loss=plan.loss, **facts) if own is None else own(records, **facts)
@@ -156,7 +159,7 @@ def learn(
     Raises:
         AssumptionViolated, InvalidRecords: the table is not the one the plan was made for.
     """
-    return train(records, plan, plan.learn_steps, None, rng, progress).model
+    return train(records, plan, plan.learning, None, rng, progress).model
 
 
 def resume(
@@ -175,7 +178,7 @@ def train_on(
         raise InvalidParameter(
             f"the model has weights of shape {model.weights.shape}; the plan needs finite {plan.shape}"
         )
-    training = train(records, plan, plan.delete_steps, start, rng, progress)
+    training = train(records, plan, plan.procedure, start, rng, progress)
     certified = training.model.certified and model.certified
     return replace(training, model=replace(training.model, certified=certified))
 

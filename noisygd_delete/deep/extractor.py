@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..accountant import Accountant, Event
 from ..curator.curator import Curator, Release
 from ..errors import InvalidParameter, MissingDependency, count, positive, probability
+from ..methods import SampledGaussian as Training
 from ..methods.plan import Plan
-from ..methods.sampled_gaussian import Extractor as Training
 from ..privacy.guarantee import Guarantee
 from ..records import Id, Records
 

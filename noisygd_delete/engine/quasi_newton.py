@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
+from ..bounds.solver_steps import PER_FEATURE, ROWS, WIDE, factor_passes, share_of_a_pass
 from .objective_float64 import PreciseObjective
 
 Vector = NDArray[np.float64]
@@ -29,25 +30,10 @@ Operator = Callable[[Vector], Vector]
 
 MEMORY = 20  # pairs that L-BFGS keeps
 RENEWED = 6  # evaluations after which the Hessian is taken again
-_ROWS = 2000  # of the sample, or _PER_FEATURE times the features if those are more
-_PER_FEATURE = 10
-_WIDE = 4  # the most gradient passes that factorising may cost; also the share of the rows that products use
 _COUPLING = 200  # rows from which Ā is found
-_QUICK = 8  # multiplications of a factorisation are about this much quicker than those of a gradient
 _RESIDUAL = 0.2  # of conjugate gradients
 _STEP = 1e-5  # of the differences, in scores
 _MOST = 5000  # evaluations; the tolerance usually needs a hundredth of that
-
-
-def factor_passes(*, records: int, features: int, outputs: int) -> int:
-    """Gradient passes that one factorisation costs; 0 where it would cost too much and products are used instead."""
-    rows = min(records, max(_ROWS, _PER_FEATURE * features))
-    passes = math.ceil(_share_of_a_pass(rows, records, features, outputs))
-    return passes if passes <= _WIDE else 0
-
-
-def _share_of_a_pass(rows: int, records: int, features: int, outputs: int) -> float:
-    return rows * features / (2 * _QUICK * records * outputs)
 
 
 class Sample:
@@ -57,11 +43,11 @@ class Sample:
         outputs, features = objective.shape
         self.passes = 0.0  # gradient passes of the whole table that the work done here amounts to
         self.dense = bool(factor_passes(records=objective.slots, features=features, outputs=outputs))
-        rows = max(_ROWS, _PER_FEATURE * features) if self.dense else min(3000, objective.slots // _WIDE)
+        rows = max(ROWS, PER_FEATURE * features) if self.dense else min(3000, objective.slots // WIDE)
         self._rows, self._labels = objective.strided(max(1, rows))
         self._objective = objective
         self.share = len(self._rows) / objective.slots
-        self._build = _share_of_a_pass(len(self._rows), objective.slots, features, outputs)
+        self._build = share_of_a_pass(len(self._rows), objective.slots, features, outputs)
         self._moment: tuple[Vector, Vector] | None = None
 
     def _slopes(self, scores: Vector) -> Vector:
@@ -196,7 +182,7 @@ def steer(sample: Sample, function: Function, start: Vector, *, cold: bool) -> N
     """
     point = start
     try:
-        if cold and sample.share <= 1 / _WIDE:
+        if cold and sample.share <= 1 / WIDE:
             first = float(np.linalg.norm(sample.value_and_gradient(point)[1]))
             point = descend(sample.value_and_gradient, point, sample.inverse, until=1e-3 * first)
         descend(function, point, sample.inverse)

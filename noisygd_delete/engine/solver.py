@@ -15,19 +15,18 @@ bound covers the rounding of b. How the point was found does not matter:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import AssumptionViolated, InvalidParameter
+from ..bounds.solver_steps import condition, growth, proven_steps
+from ..errors import AssumptionViolated
 from .objective_float64 import PreciseObjective
 from .quasi_newton import Sample, steer
 
 Vector = NDArray[np.float64]
-
-_COUNTED = 20_000  # steps that are counted one by one
 
 
 @dataclass(frozen=True)
@@ -115,45 +114,6 @@ def _hopeless(objective: PreciseObjective, start: Vector) -> bool:
     return objective.regular_part(start)[0] > objective.value_at_zero()
 
 
-def _growth(condition: float) -> Iterator[tuple[float, float]]:
-    """A_k, A_{k+1} of ITEM for q = m/M = `condition`: after N steps ‖z_N − θ*‖² ≤ ‖z_0 − θ*‖²/(1 + q A_N)."""
-    q, before = condition, 0.0
-    while True:
-        after = ((1 + q) * before + 2 * (1 + math.sqrt((1 + before) * (1 + q * before)))) / (1 - q) ** 2
-        yield before, after
-        before = after
-
-
-def _condition(strong_convexity: float, objective_smoothness: float) -> float:
-    """q = m/M, kept below 1 (a smaller m is a true statement too)."""
-    return min(strong_convexity / objective_smoothness, 0.5)
-
-
-def proven_steps(*, distance: float, tolerance: float, strong_convexity: float, objective_smoothness: float) -> int:
-    """N after which ITEM from within `distance` of the minimiser has ‖∇‖ ≤ M‖z_N − θ*‖ ≤ tolerance/2.
-
-    The other half of the tolerance is for rounding. The least N where that is below `_COUNTED`; beyond, one that a closed
-    form proves: A_{k+1} ≥ (√A_k + 1)² and A_{k+1} ≥ A_k/(1 − √q)² (drop terms of the recursion), so A_k ≥ j²/(1 − √q)^{2(k−j)}
-    for every j ≤ k, best at j = 1/log(1/(1 − √q)).
-
-    Raises:
-        InvalidParameter: no float holds the count.
-    """
-    q = _condition(strong_convexity, objective_smoothness)
-    wanted = 2 * objective_smoothness * (distance / tolerance)  # √(1 + q A_N)
-    root = wanted / math.sqrt(q)
-    rate = -math.log1p(-math.sqrt(q))
-    at_most = root if root <= 1 / rate else 1 / rate + (math.log(root) + math.log(rate)) / rate
-    if not at_most < 2.0**53:
-        raise InvalidParameter(
-            f"a solver would need more than 2⁵³ passes to reach gradient norm {tolerance:.3g} at condition number {1 / q:.3g}; raise "
-            "the regularization λ"
-        )
-    if at_most > _COUNTED:
-        return math.ceil(at_most * (1 + 1e-9)) + 1
-    return next(steps for steps, (reached, _) in enumerate(_growth(q)) if wanted <= math.sqrt(1 + q * reached))
-
-
 def _accelerated(
     gradient: Callable[[Vector], Vector],
     start: Vector,
@@ -163,11 +123,11 @@ def _accelerated(
     objective_smoothness: float,
 ) -> Vector:
     """`steps` steps of ITEM (Taylor & Drori 2023, Algorithm 1) from `start`: one gradient each."""
-    q = _condition(strong_convexity, objective_smoothness)
+    q = condition(strong_convexity, objective_smoothness)
     x, z = start, start
-    growth = _growth(q)
+    sequence = growth(q)
     for _ in range(steps):
-        before, after = next(growth)
+        before, after = next(sequence)
         beta = before / ((1 - q) * after)
         delta = ((1 - q) ** 2 * after - (1 + q) * before) / (2 * (1 + q + q * before))
         y = (1 - beta) * z + beta * x

@@ -16,9 +16,10 @@ from ..curator.curator import Curator, Release
 from ..curator.learning import Model
 from ..errors import InvalidRecords, NothingPromised, NotLearned
 from ..losses.base import Loss
+from ..methods import Method
 from ..methods.plan import Plan
+from ..methods.words import worth
 from ..planner import make_plan
-from ..planner.worth import worth
 from ..privacy.budget import Budget
 from ..records import Id, Records
 from .scaling import RowScaling, public_bounds
@@ -36,7 +37,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         fit_intercept: append a constant column (it counts in R and is regularised).
         regularization: λ.
         budget: of one release; None: Budget(order=10, dp=1.0, deletion=0.1).
-        certificate, adjacency, deletion_notion, releases, batch, rows_per_subject, utility, dtype, start, solver:
+        method, adjacency, deletion_notion, releases, batch, rows_per_subject, utility, dtype:
             as in `make_plan`.
         slots: n, public; None: the number of rows given. More than that leaves room for `insert`.
         random_state: None draws certified noise. Anything else is for research: the noise can be repeated, so the
@@ -58,7 +59,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     fit_intercept: bool
     regularization: float
     budget: Budget | None
-    certificate: str
+    method: str | Method
     adjacency: str
     deletion_notion: str
     releases: int
@@ -67,8 +68,6 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     slots: int | None
     utility: bool
     dtype: str
-    start: str
-    solver: str
     random_state: Any
 
     plan_: Plan
@@ -120,7 +119,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             features=self._scaling.columns,
             regularization=self.regularization,
             budget=Budget(order=10, dp=1.0, deletion=0.1) if self.budget is None else self.budget,
-            certificate=self.certificate,
+            method=self.method,
             adjacency=self.adjacency,
             deletion_notion=self.deletion_notion,
             releases=self.releases,
@@ -128,8 +127,6 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             rows_per_subject=self.rows_per_subject,
             utility=self.utility,
             dtype=self.dtype,
-            start=self.start,
-            solver=self.solver,
         )
         doubt = worth(plan)
         if doubt:

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from .. import losses
 from ..errors import InvalidRecords
+from ..methods import Method
 from ..privacy.budget import Budget
 from ..records import Id
 from .base import DeletionEstimator
@@ -24,7 +25,7 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
     """Linear classifier whose records can be deleted with a certificate: logistic for two classes, softmax for more.
 
     >>> from noisygd_delete import NoisyGDClassifier
-    >>> classifier = NoisyGDClassifier(feature_bounds=(0, 10), certificate="sharp")
+    >>> classifier = NoisyGDClassifier(feature_bounds=(0, 10), method="sharp")
     >>> classifier = classifier.fit([[1, 2], [2, 1], [8, 9], [9, 8]], ["low", "low", "high", "high"], ids=list("abcd"))
     >>> release = classifier.delete(["b"])
     >>> release.guarantee.renyi(10) <= 0.1
@@ -48,7 +49,7 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         classes: Any = None,
         regularization: float = 1e-3,
         budget: Budget | None = None,
-        certificate: str = "theorem",
+        method: str | Method = "theorem",
         adjacency: str = "replace",
         deletion_notion: str = "definition-4.1",
         releases: int = 1,
@@ -57,8 +58,6 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         slots: int | None = None,
         utility: bool = True,
         dtype: str = "float32",
-        start: str = "published",
-        solver: str = "warm",
         random_state: Any = None,
     ) -> None:
         self.feature_bounds = feature_bounds
@@ -67,7 +66,7 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         self.classes = classes
         self.regularization = regularization
         self.budget = budget
-        self.certificate = certificate
+        self.method = method
         self.adjacency = adjacency
         self.deletion_notion = deletion_notion
         self.releases = releases
@@ -76,8 +75,6 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         self.slots = slots
         self.utility = utility
         self.dtype = dtype
-        self.start = start
-        self.solver = solver
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, subjects: Iterable[Id] | None = None) -> Self:
@@ -148,7 +145,7 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         fit_intercept: bool = True,
         regularization: float = 1e-3,
         budget: Budget | None = None,
-        certificate: str = "theorem",
+        method: str | Method = "theorem",
         adjacency: str = "replace",
         deletion_notion: str = "definition-4.1",
         releases: int = 1,
@@ -157,8 +154,6 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         slots: int | None = None,
         utility: bool = True,
         dtype: str = "float32",
-        start: str = "published",
-        solver: str = "warm",
         random_state: Any = None,
     ) -> None:
         self.feature_bounds = feature_bounds
@@ -168,7 +163,7 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         self.fit_intercept = fit_intercept
         self.regularization = regularization
         self.budget = budget
-        self.certificate = certificate
+        self.method = method
         self.adjacency = adjacency
         self.deletion_notion = deletion_notion
         self.releases = releases
@@ -177,8 +172,6 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         self.slots = slots
         self.utility = utility
         self.dtype = dtype
-        self.start = start
-        self.solver = solver
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, subjects: Iterable[Id] | None = None) -> Self:

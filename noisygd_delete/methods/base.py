@@ -1,230 +1,273 @@
-"""What a release ran, as public facts, and what running it reveals.
+"""What every way of learning and deleting answers, and the public facts of one run of it.
 
-Every ledger event carries its own `Mechanism`, so a change of plan never changes the meaning of what happened before.
-The planner calibrates and the accountant answers through the same `interval`, so there is one code path from constants
-to guarantees.
+A `Method` holds the options of one way and its proof: it calibrates a `Plan`. A `Mechanism` is what the accountant sees of a
+run: every ledger event carries its own, so a change of plan never changes the meaning of what happened before. Plans and
+accounts answer through the same `Mechanism.interval`, so there is one code path from constants to guarantees.
 """
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from ..bounds import shifted_interpolation, theorem_5_1
-from ..bounds.gibbs import Gibbs
-from ..errors import InvalidParameter, choice, count, non_negative, positive
-from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS, NON_ADAPTIVE, Guarantee
+from ..errors import InvalidParameter, count, non_negative, positive
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.worlds import DELETION_NOTIONS, Worlds
+from .forecast import forecast_excess_risk
+from .procedure import Prior, Published, Start
 
-CERTIFICATES = ("theorem", "sharp", "composition")
-STARTS = ("published", "minimiser")
-WORLDS = (*ADJACENCIES, *DELETION_NOTIONS)
+if TYPE_CHECKING:
+    from .plan import Plan
+    from .problem import Problem
 
-_SOURCES = {
-    "theorem": "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)",
-    "sharp": "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD",
-    "minimiser": "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser",
-    "composition": "composition of noisy steps, each a Gaussian mechanism (in Rényi form: Chourasia & Shah 2023, G.7)",
-    "printed": "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)",
-    "sharper": "Theorem 5.2's induction with the oscillation of the loss, at every order up to q",
-}
+Cost = dict[str, Any]  # the parts of a `Guarantee` that a run costs
 
 
-@dataclass(frozen=True)
-class Mechanism:
-    """Public facts of one Noisy-GD run.
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(ABC):
+    """Public facts of one run, and what running it reveals.
 
-    certificate         which mathematics answers for it
-    records             n, slots
-    step_size           η
-    noise_variance      σ² (one step adds N(0, 2ησ² I))
-    strong_convexity    m of the objective (λ, or λ − β₋ for weakly convex losses)
-    lipschitz           L of one record's loss
-    rows_per_subject    m rows of one data subject count as one record
-    proven              False where the loss's constants are only declared by the user
-    slack               relative rounding slack of the sensitivity
-    start               "published" (the last published model; the initial law for a learn) or "minimiser": a solver's
-                        answer for the current records, so that every release is a fresh publication
-    gradient_tolerance  γ: the solver stops where the gradient's norm is certainly at most this
-    warm                whether the solver of a request starts from the published model (else from 0)
-    gibbs               facts of Theorem 5.2: a non-convex loss. Once an earlier model was observed only the composition of
-                        steps is certified; `forgotten` speaks of models whose past was not
-    objective_smoothness  M of the objective (None in ledgers from before it was kept): what bounds η
+    records  n, slots
+    proven   False where constants are only declared by the user
+    slack    relative rounding slack of the sensitivity
     """
 
-    certificate: str
+    method: ClassVar[str]  # the name of the method, by which a ledger tells mechanisms apart
+    source: ClassVar[str]  # where the bound is proven
+    fresh: ClassVar[bool] = False  # whether every release starts anew, not from the model published before
+    carried: ClassVar[bool] = False  # whether every later model carries what this run published
+    forgets_unobserved: ClassVar[bool] = False  # whether `forgotten` speaks of a past that nobody observed
+    notes: ClassVar[tuple[str, ...]] = ()  # what a statement of account must say where such a run took part
+
     records: int
-    step_size: float
-    noise_variance: float
-    strong_convexity: float
-    lipschitz: float
-    rows_per_subject: int = 1
     proven: bool = True
     slack: float = 0.0
-    start: str = "published"
-    gradient_tolerance: float = 0.0
-    warm: bool = False
-    gibbs: Gibbs | None = None
-    objective_smoothness: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        choice("certificate", self.certificate, CERTIFICATES)
-        choice("start", self.start, STARTS)
         count("records", self.records)
-        count("rows_per_subject", self.rows_per_subject)
-        for name in ("step_size", "noise_variance", "strong_convexity", "lipschitz"):
-            positive(name, getattr(self, name))
-        if self.certificate != "composition" and self.gibbs is None:
-            self._check_contraction()
         non_negative("slack", self.slack)
-        non_negative("gradient_tolerance", self.gradient_tolerance)
-        if self.start == "minimiser" and self.certificate != "sharp":
-            raise InvalidParameter("start='minimiser' needs certificate='sharp': no other theorem covers it")
 
-    def _check_contraction(self) -> None:
-        """The convex theorems need a step that contracts: η ≤ 2/(m+M) (Lemma G.12), η < 1/M under Theorem 5.1. M ≥ m."""
-        least = self.strong_convexity if self.objective_smoothness is None else self.objective_smoothness
-        positive("objective_smoothness", least)
-        limit = 1 / least
-        if self.certificate == "sharp":
-            limit = shifted_interpolation.largest_step_size(
-                strong_convexity=self.strong_convexity, objective_smoothness=least
-            )
-        if not self.step_size <= limit * (1 + 1e-12):
-            raise InvalidParameter(
-                f"step_size={self.step_size:g} must be at most {limit:g}: beyond it a step may carry two models apart, and no bound "
-                f"of certificate={self.certificate!r} holds"
-            )
+    @property
+    def shows_start(self) -> bool:
+        """Whether, within a tolerance, a request's release may show where its solver started: at the published model."""
+        return False
 
-    def sensitivity(self, adjacency: str) -> float:
-        """Δ between the two worlds: 2L for x or x′ (replace, pairwise), L against the null record, times rows per subject."""
-        worlds = 2 if choice("adjacency", adjacency, WORLDS) in ("replace", "pairwise") else 1
-        return worlds * self.lipschitz * self.rows_per_subject
+    @property
+    def rows(self) -> int:
+        """Rows of one data subject that the figures cover together."""
+        return 1
 
-    def interval(self, about: str, adjacency: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
+    def check_steps(self, steps: int) -> None:  # noqa: B027 - most cover any number
+        """Raise `InvalidParameter` where a release of so many steps is not one that the bounds cover."""
+
+    def interval(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
         """What the model published after `steps_with` steps with the record and `steps_without` steps after its erasure
         reveals about it, given the point from which both worlds started (the initial law, or an observed model).
 
         `steps_with` may be `math.inf`: the supremum over any history. What the observer did not see of that history, nobody
         who made requests may have seen either: whoever takes the supremum says so (`Guarantee.assuming`).
         """
-        if steps_with == 0:
-            return self._guarantee(about, adjacency)
-        if self.start == "minimiser":
-            mu = self._solved_gdp(self.sensitivity(adjacency), steps_with, steps_without)
-            return self._guarantee(about, adjacency, gdp_squared=mu**2)
-        facts = {
-            "sensitivity": self.sensitivity(adjacency),
-            "noise_variance": self.noise_variance,
-            "records": self.records,
-            "step_size": self.step_size,
-        }
-        if self.gibbs or self.certificate == "composition":
-            # steps without the record add nothing and take nothing away; each is a Gaussian mechanism, so ε_q = q μ²/2
-            rate = theorem_5_1.composition_rate(**facts, steps=steps_with)
-            if self.certificate == "theorem":
-                return self._guarantee(about, adjacency, source="composition", rate=rate)
-            return self._guarantee(about, adjacency, source="composition", gdp_squared=2 * rate)
-        if self.certificate == "sharp":
-            mu = shifted_interpolation.gdp(
-                **facts,
-                strong_convexity=self.strong_convexity,
-                steps_with_record=steps_with,
-                steps_without_record=steps_without,
-            )
-            return self._guarantee(about, adjacency, gdp_squared=mu**2)
-        rate = theorem_5_1.deletion_rate(
-            **facts,
-            regularization=self.strong_convexity,
-            steps_with_record=steps_with,
-            steps_without_record=steps_without,
-        )
-        return self._guarantee(about, adjacency, rate=rate)
+        between = Worlds(worlds)
+        return self.guarantee(about, between, **(self._cost(between, steps_with, steps_without) if steps_with else {}))
 
-    def _solved_gdp(self, sensitivity: float, steps_with: float, steps_without: float) -> float:
-        """μ of solve, then diffuse. The solver reads the current records only: a record that is gone by then can show
-        in nothing but where, within the tolerance, a warm solver stopped.
-        """
+    @abstractmethod
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost: ...
+
+    @abstractmethod
+    def _assumptions(self) -> tuple[str, ...]: ...
+
+    def guarantee(self, about: str, worlds: Worlds, **cost: Any) -> Guarantee:
+        """A guarantee of this run with the parts in `cost`."""
         facts = {
-            "step_size": self.step_size,
-            "strong_convexity": self.strong_convexity,
-            "noise_variance": self.noise_variance,
-            "records": self.records,
-            "gradient_tolerance": self.gradient_tolerance,
+            "rows": self.rows,
+            "source": self.source,
+            "assumptions": self._assumptions(),
+            "proven": self.proven,
+            "slack": self.slack,
         }
-        if not steps_without:
-            return shifted_interpolation.minimiser_dp_gdp(sensitivity=sensitivity, steps=steps_with, **facts)
-        return shifted_interpolation.minimiser_deletion_gdp(steps=steps_without, **facts) if self.warm else 0.0
+        return Guarantee(about=about, adjacency=worlds, **{**facts, **cost})
 
     def forgotten(self, runs: Sequence[tuple[float, int]]) -> Guarantee | None:
         """Deletion of everything erased so far, for an observer of this model and later ones only (Definition 4.1).
 
-        `runs` are the (steps, edits) of the learn and of every request since. The law π(D) of the current records never
-        saw an erased one. Requests must not depend on the models in between. None where Theorem 5.2 does not apply.
+        `runs` are the (steps, edits) of the learn and of every request since. Requests must not depend on the models in
+        between. None where nothing is known but what the observed models say.
         """
-        return None if self.gibbs is None else self._near_gibbs(self.gibbs.closeness(runs=runs, **self._chain()))
+        return None
 
-    def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee | None:
-        """`forgotten` after a learn and any number of requests of at most `batch` edits."""
-        if self.gibbs is None:
-            return None
-        requests = {"learn_steps": learn_steps, "delete_steps": delete_steps, "batch": batch}
-        return self._near_gibbs(self.gibbs.worst_closeness(**requests, **self._chain()))
+    def contradicts(self, other: Mechanism) -> bool:
+        """Whether two runs that count as equal cannot both be described rightly."""
+        return False
+
+    def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
+        """(noise multiplier, sampling rate) of one step as a subsampled Gaussian mechanism, for accountants that compose steps.
+
+        Raises:
+            InvalidParameter: the run is not a composition of such steps.
+        """
+        raise InvalidParameter(
+            f"a release by {self.method!r} is not a composition of noisy steps; it has no such export"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"method": self.method, **asdict(self)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisySteps(Mechanism):
+    """Public facts of one Noisy-GD run.
+
+    step_size             η
+    noise_variance        σ² (one step adds N(0, 2ησ² I))
+    strong_convexity      m of the objective (λ, or λ − β₋ for weakly convex losses)
+    lipschitz             L of one record's loss
+    objective_smoothness  M of the objective (None in ledgers from before it was kept): what bounds η
+    rows_per_subject      m rows of one data subject count as one record
+    """
+
+    step_size: float
+    noise_variance: float
+    strong_convexity: float
+    lipschitz: float
+    objective_smoothness: float | None = field(default=None, compare=False)
+    rows_per_subject: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        count("rows_per_subject", self.rows_per_subject)
+        for name in ("step_size", "noise_variance", "strong_convexity", "lipschitz"):
+            positive(name, getattr(self, name))
+        limit = self.largest_step_size
+        if not self.step_size <= limit * (1 + 1e-12):
+            raise InvalidParameter(
+                f"step_size={self.step_size:g} must be at most {limit:g}: beyond it a step may carry two models apart, and no bound "
+                f"of method {self.method!r} holds"
+            )
+
+    @property
+    def largest_step_size(self) -> float:
+        """The η up to which the method's bounds hold; infinite where they ask nothing of it."""
+        return math.inf
+
+    @property
+    def _steepest(self) -> float:
+        """M, or the least that it can be."""
+        if self.objective_smoothness is None:
+            return self.strong_convexity
+        return positive("objective_smoothness", self.objective_smoothness)
+
+    @property
+    def rows(self) -> int:
+        return self.rows_per_subject
+
+    def sensitivity(self, worlds: str) -> float:
+        """Δ between the two worlds: 2L for x or x′, L against the null record, times rows per subject."""
+        return Worlds(worlds).sensitivity(self.lipschitz, self.rows_per_subject)
+
+    def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
+        """σ√(2η) / (ηΔ/n), of all rows."""
+        noise = math.sqrt(2 * self.step_size * self.noise_variance)
+        return noise * self.records / (self.step_size * self.sensitivity(worlds)), 1.0
+
+    def contradicts(self, other: Mechanism) -> bool:
+        stated = {self.objective_smoothness, getattr(other, "objective_smoothness", None)} - {None}
+        return self == other and len(stated) > 1
+
+    def under(self, kind: type[NoisySteps], **changes: Any) -> NoisySteps:
+        """The same run as another theorem sees it."""
+        return kind(**{**{fact.name: getattr(self, fact.name) for fact in fields(NoisySteps)}, **changes})
 
     def _chain(self) -> dict[str, Any]:
         return {"step_size": self.step_size, "noise_variance": self.noise_variance, "records": self.records}
 
-    def _near_gibbs(self, cost: float) -> Guarantee:
-        assert self.gibbs is not None
-        point = (self.gibbs.order, cost)
-        guarantee = self._guarantee("deletion", "definition-4.1", source=self.gibbs.form, points=(point,))
-        return guarantee.assuming("no earlier model was observed").assuming(NON_ADAPTIVE)
-
-    def _guarantee(
-        self,
-        about: str,
-        adjacency: str,
-        *,
-        source: str | None = None,
-        gdp_squared: float = 0.0,
-        rate: float = 0.0,
-        points: tuple[tuple[float, float], ...] = (),
-    ) -> Guarantee:
-        return Guarantee(
-            about=about,
-            adjacency=adjacency,
-            rows=self.rows_per_subject,
-            source=_SOURCES[source or ("minimiser" if self.start == "minimiser" else self.certificate)],
-            assumptions=self._assumptions(),
-            proven=self.proven,
-            slack=self.slack,
-            gdp_squared=gdp_squared,
-            rate=rate,
-            points=points,
-        )
-
     def _assumptions(self) -> tuple[str, ...]:
         constants = "proven" if self.proven else "declared by the user, not proven"
-        solved = (
-            f"the solver's answer has gradient norm at most {self.gradient_tolerance:.3g} in real arithmetic; its running "
-            "time is not observed"
-        )
         return (
-            *((solved,) if self.start == "minimiser" else ()),
             f"every record's loss has gradient norm at most {self.lipschitz:g} ({constants})",
             f"n={self.records} slots is public and fixed",
             "real arithmetic; the rounding of gradient sums adds the stated slack to the sensitivity",
             "the noise is Gaussian, independent and unknown to the observer",
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Mechanism:
-        """Read back `to_dict`; unknown or missing fields are refused."""
-        try:
-            gibbs = fields.get("gibbs")
-            return cls(**{**fields, "gibbs": None if gibbs is None else Gibbs(**gibbs)})
-        except TypeError as error:
-            raise InvalidParameter(f"not the facts of a release: {error}") from error
+@dataclass(frozen=True)
+class Method(ABC):
+    """A way of learning and deleting, with its options, validated when it is made."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]  # one line for tables and help
+    notions: ClassVar[tuple[Worlds, ...]] = DELETION_NOTIONS  # deletion notions that its proof covers
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether its bounds are Gaussian, so that a budget is a μ; else rates, of which a budget names one order."""
+        return True
+
+    @property
+    def covers_unbounded(self) -> bool:
+        """Whether its bounds hold for the linear loss too, the worst case that audits run."""
+        return True
+
+    @property
+    def relearns(self) -> bool:
+        """Whether a fresh learn is run where it is due, not asked for."""
+        return False
+
+    @property
+    def passes_depend_on_data(self) -> bool:
+        """Whether the number of passes of a release does."""
+        return False
+
+    @abstractmethod
+    def plan(self, problem: Problem) -> Plan:
+        """The least noise and the fewest steps within the budget.
+
+        Raises:
+            InvalidParameter, AssumptionViolated: the method does not cover the problem.
+            PlanInfeasible: no machine can run it.
+        """
+
+    @abstractmethod
+    def mechanism(self, plan: Plan) -> Mechanism:
+        """The facts of a run of the plan."""
+
+    def start(self, plan: Plan, *, learning: bool) -> Start:
+        """Where a run of the plan begins."""
+        return Prior(plan.init_variance) if learning else Published()
+
+    def dp(self, plan: Plan) -> Guarantee:
+        """What one release reveals about a record still there, for every number of steps."""
+        return plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=math.inf).assuming(NON_ADAPTIVE)
+
+    def deletion(self, plan: Plan) -> Guarantee:
+        """What the release that serves a deletion reveals about the erased record, whatever came before."""
+        notion = plan.problem.deletion_notion
+        supremum = {"steps_with": math.inf, "steps_without": plan.delete_steps}
+        return plan.mechanism.interval("deletion", notion, **supremum).assuming(NON_ADAPTIVE)
+
+    @abstractmethod
+    def excess_risk(self, plan: Plan) -> float:
+        """Bound on E[L_D(θ)] − min L_D of every released model; infinite where nothing is promised."""
+
+    def forecast(self, plan: Plan) -> float:
+        """Forecast of the excess risk of a release in the long run, where nothing is left of the start; nats per record."""
+        return forecast_excess_risk(plan.problem, step_size=plan.step_size, noise_variance=plan.noise_variance)
+
+    def towards(self, plan: Plan, target: float) -> Plan:
+        """The plan, or a dearer one of the same method whose forecast meets the target."""
+        return plan
+
+    def words(self, plan: Plan) -> tuple[str, ...]:
+        """What drives the plan's noise and steps, a paragraph each."""
+        return ()
+
+    def without(self, *options: str) -> Self:
+        """The same method with these options (where it has them) left to the planner."""
+        kept = {option.name: getattr(self, option.name) for option in fields(self) if option.name not in options}
+        return type(self)(**kept)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, **asdict(self)}

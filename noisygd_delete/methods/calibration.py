@@ -24,10 +24,16 @@ def published_together(plan: Plan) -> Guarantee:
     )
 
 
-def calibrate(problem: Problem, single: float, complete: Complete, affordable: Callable[[Guarantee], bool]) -> Plan:
+def calibrate(
+    problem: Problem,
+    single: float,
+    asked: float | str | None,
+    complete: Complete,
+    affordable: Callable[[Guarantee], bool],
+) -> Plan:
     """The plan with the least σ², starting from `single`, the σ² that one release of any length needs.
 
-    `complete` fills in the steps for a given σ². More noise never costs more privacy (each step costs less, and fewer
+    `asked` is the caller's σ², if any. `complete` fills in the steps for a given σ². More noise never costs more privacy (each step costs less, and fewer
     steps are needed), so the search brackets the crossing and returns the last value checked affordable.
     """
     if problem.releases == 1:
@@ -48,9 +54,12 @@ def calibrate(problem: Problem, single: float, complete: Complete, affordable: C
                 low_variance = middle
         least = high
         plan = complete(least)
-    if problem.noise_variance is None:
+    if asked is None:
         return plan
-    asked = float(problem.noise_variance)
+    if isinstance(asked, str):
+        raise InvalidParameter(
+            f"noise_variance={asked!r} is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps"
+        )
     if not asked >= least * (1 - 1e-12):
         raise InvalidParameter(
             f"noise_variance={asked:g} is below {least:g}, the least that meets the dp budget; "

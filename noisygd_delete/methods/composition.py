@@ -1,12 +1,16 @@
-"""Plans under composition: no convexity, no smoothness, and nothing is forgotten before a fresh learn."""
+"""Composition: no convexity, no smoothness, every noisy step is charged, and nothing is forgotten before a fresh learn."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1, theorem_5_2
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, choice, count, positive
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.worlds import Worlds
+from .base import Cost, Method, NoisySteps
 from .plan import Plan
 from .problem import Problem
 
@@ -14,63 +18,150 @@ FRESH_LEARN = ("demand", "automatic")
 
 _LEARNING_TIME = 3.0  # ηK_A in units of 1/λ: what the regulariser needs to forget all but e^{−3} of the start
 _REQUEST_SHARE = 20  # a request takes a twentieth of learning, to follow the moved minimiser
+_CONDITION = f"{NON_ADAPTIVE} than those since the last fresh learn"  # whose every step is counted
 
 
-def plan_composition(problem: Problem) -> Plan:
+@dataclass(frozen=True, kw_only=True)
+class CompositionRun(NoisySteps):
+    """Each noisy step is a Gaussian mechanism. Steps without the record add nothing and take nothing away."""
+
+    method: ClassVar[str] = "composition"
+    source: ClassVar[str] = (
+        "composition of noisy steps, each a Gaussian mechanism (in Rényi form: Chourasia & Shah 2023, G.7)"
+    )
+    notes: ClassVar[tuple[str, ...]] = (
+        "Under composition no number of clean steps forgets; only a fresh learn does, and it adds to what the others spend.",
+    )
+
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        rate = theorem_5_1.composition_rate(**self._chain(), sensitivity=self.sensitivity(worlds), steps=steps_with)
+        return {"gdp_squared": 2 * rate}  # ε_q = q μ²/2
+
+
+@dataclass(frozen=True)
+class Composition(Method):
     """σ² such that every noisy step that a record can take part in costs at most both budgets together.
 
     A record present for T steps since the last fresh learn costs μ² = Δ²ηT/(2σ²n²). dp: any one release, the last before a
     fresh learn included, whether the ones before it were observed or not; or `releases` of them, fresh learns among them.
     Deletion: K_A and `requests_per_learn` − 1 requests before the erasure, at the deletion notion's Δ.
+
+    learn_steps, delete_steps  K_A and K_Ā
+    requests_per_learn         requests served before a fresh learn is due
+    fresh_learn                whether it is run then ("automatic") or asked for ("demand")
+    step_size, noise_variance  η and σ², as elsewhere
     """
-    if not math.isfinite(problem.loss.constants.lipschitz):
-        raise InvalidParameter(f"the {problem.loss.name} loss has no Lipschitz constant; clip its gradients to L")
-    eta = 1 / problem.objective_smoothness if problem.step_size is None else problem.step_size
-    learn = problem.learn_steps or max(1, math.ceil(_LEARNING_TIME / (eta * problem.regularization)))
-    delete = problem.delete_steps or max(1, learn // _REQUEST_SHARE)
-    learns = -(-problem.releases // (problem.requests_per_learn + 1))
-    published = learns * max(learn, delete) + (problem.releases - learns) * delete
-    if problem.releases == 1:
-        published = learn + problem.requests_per_learn * delete
-    wanted = learn + (problem.requests_per_learn - 1) * delete
-    facts: dict[str, Any] = {"records": problem.records, "step_size": eta}
-    unit = problem.mechanism(step_size=eta, noise_variance=1.0)
 
-    def least(gdp: float, adjacency: str, steps: int) -> float:
-        sensitivity = unit.sensitivity(adjacency)
-        rate = theorem_5_1.composition_rate(sensitivity=sensitivity, noise_variance=1.0, steps=steps, **facts)
-        return 2 * rate / gdp**2
+    name: ClassVar[str] = "composition"
+    summary: ClassVar[str] = "non-convex losses: every noisy step costs, a fresh learn forgets"
 
-    calibrated = max(
-        least(problem.dp_gdp(), problem.adjacency, published),
-        least(problem.deletion_gdp(), problem.deletion_notion, wanted),
-    ) * (1 + 1e-12)
-    noise_variance = calibrated if problem.noise_variance is None else float(problem.noise_variance)
-    if not noise_variance >= calibrated * (1 - 1e-11):
-        raise InvalidParameter(
-            f"noise_variance={noise_variance:g} is below {calibrated:g}, the least that meets both budgets over "
-            f"{problem.requests_per_learn} requests; leave it out, raise it, or ask for fewer requests_per_learn"
+    learn_steps: int | None = None
+    delete_steps: int | None = None
+    requests_per_learn: int = 20
+    fresh_learn: str = "demand"
+    step_size: float | None = None
+    noise_variance: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("learn_steps", "delete_steps"):
+            if getattr(self, name) is not None:
+                count(name, getattr(self, name))
+        count("requests_per_learn", self.requests_per_learn)
+        choice("fresh_learn", self.fresh_learn, FRESH_LEARN)
+        for name in ("step_size", "noise_variance"):
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
+
+    @property
+    def relearns(self) -> bool:
+        return self.fresh_learn == "automatic"
+
+    def plan(self, problem: Problem) -> Plan:
+        if problem.loss.constants.convex:
+            raise InvalidParameter(
+                "method='composition' is not available for convex losses; use 'theorem', 'sharp' or 'minimiser'"
+            )
+        if not math.isfinite(problem.loss.constants.lipschitz):
+            raise InvalidParameter(f"the {problem.loss.name} loss has no Lipschitz constant; clip its gradients to L")
+        eta = 1 / problem.objective_smoothness if self.step_size is None else self.step_size
+        learn = self.learn_steps or max(1, math.ceil(_LEARNING_TIME / (eta * problem.regularization)))
+        delete = self.delete_steps or max(1, learn // _REQUEST_SHARE)
+        learns = -(-problem.releases // (self.requests_per_learn + 1))
+        published = learns * max(learn, delete) + (problem.releases - learns) * delete
+        if problem.releases == 1:
+            published = learn + self.requests_per_learn * delete
+        wanted = learn + (self.requests_per_learn - 1) * delete
+        facts: dict[str, Any] = {"records": problem.records, "step_size": eta}
+
+        def least(gdp: float, worlds: Worlds, steps: int) -> float:
+            sensitivity = problem.sensitivity(worlds)
+            rate = theorem_5_1.composition_rate(sensitivity=sensitivity, noise_variance=1.0, steps=steps, **facts)
+            return 2 * rate / gdp**2
+
+        calibrated = max(
+            least(problem.dp_gdp(), problem.adjacency, published),
+            least(problem.deletion_gdp(), problem.deletion_notion, wanted),
+        ) * (1 + 1e-12)
+        noise_variance = calibrated if self.noise_variance is None else self.noise_variance
+        if not noise_variance >= calibrated * (1 - 1e-11):
+            raise InvalidParameter(
+                f"noise_variance={noise_variance:g} is below {calibrated:g}, the least that meets both budgets over "
+                f"{self.requests_per_learn} requests; leave it out, raise it, or ask for fewer requests_per_learn"
+            )
+
+        def horizon(gdp: float, worlds: Worlds) -> int:
+            return theorem_5_2.composition_horizon(
+                rate=gdp**2 / 2, sensitivity=problem.sensitivity(worlds), noise_variance=noise_variance, **facts
+            )
+
+        spent = horizon(problem.deletion_gdp(), problem.deletion_notion)
+        if problem.releases == 1:  # else the accountant adds up what was published
+            spent = min(spent, horizon(problem.dp_gdp(), problem.adjacency) - delete)
+        # any initial law that does not depend on the data will do; a network brings one of its own
+        stationary = theorem_5_1.init_variance(
+            noise_variance=noise_variance, regularization=problem.regularization, step_size=eta
+        )
+        return Plan(
+            problem=problem,
+            step_size=eta,
+            noise_variance=noise_variance,
+            init_variance=getattr(problem.loss, "init_variance", stationary),
+            learn_steps=learn,
+            delete_steps_for_deletion=delete,
+            delete_steps_for_utility=0,
+            horizon=spent,
         )
 
-    def horizon(gdp: float, adjacency: str) -> int:
-        return theorem_5_2.composition_horizon(
-            rate=gdp**2 / 2, sensitivity=unit.sensitivity(adjacency), noise_variance=noise_variance, **facts
-        )
+    def mechanism(self, plan: Plan) -> CompositionRun:
+        return CompositionRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
 
-    spent = horizon(problem.deletion_gdp(), problem.deletion_notion)
-    if problem.releases == 1:  # else the accountant adds up what was published
-        spent = min(spent, horizon(problem.dp_gdp(), problem.adjacency) - delete)
-    # any initial law that does not depend on the data will do; a network brings one of its own
-    stationary = theorem_5_1.init_variance(
-        noise_variance=noise_variance, regularization=problem.regularization, step_size=eta
-    )
-    return Plan(
-        problem=problem,
-        step_size=eta,
-        noise_variance=noise_variance,
-        init_variance=getattr(problem.loss, "init_variance", stationary),
-        learn_steps=learn,
-        delete_steps_for_deletion=delete,
-        delete_steps_for_utility=0,
-        horizon=spent,
-    )
+    def dp(self, plan: Plan) -> Guarantee:
+        """Whichever release it is, and whatever was observed before."""
+        assert plan.horizon is not None
+        longest = plan.horizon + plan.delete_steps
+        if plan.releases > 1:
+            all_of_them = max(plan.learn_steps, plan.delete_steps) + (plan.releases - 1) * plan.delete_steps
+            longest = min(longest, all_of_them)
+        return plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=longest).assuming(_CONDITION)
+
+    def deletion(self, plan: Plan) -> Guarantee:
+        """Every step since the last fresh learn, up to the horizon."""
+        assert plan.horizon is not None
+        notion = plan.problem.deletion_notion
+        return plan.mechanism.interval("deletion", notion, steps_with=plan.horizon).assuming(_CONDITION)
+
+    def excess_risk(self, plan: Plan) -> float:
+        return math.inf
+
+    def words(self, plan: Plan) -> tuple[str, ...]:
+        assert plan.horizon is not None
+        served = (plan.horizon - plan.learn_steps) // plan.delete_steps + 1
+        then = "run in the request's place." if self.relearns else "demanded (relearn)."
+        return (
+            "Composition: no closeness to any law is used, so it needs neither convexity nor smoothness, and it holds under "
+            "adaptive requests; but steps without a record do not fade its trace.",
+            f"Noise σ²={plan.noise_variance:.6g} at step size η={plan.step_size:.6g}. Learning: K_A={plan.learn_steps} steps "
+            f"({plan.gradient_evaluations['learn']} record gradients); deleting: K_Ā={plan.delete_steps} per request. After "
+            f"{plan.horizon} steps since the last fresh learn the deletion budget is spent, about {served} requests; a fresh learn is "
+            f"then {then}",
+        )

@@ -1,84 +1,272 @@
-"""Plans for "solve, then diffuse": every release starts from the minimiser of the current records."""
+"""Solve, then diffuse: every release starts from the minimiser of the current records."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import gradient_error
-from ..engine.quasi_newton import factor_passes
-from ..engine.solver import proven_steps
-from ..errors import AssumptionViolated, InvalidParameter
-from ..privacy.guarantee import Guarantee
+from ..bounds.solver_steps import factor_passes, proven_steps
+from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_negative, positive
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.worlds import Worlds
+from . import procedure
+from .base import Cost, Method
 from .calibration import calibrate
+from .forecast import forecast_excess_risk
 from .plan import Plan
 from .problem import Problem
-from .sharp import contracting_step_size
+from .sharp import SharpRun, contracting_step_size
+from .words import condition_number
+
+SOLVERS = ("warm", "cold", "fixed")
 
 _SHARE = 0.01  # of one record's influence: what the solver's tolerance may add to it
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
+_MOST_DIFFUSION = 1 << 16  # steps
 _DIFFUSION_SHARE = 5 / 3  # of the forecast solver passes: the most that diffusion takes unless the caller chooses K
 
 
-def plan_minimiser(problem: Problem) -> Plan:
-    """γ from the rounding of gradients and the deletion budget, K from inflation against passes, σ² from both."""
-    if problem.certificate != "sharp":
+@dataclass(frozen=True, kw_only=True)
+class MinimiserRun(SharpRun):
+    """Noisy-GD from the minimiser, so that every release is a fresh publication.
+
+    The solver reads the current records only: a record that is gone by then can show in nothing but where, within the
+    tolerance, a warm solver stopped.
+
+    gradient_tolerance  γ: the solver stops where the gradient's norm is certainly at most this
+    warm                whether the solver of a request starts from the published model (else from 0)
+    """
+
+    method: ClassVar[str] = "minimiser"
+    source: ClassVar[str] = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser"
+    fresh: ClassVar[bool] = True
+
+    gradient_tolerance: float = 0.0
+    warm: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        non_negative("gradient_tolerance", self.gradient_tolerance)
+
+    @property
+    def shows_start(self) -> bool:
+        return self.warm
+
+    def check_steps(self, steps: int) -> None:
+        if not steps:
+            raise InvalidParameter(
+                "steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"
+            )
+
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        facts = {
+            **self._chain(),
+            "strong_convexity": self.strong_convexity,
+            "gradient_tolerance": self.gradient_tolerance,
+        }
+        if not steps_without:
+            delta = self.sensitivity(worlds)
+            mu = shifted_interpolation.minimiser_dp_gdp(sensitivity=delta, steps=steps_with, **facts)
+        else:
+            mu = shifted_interpolation.minimiser_deletion_gdp(steps=steps_without, **facts) if self.warm else 0.0
+        return {"gdp_squared": mu**2}
+
+    def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
         raise InvalidParameter(
-            f"start='minimiser' with certificate={problem.certificate!r}: only certificate='sharp' covers it"
-        )
-    if not problem.strong_convexity > 0:
-        raise AssumptionViolated(
-            f"λ={problem.regularization:g} must exceed the weak convexity β₋={problem.loss.constants.weak_convexity:g} of the "
-            f"{problem.loss.name} loss: only then is there one minimiser, close for neighbouring tables"
-        )
-    eta = contracting_step_size(problem)
-    chain = {"step_size": eta, "strong_convexity": problem.strong_convexity}
-    steps = problem.diffusion_steps or diffusion_steps(problem, eta)
-    tolerance = _tolerance(problem, eta, steps)
-    budget_dp = problem.dp_gdp()
-
-    def complete(noise_variance: float) -> Plan:
-        return Plan(
-            problem=problem,
-            step_size=eta,
-            noise_variance=noise_variance,
-            init_variance=0.0,
-            learn_steps=steps,
-            delete_steps_for_deletion=steps,
-            delete_steps_for_utility=0,
-            gradient_tolerance=tolerance,
-            learn_solver_passes=solver_passes(problem, tolerance),
-            delete_solver_passes=solver_passes(problem, tolerance),
+            "a release from the minimiser is not a composition of noisy steps; it has no such export"
         )
 
-    def affordable(together: Guarantee) -> bool:
-        return together.gdp_squared <= budget_dp**2
+    def _assumptions(self) -> tuple[str, ...]:
+        solved = (
+            f"the solver's answer has gradient norm at most {self.gradient_tolerance:.3g} in real arithmetic; its running "
+            "time is not observed"
+        )
+        return (solved, *super()._assumptions())
 
-    single = shifted_interpolation.minimiser_noise_variance(
-        gdp=budget_dp,
-        sensitivity=_sensitivity(problem, problem.adjacency, eta),
-        records=problem.records,
-        steps=steps,
-        gradient_tolerance=tolerance,
-        **chain,
+
+@dataclass(frozen=True)
+class Minimiser(Method):
+    """γ from the rounding of gradients and the deletion budget, K from inflation against passes, σ² from both.
+
+    solver              "warm" starts a request from the published model; "cold" from 0, so that a deleted record leaves exactly
+                        nothing; "fixed" also takes a number of passes that no record can change
+    diffusion_steps     K; None weighs the noise inflation 1/(1 − c^{2K}) against passes. A plan states the one it took
+    gradient_tolerance  γ; None takes a hundredth of what one record can do. A plan states the one it took
+    step_size           η; None takes 1/(λ+β)
+    noise_variance      σ²; None takes the calibrated one, a larger value is allowed
+    """
+
+    name: ClassVar[str] = "minimiser"
+    summary: ClassVar[str] = (
+        "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for"
     )
-    single *= 1 + 1e-14  # rounding, to the safe side
-    return calibrate(problem, single, complete, affordable)
+
+    solver: str = "warm"
+    diffusion_steps: int | None = None
+    gradient_tolerance: float | None = None
+    step_size: float | None = None
+    noise_variance: float | None = None
+
+    def __post_init__(self) -> None:
+        choice("solver", self.solver, SOLVERS)
+        if self.diffusion_steps is not None:
+            count("diffusion_steps", self.diffusion_steps)
+        for name in ("gradient_tolerance", "step_size", "noise_variance"):
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
+
+    @property
+    def passes_depend_on_data(self) -> bool:
+        return self.solver != "fixed"
+
+    def plan(self, problem: Problem) -> Plan:
+        if not problem.strong_convexity > 0:
+            raise AssumptionViolated(
+                f"λ={problem.regularization:g} must exceed the weak convexity β₋={problem.loss.constants.weak_convexity:g} of the "
+                f"{problem.loss.name} loss: only then is there one minimiser, close for neighbouring tables"
+            )
+        eta = contracting_step_size(problem, self.step_size)
+        chain = {"step_size": eta, "strong_convexity": problem.strong_convexity}
+        steps = self.diffusion_steps or diffusion_steps(problem, eta)
+        tolerance = _tolerance(problem, self, eta, steps)
+        passes = solver_passes(problem, self.solver, tolerance)
+        stated = replace(problem, method=replace(self, diffusion_steps=steps, gradient_tolerance=tolerance))
+        budget_dp = problem.dp_gdp()
+
+        def complete(noise_variance: float) -> Plan:
+            return Plan(
+                problem=stated,
+                step_size=eta,
+                noise_variance=noise_variance,
+                init_variance=0.0,
+                learn_steps=steps,
+                delete_steps_for_deletion=steps,
+                delete_steps_for_utility=0,
+                gradient_tolerance=tolerance,
+                learn_solver_passes=passes,
+                delete_solver_passes=passes,
+            )
+
+        def affordable(together: Guarantee) -> bool:
+            return together.gdp_squared <= budget_dp**2
+
+        single = shifted_interpolation.minimiser_noise_variance(
+            gdp=budget_dp,
+            sensitivity=problem.sensitivity(problem.adjacency),
+            records=problem.records,
+            steps=steps,
+            gradient_tolerance=tolerance,
+            **chain,
+        )
+        single *= 1 + 1e-14  # rounding, to the safe side
+        return calibrate(problem, single, self.noise_variance, complete, affordable)
+
+    def mechanism(self, plan: Plan) -> MinimiserRun:
+        return MinimiserRun(
+            **plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance),
+            gradient_tolerance=plan.gradient_tolerance,
+            warm=self.solver == "warm",
+        )
+
+    def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
+        return procedure.Minimiser(plan.gradient_tolerance, self.solver)
+
+    def dp(self, plan: Plan) -> Guarantee:
+        """Every release is a fresh publication of K steps."""
+        longest = max(plan.learn_steps, plan.delete_steps)
+        interval = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=longest)
+        return interval.assuming(NON_ADAPTIVE)
+
+    def excess_risk(self, plan: Plan) -> float:
+        """From the solver's answer, within γ/m of the minimiser."""
+        m = plan.problem.strong_convexity
+        distance = shifted_interpolation.distance_after(
+            distance_before=(plan.gradient_tolerance / m) ** 2,
+            move=0.0,
+            steps=plan.learn_steps,
+            stationary=plan.stationary_distance,
+            step_size=plan.step_size,
+            strong_convexity=m,
+        )
+        return shifted_interpolation.excess_risk(
+            distance=distance, objective_smoothness=plan.problem.objective_smoothness
+        )
+
+    def forecast(self, plan: Plan) -> float:
+        facts = {"step_size": plan.step_size, "noise_variance": plan.noise_variance, "steps": plan.delete_steps}
+        return forecast_excess_risk(plan.problem, **facts)
+
+    def towards(self, plan: Plan, target: float) -> Plan:
+        """The fewest diffusion steps (to 5 %) whose forecast meets the target, if any do; else the plan as it is."""
+
+        def diffused(steps: int) -> Plan:
+            problem = replace(plan.problem, method=replace(self, diffusion_steps=steps))
+            return problem.method.plan(problem)
+
+        few, longer = plan.delete_steps, None
+        many = 2 * few
+        while many < _MOST_DIFFUSION and longer is None:
+            tried = diffused(many)
+            if self.forecast(tried) <= target:
+                longer = tried
+            else:
+                few, many = many, 2 * many
+        while longer is not None and many - few > max(1, 0.05 * many):
+            middle = (few + many) // 2
+            tried = diffused(middle)
+            if self.forecast(tried) <= target:
+                longer, many = tried, middle
+            else:
+                few = middle
+        return longer or plan
+
+    def words(self, plan: Plan) -> tuple[str, ...]:
+        return (self._solving(plan), self._diffusing(plan))
+
+    def _solving(self, plan: Plan) -> str:
+        kind = {
+            "warm": "starting a request from the published model",
+            "cold": "always starting from 0, so that a deleted record leaves exactly nothing",
+            "fixed": "in a number of passes fixed in advance, always from 0, so that neither the result nor the number of passes shows a deleted record",
+        }[self.solver]
+        expected = "exactly" if self.solver == "fixed" else "a forecast of"
+        slow = (
+            ""
+            if self.solver == "fixed"
+            else " How long the solver takes depends on the data; solver='fixed' avoids it."
+        )
+        return (
+            f"Solving: every release starts from the minimiser of the current records, to gradient norm γ={plan.gradient_tolerance:.3g}, "
+            f"{kind}: {expected} {plan.delete_solver_passes} gradient passes (κ={condition_number(plan):.4g}). Nothing has to be "
+            f"forgotten after that.{slow}"
+        )
+
+    def _diffusing(self, plan: Plan) -> str:
+        forecast = self.forecast(plan)
+        inflation = shifted_interpolation.noise_inflation(
+            steps=plan.delete_steps, step_size=plan.step_size, strong_convexity=plan.problem.strong_convexity
+        )
+        return (
+            f"Diffusing: K={plan.delete_steps} steps of Noisy-GD at η={plan.step_size:.6g}, σ²={plan.noise_variance:.6g}: "
+            f"{inflation:.4g} times the noise variance that very many steps would need (1/(1 − c^2K)), which directions of high "
+            f"curvature feel and flat ones do not. More steps (diffusion_steps=) mean less noise. Forecast cost in regularised "
+            f"loss: {forecast:.3g} (proven: {plan.excess_risk:.3g}). Each release is a fresh publication at the full dp cost: over "
+            "many observed releases compare_plans weighs it against resuming."
+        )
 
 
-def _sensitivity(problem: Problem, notion: str, step_size: float) -> float:
-    return problem.mechanism(step_size=step_size, noise_variance=1.0).sensitivity(notion)
-
-
-def _tolerance(problem: Problem, step_size: float, steps: int) -> float:
+def _tolerance(problem: Problem, method: Minimiser, step_size: float, steps: int) -> float:
     """γ: small next to one record's influence, small enough for the deletion budget, large next to rounding."""
     n, eta = problem.records, step_size
-    delta = _sensitivity(problem, problem.adjacency, eta)
+    delta = problem.sensitivity(problem.adjacency)
     forgotten = (
         math.exp(steps * math.log1p(-eta * problem.strong_convexity)) if eta * problem.strong_convexity < 1 else 0
     )
     most = math.inf
-    if problem.solver == "warm" and forgotten:
+    if method.solver == "warm" and forgotten:
         # μ_dd/μ_dp = 2γnc^K/(Δ + 2γnc^K) must not exceed the ratio of the budgets
         ratio = problem.deletion_gdp() / problem.dp_gdp()
         most = math.inf if ratio >= 1 else ratio / (1 - ratio) * delta / (2 * n * forgotten) * (1 - 1e-9)
@@ -91,7 +279,7 @@ def _tolerance(problem: Problem, step_size: float, steps: int) -> float:
         regularization=problem.regularization,
         weights_norm=2 * problem.loss.constants.lipschitz / problem.regularization,
     )
-    tolerance = problem.gradient_tolerance
+    tolerance = method.gradient_tolerance
     if tolerance is None:
         tolerance = max(_ROUNDING_ROOM * rounding, min(_SHARE * delta / (2 * n), most))
     if not tolerance <= most:
@@ -107,9 +295,9 @@ def _tolerance(problem: Problem, step_size: float, steps: int) -> float:
     return tolerance
 
 
-def solver_passes(problem: Problem, tolerance: float) -> int:
+def solver_passes(problem: Problem, solver: str, tolerance: float) -> int:
     """Gradient passes of one solve: the proven number for solver="fixed", else the forecast."""
-    if problem.solver == "fixed":
+    if solver == "fixed":
         steps = proven_steps(
             distance=problem.loss.constants.lipschitz / problem.strong_convexity,
             tolerance=tolerance,
@@ -126,21 +314,6 @@ def forecast_passes(problem: Problem) -> int:
     factoring = factor_passes(records=problem.records, features=problem.features, outputs=problem.loss.outputs)
     base, power = (2.0, 0.25) if factoring else (4.0, 0.27)
     return factoring + math.ceil(base * math.pow(kappa, power))
-
-
-def forecast_excess_risk(
-    problem: Problem, *, step_size: float, noise_variance: float, steps: float = math.inf
-) -> float:
-    """Forecast of E[L_D(θ)] − min L_D after `steps` steps from the minimiser, from public numbers; nats per record.
-
-    Along curvature h the noise leaves variance σ²(1 − (1 − ηh)^{2K})/(h(1 − ηh/2)), worth h/2 of it. The Hessian of the
-    mean loss has trace at most T beyond λd (all that is public about it), and spreading T evenly over the d directions is
-    the costliest way while the worth of a direction is concave in h.
-    """
-    mean_curvature = problem.strong_convexity + problem.loss.curvature_trace / problem.dimension
-    u = min(step_size * mean_curvature, 1.0)
-    settled = 1.0 if u == 1 or steps == math.inf else -math.expm1(2 * steps * math.log1p(-u))
-    return problem.dimension * noise_variance / 2 * settled / (1 - u / 2)
 
 
 def diffusion_steps(problem: Problem, step_size: float) -> int:

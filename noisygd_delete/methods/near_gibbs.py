@@ -1,129 +1,271 @@
-"""Plans under Theorem 5.2, as printed ("theorem") or sharper ("sharp"): runnable ones, or a refusal with every number."""
+"""Theorem 5.2 for non-convex losses, as printed or sharper: runnable plans, or a refusal with every number.
+
+The model stays near the Gibbs law of the current records, which never saw a deleted one. `theorem` and `sharp` resolve to
+it where the loss is too far from convex for its regulariser.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
+from ..bounds import theorem_5_1, theorem_5_2
 from ..bounds import theorem_5_2_schedule as schedules
+from ..bounds.gibbs import FORMS as FORMS  # noqa: PLC0414 - for the command line
+from ..bounds.gibbs import Gibbs
 from ..bounds.theorem_5_2_schedule import Form, Schedule
-from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible
-from ..planner.feasibility import MOST_STEPS, refusal
+from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, choice, positive, renyi_order
 from ..privacy.budget import Budget
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.worlds import Worlds
+from .base import Cost, Method, NoisySteps
+from .feasibility import MOST_STEPS, refusal
 from .plan import Plan
 from .problem import Problem
 
 _ORDERS = [1 + 10 ** (k / 4) for k in range(-4, 9)]  # q from 1.1 to 101, for (ε, δ) budgets
+_FORMS: dict[str, Form] = {"printed": schedules.printed, "sharper": schedules.sharper}
+_SOURCES = {
+    "printed": "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)",
+    "sharper": "Theorem 5.2's induction with the oscillation of the loss, at every order up to q",
+}
 
 
-def plan_near_gibbs(problem: Problem) -> Plan:
+@dataclass(frozen=True, kw_only=True)
+class NearGibbsRun(NoisySteps):
+    """Noisy-GD on a bounded non-convex loss. Once an earlier model was observed only the composition of steps is certified;
+    `forgotten` speaks of models whose past was not.
+
+    gibbs  what Theorem 5.2 needs beside the facts of the run
+    """
+
+    method: ClassVar[str] = "near-gibbs"
+    source: ClassVar[str] = (
+        "composition of noisy steps, each a Gaussian mechanism (in Rényi form: Chourasia & Shah 2023, G.7)"
+    )
+    forgets_unobserved: ClassVar[bool] = True
+
+    gibbs: Gibbs
+
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        rate = theorem_5_1.composition_rate(**self._chain(), sensitivity=self.sensitivity(worlds), steps=steps_with)
+        return {"rate": rate} if self.gibbs.form == "printed" else {"gdp_squared": 2 * rate}
+
+    def forgotten(self, runs: Sequence[tuple[float, int]]) -> Guarantee:
+        return self._near(self.gibbs.closeness(runs=runs, **self._chain()))
+
+    def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee:
+        """`forgotten` after a learn and any number of requests of at most `batch` edits."""
+        requests = {"learn_steps": learn_steps, "delete_steps": delete_steps, "batch": batch}
+        return self._near(self.gibbs.worst_closeness(**requests, **self._chain()))
+
+    def _near(self, cost: float) -> Guarantee:
+        facts: dict[str, Any] = {"source": _SOURCES[self.gibbs.form], "points": ((self.gibbs.order, cost),)}
+        hidden = "no earlier model was observed"
+        return self.guarantee("deletion", Worlds.DEFINITION_4_1, **facts).assuming(hidden).assuming(NON_ADAPTIVE)
+
+
+@dataclass(frozen=True)
+class NearGibbs(Method):
     """σ², η, K_A and K_Ā from the fixed point of (18) and (19); `utility` asks for nothing, (162) comes with closeness.
 
-    Raises:
-        PlanInfeasible: more than `MOST_STEPS` steps.
+    form            "printed" (Theorem 5.2) or "sharper"
+    noise_variance  σ²; None: the least; "cheapest": the least beyond which the steps hardly fall (the model is then near the
+                    prior, and the plan says how near)
+    order           q; None: the budget's, or the one with the least noise. A plan states the one it took.
     """
-    _check(problem)
-    form = schedules.sharper if problem.certificate == "sharp" else schedules.printed
-    asked = [_ask(problem, order) for order in _orders(problem.budget)]
-    found = [(ask, _choose(problem, ask, form)) for ask in asked if ask is not None]
-    if not found:
-        raise InvalidParameter(
-            f"no Rényi order turns {problem.budget.describe()} into Theorem 5.2's 0 < ε_dd ≤ ε_dp < d={problem.dimension}; "
-            "raise the deletion ε or δ"
+
+    name: ClassVar[str] = "near-gibbs"
+    summary: ClassVar[str] = "Theorem 5.2, as printed or sharpened; rarely runnable"
+    notions: ClassVar[tuple[Worlds, ...]] = (Worlds.DEFINITION_4_1,)
+
+    form: str = "printed"
+    noise_variance: float | str | None = None
+    order: float | None = None
+
+    def __post_init__(self) -> None:
+        choice("form", self.form, FORMS)
+        if self.noise_variance not in (None, "cheapest"):
+            positive("noise_variance", self.noise_variance)
+        if self.order is not None:
+            renyi_order("order", self.order)
+
+    @classmethod
+    def instead_of(cls, step_size: float | None, noise_variance: float | str | None, *, form: str) -> Self:
+        """The method that `theorem` and `sharp` resolve to for a loss that is too far from convex."""
+        if step_size is not None:
+            raise InvalidParameter("step_size is fixed by Theorem 5.2 and G.22; leave it out")
+        return cls(form=form, noise_variance=noise_variance)
+
+    @property
+    def gaussian(self) -> bool:
+        return self.form == "sharper"
+
+    @property
+    def covers_unbounded(self) -> bool:
+        return self.form == "sharper"
+
+    def plan(self, problem: Problem) -> Plan:
+        """As `Method.plan`.
+
+        Raises:
+            PlanInfeasible: more than `MOST_STEPS` steps.
+        """
+        self._check(problem)
+        form = _FORMS[self.form]
+        asked = [self._ask(problem, order) for order in self._orders(problem.budget)]
+        found = [(ask, self._choose(ask, form)) for ask in asked if ask is not None]
+        if not found:
+            raise InvalidParameter(
+                f"no Rényi order turns {problem.budget.describe()} into Theorem 5.2's 0 < ε_dd ≤ ε_dp < d={problem.dimension}; "
+                "raise the deletion ε or δ"
+            )
+        if self.noise_variance is None and len(found) > 1:
+            ask, schedule = min(found, key=lambda pair: pair[1].noise_variance)
+        else:
+            ask, schedule = min(found, key=lambda pair: pair[1].learn_steps + pair[1].delete_steps)
+        if schedule.dp > ask.dp:
+            least = schedules.least(ask, form)
+            raise InvalidParameter(
+                f"noise_variance={schedule.noise_variance:g} is below {least.noise_variance:g}, the least that meets (18); "
+                "leave it out, raise it, or raise the budget"
+            )
+        if math.inf in (schedule.learn_steps, schedule.delete_steps):
+            raise PlanInfeasible(
+                f"noise_variance={schedule.noise_variance:g}: the steps of Theorem 5.2 exceed any float at "
+                f"log B={schedule.log_barrier:g}; leave noise_variance out or raise it towards ω={ask.range:g}"
+            )
+        plan = Plan(
+            problem=replace(problem, method=replace(self, order=ask.order)),
+            step_size=schedule.step_size,
+            noise_variance=schedule.noise_variance,
+            init_variance=schedule.noise_variance / problem.regularization,
+            learn_steps=int(schedule.learn_steps),
+            delete_steps_for_deletion=int(schedule.delete_steps),
+            delete_steps_for_utility=0,
         )
-    if problem.noise_variance is None and len(found) > 1:
-        ask, schedule = min(found, key=lambda pair: pair[1].noise_variance)
-    else:
-        ask, schedule = min(found, key=lambda pair: pair[1].learn_steps + pair[1].delete_steps)
-    if schedule.dp > ask.dp:
-        least = schedules.least(ask, form)
-        raise InvalidParameter(
-            f"noise_variance={schedule.noise_variance:g} is below {least.noise_variance:g}, the least that meets (18); "
-            "leave it out, raise it, or raise the budget"
+        if max(schedule.learn_steps, schedule.delete_steps) > MOST_STEPS:
+            raise refusal(plan, ask, form)
+        return plan
+
+    def _orders(self, budget: Budget) -> list[float]:
+        if budget.measure == "gdp":
+            raise InvalidParameter(
+                "a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one Rényi order; use Budget(order=, ...), "
+                "λ > β₋ with method='sharp', or method='composition'"
+            )
+        if self.order is not None:
+            return [self.order]
+        return _ORDERS if budget.order is None else [budget.order]
+
+    def _ask(self, problem: Problem, order: float) -> schedules.Problem | None:
+        """The problem at one order; None where the budget leaves nothing for ε_dd at it."""
+        constants, budget = problem.loss.constants, problem.budget
+        rate, _ = problem.dp_rate()
+        deletion = problem.deletion_renyi(order)
+        dp = problem.dp_gdp() ** 2 / 2 * order if self.gaussian else rate * order
+        if budget.order is not None and not dp < problem.dimension:
+            raise AssumptionViolated(
+                f"dp={dp:g} must be below d={problem.dimension}, the number of weights: Theorem 5.2 assumes ε_dp < d"
+            )
+        if not deletion > 0:
+            return None
+        return schedules.Problem(
+            order=order,
+            dp=dp,
+            deletion=min(deletion, dp),
+            range=constants.range,
+            sensitivity=problem.sensitivity(problem.adjacency),
+            smoothness=constants.curvature,
+            regularization=problem.regularization,
+            dimension=problem.dimension,
+            records=problem.records,
+            batch=problem.batch,
+            releases=problem.releases,
         )
-    if math.inf in (schedule.learn_steps, schedule.delete_steps):
-        raise PlanInfeasible(
-            f"noise_variance={schedule.noise_variance:g}: the steps of Theorem 5.2 exceed any float at "
-            f"log B={schedule.log_barrier:g}; leave noise_variance out or raise it towards ω={ask.range:g}"
+
+    def _choose(self, ask: schedules.Problem, form: Form) -> Schedule:
+        if self.noise_variance is None:
+            return schedules.least(ask, form)
+        if isinstance(self.noise_variance, str):
+            return schedules.cheapest(ask, form)
+        return form(ask, self.noise_variance)
+
+    def mechanism(self, plan: Plan) -> NearGibbsRun:
+        assert self.order is not None
+        constants = plan.loss.constants
+        gibbs = Gibbs(
+            order=self.order,
+            range=constants.range,
+            smoothness=constants.curvature,
+            regularization=plan.regularization,
+            dimension=plan.dimension,
+            form=self.form,
         )
-    plan = _plan(problem, ask, schedule)
-    if max(schedule.learn_steps, schedule.delete_steps) > MOST_STEPS:
-        raise refusal(plan, ask, form)
-    return plan
+        facts = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance)
+        return NearGibbsRun(**facts, gibbs=gibbs)
 
+    def dp(self, plan: Plan) -> Guarantee:
+        """Given the model published before (18)."""
+        longest = max(plan.learn_steps, plan.delete_steps)
+        interval = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=longest)
+        return interval.assuming("the model published before it is known")
 
-def _check(problem: Problem) -> None:
-    constants = problem.loss.constants
-    if not constants.proven:
-        raise AssumptionViolated(
-            f"the {problem.loss.name} loss only declares its constants; Theorem 5.2 needs proven ones: use "
-            "certificate='composition'"
+    def deletion(self, plan: Plan) -> Guarantee:
+        """After learning and any number of requests of at most `batch` edits each."""
+        steps = {"learn_steps": plan.learn_steps, "delete_steps": plan.delete_steps, "batch": plan.problem.batch}
+        return self.mechanism(plan).forgets(**steps)
+
+    def excess_risk(self, plan: Plan) -> float:
+        """(162) at the closeness of the learned model, or of one after requests if that is worse."""
+        facts = self.mechanism(plan)
+        gibbs, learned = facts.gibbs, facts.forgotten([(plan.learn_steps, 0)])
+        barrier = theorem_5_2.log_barrier if self.form == "sharper" else theorem_5_2.log_barrier_printed
+        return theorem_5_2.excess_risk(
+            log_barrier=barrier(range=gibbs.range, noise_variance=plan.noise_variance),
+            range=gibbs.range,
+            noise_variance=plan.noise_variance,
+            lipschitz=plan.loss.constants.lipschitz,
+            smoothness=gibbs.smoothness,
+            regularization=plan.regularization,
+            dimension=plan.dimension,
+            deletion=max(learned.renyi(gibbs.order), plan.deletion.renyi(gibbs.order)),
         )
-    if not math.isfinite(constants.range):
-        raise AssumptionViolated(
-            f"the {problem.loss.name} loss has range ω={constants.range:g}: Theorem 5.2 needs a bounded loss. Use a bounded "
-            f"one, λ > β₋={constants.weak_convexity:g} with certificate='sharp', or certificate='composition'"
+
+    def words(self, plan: Plan) -> tuple[str, ...]:
+        form = "Theorem 5.2 as printed" if self.form == "printed" else "Theorem 5.2 sharpened"
+        influence = theorem_5_2.data_influence(range=plan.loss.constants.range, noise_variance=plan.noise_variance)
+        drawn = ", so the weights are nearly a draw from the prior." if influence < 1 / 2 else "."
+        return (
+            f"{form} at Rényi order q={self.order:g} (λ={plan.regularization:g}, weak convexity "
+            f"β₋={plan.loss.constants.weak_convexity:.4g}): the model stays near the Gibbs law of the current records, which never saw "
+            "a deleted one. This speaks of observers who came after the erasure and of requests that do not depend on earlier "
+            "models; once an earlier model was observed, only the composition of steps is certified. ε_dp is of one release, given "
+            "the model before it (18).",
+            f"Noise σ²={plan.noise_variance:.6g} at step size η={plan.step_size:.6g}. Learning: K_A={plan.learn_steps} steps "
+            f"({plan.gradient_evaluations['learn']} record gradients); deleting: K_Ā={plan.delete_steps} per request. What the model is "
+            f"worth: at this noise the data can move its law from the prior by at most {influence:.3g} in total variation{drawn} Bound "
+            f"on the excess risk: {plan.excess_risk:.3g}, for a loss of range {plan.loss.constants.range:g}.",
         )
-    if problem.deletion_notion == "pairwise":
-        raise InvalidParameter(
-            "deletion_notion='pairwise' is not covered by Theorem 5.2, which compares with a law that never saw the "
-            "record (Definition 4.1)"
-        )
-    if problem.step_size is not None:
-        raise InvalidParameter("step_size is fixed by Theorem 5.2 and G.22; leave it out")
 
-
-def _orders(budget: Budget) -> list[float]:
-    if budget.measure == "gdp":
-        raise InvalidParameter(
-            "a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one Rényi order; use Budget(order=, ...), "
-            "λ > β₋ with certificate='sharp', or certificate='composition'"
-        )
-    return _ORDERS if budget.order is None else [budget.order]
-
-
-def _ask(problem: Problem, order: float) -> schedules.Problem | None:
-    """The problem at one order; None where the budget leaves nothing for ε_dd at it."""
-    constants, budget = problem.loss.constants, problem.budget
-    rate, _ = problem.dp_rate()
-    deletion = problem.deletion_renyi(order)
-    dp = rate * order if problem.certificate != "sharp" else problem.dp_gdp() ** 2 / 2 * order
-    if budget.order is not None and not dp < problem.dimension:
-        raise AssumptionViolated(
-            f"dp={dp:g} must be below d={problem.dimension}, the number of weights: Theorem 5.2 assumes ε_dp < d"
-        )
-    if not deletion > 0:
-        return None
-    return schedules.Problem(
-        order=order,
-        dp=dp,
-        deletion=min(deletion, dp),
-        range=constants.range,
-        sensitivity=problem.mechanism(step_size=1.0, noise_variance=1.0, order=order).sensitivity(problem.adjacency),
-        smoothness=constants.curvature,
-        regularization=problem.regularization,
-        dimension=problem.dimension,
-        records=problem.records,
-        batch=problem.batch,
-        releases=problem.releases,
-    )
-
-
-def _choose(problem: Problem, ask: schedules.Problem, form: Form) -> Schedule:
-    if problem.noise_variance is None:
-        return schedules.least(ask, form)
-    if problem.noise_variance == "cheapest":
-        return schedules.cheapest(ask, form)
-    return form(ask, float(problem.noise_variance))
-
-
-def _plan(problem: Problem, ask: schedules.Problem, schedule: Schedule) -> Plan:
-    return Plan(
-        problem=problem,
-        step_size=schedule.step_size,
-        noise_variance=schedule.noise_variance,
-        init_variance=schedule.noise_variance / problem.regularization,
-        learn_steps=int(schedule.learn_steps),
-        delete_steps_for_deletion=int(schedule.delete_steps),
-        delete_steps_for_utility=0,
-        order=ask.order,
-    )
+    def _check(self, problem: Problem) -> None:
+        constants = problem.loss.constants
+        if constants.convex:
+            raise InvalidParameter("method='near-gibbs' is for non-convex losses; use 'theorem' or 'sharp'")
+        if not constants.proven:
+            raise AssumptionViolated(
+                f"the {problem.loss.name} loss only declares its constants; Theorem 5.2 needs proven ones: use "
+                "method='composition'"
+            )
+        if not math.isfinite(constants.range):
+            raise AssumptionViolated(
+                f"the {problem.loss.name} loss has range ω={constants.range:g}: Theorem 5.2 needs a bounded loss. Use a bounded "
+                f"one, λ > β₋={constants.weak_convexity:g} with method='sharp', or method='composition'"
+            )
+        if problem.deletion_notion not in self.notions:
+            raise InvalidParameter(
+                "deletion_notion='pairwise' is not covered by Theorem 5.2, which compares with a law that never saw the "
+                "record (Definition 4.1)"
+            )

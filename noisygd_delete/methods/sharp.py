@@ -1,21 +1,156 @@
-"""Plans under the tight certificate: same algorithm, half the noise variance, far fewer steps."""
+"""The tight bound of the paper's algorithm: half the noise variance, far fewer steps (shifted interpolation)."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from ..bounds import shifted_interpolation, theorem_5_1, utility
-from ..errors import AssumptionViolated, PlanInfeasible
+from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, positive
 from ..privacy.guarantee import Guarantee
+from ..privacy.worlds import Worlds
+from .base import Cost, Method, NoisySteps
 from .calibration import calibrate, published_together
+from .near_gibbs import NearGibbs
 from .plan import Plan
 from .problem import Problem
+from .resuming import contraction_risk, deleting, learning, minimiser_move, noise
 
 
-def contracting_step_size(problem: Problem) -> float:
+@dataclass(frozen=True, kw_only=True)
+class SharpRun(NoisySteps):
+    """Noisy-GD as shifted interpolation bounds it: η ≤ 2/(m+M)."""
+
+    method: ClassVar[str] = "sharp"
+    source: ClassVar[str] = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD"
+
+    @property
+    def largest_step_size(self) -> float:
+        return shifted_interpolation.largest_step_size(
+            strong_convexity=self.strong_convexity, objective_smoothness=self._steepest
+        )
+
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        mu = shifted_interpolation.gdp(
+            **self._chain(),
+            sensitivity=self.sensitivity(worlds),
+            strong_convexity=self.strong_convexity,
+            steps_with_record=steps_with,
+            steps_without_record=steps_without,
+        )
+        return {"gdp_squared": mu**2}
+
+
+@dataclass(frozen=True)
+class Sharp(Method):
+    """σ² from μ_∞, K_Ā from μ's decay, utility from the contraction of E‖θ − θ*‖².
+
+    Convex losses, and others with λ > β₋; for the rest Theorem 5.2 sharpened (`near_gibbs.py`). A larger η, up to 2/(m+M),
+    contracts faster but widens the stationary law (σ²/(h(1 − ηh/2)) along curvature h), so it is left to the caller.
+
+    step_size       η; None takes 1/(λ+β)
+    noise_variance  σ²; None takes the calibrated one, a larger value is allowed; "cheapest" belongs to Theorem 5.2
+    excess_risk     in place of the utility condition: enough steps that the excess risk of every release is at most this
+                    (`cheapest_plan` also chooses η and σ² for it)
+    """
+
+    name: ClassVar[str] = "sharp"
+    summary: ClassVar[str] = "the tight bound of the same algorithm (λ > β₋, else Theorem 5.2 sharpened)"
+
+    step_size: float | None = None
+    noise_variance: float | str | None = None
+    excess_risk_target: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("step_size", "excess_risk_target"):
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
+        if self.noise_variance not in (None, "cheapest"):
+            positive("noise_variance", self.noise_variance)
+
+    def plan(self, problem: Problem) -> Plan:
+        if not problem.strong_convexity > 0:
+            if self.excess_risk_target is not None:
+                raise InvalidParameter(
+                    f"excess_risk_target= needs λ > β₋={problem.loss.constants.weak_convexity:g}; raise λ or leave it out"
+                )
+            return NearGibbs.instead_of(self.step_size, self.noise_variance, form="sharper").plan(problem)
+        constants, m = problem.loss.constants, problem.strong_convexity
+        eta = contracting_step_size(problem, self.step_size)
+        by_tolerance = problem.utility and self.excess_risk_target is None
+        budget_dp, budget_deletion = problem.dp_gdp(), problem.deletion_gdp()
+        chain = {"step_size": eta, "strong_convexity": m}
+        move = shifted_interpolation.minimiser_move(
+            lipschitz=constants.lipschitz, strong_convexity=m, records=problem.records, batch=problem.batch
+        )
+
+        def complete(noise_variance: float) -> Plan:
+            before = shifted_interpolation.gdp_limit(
+                sensitivity=problem.sensitivity(problem.deletion_notion),
+                noise_variance=noise_variance,
+                records=problem.records,
+                **chain,
+            )
+            stationary = shifted_interpolation.stationary_distance(
+                dimension=problem.dimension, noise_variance=noise_variance, **chain
+            )
+            init_variance = theorem_5_1.init_variance(noise_variance=noise_variance, regularization=m, step_size=eta)
+            # ‖θ*‖ ≤ L/λ: at the minimiser λθ* is minus a mean of gradients of norm at most L
+            farthest = math.sqrt(problem.dimension * init_variance) + constants.lipschitz / problem.regularization
+            kept = (math.sqrt((1 + problem.utility_tolerance) * stationary) + move) ** 2
+            target = {"tolerance": problem.utility_tolerance, "stationary": stationary, **chain}
+            return Plan(
+                problem=problem,
+                step_size=eta,
+                noise_variance=noise_variance,
+                init_variance=init_variance,
+                learn_steps=max(1, shifted_interpolation.steps_to_distance(distance_before=farthest**2, **target)),
+                delete_steps_for_deletion=max(
+                    shifted_interpolation.deletion_steps(gdp_before=before, gdp_after=budget_deletion, **chain),
+                    1,  # the same weights again have forgotten nothing
+                ),
+                delete_steps_for_utility=(
+                    shifted_interpolation.steps_to_distance(distance_before=kept, **target) if by_tolerance else 0
+                ),
+            )
+
+        def affordable(together: Guarantee) -> bool:
+            return together.gdp_squared <= budget_dp**2
+
+        single = shifted_interpolation.noise_variance(
+            gdp=budget_dp,
+            sensitivity=problem.sensitivity(problem.adjacency),
+            records=problem.records,
+            **chain,
+        )
+        plan = calibrate(problem, single, self.noise_variance, complete, affordable)
+        return plan if self.excess_risk_target is None else reaching(plan, self.excess_risk_target)
+
+    def mechanism(self, plan: Plan) -> SharpRun:
+        return SharpRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
+
+    def excess_risk(self, plan: Plan) -> float:
+        return contraction_risk(plan)
+
+    def words(self, plan: Plan) -> tuple[str, ...]:
+        rate = plan.step_size * plan.problem.strong_convexity
+        per_factor = -1 / (2 * math.log1p(-rate)) if rate < 1 else 0.0
+        weakly = () if plan.loss.constants.convex else (_weakly_convex(plan),)
+        return (*weakly, noise(plan), learning(plan, per_factor), deleting(plan))
+
+
+def _weakly_convex(plan: Plan) -> str:
+    weak = plan.loss.constants.weak_convexity
+    return (
+        f"Tight although the loss is not convex: λ={plan.regularization:g} exceeds the weak convexity β₋={weak:.4g}, so the objective "
+        f"is strongly convex with m={plan.problem.strong_convexity:.4g} and everything of the convex case holds with m for λ."
+    )
+
+
+def contracting_step_size(problem: Problem, asked: float | None) -> float:
     """η: the caller's, checked, or 1/(λ+β)."""
-    eta = 1 / problem.objective_smoothness if problem.step_size is None else problem.step_size
+    eta = 1 / problem.objective_smoothness if asked is None else asked
     limit = shifted_interpolation.largest_step_size(
         strong_convexity=problem.strong_convexity, objective_smoothness=problem.objective_smoothness
     )
@@ -24,64 +159,6 @@ def contracting_step_size(problem: Problem) -> float:
             f"step_size={eta:g} must be at most 2/(2λ+β)={limit:g}: beyond it a step may expand distances"
         )
     return eta
-
-
-def plan_sharp(problem: Problem) -> Plan:
-    """σ² from μ_∞, K_Ā from μ's decay, utility from the contraction of E‖θ − θ*‖²; η = 1/(λ+β) unless told otherwise.
-
-    Larger η up to 2/(m+M) contracts faster but widens the stationary law (σ²/(h(1 − ηh/2)) along curvature h), so it is
-    left to the caller.
-    """
-    constants, m = problem.loss.constants, problem.strong_convexity
-    eta = contracting_step_size(problem)
-    by_tolerance = problem.utility and problem.excess_risk is None
-    budget_dp, budget_deletion = problem.dp_gdp(), problem.deletion_gdp()
-    chain = {"step_size": eta, "strong_convexity": m}
-    move = shifted_interpolation.minimiser_move(
-        lipschitz=constants.lipschitz, strong_convexity=m, records=problem.records, batch=problem.batch
-    )
-
-    def complete(noise_variance: float) -> Plan:
-        mechanism = problem.mechanism(step_size=eta, noise_variance=noise_variance)
-        before = shifted_interpolation.gdp_limit(
-            sensitivity=mechanism.sensitivity(problem.deletion_notion),
-            noise_variance=noise_variance,
-            records=problem.records,
-            **chain,
-        )
-        stationary = shifted_interpolation.stationary_distance(
-            dimension=problem.dimension, noise_variance=noise_variance, **chain
-        )
-        init_variance = theorem_5_1.init_variance(noise_variance=noise_variance, regularization=m, step_size=eta)
-        # ‖θ*‖ ≤ L/λ: at the minimiser λθ* is minus a mean of gradients of norm at most L
-        farthest = math.sqrt(problem.dimension * init_variance) + constants.lipschitz / problem.regularization
-        kept = (math.sqrt((1 + problem.utility_tolerance) * stationary) + move) ** 2
-        target = {"tolerance": problem.utility_tolerance, "stationary": stationary, **chain}
-        return Plan(
-            problem=problem,
-            step_size=eta,
-            noise_variance=noise_variance,
-            init_variance=init_variance,
-            learn_steps=max(1, shifted_interpolation.steps_to_distance(distance_before=farthest**2, **target)),
-            delete_steps_for_deletion=max(
-                shifted_interpolation.deletion_steps(gdp_before=before, gdp_after=budget_deletion, **chain),
-                1,  # the same weights again have forgotten nothing
-            ),
-            delete_steps_for_utility=shifted_interpolation.steps_to_distance(distance_before=kept, **target)
-            if by_tolerance
-            else 0,
-        )
-
-    def affordable(together: Guarantee) -> bool:
-        return together.gdp_squared <= budget_dp**2
-
-    single = shifted_interpolation.noise_variance(
-        gdp=budget_dp,
-        sensitivity=problem.mechanism(step_size=eta, noise_variance=1.0).sensitivity(problem.adjacency),
-        records=problem.records,
-        **chain,
-    )
-    return calibrate(problem, single, complete, affordable)
 
 
 def stationary_excess(plan: Plan) -> float:
@@ -114,16 +191,10 @@ def reaching(plan: Plan, target: float) -> Plan:
     kept = utility.largest_distance(target=target, **facts)
     if not kept > 0:
         raise PlanInfeasible(
-            f"excess_risk={target:g} cannot be promised at σ²={plan.noise_variance:.4g}: the bound is above {stationary:.4g}; ask for more "
-            "than that, or for less noise",
+            f"an excess risk of {target:g} cannot be promised at σ²={plan.noise_variance:.4g}: the bound is above {stationary:.4g}; ask "
+            "for more than that, or for less noise",
             plan=plan,
         )
-    moved = shifted_interpolation.minimiser_move(
-        lipschitz=constants.lipschitz,
-        strong_convexity=problem.strong_convexity,
-        records=plan.records,
-        batch=problem.batch,
-    )
     # from the initial law to the stationary one: each lies around a point, ‖θ*‖ ≤ L/λ apart
     farthest = math.sqrt(plan.dimension * plan.init_variance) + math.sqrt(plan.stationary_distance)
     farthest += constants.lipschitz / problem.regularization
@@ -131,11 +202,11 @@ def reaching(plan: Plan, target: float) -> Plan:
     complete = replace(
         plan,
         learn_steps=max(1, utility.steps_to_distance(before=farthest, after=kept, **chain)),
-        delete_steps_for_utility=utility.steps_to_distance(before=kept + moved, after=kept, **chain),
+        delete_steps_for_utility=utility.steps_to_distance(before=kept + minimiser_move(plan), after=kept, **chain),
     )
     if not published_together(complete).gdp_squared <= problem.dp_gdp() ** 2 * (1 + 1e-12):
         raise PlanInfeasible(
-            f"the steps for excess_risk={target:g} cost more than the dp budget over {plan.releases} releases",
+            f"the steps for an excess risk of {target:g} cost more than the dp budget over {plan.releases} releases",
             plan=complete,
         )
     return complete

@@ -1,72 +1,169 @@
-"""Plans under Theorem 5.1, exactly as printed."""
+"""The paper as printed: Theorem 5.1 of Chourasia & Shah (2023) for convex losses; for others see `near_gibbs.py`."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
 from ..bounds import theorem_5_1
-from ..errors import AssumptionViolated, InvalidParameter
+from ..errors import AssumptionViolated, InvalidParameter, positive
 from ..privacy.guarantee import Guarantee
+from ..privacy.worlds import Worlds
+from .base import Cost, Method, NoisySteps
 from .calibration import calibrate
+from .near_gibbs import NearGibbs
 from .plan import Plan
 from .problem import Problem
+from .resuming import contraction_risk, deleting, learning, noise
 
 
-def plan_theorem(problem: Problem) -> Plan:
-    """Theorem 5.1: (σ² from ε_dp), (16) for deletion and (17) for utility, at η = 1/(2(λ+β))."""
-    constants, lam = problem.loss.constants, problem.regularization
-    if not problem.loss.twice_differentiable:
-        raise AssumptionViolated(
-            f"the {problem.loss.name} loss is C^{{1,1}}, not twice differentiable, which Theorem 5.1 assumes; "
-            "certificate='sharp' needs no more and is tighter"
-        )
-    if problem.deletion_notion == "pairwise":
-        raise InvalidParameter(
-            "deletion_notion='pairwise' needs certificate='sharp': Theorem 5.1 states Definition 4.1 (a deleted record "
-            "against one that was never there)"
-        )
-    printed = theorem_5_1.step_size(regularization=lam, smoothness=constants.smoothness)
-    eta = printed if problem.step_size is None else problem.step_size
-    if not eta < 1 / (lam + constants.smoothness):
-        raise AssumptionViolated(
-            f"step_size={eta:g} must be below 1/(λ+β)={1 / (lam + constants.smoothness):g} for Theorem 5.1; leave it out"
-        )
-    if eta != printed and problem.utility:
-        raise AssumptionViolated(
-            f"step_size={eta:g}: the utility condition (17) is stated for η=1/(2(λ+β))={printed:g} only; leave step_size out, "
-            "pass utility=False, or use certificate='sharp'"
-        )
-    dp_rate, dp_order = problem.dp_rate()
-    deletion_rate, _ = problem.deletion_rate()
-    sizes = {"regularization": lam, "smoothness": constants.smoothness, "dimension": problem.dimension}
+@dataclass(frozen=True, kw_only=True)
+class TheoremRun(NoisySteps):
+    """Noisy-GD as Theorem 5.1 bounds it: G.15 and G.9 with η < 1/M."""
 
-    def complete(noise_variance: float) -> Plan:
-        mechanism = problem.mechanism(step_size=eta, noise_variance=noise_variance)
-        facts = {"regularization": lam, "noise_variance": noise_variance, "records": problem.records}
-        released = theorem_5_1.full_rate(sensitivity=mechanism.sensitivity(problem.adjacency), **facts)
-        replace_one_row = theorem_5_1.full_rate(sensitivity=2 * constants.lipschitz, **facts)
-        return Plan(
-            problem=problem,
-            step_size=eta,
-            noise_variance=noise_variance,
-            init_variance=theorem_5_1.init_variance(noise_variance=noise_variance, regularization=lam, step_size=eta),
-            learn_steps=theorem_5_1.learn_steps_for_utility(rate=replace_one_row, records=problem.records, **sizes),
-            delete_steps_for_deletion=max(
-                theorem_5_1.deletion_steps(dp=released, deletion=deletion_rate, regularization=lam, step_size=eta),
-                1,  # the same weights again have forgotten nothing
-            ),
-            delete_steps_for_utility=(
-                theorem_5_1.delete_steps_for_utility(rate=replace_one_row, batch=problem.batch, **sizes)
-                if problem.utility
-                else 0
-            ),
+    method: ClassVar[str] = "theorem"
+    source: ClassVar[str] = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)"
+
+    @property
+    def largest_step_size(self) -> float:
+        return 1 / self._steepest
+
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        return {
+            "rate": theorem_5_1.deletion_rate(
+                **self._chain(),
+                sensitivity=self.sensitivity(worlds),
+                regularization=self.strong_convexity,
+                steps_with_record=steps_with,
+                steps_without_record=steps_without,
+            )
+        }
+
+
+@dataclass(frozen=True)
+class Theorem(Method):
+    """Theorem 5.1: σ² from ε_dp, (16) for deletion and (17) for utility. Non-convex losses: Theorem 5.2 as printed.
+
+    step_size       η; None takes 1/(2(λ+β))
+    noise_variance  σ²; None takes the calibrated one, a larger value is allowed; "cheapest" belongs to Theorem 5.2
+    """
+
+    name: ClassVar[str] = "theorem"
+    summary: ClassVar[str] = "Theorem 5.1 as printed (5.2 for a non-convex loss)"
+    notions: ClassVar[tuple[Worlds, ...]] = (Worlds.DEFINITION_4_1,)
+
+    step_size: float | None = None
+    noise_variance: float | str | None = None
+
+    def __post_init__(self) -> None:
+        if self.step_size is not None:
+            positive("step_size", self.step_size)
+        if self.noise_variance not in (None, "cheapest"):
+            positive("noise_variance", self.noise_variance)
+
+    @property
+    def gaussian(self) -> bool:
+        return False
+
+    def plan(self, problem: Problem) -> Plan:
+        if not problem.loss.constants.convex:
+            return NearGibbs.instead_of(self.step_size, self.noise_variance, form="printed").plan(problem)
+        eta = self._step_size(problem)
+        constants, lam = problem.loss.constants, problem.regularization
+        dp_rate, dp_order = problem.dp_rate()
+        deletion_rate, _ = problem.deletion_rate()
+        sizes = {"regularization": lam, "smoothness": constants.smoothness, "dimension": problem.dimension}
+
+        def complete(noise_variance: float) -> Plan:
+            facts = {"regularization": lam, "noise_variance": noise_variance, "records": problem.records}
+            released = theorem_5_1.full_rate(sensitivity=problem.sensitivity(problem.adjacency), **facts)
+            replace_one_row = theorem_5_1.full_rate(sensitivity=2 * constants.lipschitz, **facts)
+            return Plan(
+                problem=problem,
+                step_size=eta,
+                noise_variance=noise_variance,
+                init_variance=theorem_5_1.init_variance(
+                    noise_variance=noise_variance, regularization=lam, step_size=eta
+                ),
+                learn_steps=theorem_5_1.learn_steps_for_utility(rate=replace_one_row, records=problem.records, **sizes),
+                delete_steps_for_deletion=max(
+                    theorem_5_1.deletion_steps(dp=released, deletion=deletion_rate, regularization=lam, step_size=eta),
+                    1,  # the same weights again have forgotten nothing
+                ),
+                delete_steps_for_utility=(
+                    theorem_5_1.delete_steps_for_utility(rate=replace_one_row, batch=problem.batch, **sizes)
+                    if problem.utility
+                    else 0
+                ),
+            )
+
+        def affordable(together: Guarantee) -> bool:
+            return together.renyi(dp_order) <= dp_rate * dp_order
+
+        single = theorem_5_1.noise_variance(
+            rate=dp_rate,
+            sensitivity=problem.sensitivity(problem.adjacency),
+            regularization=lam,
+            records=problem.records,
         )
+        return calibrate(problem, single, self.noise_variance, complete, affordable)
 
-    def affordable(together: Guarantee) -> bool:
-        return together.renyi(dp_order) <= dp_rate * dp_order
+    def _step_size(self, problem: Problem) -> float:
+        constants, lam = problem.loss.constants, problem.regularization
+        if not problem.loss.twice_differentiable:
+            raise AssumptionViolated(
+                f"the {problem.loss.name} loss is C^{{1,1}}, not twice differentiable, which Theorem 5.1 assumes; "
+                "method='sharp' needs no more and is tighter"
+            )
+        if problem.deletion_notion not in self.notions:
+            raise InvalidParameter(
+                "deletion_notion='pairwise' needs method='sharp': Theorem 5.1 states Definition 4.1 (a deleted record "
+                "against one that was never there)"
+            )
+        printed = theorem_5_1.step_size(regularization=lam, smoothness=constants.smoothness)
+        eta = printed if self.step_size is None else self.step_size
+        if not eta < 1 / (lam + constants.smoothness):
+            raise AssumptionViolated(
+                f"step_size={eta:g} must be below 1/(λ+β)={1 / (lam + constants.smoothness):g} for Theorem 5.1; leave it out"
+            )
+        if eta != printed and problem.utility:
+            raise AssumptionViolated(
+                f"step_size={eta:g}: the utility condition (17) is stated for η=1/(2(λ+β))={printed:g} only; leave step_size out, "
+                "pass utility=False, or use method='sharp'"
+            )
+        return eta
 
-    single = theorem_5_1.noise_variance(
-        rate=dp_rate,
-        sensitivity=problem.mechanism(step_size=eta, noise_variance=1.0).sensitivity(problem.adjacency),
-        regularization=lam,
-        records=problem.records,
+    def mechanism(self, plan: Plan) -> TheoremRun:
+        return TheoremRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
+
+    def excess_risk(self, plan: Plan) -> float:
+        """From the contraction towards the minimiser and, where its conditions (17) hold, Theorem 5.1 (3)."""
+        return min(contraction_risk(plan), _printed_risk(plan))
+
+    def words(self, plan: Plan) -> tuple[str, ...]:
+        per_factor = 2 / (plan.step_size * plan.problem.strong_convexity)
+        quarter = (
+            "(16) counts the pair x, x′ (2L); Definition 4.1 compares with a record that was never there (L), so the achieved "
+            "ε_dd is a quarter of the printed one."
+        )
+        promised = (quarter,) if plan.problem.adjacency == Worlds.REPLACE else ()
+        return (noise(plan), learning(plan, per_factor), deleting(plan), *promised)
+
+
+def _printed_risk(plan: Plan) -> float:
+    """Theorem 5.1 (3), where η is the printed one and both conditions of (17) hold; else infinite."""
+    constants, sizes = plan.loss.constants, {"regularization": plan.regularization, "dimension": plan.dimension}
+    rate = theorem_5_1.full_rate(
+        sensitivity=2 * constants.lipschitz,
+        regularization=plan.regularization,
+        noise_variance=plan.noise_variance,
+        records=plan.records,
     )
-    return calibrate(problem, single, complete, affordable)
+    facts = {"rate": rate, "smoothness": constants.smoothness, **sizes}
+    printed = theorem_5_1.step_size(regularization=plan.regularization, smoothness=constants.smoothness)
+    learned = plan.learn_steps >= theorem_5_1.learn_steps_for_utility(records=plan.records, **facts)
+    kept = plan.delete_steps >= theorem_5_1.delete_steps_for_utility(batch=plan.problem.batch, **facts)
+    if not (plan.step_size == printed and learned and kept):
+        return math.inf
+    return theorem_5_1.excess_risk(lipschitz=constants.lipschitz, records=plan.records, **facts)

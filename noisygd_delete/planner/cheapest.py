@@ -1,6 +1,6 @@
 """The cheapest plan that meets targets: ε_dd ≤ x and accuracy loss ≤ y, choosing η, σ² and K.
 
-Under the sharp certificate noise and steps trade against each other: with σ² above the least that ε_dp needs, a request
+With the tight bound noise and steps trade against each other: with σ² above the least that ε_dp needs, a request
 has less to forget, K_Ā = log(μ_∞/μ_dd)/log(1/c), but the stationary law of the chain is wider. A larger η contracts faster
 and widens it too. "Accuracy loss" is the excess regularised risk in the unit of the loss (nats for the logistic loss), by
 the bound of `bounds/utility.py`, over any number of requests.
@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .. import methods
 from ..bounds import shifted_interpolation
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, positive
 from ..losses.base import Loss
 from ..methods.plan import Plan
-from ..methods.sharp import stationary_excess
+from ..methods.sharp import Sharp, stationary_excess
 from ..privacy.budget import Budget
+from .make import make_plan
 
 STEP_SHARES = (0.125, 0.25, 0.5, 0.75, 0.9, 1.0)  # of the largest step size, 2/(m+M)
 NOISE_LEVELS = 32
@@ -79,8 +81,8 @@ def cheapest_plan(
     `excess_risk`; ties go to less noise.
 
     Args:
-        loss, records, features, regularization, budget, options: as for `make_plan`, under certificate="sharp" and
-            start="published". step_size, noise_variance and the utility condition are chosen here.
+        loss, records, features, regularization, budget, options: as for `make_plan`, with
+            method="sharp". step_size, noise_variance and the utility condition are chosen here.
         excess_risk: bound on E[L_D(θ)] − min L_D of every released model.
 
     Raises:
@@ -90,12 +92,10 @@ def cheapest_plan(
     chosen_here = {"step_size", "noise_variance", "utility", "utility_tolerance"} & set(options)
     if chosen_here:
         raise InvalidParameter(f"{', '.join(sorted(chosen_here))} is what cheapest_plan chooses; leave it out")
-    if options.get("certificate", "sharp") != "sharp" or options.get("start", "published") != "published":
-        raise InvalidParameter(
-            "targets need certificate='sharp' and start='published': the noise of Theorem 5.1 is given"
-        )
+    if methods.of(options.pop("method", Sharp())) != Sharp():
+        raise InvalidParameter("targets need method='sharp': the noise of Theorem 5.1 is given")
     sizes = {"records": records, "features": features, "regularization": regularization, "budget": budget}
-    problem = {**sizes, **options, "certificate": "sharp"}
+    problem = {**sizes, **options, "method": Sharp.name}
     found = [row for share in STEP_SHARES for row in _candidates(loss, problem, share, target)]
     if not found:
         closest = min((_least(loss, problem, share) for share in STEP_SHARES), key=stationary_excess)
@@ -111,14 +111,12 @@ def cheapest_plan(
 
 def _least(loss: Loss, problem: dict[str, Any], share: float) -> Plan:
     """The plan with the least noise at this step size, without a utility condition."""
-    from . import make_plan
-
     constants, regularization = loss.constants, positive("regularization", problem["regularization"])
     strong = regularization - constants.weak_convexity
     if not strong > 0:
         raise AssumptionViolated(
             f"regularization={regularization:g} must exceed β₋={constants.weak_convexity:g}: a target on the excess risk needs a "
-            "strongly convex objective. Raise λ, or plan without a target under certificate='composition'"
+            "strongly convex objective. Raise λ, or plan without a target under method='composition'"
         )
     limit = shifted_interpolation.largest_step_size(
         strong_convexity=strong, objective_smoothness=regularization + constants.smoothness
@@ -128,8 +126,6 @@ def _least(loss: Loss, problem: dict[str, Any], share: float) -> Plan:
 
 def _candidates(loss: Loss, problem: dict[str, Any], share: float, target: float) -> Iterator[Candidate]:
     """Plans at one step size, from the least noise to the most that leaves room under the target."""
-    from . import make_plan
-
     least = _least(loss, problem, share)
     room = target / stationary_excess(least)
     if not room > 1:
@@ -139,7 +135,7 @@ def _candidates(loss: Loss, problem: dict[str, Any], share: float, target: float
         chosen: dict[str, Any] = {
             "step_size": least.step_size,
             "noise_variance": noise if level else None,
-            "excess_risk": target,
+            "excess_risk_target": target,
         }
         try:
             plan = make_plan(loss, **problem, **chosen)

@@ -1,51 +1,16 @@
-"""What to do with a plan of Theorem 5.2 that no machine can run: say how far off it is, and what would run."""
+"""Plans that no machine can run: refused, with what other methods would take."""
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
-
-from ..bounds import theorem_5_2
-from ..bounds import theorem_5_2_schedule as schedules
-from ..bounds.theorem_5_2_schedule import Form
 from ..errors import NoisyGDDeleteError, PlanInfeasible
+from ..methods import Composition, Sharp
 from ..methods.plan import Plan
+from ..methods.problem import Problem
 
-MOST_STEPS = 10**8  # one step on a small table takes at least ten microseconds: a quarter of an hour and up
 MOST_PASSES = 10**12  # of the plans that are usually far below it: months on the smallest table
-
-_CHANGES = {  # field -> (name, direction in which it helps, limit)
-    "records": ("n", 1 / 10 ** (1 / 8), 1),
-    "dimension": ("d", 1 / 10 ** (1 / 8), 1),
-    "regularization": ("λ", 10 ** (1 / 8), 1e12),
-    "range": ("ω", 1 / 10 ** (1 / 8), 1e-12),
-    "deletion": ("ε_dd", 10 ** (1 / 8), math.inf),
-}
-
-
-def refusal(plan: Plan, ask: schedules.Problem, form: Form) -> PlanInfeasible:
-    """The error for `plan`, with K over σ², the time it would take, and the nearest feasible alternatives."""
-    seconds = seconds_per_step(records=plan.records, features=plan.features, outputs=plan.loss.outputs)
-    over = "; ".join(
-        f"σ²={schedule.noise_variance:.3g}: K_A={schedule.learn_steps:.3g}, K_Ā={schedule.delete_steps:.3g}"
-        for schedule in (form(ask, plan.noise_variance * 4**k) for k in range(6))
-    )
-    growth = (1 + plan.problem.slack) ** 2 if plan.problem.slack_in_budget else 1.0  # what of the budget is the slack's
-    years = plan.learn_steps * seconds / (365.25 * 86_400)
-    ways = (*_cheapest(ask, form), *_other_certificates(plan), *_changes(ask, form))
-    message = (
-        f"Theorem 5.2 needs K_A={plan.learn_steps:.3g} and K_Ā={plan.delete_steps:.3g} steps at n={ask.records}, "
-        f"d={ask.dimension}, λ={ask.regularization:g}, ω={ask.range:g}, q={ask.order:g}, ε_dp={ask.dp * growth:g}, "
-        f"ε_dd={ask.deletion * growth:g} (σ²={plan.noise_variance:.4g}, η={plan.step_size:.3g}); at {seconds:.2g} s per step, measured "
-        f"on a table of this size, learning would take {years:.3g} years and the limit is {MOST_STEPS:.0e} steps. "
-        f"More noise needs fewer steps: {over}. Ways out: " + "; ".join(ways)
-    )
-    return PlanInfeasible(message, plan=plan, alternatives=ways)
 
 
 def runnable(plan: Plan) -> Plan:
@@ -59,7 +24,7 @@ def runnable(plan: Plan) -> Plan:
     if max(learn, delete) <= MOST_PASSES:
         return plan
     raise PlanInfeasible(
-        f"certificate={plan.certificate!r} needs {float(learn):.3g} passes over the table to learn and {float(delete):.3g} per request at "
+        f"method {plan.method.name!r} needs {float(learn):.3g} passes over the table to learn and {float(delete):.3g} per request at "
         f"λ={plan.regularization:g} (condition number {plan.problem.objective_smoothness / plan.regularization:.3g}); the limit is "
         f"{float(MOST_PASSES):.0e}. Raise λ: steps grow in proportion to 1/λ",
         plan=plan,
@@ -67,72 +32,33 @@ def runnable(plan: Plan) -> Plan:
     )
 
 
-def seconds_per_step(*, records: int, features: int, outputs: int) -> float:
-    """Time of one gradient of this size on this machine, measured on at most 20,000 made-up rows."""
-    rows = np.ones((min(records, 20_000), min(features, 10_000)), np.float32)
-    weights = np.ones((rows.shape[1], outputs), np.float32)
-    began, repeats = time.perf_counter(), 3
-    for _ in range(repeats):
-        rows.T @ np.tanh(rows @ weights)
-    share = rows.size / (records * features)
-    return (time.perf_counter() - began) / repeats / share
+def with_rivals(error: PlanInfeasible, plan: Callable[[Problem], Plan]) -> PlanInfeasible:
+    """The same refusal, with what the other methods for a non-convex loss would take."""
+    if error.plan is None or error.plan.loss.constants.convex:
+        return error
+    rivals = tuple(_rivals(error.plan.problem, plan))
+    return PlanInfeasible(
+        "; ".join((str(error), *rivals)), plan=error.plan, alternatives=(*error.alternatives, *rivals)
+    )
 
 
-def _cheapest(ask: schedules.Problem, form: Form) -> Iterable[str]:
-    schedule = schedules.cheapest(ask, form)
-    if max(schedule.learn_steps, schedule.delete_steps) <= MOST_STEPS:
-        influence = theorem_5_2.data_influence(range=ask.range, noise_variance=schedule.noise_variance)
-        yield (
-            f"noise_variance='cheapest': σ²={schedule.noise_variance:.3g}, K_A={schedule.learn_steps:.0f}, "
-            f"K_Ā={schedule.delete_steps:.0f}, but the data can move the model's law from the prior by at most "
-            f"{influence:.2f} in total variation"
-        )
-
-
-def _other_certificates(plan: Plan) -> Iterable[str]:
-    from . import make_plan
-
-    problem, constants = plan.problem, plan.loss.constants
-    arguments: dict[str, Any] = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
-    if problem.regularization > constants.weak_convexity:
-        weakly = _steps(arguments | {"certificate": "sharp", "noise_variance": None}, make_plan)
+def _rivals(problem: Problem, plan: Callable[[Problem], Plan]) -> Iterable[str]:
+    weak = problem.loss.constants.weak_convexity
+    if problem.strong_convexity > 0:
+        weakly = _steps(replace(problem, method=Sharp()), plan)
         if weakly:
-            yield f"certificate='sharp' (weakly convex: λ > β₋={constants.weak_convexity:.3g}): {weakly}"
+            yield f"method='sharp' (weakly convex: λ > β₋={weak:.3g}): {weakly}"
     else:
-        yield (
-            f"λ above β₋={constants.weak_convexity:.3g} with certificate='sharp' makes the objective strongly convex, and "
-            "the tight certificate applies"
-        )
-    composed = _steps(arguments | {"certificate": "composition", "noise_variance": None}, make_plan)
+        yield f"λ above β₋={weak:.3g} with method='sharp' makes the objective strongly convex, and the tight bound applies"
+    composition = Composition()
+    composed = _steps(replace(problem, method=composition), plan)
     if composed:
-        yield f"certificate='composition': {composed}, a fresh learn after {problem.requests_per_learn} requests"
+        yield f"method='composition': {composed}, a fresh learn after {composition.requests_per_learn} requests"
 
 
-def _steps(arguments: dict[str, Any], make_plan: Any) -> str | None:
+def _steps(problem: Problem, plan: Callable[[Problem], Plan]) -> str | None:
     try:
-        plan = make_plan(**arguments)
+        found = plan(problem)
     except NoisyGDDeleteError:
         return None
-    return f"σ²={plan.noise_variance:.3g}, K_A={plan.learn_steps}, K_Ā={plan.delete_steps}"
-
-
-def _changes(ask: schedules.Problem, form: Form) -> Iterable[str]:
-    """Each number changed alone, at the least noise, until the steps can be run; or the verdict that none suffices."""
-    for field, (name, factor, limit) in _CHANGES.items():
-        value = changed = getattr(ask, field)
-        whole = isinstance(value, int)
-        bound = ask.dp if field == "deletion" else limit
-        found = None
-        while found is None and changed != bound:
-            changed = changed * factor
-            changed = min(changed, bound) if factor > 1 else max(changed, bound)
-            trial = replace(ask, **{field: max(1, int(changed)) if whole else changed})
-            if field == "records" and trial.records < trial.batch:
-                break
-            schedule = schedules.least(trial, form)
-            if max(schedule.learn_steps, schedule.delete_steps) <= MOST_STEPS:
-                found = getattr(trial, field)
-        if found is None:
-            yield f"no {name} alone suffices (tried from {value:g} to {changed:g})"
-        else:
-            yield f"{name}={found:.3g} alone suffices (now {value:g})"
+    return f"σ²={found.noise_variance:.3g}, K_A={found.learn_steps}, K_Ā={found.delete_steps}"

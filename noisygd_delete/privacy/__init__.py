@@ -2,5 +2,6 @@
 
 from .budget import Budget
 from .guarantee import Guarantee
+from .worlds import Worlds
 
-__all__ = ["Budget", "Guarantee"]
+__all__ = ["Budget", "Guarantee", "Worlds"]

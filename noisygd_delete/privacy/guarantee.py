@@ -19,9 +19,8 @@ from typing import Any
 from ..bounds import adaptive, conversion
 from ..errors import InvalidParameter, bound, choice, count, non_negative, probability, renyi_order
 from .shown import shown
+from .worlds import ADJACENCIES, DELETION_NOTIONS, Worlds
 
-ADJACENCIES = ("replace", "zero-out")
-DELETION_NOTIONS = ("definition-4.1", "pairwise")
 LEAST_DELTA = 2.0**-256  # the key of the noise has 256 bits: who guesses it sees the records
 NON_ADAPTIVE = (
     "requests did not depend on earlier models"  # else they may have written what a model showed into other rows
@@ -54,7 +53,7 @@ class Guarantee:
     """
 
     about: str
-    adjacency: str
+    adjacency: Worlds
     gdp_squared: float = 0.0
     rate: float = 0.0
     points: tuple[tuple[float, float], ...] = ()
@@ -66,7 +65,8 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         choice("about", self.about, ("dp", "deletion"))
-        choice("adjacency", self.adjacency, ADJACENCIES if self.about == "dp" else DELETION_NOTIONS)
+        worlds = Worlds(choice("adjacency", self.adjacency, ADJACENCIES if self.about == "dp" else DELETION_NOTIONS))
+        object.__setattr__(self, "adjacency", worlds)
         bound("gdp_squared", self.gdp_squared)
         bound("rate", self.rate)
         count("rows", self.rows)
@@ -193,7 +193,7 @@ class Guarantee:
         Both records then lie within the guarantee of one third law, which a test has to step over: 2μ in GDP (the triangle
         inequality of trade-off curves), Theorem 4.1 in its sharp form otherwise.
         """
-        if self.adjacency in ("replace", "pairwise"):
+        if self.adjacency.between_records:
             return self.advantage
         if self.gdp is not None:
             return conversion.gdp_advantage(mu=2 * self.gdp)
@@ -282,7 +282,7 @@ class Guarantee:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "adjacency": str(self.adjacency)}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Guarantee:

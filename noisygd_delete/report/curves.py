@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from ..accountant import Accountant, Event
 from ..bounds import shifted_interpolation, theorem_5_1
 from ..bounds.utility import excess_of
 from ..errors import NoisyGDDeleteError
+from ..methods import Mechanism
 from ..methods.plan import Plan
+from ..planner.comparison import bounds_of_same_run
 from ..privacy.guarantee import Guarantee
 
 Curve = NDArray[np.float64]
@@ -70,38 +72,23 @@ def burn_down(accountant: Accountant, plan: Plan, delta: float) -> BurnDown:
         release=np.arange(1.0, len(accountant.events) + 1),
         single=epsilons(accountant.dp_of_each()),
         cumulative=epsilons(accountant.dp_cumulative_of_each()),
-        allowed=_allowed(plan, delta) if plan.releases > 1 else None,
+        allowed=plan.allowed.epsilon(delta) if plan.releases > 1 else None,
     )
-
-
-def _allowed(plan: Plan, delta: float) -> float:
-    """The dp budget of N releases as ε at δ."""
-    spent = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0)
-    if plan.certificate == "sharp":
-        return replace(spent, gdp_squared=plan.budget.dp_gdp() ** 2).epsilon(delta)
-    return replace(spent, rate=plan.budget.dp_rate()[0]).epsilon(delta)
 
 
 def forgetting(plan: Plan) -> Forgetting | None:
     """At the plan's σ² and n, T = K_A steps with the record; each bound at its own step size rule, equal noise. None
     where the loss is not convex or the run is not plain Noisy-GD."""
     problem = plan.problem
-    if not plan.loss.constants.convex or plan.certificate not in ("theorem", "sharp") or problem.start != "published":
+    if not plan.loss.constants.convex or plan.mechanism.fresh:
         return None
     order = plan.budget.order or 10.0
     steps = np.unique(np.linspace(0, max(1.25 * plan.delete_steps, 8), POINTS).astype(int)).astype(float)
     notion = problem.deletion_notion
-    by_theorem = replace(
-        plan.mechanism,
-        certificate="theorem",
-        step_size=min(
-            plan.step_size,
-            theorem_5_1.step_size(regularization=plan.regularization, smoothness=plan.loss.constants.smoothness),
-        ),
-    )
-    by_sharp = replace(plan.mechanism, certificate="sharp")
+    printed = theorem_5_1.step_size(regularization=plan.regularization, smoothness=plan.loss.constants.smoothness)
+    by_theorem, by_sharp = bounds_of_same_run(plan, printed_step_size=min(plan.step_size, printed))
 
-    def at(mechanism, count: float) -> float:  # type: ignore[no-untyped-def]
+    def at(mechanism: Mechanism, count: float) -> float:
         bound = mechanism.interval("deletion", notion, steps_with=plan.learn_steps, steps_without=count)
         return float(bound.renyi(order))
 
@@ -126,7 +113,7 @@ def linear_gdp_squared(plan: Plan, steps: float) -> float:
     Means differ by c^K s(1 − c^T)/(1 − c); the variance is c^{2(T+K)} of ρ's plus 2ησ²(1 − c^{2(T+K)})/(1 − c²).
     """
     eta, c = plan.step_size, 1 - plan.step_size * plan.problem.strong_convexity
-    gap = eta * plan.mechanism.sensitivity(plan.problem.deletion_notion) / plan.records
+    gap = eta * plan.problem.sensitivity(plan.problem.deletion_notion) / plan.records
     kept = c ** (2 * (plan.learn_steps + steps))
     mean = c**steps * gap * (1 - c**plan.learn_steps) / (1 - c)
     variance = kept * plan.init_variance + 2 * eta * plan.noise_variance * (1 - kept) / (1 - c**2)
@@ -155,7 +142,7 @@ def utility(accountant: Accountant, plan: Plan) -> Utility | None:
     start = plan.dimension * plan.init_variance + (constants.lipschitz / plan.regularization) ** 2
     square, distance, course = start, math.inf, []
     numbers: Sequence[int] = [i for i, e in enumerate(accountant.events, 1) if e.mechanism == plan.mechanism]
-    if problem.start == "minimiser":  # every release starts afresh, so one bound holds for all
+    if plan.mechanism.fresh:  # every release starts afresh, so one bound holds for all
         return Utility(np.array(numbers, float), np.full(len(numbers), plan.excess_risk), plan.excess_risk)
     for number in numbers:
         event = accountant.events[number - 1]

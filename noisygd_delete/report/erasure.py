@@ -11,6 +11,7 @@ from typing import Any
 from ..accountant import Event
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
+from ..methods.reading import plan_from_dict
 from ..records import EditCounts
 from ..store import presence
 from ..store.layout import Layout
@@ -125,7 +126,7 @@ def erasure_in(
         ledger_sha256=ledger.digests[-1],
     )
     plans = [entry.plan for entry in ledger.entries[: last + 1] if entry.plan is not None]
-    return erasure, Plan.from_dict(plans[-1]), events
+    return erasure, plan_from_dict(plans[-1]), events
 
 
 def _releases(entries: Sequence[Entry]) -> int:

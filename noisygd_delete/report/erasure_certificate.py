@@ -22,6 +22,7 @@ from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, stated_delta
 from ..privacy.shown import WRITTEN, rounded_up
+from ..privacy.worlds import Worlds
 from . import words
 from .facts import STATED, Erasure, in_order, moment, number, version
 from .signing import canonical
@@ -236,7 +237,7 @@ def guarantees(erasure: Erasure, accountant: Accountant) -> dict[str, Guarantee]
     if erasure.deleted:
         notions["erased"] = plan.problem.deletion_notion
     if erasure.replaced:
-        notions["replaced"] = "pairwise"
+        notions["replaced"] = Worlds.PAIRWISE
     found = {}
     for what, notion in notions.items():
         if erasure.release is None:  # nothing published since: only what was out before
@@ -256,7 +257,7 @@ def figures(guarantee: Guarantee, *, order: float, delta: float) -> dict[str, An
     exact = guarantee.with_slack()
     return {
         "about": guarantee.about,
-        "adjacency": guarantee.adjacency,
+        "adjacency": str(guarantee.adjacency),
         "rows_per_subject": guarantee.rows,
         "renyi": {"order": order, "epsilon": Bound.of(exact.renyi(order))},
         "approximate": {"epsilon": Bound.of(exact.epsilon(delta)), "delta": delta},

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..accountant import Event
-from ..bounds.gibbs import Gibbs
 from ..errors import InvalidParameter, NoisyGDDeleteError
-from ..methods.base import Mechanism
-from ..methods.plan import Plan
-from ..methods.problem import typed
-from ..methods.sampled_gaussian import Extractor
+from ..methods.reading import plan_from_dict
 from ..planner import make_plan
 from ..records import bounded
 from ..store.ledger import Ledger
@@ -153,7 +147,7 @@ def _signature(certificate: Any, public_key: str | Path | None) -> Check:
 def _plan(certificate: Mapping[str, Any]) -> Check:
     """The plan's steps and noise must be those that its budget asks for, or safer."""
     try:
-        plan = Plan.from_dict(certificate["public_facts"]["plan"])
+        plan = plan_from_dict(certificate["public_facts"]["plan"])
         problem = plan.problem
         again = make_plan(**{name: getattr(problem, name) for name in problem.__dataclass_fields__})
         difference = _difference(plan.to_dict(), again.to_dict(), tolerance=TOLERANCE)
@@ -169,7 +163,7 @@ def _statement(certificate: Mapping[str, Any]) -> Check:
         public = certificate["public_facts"]
         if set(public) != {"plan", "ledger", "delta"}:
             raise InvalidParameter("public_facts are plan, ledger and delta")
-        plan, events = Plan.from_dict(public["plan"]), _events(public["ledger"])
+        plan, events = plan_from_dict(public["plan"]), _events(public["ledger"])
         again = statement(certificate, erasure_of(certificate), plan, events)
         difference = _difference(certificate["statement"], again)
     except _REFUSALS as error:
@@ -188,24 +182,11 @@ def _other_version(certificate: Mapping[str, Any]) -> str:
 
 
 def _events(ledger: Any) -> list[Event]:
-    """The releases, every field of them of its type; equal mechanisms are looked at once."""
+    """The releases, every field of them of its type."""
     if not isinstance(ledger, list) or len(ledger) > MOST_RELEASES:
         raise InvalidParameter(f"the ledger must be a list of at most {MOST_RELEASES} releases")
 
-    @cache
-    def check_types(kind: str, mechanism: str) -> None:
-        fields = json.loads(mechanism)
-        gibbs = fields.pop("gibbs", None)
-        typed(Extractor if kind == "extractor" else Mechanism, fields)
-        if gibbs is not None:
-            typed(Gibbs, gibbs)
-
-    events = []
-    for fields in ledger:
-        event = Event.from_dict(fields)
-        check_types(event.kind, json.dumps(fields["mechanism"]))
-        events.append(event)
-    return events
+    return [Event.from_dict(fields) for fields in ledger]
 
 
 def _facts(certificate: Mapping[str, Any]) -> Check:

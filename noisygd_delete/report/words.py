@@ -33,7 +33,7 @@ NOT_COVERED = (
 
 def assumptions(plan: Plan) -> list[str]:
     """What the caller answers for, besides the mathematics of the mechanism."""
-    timed = plan.problem.start == "minimiser" and plan.problem.solver != "fixed"
+    timed = plan.method.passes_depend_on_data
     seen = "sees published models" + ("" if timed else " and the time of their publication") + ", not memory or disks"
     return [
         f"every feature row has norm at most {shown(plan.loss.radius)}, by bounds that were not read off the data",

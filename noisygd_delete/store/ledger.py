@@ -17,6 +17,7 @@ from typing import Any
 from ..accountant import Accountant, Event
 from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, choice, count
 from ..methods.plan import Plan
+from ..methods.reading import plan_from_dict
 from ..records import EditCounts, bounded
 from ..schema import Schema
 from .database import connect, create, forget, transaction
@@ -174,7 +175,7 @@ class Ledger:
 
     @property
     def plan(self) -> Plan:
-        return Plan.from_dict(self.plans[-1])
+        return plan_from_dict(self.plans[-1])
 
     @property
     def schema(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def status(path: str | Path) -> dict[str, Any]:
         "records": table.held(layout),
         "features": plan.features,
         "loss": plan.loss.name,
-        "certificate": plan.certificate,
+        "method": plan.method.name,
         "budget": remaining.allowed,
         "releases": ledger.releases,
         "publications_left": remaining.publications,
@@ -89,7 +89,7 @@ def budget(
     statement = report(accountant, delta=delta, order=order, **questions) if accountant.events else None
     return {
         "budget": remaining.allowed,
-        "certificate": plan.certificate,
+        "method": plan.method.name,
         "adjacency": plan.problem.adjacency,
         "deletion_notion": plan.problem.deletion_notion,
         "releases": releases,

@@ -10,7 +10,10 @@ import numpy as np
 
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.bounds import conversion
-from noisygd_delete.methods.base import Mechanism
+from noisygd_delete.methods import MECHANISMS
+from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sharp import SharpRun
+from noisygd_delete.methods.theorem import TheoremRun
 from noisygd_delete.privacy.guarantee import Guarantee
 from tests.oracles import gaussian_dp
 from tests.oracles.linear_history import Run, squared_mu
@@ -18,14 +21,13 @@ from tests.oracles.linear_history import Run, squared_mu
 GAPS = {"replace": 2, "zero-out": 1, "definition-4.1": 1, "pairwise": 2}
 
 
-def random_history(rng, certificate="sharp", longest=8):
+def random_history(rng, method="sharp", longest=8):
     """(events, runs): the same releases for the accountant and for the oracle."""
     events, runs = [], []
     for number in range(int(rng.integers(2, longest + 1))):
         if number == 0 or rng.random() < 0.25:
             kind = "relearn" if number else "learn"
-            mechanism = Mechanism(
-                certificate=certificate,
+            mechanism = MECHANISMS[method](
                 records=int(rng.integers(2, 50)),
                 step_size=float(rng.uniform(0.05, 0.5)),
                 noise_variance=float(10 ** rng.uniform(-3, 2)),
@@ -51,9 +53,9 @@ def random_history(rng, certificate="sharp", longest=8):
     return events, runs
 
 
-def one_chain(rng, certificate="sharp"):
+def one_chain(rng, method="sharp"):
     """A history whose facts never change, as the oracle takes one gap for the whole of it."""
-    events, runs = random_history(rng, certificate)
+    events, runs = random_history(rng, method)
     facts, first = events[0].mechanism, runs[0]
     events = [Event(event.kind, event.steps, event.edits, facts) for event in events]
     keep = ("step_size", "regularization", "noise_variance", "records")
@@ -71,12 +73,12 @@ def hidden_steps_before(events, present_from, observed):
     return 0 if events[present_from - 1].kind != "unlearn" else steps
 
 
-def linear_chain(settings=120, seed=0, certificate="sharp"):
+def linear_chain(settings=120, seed=0, method="sharp"):
     """Arbitrary histories: insert at a, delete at b, edits in between, observed subsets. Returns (tight, loose) counts."""
     rng = np.random.default_rng(seed)
     tight = loose = 0
     for _ in range(settings):
-        events, runs = one_chain(rng, certificate)
+        events, runs = one_chain(rng, method)
         count = len(events)
         accountant = Accountant(events=events)
         present = int(rng.integers(1, count))
@@ -102,7 +104,7 @@ def linear_chain(settings=120, seed=0, certificate="sharp"):
         value = 2 * bound.total_rate
         where = (present, erased, observed, [(event.kind, event.steps) for event in events])
         assert value >= truth * (1 - 1e-10), f"below the truth: {value} < {truth} for {where}"
-        if certificate == "sharp" and hidden_steps_before(events, present, observed) == 0:
+        if method == "sharp" and hidden_steps_before(events, present, observed) == 0:
             assert value <= truth * (1 + 1e-9) + 1e-300, f"not tight: {value} > {truth} for {where}"
             tight += truth > 0
         else:
@@ -147,7 +149,7 @@ def printed_rates(settings=60, seed=2):
             int(rng.integers(1, 400)),
             rng.uniform(1.1, 64),
         )
-        facts = Mechanism("theorem", n, eta, sigma2, lam, lipschitz)
+        facts = TheoremRun(records=n, step_size=eta, noise_variance=sigma2, strong_convexity=lam, lipschitz=lipschitz)
         accountant = Accountant(events=[Event("learn", learn, 0, facts), Event("unlearn", delete, 1, facts)])
         with mpmath.workdps(50):
             step, curve, noise, bound = map(mpmath.mpf, (eta, lam, sigma2, lipschitz))
@@ -236,16 +238,15 @@ def optimal_against_coins(settings=60, seed=6):
 
 def composition(seed=5):
     """k at once equals once k times, for every kind of event, in the answer and against k times the divergence."""
-    from noisygd_delete.methods.sampled_gaussian import Extractor
 
-    facts = Mechanism("sharp", 20, 0.3, 0.7, 0.4, 1.5)
-    printed = Mechanism("theorem", 20, 0.3, 0.7, 0.4, 1.5)
+    facts = SharpRun(records=20, step_size=0.3, noise_variance=0.7, strong_convexity=0.4, lipschitz=1.5)
+    printed = TheoremRun(records=20, step_size=0.3, noise_variance=0.7, strong_convexity=0.4, lipschitz=1.5)
     for kind, mechanism in (
         ("learn", facts),
         ("relearn", facts),
         ("unlearn", facts),
         ("unlearn", printed),
-        ("extractor", Extractor(20, 0.1, 1.3)),
+        ("extractor", SampledGaussian(records=20, sampling_rate=0.1, noise_multiplier=1.3)),
     ):
         event = Event(kind, 5, 1, mechanism)
         begin = [] if kind in ("learn", "extractor") else [Event("learn", 3, 0, mechanism)]

@@ -12,16 +12,19 @@ import pytest
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Event, PrivacyFilter, forecast, report
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NotLearned
-from noisygd_delete.methods.base import Mechanism
-from noisygd_delete.methods.sampled_gaussian import Extractor
+from noisygd_delete.methods.composition import CompositionRun
+from noisygd_delete.methods.minimiser import MinimiserRun
+from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sharp import SharpRun
+from noisygd_delete.methods.theorem import TheoremRun
 from noisygd_delete.privacy.guarantee import Guarantee
 from tests.accountant import checks
 
-FACTS = Mechanism("sharp", 100, 0.3, 0.05, 0.4, 1.0)
+FACTS = SharpRun(records=100, step_size=0.3, noise_variance=0.05, strong_convexity=0.4, lipschitz=1.0)
 LEARN = Event("learn", 30, 0, FACTS)
 UNLEARN = Event("unlearn", 6, 1, FACTS)
 RELEARN = Event("relearn", 30, 0, FACTS)
-PHI = Event("extractor", 200, 0, Extractor(100, 0.05, 2.0))
+PHI = Event("extractor", 200, 0, SampledGaussian(records=100, sampling_rate=0.05, noise_multiplier=2.0))
 
 
 def plan(**changes):
@@ -30,7 +33,7 @@ def plan(**changes):
         "features": 20,
         "regularization": 1e-2,
         "budget": Budget(order=10, dp=1.0, deletion=0.1),
-        "certificate": "sharp",
+        "method": "sharp",
     }
     return make_plan(losses.Logistic(radius=1.0), **{**arguments, **changes})
 
@@ -61,7 +64,15 @@ def test_dp_cumulative_of_each_is_the_total_after_every_release_in_one_pass():
 
 
 def test_deletion_of_each_is_the_deletion_by_every_release_in_one_pass():
-    solved = Mechanism("sharp", 100, 0.3, 0.05, 0.4, 1.0, start="minimiser", gradient_tolerance=1e-4, warm=True)
+    solved = MinimiserRun(
+        records=100,
+        step_size=0.3,
+        noise_variance=0.05,
+        strong_convexity=0.4,
+        lipschitz=1.0,
+        gradient_tolerance=0.0001,
+        warm=True,
+    )
     warm = [Event("relearn", 9, 0, solved), Event("unlearn", 4, 1, solved), Event("unlearn", 5, 1, solved)]
     accountant = Accountant(
         events=[LEARN, UNLEARN, UNLEARN, PHI, RELEARN, UNLEARN, Event("unlearn", 0, 1, FACTS), *warm]
@@ -82,7 +93,7 @@ def test_a_fresh_learn_forgets_the_erased_and_charges_the_others():
 
 
 def test_composition_never_forgets_but_a_fresh_learn_does():
-    facts = Mechanism("composition", 100, 0.3, 0.05, 0.4, 1.0)
+    facts = CompositionRun(records=100, step_size=0.3, noise_variance=0.05, strong_convexity=0.4, lipschitz=1.0)
     learn, unlearn, again = (Event(kind, 30, 1, facts) for kind in ("learn", "unlearn", "relearn"))
     clean = [Accountant(events=[learn, *[unlearn] * k]).deletion(1, 2, [k + 1]).renyi(4) for k in (1, 5)]
     assert clean[0] == clean[1] > 0
@@ -116,7 +127,7 @@ def test_adaptive_requests_lie_between_hidden_and_fully_observed():
 
 
 def test_adaptive_requests_under_theorem_5_1_cost_deletion_plus_p_times_dp():
-    facts = Mechanism("theorem", 100, 0.3, 0.05, 0.4, 1.0)
+    facts = TheoremRun(records=100, step_size=0.3, noise_variance=0.05, strong_convexity=0.4, lipschitz=1.0)
     accountant = Accountant(events=[Event("learn", 4000, 0, facts), *[Event("unlearn", 4000, 1, facts)] * 30])
     full = facts.interval("deletion", "definition-4.1", steps_with=math.inf)
     left = facts.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=4000)
@@ -141,7 +152,9 @@ def test_an_extractor_counts_with_the_first_model_that_carries_it():
 
 
 def test_an_extractor_covers_one_row_and_so_does_its_sum_with_a_head_for_subjects():
-    subjects = Mechanism("sharp", 100, 0.3, 0.05, 0.4, 1.0, rows_per_subject=5)
+    subjects = SharpRun(
+        records=100, step_size=0.3, noise_variance=0.05, strong_convexity=0.4, lipschitz=1.0, rows_per_subject=5
+    )
     accountant = Accountant(events=[PHI, Event("learn", 3, 0, subjects)])
     assert accountant.dp_cumulative().rows == 1
     assert accountant.dp_cumulative([2]).unit == "one row"
@@ -149,14 +162,21 @@ def test_an_extractor_covers_one_row_and_so_does_its_sum_with_a_head_for_subject
 
 
 def test_kind_and_facts_must_go_together():
-    with pytest.raises(InvalidParameter, match="Extractor"):
+    with pytest.raises(InvalidParameter, match="SampledGaussian"):
         Event("learn", 3, 0, PHI.mechanism)
-    with pytest.raises(InvalidParameter, match="Extractor"):
+    with pytest.raises(InvalidParameter, match="SampledGaussian"):
         Event("extractor", 3, 0, FACTS)
     with pytest.raises(InvalidParameter, match="insert"):
         Event("insert", 3, 1, FACTS)
     with pytest.raises(InvalidParameter, match="relearn"):
-        Accountant(events=[LEARN]).record(Event("unlearn", 3, 1, Mechanism("sharp", 101, 0.3, 0.05, 0.4, 1.0)))
+        Accountant(events=[LEARN]).record(
+            Event(
+                "unlearn",
+                3,
+                1,
+                SharpRun(records=101, step_size=0.3, noise_variance=0.05, strong_convexity=0.4, lipschitz=1.0),
+            )
+        )
     with pytest.raises(InvalidParameter, match="first release"):
         Accountant(events=[UNLEARN])
 
@@ -289,9 +309,9 @@ def test_within_the_budget_is_said_of_a_cap_on_the_sum_only():
 QUERIES = """
 import sys
 from noisygd_delete.accountant import Accountant, Event, report
-from noisygd_delete.methods.base import Mechanism
+from noisygd_delete.methods.sharp import SharpRun
 {fault}
-facts = Mechanism("sharp", 26000, 3.98, 2.9e-5, 1e-3, 1.0)
+facts = SharpRun(records=26000, step_size=3.98, noise_variance=2.9e-5, strong_convexity=1e-3, lipschitz=1.0)
 def accountant_of(size):
     accountant = Accountant(events=[Event("learn", 1000, 0, facts)])
     for number in range(1, size):

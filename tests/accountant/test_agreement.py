@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.accountant.export import noise_multiplier, to_dp_accounting
+from noisygd_delete.accountant.export import to_dp_accounting
 from noisygd_delete.bounds import subsampled
-from noisygd_delete.methods.base import Mechanism
-from noisygd_delete.methods.sampled_gaussian import Extractor
+from noisygd_delete.methods.minimiser import MinimiserRun
+from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sharp import SharpRun
 from tests.accountant import checks
 
 
@@ -22,9 +23,9 @@ def test_linear_chain_is_exact_for_arbitrary_histories():
     assert loose >= 20  # insertions after hidden noise: valid, and honestly not tight
 
 
-@pytest.mark.parametrize("certificate", ["theorem", "composition"])
-def test_the_other_certificates_never_fall_below_the_exact_chain(certificate):
-    _, loose = checks.linear_chain(settings=200, seed=11, certificate=certificate)
+@pytest.mark.parametrize("method", ["theorem", "composition"])
+def test_the_other_certificates_never_fall_below_the_exact_chain(method):
+    _, loose = checks.linear_chain(settings=200, seed=11, method=method)
     assert loose >= 100
 
 
@@ -110,20 +111,24 @@ def test_export_to_dp_accounting_is_a_loose_upper_bound():
 def test_export_of_one_step_is_the_same_gaussian_mechanism():
     from dp_accounting.rdp import RdpAccountant
 
-    facts = Mechanism("sharp", 40, 0.3, 0.9, 0.5, 1.2)
+    facts = SharpRun(records=40, step_size=0.3, noise_variance=0.9, strong_convexity=0.5, lipschitz=1.2)
     accountant = Accountant(events=[Event("learn", 1, 0, facts)])
     for world in ("replace", "zero-out"):
         theirs = RdpAccountant([2.0, 7.5, 40.0]).compose(to_dp_accounting(accountant, adjacency=world))
         for order, value in zip(theirs._orders, theirs._rdp, strict=True):
             assert math.isclose(accountant.dp_cumulative(adjacency=world).renyi(float(order)), value, rel_tol=1e-12)
-        assert math.isclose(1 / noise_multiplier(facts, world), accountant.dp(adjacency=world).gdp, rel_tol=1e-12)
+        assert math.isclose(1 / facts.noisy_step(world)[0], accountant.dp(adjacency=world).gdp, rel_tol=1e-12)
 
 
 def test_export_refuses_what_is_not_a_composition_of_noisy_steps():
-    accountant = Accountant(events=[Event("extractor", 3, 0, Extractor(40, 0.1, 1.0))])
+    accountant = Accountant(
+        events=[Event("extractor", 3, 0, SampledGaussian(records=40, sampling_rate=0.1, noise_multiplier=1.0))]
+    )
     with pytest.raises(ValueError, match="zero-out"):
         to_dp_accounting(accountant, adjacency="replace")
-    solved = Mechanism("sharp", 40, 0.3, 0.9, 0.5, 1.2, start="minimiser", gradient_tolerance=1e-6)
+    solved = MinimiserRun(
+        records=40, step_size=0.3, noise_variance=0.9, strong_convexity=0.5, lipschitz=1.2, gradient_tolerance=1e-06
+    )
     with pytest.raises(ValueError, match="minimiser"):
         to_dp_accounting(Accountant(events=[Event("learn", 3, 0, solved)]))
 
@@ -131,7 +136,9 @@ def test_export_refuses_what_is_not_a_composition_of_noisy_steps():
 def test_export_of_an_extractor_agrees_with_ours():
     from dp_accounting.rdp import RdpAccountant
 
-    accountant = Accountant(events=[Event("extractor", 50, 0, Extractor(400, 0.05, 1.1))])
+    accountant = Accountant(
+        events=[Event("extractor", 50, 0, SampledGaussian(records=400, sampling_rate=0.05, noise_multiplier=1.1))]
+    )
     theirs = RdpAccountant([4, 16]).compose(to_dp_accounting(accountant, adjacency="zero-out"))
     for order, value in zip(theirs._orders, theirs._rdp, strict=True):
         assert math.isclose(accountant.dp_cumulative(adjacency="zero-out").renyi(float(order)), value, rel_tol=1e-8)

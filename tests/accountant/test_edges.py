@@ -11,14 +11,14 @@ from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Event, PrivacyFilter, report
 from noisygd_delete.accountant.export import to_dp_accounting
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter, MissingDependency
-from noisygd_delete.methods.sampled_gaussian import Extractor
+from noisygd_delete.methods.sampled_gaussian import SampledGaussian
 from tests.accountant import checks
 
-PHI = Event("extractor", 200, 0, Extractor(5000, 0.01, 4.0))
+PHI = Event("extractor", 200, 0, SampledGaussian(records=5000, sampling_rate=0.01, noise_multiplier=4.0))
 
 
 def plan(**changes):
-    arguments = {"records": 5000, "features": 20, "regularization": 1e-2, "certificate": "sharp"}
+    arguments = {"records": 5000, "features": 20, "regularization": 1e-2, "method": "sharp"}
     arguments["budget"] = Budget(order=10, dp=1.0, deletion=0.1)
     return make_plan(losses.Logistic(radius=1.0), **{**arguments, **changes})
 
@@ -56,7 +56,7 @@ def test_the_export_says_what_it_lacks(monkeypatch) -> None:
 
 
 def test_a_filter_admits_events_only_and_idle_ones_for_free() -> None:
-    tight = plan(certificate="theorem")
+    tight = plan(method="theorem")
     admitted = PrivacyFilter.for_plan(tight)
     with pytest.raises(InvalidParameter, match="must be an Event"):
         admitted.admit("learn")  # type: ignore[arg-type]

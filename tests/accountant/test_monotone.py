@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.bounds import adaptive, conversion, shifted_interpolation
-from noisygd_delete.methods.base import Mechanism
+from noisygd_delete.methods import MECHANISMS
 from noisygd_delete.privacy.guarantee import Guarantee
 
 slow = settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -110,7 +110,7 @@ def test_what_a_budget_allows_stays_within_it(epsilon, exponent):
 
 facts = st.fixed_dictionaries(
     {
-        "certificate": st.sampled_from(["sharp", "theorem", "composition"]),
+        "method": st.sampled_from(["sharp", "theorem", "composition"]),
         "records": st.integers(10, 10**6),
         "step_size": st.floats(1e-3, 0.4),
         "noise_variance": st.floats(1e-8, 1e3),
@@ -122,7 +122,7 @@ facts = st.fixed_dictionaries(
 
 
 def spent(given_facts, learn=40, delete=9):
-    mechanism = Mechanism(**given_facts)
+    mechanism = MECHANISMS[given_facts["method"]](**{k: v for k, v in given_facts.items() if k != "method"})
     accountant = Accountant(events=[Event("learn", learn, 0, mechanism), Event("unlearn", delete, 1, mechanism)])
     return accountant.dp_cumulative().renyi(5), accountant.deletion(1, 2, [2]).renyi(5)
 
@@ -153,13 +153,13 @@ def test_never_easier(mechanism, more):
     st.integers(1, 5),
     st.floats(1.05, 4),
 )
-def test_plans_never_get_cheaper_when_more_is_asked(certificate, dp, share, records, rows, batch, factor):
+def test_plans_never_get_cheaper_when_more_is_asked(method, dp, share, records, rows, batch, factor):
     def made(**changes):
         arguments = {
             "records": records,
             "features": 6,
             "regularization": 0.02,
-            "certificate": certificate,
+            "method": method,
             "rows_per_subject": rows,
             "batch": batch,
             "budget": Budget(order=6, dp=dp, deletion=share * dp),

@@ -10,6 +10,8 @@ import pytest
 from noisygd_delete.accountant import history as history_module
 from noisygd_delete.bounds import conversion, gaussian, renyi, shifted_interpolation, theorem_5_1
 from noisygd_delete.methods import base as mechanism_module
+from noisygd_delete.methods import sharp as sharp_module
+from noisygd_delete.methods import theorem as theorem_module
 from noisygd_delete.privacy import guarantee as guarantee_module
 from tests.accountant import checks
 
@@ -25,20 +27,20 @@ def changed(function, **changes):
 
 def sharp_formula(**changes):
     return lambda patch: patch.setattr(
-        mechanism_module.shifted_interpolation, "gdp", changed(shifted_interpolation.gdp, **changes)
+        sharp_module.shifted_interpolation, "gdp", changed(shifted_interpolation.gdp, **changes)
     )
 
 
 def printed_formula(**changes):
     return lambda patch: patch.setattr(
-        mechanism_module.theorem_5_1, "deletion_rate", changed(theorem_5_1.deletion_rate, **changes)
+        theorem_module.theorem_5_1, "deletion_rate", changed(theorem_5_1.deletion_rate, **changes)
     )
 
 
 def sensitivity(worlds):
     def plant(patch):
         patch.setattr(
-            mechanism_module.Mechanism,
+            mechanism_module.NoisySteps,
             "sensitivity",
             lambda self, adjacency: worlds(adjacency) * self.lipschitz * self.rows_per_subject,
         )
@@ -48,7 +50,9 @@ def sensitivity(worlds):
 
 def without_subjects(patch):
     worlds = {"replace": 2, "pairwise": 2, "zero-out": 1, "definition-4.1": 1}
-    patch.setattr(mechanism_module.Mechanism, "sensitivity", lambda self, adjacency: worlds[adjacency] * self.lipschitz)
+    patch.setattr(
+        mechanism_module.NoisySteps, "sensitivity", lambda self, adjacency: worlds[str(adjacency)] * self.lipschitz
+    )
 
 
 def walk(edit):

@@ -55,7 +55,7 @@ def test_exact_retraining_gives_the_row_away_and_noisy_gd_does_not(population) -
         features=WIDTH,
         regularization=REGULARIZATION,
         budget=Budget(order=10, dp=1.0, deletion=0.1),
-        certificate="sharp",
+        method="sharp",
     )
     records, rng = Records(rows[train], labels[train]), np.random.default_rng(1)
     learned = learn(records, plan, rng)

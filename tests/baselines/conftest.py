@@ -36,10 +36,9 @@ def methods(kind: str) -> dict[str, baselines.Method]:
         "features": FEATURES,
         "regularization": REGULARIZATION,
         "budget": Budget.from_epsilon_delta(dp=(4.0, DELTA), deletion=(epsilon, DELTA)),
-        "certificate": "sharp",
     }
-    plan = make_plan(loss, **planned, utility=False)
-    solved = make_plan(loss, **planned, start="minimiser", solver="cold")
+    plan = make_plan(loss, **planned, method="sharp", utility=False)
+    solved = make_plan(loss, **planned, method="minimiser", solver="cold")
     same = {"regularization": REGULARIZATION}
     target = {"epsilon": epsilon, "delta": DELTA}
     private = {"records": SLOTS, "epsilon": 4.0, "delta": DELTA}

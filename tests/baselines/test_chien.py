@@ -72,7 +72,7 @@ def test_no_rival_needs_fewer_steps_for_the_same_pair_of_worlds() -> None:
         features=108,
         regularization=1e-3,
         budget=Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5)),
-        certificate="sharp",
+        method="sharp",
         deletion_notion="pairwise",
         utility=False,
     )

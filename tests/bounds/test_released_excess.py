@@ -10,13 +10,13 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 
 METHODS = [
-    {"certificate": "theorem"},
-    {"certificate": "theorem", "utility": False},
-    {"certificate": "sharp"},
-    {"certificate": "sharp", "utility": False},
-    {"certificate": "sharp", "excess_risk": 40.0},
-    {"certificate": "sharp", "start": "minimiser"},
-    {"certificate": "sharp", "start": "minimiser", "diffusion_steps": 1},
+    {"method": "theorem"},
+    {"method": "theorem", "utility": False},
+    {"method": "sharp"},
+    {"method": "sharp", "utility": False},
+    {"method": "sharp", "excess_risk_target": 40.0},
+    {"method": "minimiser"},
+    {"method": "minimiser", "diffusion_steps": 1},
 ]
 SIZES = [(63, 10, 0.1, 1), (63, 10, 1e-3, 1), (400, 3, 0.02, 5), (20, 1, 1.0, 20), (5000, 40, 1e-2, 1)]
 
@@ -33,7 +33,7 @@ def exact_chain(plan, requests=60):
 
     def run(mean, variance, steps):
         target = -signs.mean() / lam
-        if plan.problem.start == "minimiser":
+        if plan.mechanism.fresh:
             mean, variance = target, 0.0  # the solver's answer, to a tolerance far below the noise
         kept = c**steps
         settled = plan.noise_variance / (lam * (1 - eta * lam / 2))
@@ -81,7 +81,7 @@ def lowest(size) -> float:
         features=features,
         regularization=regularization,
         budget=Budget(order=2, dp=1.0, deletion=0.25),
-        certificate="sharp",
+        method="sharp",
         batch=batch,
     )
     return plan.regularization / 2 * plan.stationary_distance
@@ -118,7 +118,7 @@ def test_where_its_conditions_hold_the_printed_bound_may_answer() -> None:
 def test_without_steps_to_follow_edits_nothing_is_promised_but_the_truth() -> None:
     """utility=False: the few steps that deletion needs do not follow many edits, and the bound says so."""
     facts = {"records": 200, "features": 2, "regularization": 1e-3, "budget": Budget(order=2, dp=1.0, deletion=0.99)}
-    plan = make_plan(losses.Linear(radius=1.0), **facts, certificate="sharp", utility=False, batch=200)
+    plan = make_plan(losses.Linear(radius=1.0), **facts, method="sharp", utility=False, batch=200)
     assert plan.excess_risk >= exact_chain(plan)
     assert plan.excess_risk >= plan.regularization / 2 * plan.stationary_distance
 
@@ -131,7 +131,7 @@ def test_quadratics_with_a_spectrum_stay_below_the_bound() -> None:
         features=6,
         regularization=1e-2,
         budget=Budget(order=2, dp=1.0, deletion=0.25),
-        certificate="sharp",
+        method="sharp",
         utility=False,
     )
     rng = np.random.default_rng(3)

@@ -80,7 +80,7 @@ def test_sizes_that_no_machine_has_are_refused(folder: Path, complaint) -> None:
 @pytest.mark.parametrize("value", ["1e300", "1e-300", "1e-15", "-1e300", "inf", "nan", "0"])
 @pytest.mark.parametrize("option", ["--dp", "--deletion", "--order", "--delta", "--regularization", "--radius"])
 def test_extreme_numbers_are_planned_or_refused(option: str, value: str, capsys) -> None:
-    for more in ([], ["--start", "minimiser"]):
+    for more in ([], ["--method", "minimiser"]):
         assert main(["plan", "--records", "100", "--features", "3", f"{option}={value}", *more]) in (0, 2)
         said = capsys.readouterr()
         assert bool(said.out) != bool(said.err)
@@ -148,10 +148,8 @@ def test_a_missing_id_in_another_normal_form_is_said_so(folder: Path, complaint)
 
 def test_messages_speak_the_options(complaint) -> None:
     options = parser().parse_args(["plan", "--records", "1", "--features", "1"]).options
-    told = spoken(
-        "needs certificate='sharp', or utility=False; order=2.5. diffusion_steps= is more (start='x')", options
-    )
-    assert told == "needs --certificate sharp, or --no-utility; --order 2.5. --diffusion-steps is more (--start x)"
+    told = spoken("needs method='sharp', or utility=False; order=2.5. diffusion_steps= is more (solver='x')", options)
+    assert told == "needs --method sharp, or --no-utility; --order 2.5. --diffusion-steps is more (--solver x)"
     assert spoken("order=2 a_dp=1", {}) == "order=2 a_dp=1"
     assert spoken("step_size=1 of a_dp=1", options) == "--step-size 1 of a_dp=1"
 
@@ -230,7 +228,7 @@ def test_a_certificate_that_is_none_fails_beside_any_model(folder: Path, capsys,
 
 
 @pytest.mark.parametrize("value", ["1e-300", "1e-15"])
-@pytest.mark.parametrize("start", [[], ["--start", "minimiser"], ["--start", "minimiser", "--solver", "cold"]])
+@pytest.mark.parametrize("start", [[], ["--method", "minimiser"], ["--method", "minimiser", "--solver", "cold"]])
 def test_a_tiny_regularisation_is_answered_at_once(folder: Path, capsys, value: str, start: list[str]) -> None:
     init = ["init", "new", "--data", "people.csv", "--schema", "schema.toml", "--dry-run"]
     for command in (["plan", "--records", "100", "--features", "10"], init):

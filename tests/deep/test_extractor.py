@@ -6,7 +6,7 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event, report
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods.sampled_gaussian import Extractor as Training
+from noisygd_delete.methods import SampledGaussian
 
 torch = pytest.importorskip("torch", reason="deep.py needs torch")
 pytest.importorskip("opacus", reason="DP-trained extractors need opacus")
@@ -49,7 +49,7 @@ def plan_for(records, features=129, **options):
     }
     return make_plan(
         losses.Softmax(1.0, 10), records=records, features=features, regularization=3e-3,
-        certificate="sharp", utility=False, **options,
+        method="sharp", utility=False, **options,
     )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def test_an_extractor_covers_rows_and_so_does_the_sum(trained, digits):
 
 def test_training_is_recorded_as_it_was_run(trained):
     event = trained.event
-    assert event == Event("extractor", 30, 0, Training(1400, 0.1, 1.0))
+    assert event == Event("extractor", 30, 0, SampledGaussian(records=1400, sampling_rate=0.1, noise_multiplier=1.0))
     accounting = pytest.importorskip("dp_accounting", reason="the independent accountant")
     from dp_accounting.rdp import RdpAccountant
 
@@ -117,7 +117,7 @@ def test_against_another_record_the_extractor_costs_more(trained, digits):
         alone, other = trained.cost("dp", "zero-out").renyi(order), trained.cost("dp", "replace").renyi(order)
         assert other > 2 * alone
         assert head.accountant.dp_cumulative().renyi(order) > other
-        whole = Training(1400, 1.0, 1.0)
+        whole = SampledGaussian(records=1400, sampling_rate=1.0, noise_multiplier=1.0)
         null = whole.interval("dp", "zero-out", steps_with=1).renyi(order)
         assert 4 * null <= whole.interval("dp", "replace", steps_with=1).renyi(order)
 

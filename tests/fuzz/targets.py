@@ -16,6 +16,7 @@ import numpy as np
 
 from noisygd_delete import EditRequest, Plan, Schema
 from noisygd_delete.errors import InvalidRequest, NoisyGDDeleteError
+from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.records import bounded
 from noisygd_delete.report import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.report.signing import canonical
@@ -141,7 +142,7 @@ def targets(folder: Path) -> list[Target]:
             (f"request_id,id,subject\nx,{name(0)},\nx,,{person(2)}\ny,{name(1)},\n".encode(),),
             written(lambda path: requests(path, True)),
         ),
-        Target("plan", (_json(good_plan.to_dict()),), lambda data: a_plan(Plan.from_dict(_parsed(data))), True),
+        Target("plan", (_json(good_plan.to_dict()),), lambda data: a_plan(plan_from_dict(_parsed(data))), True),
         Target("ledger, entries", (f"[{','.join(bodies)}]".encode(),), a_ledger, True),
         Target("ledger, file", (Layout(path).ledger.read_bytes(),), written(lambda path: sound(Ledger.read(path)))),
         Target("journal", (sealed,), a_journal),

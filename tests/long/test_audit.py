@@ -30,7 +30,7 @@ def tight_plan():
         features=1,
         regularization=0.25,
         budget=Budget.from_gdp(dp=3.0, deletion=0.376),
-        certificate="sharp",
+        method="sharp",
         utility=False,
     )
 
@@ -75,7 +75,7 @@ def test_real_losses_stay_under_their_claims(loss, record_property) -> None:
         features=2,
         regularization=0.25,
         budget=Budget.from_gdp(dp=3.0, deletion=0.4),
-        certificate="sharp",
+        method="sharp",
         utility=False,
     )
     rng = np.random.default_rng(0)
@@ -96,8 +96,8 @@ def test_real_losses_stay_under_their_claims(loss, record_property) -> None:
     assert report.verdict == "pass"
 
 
-@pytest.mark.parametrize("certificate", ["theorem", "sharp"])
-def test_a_practical_size(certificate, record_property) -> None:
+@pytest.mark.parametrize("method", ["theorem", "sharp"])
+def test_a_practical_size(method, record_property) -> None:
     """n = 5,000, λ = 0.01: hundreds of steps per release."""
     plan = make_plan(
         losses.Logistic(radius=1.0),
@@ -105,9 +105,9 @@ def test_a_practical_size(certificate, record_property) -> None:
         features=10,
         regularization=0.01,
         budget=Budget(order=10, dp=1.0, deletion=0.3),
-        certificate=certificate,
+        method=method,
         utility=False,
     )
     report = audit(plan, chains=100_000, later_releases=2, false_alarm=SUITE, rng=np.random.default_rng(1))
-    record_property("evidence", f"{certificate}: {report.verdict}; {len(report.rows)} rows, false-alarm rate {SUITE:g}")
+    record_property("evidence", f"{method}: {report.verdict}; {len(report.rows)} rows, false-alarm rate {SUITE:g}")
     assert report.verdict == "pass"

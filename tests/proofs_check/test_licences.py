@@ -45,15 +45,15 @@ UNNAMED = {
     "a constant": ("rounding:MARGIN", "MARGIN = 1e-12", "MARGIN = 1e-6", {"S.gdp", "S.optimal", "S.advantage"}),
     "a constant of another module": ("rounding:UNIT", "UNIT = 2.0**-53", "UNIT = 0.0", {"S.gdp", "S.optimal"}),
     "a method": (
-        "mechanism:Mechanism._solved_gdp",
-        "if not steps_without:\n            return shifted_interpolation.minimiser_dp_gdp(",
-        "return 0.0\n        if not steps_without:\n            return shifted_interpolation.minimiser_dp_gdp(",
+        "minimiser:MinimiserRun._cost",
+        "if not steps_without:",
+        "if steps_without:",
         {"S.history"},
     ),
     "a property": (
         "events:Event.fresh",
-        'return self.kind != "unlearn" or self.mechanism.start == "minimiser"',
-        'return not (self.kind != "unlearn" or self.mechanism.start == "minimiser")',
+        'return self.kind != "unlearn" or self.mechanism.fresh',
+        'return not (self.kind != "unlearn" or self.mechanism.fresh)',
         {"S.history"},
     ),
     "another property": (

@@ -52,7 +52,7 @@ def said(tmp_path: Path, capfd, caplog, monkeypatch):
         return printed.out + printed.err + caplog.text
 
     making = [
-        "--certificate",
+        "--method",
         "sharp",
         "--order",
         "4",

@@ -1,0 +1,50 @@
+"""What is run, as data: [linear term] -> start -> K noisy steps -> [output noise] -> grid. One executor runs any procedure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Prior:
+    """A draw from N(0, variance · I): where a learner begins."""
+
+    variance: float
+
+
+@dataclass(frozen=True)
+class Published:
+    """The model published before."""
+
+
+@dataclass(frozen=True)
+class Minimiser:
+    """The minimiser of the current records, with gradient norm certainly at most `tolerance` (γ, of the mean loss).
+
+    solver  "warm" starts a request from the published model, "cold" from 0; "fixed" from 0 in a number of passes that no
+            record can change
+    """
+
+    tolerance: float
+    solver: str
+
+
+Start = Prior | Published | Minimiser
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """One run. Absent parts are 0.
+
+    linear_term     s: standard deviation per coordinate of b, added to the gradient *sum* (objective perturbation)
+    start           where the steps begin
+    steps           K noisy steps of size η (`step_size`), each adding N(0, 2ησ² I), σ² = `noise_variance`
+    output_noise    τ: standard deviation of the noise on the published weights
+    """
+
+    start: Start
+    steps: int = 0
+    step_size: float = 0.0
+    noise_variance: float = 0.0
+    linear_term: float = 0.0
+    output_noise: float = 0.0

@@ -1,0 +1,148 @@
+"""Plans and mechanisms from JSON, also as version 0.1 wrote them: a file may say anything, so every field is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cache
+from typing import Any, TypeVar, get_type_hints
+
+import msgspec
+
+from .. import losses
+from ..errors import InvalidParameter, real
+from ..privacy.budget import Budget
+from . import MECHANISMS, METHODS
+from .base import Mechanism, Method
+from .plan import Plan
+from .problem import Problem
+
+T = TypeVar("T")
+
+_OLD_OPTIONS = (
+    *("step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance"),
+    *("learn_steps", "delete_steps", "requests_per_learn", "fresh_learn", "excess_risk"),
+)
+
+
+def typed(kind: type[T], given: Mapping[str, Any], what: str, **read: Any) -> T:
+    """A dataclass from its fields: each of the type that the class declares, finite, none unknown or missing.
+
+    Args:
+        read: fields that were read already, in place of what the file has there.
+
+    Raises:
+        InvalidParameter: `what` cannot be read; says which field and why.
+    """
+    if not isinstance(given, Mapping):
+        raise InvalidParameter(f"not {what}: expected an object, found {type(given).__name__}")
+    hints = _hints(kind)  # type: ignore[arg-type]
+    unknown = sorted(set(given) - {field.name for field in fields(kind)})  # type: ignore[arg-type]
+    if unknown:
+        raise InvalidParameter(f"not {what}: unknown {', '.join(map(repr, unknown))}")
+    converted: dict[str, Any] = {}
+    for name in given.keys() - read.keys():
+        try:
+            converted[name] = msgspec.convert(given[name], hints[name])
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:
+            raise InvalidParameter(f"not {what}: {name}: {error}") from error
+        if isinstance(converted[name], float):
+            real(name, converted[name])
+    try:
+        return kind(**converted, **read)
+    except TypeError as error:
+        raise InvalidParameter(f"not {what}: {error}") from error
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of a class's fields; looking them up takes far longer than checking them."""
+    return get_type_hints(kind)
+
+
+def mechanism_from_dict(given: Mapping[str, Any]) -> Mechanism:
+    """Read back `Mechanism.to_dict`."""
+    given = _modern_mechanism(given)
+    kind: type[Mechanism] = _known(MECHANISMS, given, "method")
+    return typed(kind, {name: value for name, value in given.items() if name != "method"}, "the facts of a release")
+
+
+def method_from_dict(given: Mapping[str, Any]) -> Method:
+    """Read back `Method.to_dict`."""
+    kind: type[Method] = _known(METHODS, given, "name")[0]
+    return typed(kind, {name: value for name, value in given.items() if name != "name"}, "a method")
+
+
+def problem_from_dict(given: Mapping[str, Any]) -> Problem:
+    """Read back `Problem.to_dict`."""
+    if not isinstance(given, Mapping):
+        raise InvalidParameter("not the arguments of a plan: expected an object")
+    given = _modern_problem(given)
+    try:
+        read = {
+            "loss": losses.from_dict(given["loss"]),
+            "budget": Budget(**given["budget"]),
+            "method": method_from_dict(given["method"]),
+        }
+    except (TypeError, KeyError) as error:
+        raise InvalidParameter(f"not the arguments of a plan: {error}") from error
+    given = {"slack_in_budget": False, **given}  # what version 0.1 left out
+    return typed(Problem, given, "the arguments of a plan", **read)
+
+
+def plan_from_dict(given: Mapping[str, Any]) -> Plan:
+    """Read back `Plan.to_dict`; unknown or missing fields are refused."""
+    if not isinstance(given, Mapping) or "problem" not in given:
+        raise InvalidParameter("not a plan: expected an object with a problem")
+    asked, order = given["problem"], given.get("order")
+    if isinstance(asked, Mapping) and "certificate" in asked:  # version 0.1 kept what a method chose beside the problem
+        if asked.get("start") == "minimiser":
+            asked = {
+                **asked,
+                "diffusion_steps": given.get("learn_steps"),
+                "gradient_tolerance": given.get("gradient_tolerance"),
+            }
+        asked = _modern_problem(asked, order=order)
+    numbers = {name: value for name, value in given.items() if name != "order"}
+    return typed(Plan, numbers, "a plan", problem=problem_from_dict(asked))
+
+
+def _known(catalogue: Mapping[str, Any], given: Mapping[str, Any], tag: str) -> Any:
+    name = given.get(tag) if isinstance(given, Mapping) else None
+    if not isinstance(name, str) or name not in catalogue:
+        raise InvalidParameter(f"{tag}={name!r} must be one of {', '.join(map(repr, catalogue))}")
+    return catalogue[name]
+
+
+def _modern_mechanism(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Version 0.1 told methods apart by a certificate, a start and the presence of Theorem 5.2's facts."""
+    if not isinstance(given, Mapping) or "method" in given:
+        return given
+    facts = dict(given)
+    if "noise_multiplier" in facts:
+        return {**facts, "method": "sampled-gaussian"}
+    name, start, gibbs = facts.pop("certificate", None), facts.pop("start", "published"), facts.pop("gibbs", None)
+    solved: dict[str, Any] = {key: facts.pop(key) for key in ("gradient_tolerance", "warm") if key in facts}
+    if start == "minimiser":
+        return {**facts, **solved, "method": "minimiser"}
+    return {**facts, "method": name} if gibbs is None else {**facts, "gibbs": gibbs, "method": "near-gibbs"}
+
+
+def _modern_problem(given: Mapping[str, Any], *, order: float | None = None) -> Mapping[str, Any]:
+    """The arguments of a plan of version 0.1: `certificate`, `start` and options of every method side by side."""
+    if "method" in given or "certificate" not in given:
+        return given
+    asked = dict(given)
+    name, start = asked.pop("certificate"), asked.pop("start", "published")
+    options = {key: asked.pop(key) for key in _OLD_OPTIONS if key in asked}
+    if "excess_risk" in options:
+        options["excess_risk_target"] = options.pop("excess_risk")
+    if order is not None:
+        form = "sharper" if name == "sharp" else "printed"
+        method = {"name": "near-gibbs", "form": form, "noise_variance": options.get("noise_variance"), "order": order}
+    else:
+        name = "minimiser" if start == "minimiser" else name
+        kind, _ = _known(METHODS, {"name": name}, "name")
+        own = {field.name for field in fields(kind)}
+        method = {"name": name, **{key: value for key, value in options.items() if key in own}}
+    return {**asked, "method": method}

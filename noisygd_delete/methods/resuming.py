@@ -1,0 +1,81 @@
+"""What the ways that resume from the published model share: how good the models stay, and the words for noise and steps."""
+
+from __future__ import annotations
+
+import math
+
+from ..bounds import shifted_interpolation, utility
+from .plan import Plan
+from .words import condition_number
+
+
+def contraction_risk(plan: Plan) -> float:
+    """Bound on the excess risk of the learned model and of every later one, from the contraction towards the minimiser."""
+    problem, constants = plan.problem, plan.loss.constants
+    return utility.released_excess(
+        # ρ has mean 0, and ‖θ*‖ ≤ L/λ
+        start=plan.dimension * plan.init_variance + (constants.lipschitz / plan.regularization) ** 2,
+        learn_steps=plan.learn_steps,
+        delete_steps=plan.delete_steps,
+        move=minimiser_move(plan),
+        dimension=plan.dimension,
+        noise_variance=plan.noise_variance,
+        step_size=plan.step_size,
+        strong_convexity=problem.strong_convexity,
+        objective_smoothness=problem.objective_smoothness,
+    )
+
+
+def minimiser_move(plan: Plan) -> float:
+    """s_r: how far one request may move the minimiser."""
+    return shifted_interpolation.minimiser_move(
+        lipschitz=plan.loss.constants.lipschitz,
+        strong_convexity=plan.problem.strong_convexity,
+        records=plan.records,
+        batch=plan.problem.batch,
+    )
+
+
+def noise(plan: Plan) -> str:
+    """What drives σ², and what it costs."""
+    delta = plan.problem.sensitivity(plan.problem.adjacency)
+    share = math.sqrt(plan.stationary_distance)
+    return (
+        f"Noise: σ²={plan.noise_variance:.6g} at step size η={plan.step_size:.6g}. One record moves the gradient sum by at most "
+        f"Δ={delta:g}; its trace fades at rate λ, so σ² is proportional to Δ²/(λ n² · budget): halving the budget or λ doubles it, "
+        f"doubling n divides it by four. The released weights lie within about {share:.3g} of the minimiser (root mean square bound), "
+        f"which costs at most {plan.excess_risk:.3g} in regularised loss."
+    )
+
+
+def learning(plan: Plan, steps_per_factor: float) -> str:
+    """What drives K_A."""
+    return (
+        f"Learning: K_A={plan.learn_steps} steps ({plan.gradient_evaluations['learn']} record gradients). The condition number "
+        f"κ={condition_number(plan):.4g} drives it: every factor e in distance to the minimiser costs about "
+        f"{steps_per_factor:.4g} steps."
+    )
+
+
+def deleting(plan: Plan) -> str:
+    """What drives K_Ā."""
+    budget = plan.budget
+    wanted = (
+        f"from {budget.dp:g} to {budget.deletion:g}"
+        if budget.measure != "epsilon-delta"
+        else "down to the deletion budget"
+    )
+    wanted_utility = (
+        f"utility over any number of requests of r={plan.problem.batch} needs {plan.delete_steps_for_utility}"
+        if plan.problem.utility
+        else "no utility condition was asked for"
+    )
+    if plan.problem.utility and plan.delete_steps_for_utility > plan.delete_steps_for_deletion:
+        verdict = "Utility decides; drop it (utility=False) to run the deletion condition alone"
+    else:
+        verdict = "Deletion decides"
+    share = plan.delete_steps / plan.learn_steps if plan.learn_steps else math.inf
+    return (
+        f"Deleting: K_Ā={plan.delete_steps} steps per request, {share:.1%} of learning. Two conditions: forgetting ({wanted}) needs "
+        f"{plan.delete_steps_for_deletion}; {wanted_utility}. {verdict}."
+    )

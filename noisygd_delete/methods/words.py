@@ -1,0 +1,87 @@
+"""What every plan says of itself, whatever its method: its heading, and its promise to two observers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import NoisyGDDeleteError
+from ..privacy.shown import shown
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+_LARGER = (3, 10, 30, 100)  # times λ, tried in this order
+
+
+def heading(plan: Plan) -> str:
+    """Loss, sizes, method and budget."""
+    problem = plan.problem
+    return (
+        f"Plan: {plan.loss.name} loss, n={plan.records} slots, d={plan.dimension} weights, λ={plan.regularization:g}, "
+        f"method '{plan.method.name}'.\n"
+        f"Budget: {plan.budget.describe()}; adjacency {problem.adjacency}, deletion notion {problem.deletion_notion}, "
+        f"{problem.rows_per_subject} row(s) per data subject"
+        + (
+            f"; {plan.releases} observed releases together stay within the dp part."
+            if plan.releases > 1
+            else "; per release."
+        )
+    )
+
+
+def promise(plan: Plan) -> str:
+    """Both figures of a deletion: for later models alone, with its condition, and for everything observed, without one."""
+    deletion, order, delta = plan.deletion.with_slack(), plan.budget.order, plan.budget.shown_delta
+    figures = [] if order is None else [f"ε_dd={shown(deletion.renyi(order))} at order {order:g}"]
+    figures.append(f"(ε={shown(deletion.epsilon(delta))}, δ={shown(delta)})")
+    return (
+        f"Promise for a deleted record: an observer of the models after its deletion gains at most {deletion.at_most} over "
+        f"guessing, if {deletion.assumptions[0]}. If they may have, what was observed while the record was there counts: at most "
+        f"{plan.deletion_observed().at_most} after one observed model, and each further one adds. Under the first: "
+        f"{'; '.join(figures)}. Theorems speak of real numbers; for the rounding of gradient sums the figures include a factor "
+        f"(1+{shown(plan.mechanism.slack)})²."
+    )
+
+
+def condition_number(plan: Plan) -> float:
+    """κ = M/m."""
+    return plan.problem.objective_smoothness / plan.problem.strong_convexity
+
+
+def worth(plan: Plan) -> str:
+    """A warning where the bound on the excess risk does not even show that the model is better than weights of 0, with a λ for
+    which it does if one is near; "" where the bound shows it, and for a loss that has no labels to guess.
+
+    One sentence for every method and every door: plans, commands, estimators, papers.
+    """
+    if plan.loss.label_kind == "none":
+        return ""
+    zero = float(plan.loss.value(np.zeros((1, plan.loss.outputs)), np.ones(1, int), np)[0])
+    if plan.excess_risk < zero:  # L(0) − min L is at most L(0): losses are not negative
+        return ""
+    if not math.isfinite(plan.excess_risk):
+        bound = "and no bound on the loss holds for this plan, which therefore"
+    else:
+        bound = f"so {plan.excess_risk:.3g}"
+    text = (
+        f"Careful: weights of 0 lose {zero:.3g} at most, {bound} does not promise a model better than guessing (it is "
+        "a bound: what happens may be better). More records, fewer columns, a larger dp budget or a larger λ lower it"
+    )
+    for factor in _LARGER if math.isfinite(plan.excess_risk) and not plan.mechanism.forgets_unobserved else ():
+        other = _again(plan, factor)
+        if other is not None and other.excess_risk < zero / 2:
+            return f"{text}: λ={other.regularization:.3g} would make it {other.excess_risk:.3g}."
+    return f"{text}."
+
+
+def _again(plan: Plan, factor: float) -> Plan | None:
+    """The plan of the same method for a larger λ; None where there is none."""
+    method = plan.method.without("step_size", "noise_variance", "gradient_tolerance", "diffusion_steps")
+    try:
+        return method.plan(replace(plan.problem, method=method, regularization=plan.regularization * factor))
+    except (NoisyGDDeleteError, ArithmeticError):
+        return None

@@ -1,0 +1,92 @@
+"""One method's plan for one problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import methods
+from ..errors import InvalidParameter, PlanInfeasible
+from ..losses.base import Loss
+from ..methods import Method
+from ..methods.plan import Plan
+from ..methods.problem import Problem
+from ..privacy.budget import Budget
+from .feasibility import runnable, with_rivals
+
+
+def make_plan(
+    loss: Loss,
+    *,
+    records: int,
+    features: int,
+    regularization: float,
+    budget: Budget,
+    method: str | Method = "theorem",
+    adjacency: str = "replace",
+    deletion_notion: str = "definition-4.1",
+    releases: int = 1,
+    batch: int = 1,
+    rows_per_subject: int = 1,
+    utility: bool = True,
+    utility_tolerance: float = 0.01,
+    dtype: str = "float32",
+    slack_in_budget: bool = True,
+    **options: Any,
+) -> Plan:
+    """The least noise and the fewest steps whose guarantees lie within the budget.
+
+    Args:
+        loss: a loss of `noisygd_delete.losses`; its constants are proven, never typed in.
+        records: n, the public number of slots. features: columns, the constant one included.
+        regularization: λ > 0.
+        budget: of one release; with `releases=N > 1` the dp part is for N observed publications together.
+        method: "theorem" (Theorem 5.1, or 5.2 for a non-convex loss, as printed), "sharp" (the tight bound of the same
+            algorithm: also for non-convex losses with λ > β₋, and Theorem 5.2 sharpened for the others), "minimiser" (solve for
+            the minimiser of the current records, then diffuse) or "composition" (non-convex losses: every noisy step costs,
+            nothing is forgotten before a fresh learn); or an object of `noisygd_delete.methods`, with its options.
+        adjacency: "replace" or "zero-out", of the dp guarantee.
+        deletion_notion: "definition-4.1" (against never there) or "pairwise" (x or x′).
+        batch: r, records edited by one request, for the utility condition alone.
+        rows_per_subject: rows of one data subject that must be forgotten together.
+        utility: also take enough steps that accuracy never degrades over any number of requests.
+        dtype: of the rows in the gradient; "float64" makes the rounding slack negligible.
+        slack_in_budget: whether the rounding slack of the gradient sums counts inside the budget. False plans as before
+            0.2: the bounds over the reals meet it, and those with the slack exceed it by (1 + slack)².
+        options: of the method, where it is named by a string: step_size, noise_variance, solver, diffusion_steps, ...
+
+    Raises:
+        InvalidParameter, AssumptionViolated: with the value, its range and what to do.
+        PlanInfeasible: no machine can run the steps; carries the plan, the numbers and the nearest ways out.
+    """
+    problem = Problem(
+        loss=loss,
+        records=records,
+        features=features,
+        regularization=regularization,
+        budget=budget,
+        method=methods.of(method, **options),
+        adjacency=adjacency,  # type: ignore[arg-type]  # a word that is no such world is refused there
+        deletion_notion=deletion_notion,  # type: ignore[arg-type]
+        releases=releases,
+        batch=batch,
+        rows_per_subject=rows_per_subject,
+        utility=utility,
+        utility_tolerance=utility_tolerance,
+        dtype=dtype,
+        slack_in_budget=slack_in_budget,
+    )
+    try:
+        return plan_for(problem)
+    except PlanInfeasible as error:
+        raise with_rivals(error, plan_for) from None
+
+
+def plan_for(problem: Problem) -> Plan:
+    """The plan by the method that the problem names; raises as `make_plan`."""
+    try:
+        return runnable(problem.method.plan(problem))
+    except ArithmeticError as error:
+        raise InvalidParameter(
+            f"no plan in floating-point numbers for λ={problem.regularization:g}, n={problem.records:g}, "
+            f"{problem.budget.describe()}: a step count or the noise is beyond their range; choose λ and budgets nearer to 1"
+        ) from error
