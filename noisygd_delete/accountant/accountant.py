@@ -34,10 +34,9 @@ class Accountant(History):
     @property
     def steps_since_learn(self) -> int:
         """Steps that a record present since the last fresh learn has been through."""
-        steps = 0
-        for event in self._events:
-            steps = event.steps + (0 if event.fresh else steps)
-        return steps
+        if self._events and self._events[-1].kind == "extractor":
+            return self._events[-1].steps
+        return self._since_fresh
 
     @property
     def horizon_spent(self) -> bool:

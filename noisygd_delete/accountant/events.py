@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import json
+
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidParameter, choice, count
@@ -65,16 +67,39 @@ class Event:
         return self.kind == "unlearn" and self.mechanism.shows_start
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "mechanism": self.mechanism.to_dict()}
+        return {
+            "kind": self.kind,
+            "steps": self.steps,
+            "edits": self.edits,
+            "mechanism": self.mechanism.to_dict(),
+            "counts": self.counts.to_dict(),
+        }
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Event:
-        """Read back `to_dict`; unknown or missing fields are refused."""
+        """Read back `to_dict`; unknown or missing fields are refused. Equal descriptions are read once and give one object."""
+        try:
+            text = json.dumps(fields)
+        except (TypeError, ValueError):  # no JSON: whatever is wrong with it, reading says so
+            return cls._read(fields)
+        if text not in _READ:
+            event = cls._read(fields)
+            if len(_READ) >= _MOST_READ:
+                _READ.clear()
+            _READ[text] = event
+        return _READ[text]
+
+    @classmethod
+    def _read(cls, fields: dict[str, Any]) -> Event:
         try:
             counts = EditCounts.from_dict(fields["counts"]) if "counts" in fields else NO_EDITS
             return cls(**{**fields, "mechanism": mechanism_from_dict(fields["mechanism"]), "counts": counts})
         except (TypeError, KeyError) as error:
             raise InvalidParameter(f"not a release event: {error}") from error
+
+
+_READ: dict[str, Event] = {}  # what was read, by its JSON text: thousands of releases are a few kinds of events
+_MOST_READ = 4096
 
 
 def label(kind: str, counts: EditCounts) -> str:

@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from itertools import groupby
 from typing import Self
 
 from ..errors import InvalidParameter, NotLearned, count
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from .events import Event
-from .intervals import Stretch, alone, compose, erased_by, stretches
+from .intervals import Known, Stretch, alone, compose, cost, erased_by, erasures, stretches
 
 
 class History:
@@ -34,12 +35,21 @@ class History:
         self.plan = plan
         self._events: list[Event] = []
         self._published: Counter[Stretch] = Counter()  # the stretches of a history of which everything is observed
-        for event in events:
-            self.record(event)
+        self._since_fresh = 0  # steps since the last fresh run
+        self._extractors: tuple[Stretch, ...] = ()  # of the last extractor
+        self._trained = 0  # extractors, in all
+        for _, equal in groupby(events, key=id):  # a run of one event again and again is recorded at once
+            event, *others = equal
+            self.record(event, 1 + len(others))
 
     @property
     def events(self) -> tuple[Event, ...]:
         return tuple(self._events)
+
+    @property
+    def releases(self) -> int:
+        """How many."""
+        return len(self._events)
 
     def record(self, event: Event, times: int = 1) -> int:
         """Append a release, or `times` equal ones after each other; returns the number of the last.
@@ -52,19 +62,25 @@ class History:
         self._events += [event] * number
         if event.steps:
             self._published[event.mechanism, event.steps, 0.0] += number
+        if event.kind == "extractor":
+            self._extractors = ((event.mechanism, event.steps, 0.0),) if event.steps else ()
+            self._trained += number
+        else:
+            self._since_fresh = event.steps if event.fresh else self._since_fresh + event.steps * number
         return len(self._events)
 
     def what_if(self, *events: Event) -> Self:
         """The same as it would be after further releases; this one is not changed. Any query may be put to it."""
         ahead = type(self)(self.plan)
         ahead._events, ahead._published = list(self._events), self._published.copy()
+        ahead._since_fresh, ahead._extractors, ahead._trained = self._since_fresh, self._extractors, self._trained
         for event in events:
             ahead.record(event)
         return ahead
 
     def _check_next(self, event: Event) -> None:
         beside = [past.mechanism for past in self._events[-1:]] + ([] if self.plan is None else [self.plan.mechanism])
-        if any(event.mechanism.contradicts(other) for other in beside):
+        if any(event.mechanism.contradicts(other) for other in beside if other is not event.mechanism):
             raise InvalidParameter("runs that share every other fact state different smoothness of the objective")
         if event.kind != "unlearn":
             return
@@ -74,7 +90,8 @@ class History:
             raise InvalidParameter(
                 "a new extractor needs a fresh learn ('relearn'): the published model read other features"
             )
-        if not event.fresh and event.mechanism != self._events[-1].mechanism:
+        last = self._events[-1].mechanism
+        if not event.fresh and event.mechanism is not last and event.mechanism != last:
             raise InvalidParameter("a change of plan or of n needs a fresh learn ('relearn'); it cannot resume a chain")
 
     def _adjacency(self, about: str, asked: str | None) -> str:
@@ -98,8 +115,15 @@ class History:
             return range(1, len(self._events) + 1)
         return {self._number("observed release", number) for number in observed}
 
-    def _total(self, about: str, adjacency: str, parts: Counter[Stretch], observed: Collection[int]) -> Guarantee:
-        total = compose(about, adjacency, parts, self._events[-1])
+    def _total(
+        self,
+        about: str,
+        adjacency: str,
+        parts: Counter[Stretch],
+        observed: Collection[int],
+        known: Known | None = None,
+    ) -> Guarantee:
+        total = compose(about, adjacency, parts, self._events[-1], known)
         everything = len(observed) == len(self._events)
         seen = (
             "every release is observed"
@@ -111,14 +135,31 @@ class History:
     def dp(self, release: int | None = None, *, adjacency: str | None = None) -> Guarantee:
         """What one release (default: the last) reveals on its own about a record present since the start."""
         number = self._number("release", len(self._events) if release is None else release)
-        return self.dp_cumulative(observed=[number], adjacency=adjacency)
+        if number < len(self._events):
+            return self.dp_cumulative(observed=[number], adjacency=adjacency)
+        parts, last = Counter(self._extractors), self._events[-1]
+        if last.kind != "extractor" and self._since_fresh:
+            parts[last.mechanism, self._since_fresh, 0.0] += 1
+        return self._total("dp", self._adjacency("dp", adjacency), parts, {number})
 
     def dp_of_each(self, last: int | None = None, *, adjacency: str | None = None) -> list[Guarantee]:
         """`dp(release)` for each of the last releases (default: all), in one pass."""
         world = self._adjacency("dp", adjacency)
         each = list(alone(self._events))[0 if last is None else -count("last", last) :]
-        answers = {parts: self._alone("dp", world, parts) for parts in dict.fromkeys(each)}
+        answers = self._alone_each("dp", world, each)
         return [answers[parts] for parts in each]
+
+    def _alone_each(
+        self, about: str, world: str, each: Iterable[tuple[Stretch, ...]]
+    ) -> dict[tuple[Stretch, ...], Guarantee]:
+        """`_alone` of every distinct one. Steps without end come to equal costs, which are composed once."""
+        answers, known = {}, dict[tuple[Guarantee, ...], Guarantee]()
+        for parts in dict.fromkeys(each):
+            costs = tuple(cost(about, world, stretch) for stretch in parts)
+            if costs not in known:
+                known[costs] = self._alone(about, world, parts)
+            answers[parts] = known[costs]
+        return answers
 
     def _alone(self, about: str, world: str, parts: tuple[Stretch, ...]) -> Guarantee:
         """What one release reveals where no other was observed."""
@@ -143,11 +184,34 @@ class History:
 
     def dp_cumulative_of_each(self) -> list[Guarantee]:
         """What all releases up to each one reveal about a record present since the start, in one pass."""
-        growing, totals = type(self)(self.plan), []
+        growing, totals, known = type(self)(self.plan), list[Guarantee](), Known()
+        world = self._adjacency("dp", None)
         for event in self._events:
             growing.record(event)
-            totals.append(growing.dp_cumulative())
+            totals.append(growing._total("dp", world, growing._published, growing.seen(None), known))
         return totals
+
+    def costliest_deletion(self, releases: Iterable[int], shown: Collection[int]) -> Guarantee | None:
+        """The `deletion(1, …)` of largest advantage among the erasures that these releases served, to an observer of the
+        `shown` ones before it and of every one from it on; None for no release.
+
+        Of erasures with an equal part of their own, the one before which more was seen costs more, so that the others need
+        no computing.
+        """
+        asked, visible = set(releases), shown if isinstance(shown, range) else frozenset(shown)
+        dearest: dict[object, tuple[int, int]] = {}  # a part of its own -> (stretches seen before, release)
+        for number, (seen, parts) in enumerate(erasures(self._events, visible), start=1):
+            if number in asked:
+                alike = number if self._events[number - 1].mechanism.forgets_unobserved else parts
+                before = seen.total()
+                if alike not in dearest or before > dearest[alike][0]:
+                    dearest[alike] = before, number
+        end = len(self._events) + 1
+        answers = [
+            self.deletion(1, number, [*filter(number.__gt__, shown), *range(number, end)])
+            for _, number in sorted(dearest.values(), key=lambda found: found[1])
+        ]
+        return max(answers, key=lambda answer: answer.advantage, default=None)
 
     def deletion(
         self,
@@ -190,7 +254,7 @@ class History:
         """`deletion(1, release, [release])` for every release from the second on, in one pass (Theorem 5.2: one each)."""
         world = self._adjacency("deletion", notion)
         each = list(erased_by(self._events))
-        answers = {parts: self._alone("deletion", world, parts) for parts in dict.fromkeys(each)}
+        answers = self._alone_each("deletion", world, each)
         near_gibbs = {
             number for number, event in enumerate(self._events, start=1) if event.mechanism.forgets_unobserved
         }
@@ -202,7 +266,9 @@ class History:
     def _hidden_past(self, erased_at: int, observed: Collection[int]) -> Guarantee | None:
         """Theorem 5.2, for an observer who came after the erasure: later models are functions of the first one seen."""
         first = min(observed, default=0)
-        if first < erased_at or any(event.kind == "extractor" for event in self._events[:first]):
+        if first < erased_at or not self._events[first - 1].mechanism.forgets_unobserved:
+            return None
+        if any(event.kind == "extractor" for event in self._events[:first]):
             return None
         began = max(number for number in range(1, first + 1) if self._events[number - 1].fresh)
         chain = self._events[began - 1 : first]
@@ -216,7 +282,7 @@ class History:
         Theorem 5.2 the figure depends on the edits and steps of every release since the last fresh learn.
         """
         last = self._events[-1]
-        if any(event.kind == "extractor" for event in self._events[:-1]):  # no deletion takes back what it learned
+        if self._trained > (last.kind == "extractor"):  # no deletion takes back what it learned
             return self.deletion(1, len(self._events), [len(self._events)])
         if last.kind != "unlearn":
             return self._alone("deletion", self._adjacency("deletion", None), ())

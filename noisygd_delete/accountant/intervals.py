@@ -15,6 +15,7 @@ from ..privacy.guarantee import Guarantee
 from .events import Event
 
 Stretch = tuple[Mechanism, float, float]  # mechanism, steps with the record, steps after its erasure
+Known = dict[Stretch, Guarantee]  # costs computed before, about the same worlds
 
 
 def stretches(
@@ -67,26 +68,46 @@ def alone(events: Iterable[Event]) -> Iterator[tuple[Stretch, ...]]:
 
 def erased_by(events: Iterable[Event]) -> Iterator[tuple[Stretch, ...]]:
     """For each release: what it alone reveals of a record present from the start and erased by it."""
+    return (parts for _, parts in erasures(events, ()))
+
+
+def erasures(events: Iterable[Event], shown: Collection[int]) -> Iterator[tuple[Counter[Stretch], tuple[Stretch, ...]]]:
+    """For each release, of a record present from the start and erased by it: the stretches that the `shown` releases
+    before it end (one counter that grows: to be read before the next is asked for), and what it reveals itself.
+    """
+    seen: Counter[Stretch] = Counter()
     steps: float = 0
     extractor: tuple[Stretch, ...] = ()
     for number, event in enumerate(events, start=1):
         before = steps if event.kind == "unlearn" and (event.warm or not event.fresh) else 0
         if event.kind == "extractor":
-            yield ()
+            yield seen, ()
             extractor = ((event.mechanism, event.steps, 0.0),) if event.steps else ()
-            continue
-        yield (*extractor, *([(event.mechanism, before, event.steps)] if before and number > 1 else []))
-        steps = event.steps + (0 if event.fresh else steps)
+        else:
+            yield seen, (*extractor, *([(event.mechanism, before, event.steps)] if before and number > 1 else []))
+            steps = event.steps + (0 if event.fresh else steps)
+        if number in shown:
+            seen.update(extractor)
+            extractor = ()
+            if event.kind != "extractor":
+                seen.update([(event.mechanism, steps, 0.0)] if steps else [])
+                steps = 0
 
 
-def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event) -> Guarantee:
-    """The cost of all stretches together; each distinct one is computed once."""
-    nothing = last.mechanism.interval(about, adjacency, steps_with=0)
-    costs = [
-        (mechanism.interval(about, adjacency, steps_with=steps, steps_without=gone), times)
-        for (mechanism, steps, gone), times in parts.items()
-    ]
-    return Guarantee.composed([*costs, (nothing, 1)])
+def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event, known: Known | None = None) -> Guarantee:
+    """The cost of all stretches together; each distinct one is computed once, and not at all where it is in `known`."""
+    known = {} if known is None else known
+    nothing: Stretch = (last.mechanism, 0, 0)
+    for stretch in (*parts, nothing):
+        if stretch not in known:
+            known[stretch] = cost(about, adjacency, stretch)
+    return Guarantee.composed([*((known[stretch], times) for stretch, times in parts.items()), (known[nothing], 1)])
+
+
+def cost(about: str, adjacency: str, stretch: Stretch) -> Guarantee:
+    """What one stretch reveals."""
+    mechanism, steps, gone = stretch
+    return mechanism.interval(about, adjacency, steps_with=steps, steps_without=gone)
 
 
 def within(spent: Guarantee, plan: Plan) -> bool:

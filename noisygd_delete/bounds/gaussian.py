@@ -31,10 +31,11 @@ def _mills_slope(t: NDArray[np.float64]) -> NDArray[np.float64]:
     The difference loses at most a factor 10 below t = 3. Beyond, 1 − t m = r/(t + r) with the continued fraction
     r = 1/(t + 2/(t + 3/(t + …))) of positive terms, cut after 60.
     """
-    tail = np.zeros_like(t)
     far = np.maximum(t, 3.0)
-    for term in range(60, 0, -1):
-        tail = term / (far + tail)
+    tail = np.zeros_like(t)
+    if (t >= 3).any():  # sixty divisions, for nothing where every t is near
+        for term in range(60, 0, -1):
+            tail = term / (far + tail)
     near = np.minimum(t, 3.0)
     return np.where(t < 3, 1 - near * math.sqrt(math.pi / 2) * erfcx(near / _SQRT2), tail / (far + tail))
 

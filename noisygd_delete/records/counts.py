@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Self
 
 from ..errors import InvalidParameter, count
+
+KINDS = ("deleted", "replaced", "inserted", "unrecorded")
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,8 @@ class EditCounts:
     unrecorded: int = 0
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            count(field.name, getattr(self, field.name), minimum=0)
+        for name, number in zip(KINDS, self._numbers(), strict=True):
+            count(name, number, minimum=0)
 
     @classmethod
     def of(cls, edits: int | EditCounts) -> EditCounts:
@@ -67,13 +69,13 @@ class EditCounts:
         return ", ".join([f"{first[0]} {unit} {first[1]}", *(f"{number} {word}" for number, word in others)])
 
     def to_dict(self) -> dict[str, int]:
-        return asdict(self)
+        return dict(zip(KINDS, self._numbers(), strict=True))
 
     @classmethod
     def from_dict(cls, numbers: Mapping[str, Any]) -> Self:
         """Read back `to_dict`; unknown or missing kinds are refused."""
-        if not isinstance(numbers, Mapping) or set(numbers) != {field.name for field in fields(cls)}:
-            raise InvalidParameter(f"counts of edits are {', '.join(field.name for field in fields(cls))}, all of them")
+        if not isinstance(numbers, Mapping) or set(numbers) != set(KINDS):
+            raise InvalidParameter(f"counts of edits are {', '.join(KINDS)}, all of them")
         return cls(**numbers)
 
 

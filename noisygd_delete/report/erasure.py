@@ -32,7 +32,7 @@ def ledger_of(store: str | Path) -> Ledger:
 
 def events_of(ledger: Ledger) -> list[Event]:
     """Every release so far."""
-    return [Event.from_dict(entry.event) for entry in ledger.entries if entry.event is not None]
+    return list(ledger.events)
 
 
 def release_times(ledger: Ledger) -> list[str]:
@@ -137,9 +137,11 @@ def _named(ledger: Ledger, request_id: str | None, release: int | None) -> tuple
     """(position of the entry, the edits it stands for)."""
     if (request_id is None) == (release is None):
         raise InvalidParameter("name the erasure by its request id or by the release that covered it, one of the two")
+    made = 0
     for position, entry in enumerate(ledger.entries):
+        made += entry.event is not None
         if release is not None:
-            if entry.event is not None and _releases(ledger.entries[: position + 1]) == release:
+            if entry.event is not None and made == release:
                 return position, _erased(Event.from_dict(entry.event).counts, f"release {release}")
         elif entry.request_id == request_id:
             return position, _erased(ledger.edited(position), f"request {request_id!r}")

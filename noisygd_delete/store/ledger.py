@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,9 @@ class Ledger:
         forget(disk, self.path)
         longer = replace(self, entries=(*self.entries, entry), digests=(*self.digests, digest))
         longer.seal(disk)
+        if entry.plan is None:  # the account goes on: nothing that happened before is looked at again
+            published = () if entry.event is None else (Event.from_dict(entry.event),)
+            object.__setattr__(longer, "_account", self._account.what_if(*published))
         return longer
 
     def seal(self, disk: Disk) -> None:
@@ -175,7 +179,9 @@ class Ledger:
 
     @property
     def plan(self) -> Plan:
-        return plan_from_dict(self.plans[-1])
+        plan = self._account.plan
+        assert plan is not None
+        return plan
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -183,20 +189,29 @@ class Ledger:
 
     @property
     def accountant(self) -> Accountant:
-        return Accountant(
-            self.plan, (Event.from_dict(entry.event) for entry in self.entries if entry.event is not None)
-        )
+        """Of every release so far; the caller's own."""
+        return self._account.what_if()
+
+    @cached_property
+    def _account(self) -> Accountant:
+        events = (Event.from_dict(entry.event) for entry in self.entries if entry.event is not None)
+        return Accountant(plan_from_dict(self.plans[-1]), events)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Every release so far."""
+        return self._account.events
 
     @property
     def releases(self) -> int:
-        return sum(entry.event is not None for entry in self.entries)
+        return self._account.releases
 
     def edited(self, position: int) -> EditCounts:
         """The edits that the request of the entry at this position (from 0) made itself, by kind; those that had waited
         before it, and that its release covered too, are not among them."""
-        entry, before = self.entries[position], self.entries[:position]
+        entry = self.entries[position]
         covered = entry.pending_counts if entry.event is None else Event.from_dict(entry.event).counts
-        return covered - before[-1].pending_counts if before else covered
+        return covered - self.entries[position - 1].pending_counts if position else covered
 
     def position(self, request_id: str | None) -> int | None:
         """Where (from 0) the entry is that served this request before; None if none did."""

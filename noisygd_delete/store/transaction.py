@@ -87,7 +87,7 @@ class Rolling:
             held=self.ledger.plan,
             plan=plan,
             with_subjects=self.schema.subject_column is not None,
-            events=tuple(self.ledger.accountant.events),
+            events=self.ledger.events,
             model=self.model(),
             pending=pending,
             request_id=request_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -166,8 +166,8 @@ class Stream:
             refused=tuple(self._refused),
             publications=tuple(self._publications),
             present=accountant.dp_cumulative(),
-            erased=self._costliest(lambda erased_at, last: [*filter(erased_at.__gt__, shown), *range(erased_at, last)]),
-            everything=self._costliest(lambda erased_at, last: range(1, last)),
+            erased=_costliest(accountant, shown),
+            everything=_costliest(accountant, range(1, len(accountant.events) + 1)),
             adaptivity=len(shown),
             gradient_evaluations=evaluations,
             seconds=self._seconds,
@@ -178,23 +178,21 @@ class Stream:
         everything = range(1, releases + 1)
         return everything if self._observable is None else [n for n in everything if n in self._observable]
 
-    def _costliest(self, observed: Callable[[int, int], Iterable[int]]) -> Guarantee | None:
-        """The deletion guarantee of the erasure that costs most, for a record present since the first release.
 
-        Between fresh learns every release runs the same steps, so presence for longer costs more: the latest erasure of
-        each such stretch is enough.
-        """
-        events = self.curator.accountant.events
-        latest: dict[int, int] = {}
-        stretch = 0
-        for number, event in enumerate(events, start=1):
-            stretch += event.fresh and number > 1
-            if event.counts.erased and number > 1:
-                latest[stretch] = number
-        answers = [
-            self.curator.accountant.deletion(1, number, observed(number, len(events) + 1)) for number in latest.values()
-        ]
-        return max(answers, key=lambda answer: answer.advantage, default=None)
+def _costliest(accountant: Accountant, shown: Sequence[int]) -> Guarantee | None:
+    """The deletion guarantee of the erasure that costs most, for a record present since the first release, to an observer
+    of the shown releases before it and of all from it on.
+
+    Between fresh learns every release runs the same steps, so presence for longer costs more: the latest erasure of each
+    such stretch is enough.
+    """
+    latest: dict[int, int] = {}
+    stretch = 0
+    for number, event in enumerate(accountant.events, start=1):
+        stretch += event.fresh and number > 1
+        if event.counts.erased and number > 1:
+            latest[stretch] = number
+    return accountant.costliest_deletion(latest.values(), shown)
 
 
 def _without_ids(error: InvalidRequest, request: EditRequest) -> str:
