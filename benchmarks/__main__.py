@@ -8,6 +8,7 @@ from importlib import import_module
 MEASUREMENTS = {
     "kernel": "time of a step over the time of reading the matrix once",
     "speed": "other engines, deletion against learning, the lower bound, growth, memory, start-up, two processes",
+    "ledger": "commands on a store of thousands of releases over the same on one of ten",
     "compare": "all deletion methods on Adult, MNIST 3-vs-8 and digits",
     "removal_figure": "certified removal: residual bounds against the truth over 100 removals",
     "savings": "Table 1 of the paper, evaluated and measured",

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
-from noisygd_delete.store.ledger import Entry, Ledger, _link
+from noisygd_delete.store.ledger import Ledger, _link
 
 from . import report
 from .timing import ratio, rounds
@@ -66,3 +66,63 @@ def grown(store: Path, target: Path, releases: int) -> Path:
     layout.model(now).rename(layout.model(releases))
     Ledger.read(layout.ledger).seal(Disk())
     return target
+
+
+def _commands(store: Path, names: Iterator[int]) -> dict[str, Callable[[], None]]:
+    """What is measured of one store. Every change erases a record of its own."""
+    paper = ("--out", str(store.with_suffix(".html")))
+
+    def stream() -> None:
+        requests = store.with_suffix(".jsonl")
+        requests.write_text(json.dumps({"delete": [f"p{next(names)}"]}) + "\n")
+        run("stream", str(store), str(requests))
+
+    return {
+        "stream, one request": stream,
+        "delete": lambda: run("delete", str(store), f"p{next(names)}"),
+        "status": lambda: run("status", str(store)),
+        "budget": lambda: run("budget", str(store)),
+        "certificate": lambda: run("certificate", str(store), "--release", "2"),
+        "verify": lambda: run("verify", str(store)),
+        "report": lambda: run("report", str(store), *paper),
+    }
+
+
+def growth(repeats: int, sizes: list[int], only: list[str] | None) -> str:
+    """Whole commands at every size over the same at ten releases, taken in turn."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = begun(Path(folder))
+        calls = {
+            (name, size): call
+            for size in (FEW, *sizes)
+            for name, call in _commands(grown(start, Path(folder) / f"store-{size}", size), count(1)).items()
+            if only is None or name.split(",")[0] in only
+        }
+        measured = {}
+        for name in dict.fromkeys(name for name, _ in calls):
+            alike = {str(size): (call, 1) for (other, size), call in calls.items() if other == name}
+            measured[name] = rounds(alike, repeats)
+    lines = [
+        [name, *(f"{ratio(times, str(size), str(FEW)):.2f}" for size in sizes)] for name, times in measured.items()
+    ]
+    return report.table(["command", *(f"{size:,} releases / {FEW}" for size in sizes)], lines)
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks ledger")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[3000, 10_000])
+    parser.add_argument("--only", nargs="+", help="these commands; nothing is written")
+    chosen = parser.parse_args(arguments)
+    measured, body = report.commit(), growth(chosen.repeats, chosen.sizes, chosen.only)
+    print(body)
+    if chosen.only is None:
+        command = f"python -m benchmarks ledger --repeats {chosen.repeats}"
+        report.write("ledger", "Commands on a long ledger", command, f"{_NOTE}\n\n{body}", measured)
+
+
+_NOTE = (
+    "Whole processes, start included: medians of interleaved runs on a shared machine of two processors, time over that of the "
+    "same command on a store of ten releases. 200 records; the releases beyond the first two are entries with links of their own, "
+    "as that many deletions leave them."
+)
