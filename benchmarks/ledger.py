@@ -74,7 +74,8 @@ def _commands(store: Path, names: Iterator[int]) -> dict[str, Callable[[], None]
 
     def stream() -> None:
         requests = store.with_suffix(".jsonl")
-        requests.write_text(json.dumps({"delete": [f"p{next(names)}"]}) + "\n")
+        name = f"p{next(names)}"
+        requests.write_text(json.dumps({"request_id": f"token-of-{name}", "delete": [name]}) + "\n")
         run("stream", str(store), str(requests))
 
     return {
