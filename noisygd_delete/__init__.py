@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import errors, losses
+    from . import errors, losses, methods
     from .accountant import Accountant
     from .curator.curator import Curator, Release
     from .curator.learning import Model, learn, resume, unlearn
@@ -45,6 +45,7 @@ __all__ = [
     "learn",
     "losses",
     "make_plan",
+    "methods",
     "resume",
     "unlearn",
 ]

@@ -194,3 +194,9 @@ def test_planning_and_accounting_load_no_engine() -> None:
     code = "import sys, noisygd_delete.planner, noisygd_delete.accountant as a; print([m for m in sys.modules if m.split('.')[0] in ('numba', 'torch', 'sklearn') or m.startswith('noisygd_delete.engine')])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert loaded.strip() == "[]"
+
+
+def test_the_picture_of_the_house_is_drawn_from_its_imports() -> None:
+    from tests.rooms import PICTURE, drawn
+
+    assert PICTURE.read_text() == drawn(), "run python -m tests.rooms"
