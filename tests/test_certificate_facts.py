@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +16,7 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.records import EditCounts
 from noisygd_delete.report import Erasure, certificate_html, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.report.erasure_certificate import MOST_RELEASES
+from noisygd_delete.report.verification import history_fault
 
 from .certificate_mutations import place, with_value
 
@@ -314,3 +316,53 @@ def test_a_long_history_of_different_mechanisms_is_answered_in_seconds(paper, ke
         checks = verify_certificate(sign(with_value(facts, ("public_facts", "ledger"), events), key)).checks
         assert time.perf_counter() - began < 10
         assert answer in checks[3].detail
+
+
+def check(paper, name: str) -> bool:
+    """What the verification says of one check, signature aside."""
+    return next(one.passed for one in verify_certificate(paper).checks if one.name == name)
+
+
+def test_a_plan_is_planned_again_to_a_part_in_a_million(paper) -> None:
+    """Small numbers differ by a share of themselves, not by an absolute amount."""
+    plan = ("public_facts", "plan")
+    assert check(paper, "plan")
+    for name in ("noise_variance", "init_variance", "step_size"):
+        value = paper["public_facts"]["plan"][name]
+        assert not check(with_value(paper, (*plan, name), value * (1 + 1e-3)), "plan"), name
+    assert not check(with_value(paper, (*plan, "problem", "budget", "dp"), 2), "plan")
+
+
+@pytest.mark.parametrize(("name", "value"), [("warm", 1), ("proven", 1)])
+def test_every_field_of_a_release_has_its_type(paper, name: str, value: object) -> None:
+    """1 equals true to Python, and is another value in a file that others read."""
+    checks = verify_certificate(with_value(paper, ("public_facts", "ledger", 0, "mechanism", name), value)).checks
+    statement = next(one for one in checks if one.name == "statement")
+    assert f"{name} must be bool" in statement.detail
+
+
+def test_a_whole_number_is_the_fraction_it_equals(plan) -> None:
+    """λ = 1.0 as JSON writers of other languages put it."""
+    whole = make_plan(
+        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1.0, certificate="sharp",
+        budget=Budget(order=8, dp=1.0, deletion=0.1),
+    )  # fmt: skip
+    erasure = Erasure(rows=2, release=2, checked="the store is whole", model_before="1" * 64, model_after="2" * 64)
+    events = history(whole, EditCounts(deleted=2))
+    paper = json.loads(json.dumps(erasure_certificate(erasure, plan=whole, events=events)))
+    path = ("public_facts", "plan", "problem", "regularization")
+    assert check(with_value(paper, path, 1), "plan")
+    assert not check(with_value(paper, path, 2), "plan")
+
+
+def test_a_history_that_ends_exactly_where_the_certificate_was_issued_continues_it(paper, key: Path) -> None:
+    def fault(length: int, entries: object) -> str | None:
+        ledger = SimpleNamespace(entries=[None] * length, digests=[f"{number:064x}" for number in range(length)])
+        evidence = {**paper["evidence"], "ledger_entries": entries, "ledger_sha256": f"{(entries or 1) - 1:064x}"}
+        return history_fault(ledger, sign({**paper, "evidence": evidence}, key))
+
+    assert fault(length=3, entries=3) is None
+    assert fault(length=4, entries=3) is None
+    assert fault(length=1, entries=1) is None
+    assert "older copy" in str(fault(length=2, entries=3))
+    assert "does not say" in str(fault(length=3, entries=0))
