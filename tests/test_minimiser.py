@@ -383,3 +383,5 @@ def test_the_tolerance_of_a_warm_solver_is_bounded_by_the_deletion_budget_alone(
     assert solved(**problem, budget=budget, diffusion_steps=1, gradient_tolerance=most * 0.9999)
     with pytest.raises(InvalidParameter, match="gradient_tolerance"):
         solved(**problem, budget=budget, diffusion_steps=1, gradient_tolerance=most * 1.0001)
+    equal = Budget.from_gdp(dp=1.0, deletion=1.0)  # what dp allows, deletion allows too: no bound from it
+    assert solved(**problem, budget=equal, diffusion_steps=1, gradient_tolerance=1e-3)

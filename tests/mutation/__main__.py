@@ -50,7 +50,10 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("bounds", "accountant/test_agreement.py", "accountant/test_monotone.py", "test_float_sensitivity.py"),
     ),
     "privacy": ((), ("accountant", "test_extreme_numbers.py")),
-    "methods": ((), ("test_planner.py", "test_extreme_numbers.py", "test_nonconvex_plans.py", "test_minimiser.py")),
+    "methods": (
+        ("words", "feasibility"),
+        ("test_planner.py", "test_extreme_numbers.py", "test_nonconvex_plans.py", "test_minimiser.py"),
+    ),
     "planner": (
         ("explain", "explain_nonconvex", "feasibility", "comparison"),
         ("test_planner.py", "test_targets.py", "test_extreme_numbers.py"),
