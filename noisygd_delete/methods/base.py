@@ -176,10 +176,6 @@ class NoisySteps(Mechanism):
         stated = {self.objective_smoothness, getattr(other, "objective_smoothness", None)} - {None}
         return self == other and len(stated) > 1
 
-    def under(self, kind: type[NoisySteps], **changes: Any) -> NoisySteps:
-        """The same run as another theorem sees it."""
-        return kind(**{**{fact.name: getattr(self, fact.name) for fact in fields(NoisySteps)}, **changes})
-
     def _chain(self) -> dict[str, Any]:
         return {"step_size": self.step_size, "noise_variance": self.noise_variance, "records": self.records}
 
