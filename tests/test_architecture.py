@@ -190,6 +190,20 @@ def test_the_root_holds_nothing_but_rooms() -> None:
     assert {path.stem for path in PACKAGE.glob("*.py")} <= {"__init__", "__main__", "errors", "version"}
 
 
+def test_tests_stand_in_folders_as_the_rooms_do() -> None:
+    """A folder of tests is named as its room; the others say what they hold: across rooms, or about the repository."""
+    here = Path(__file__).parent
+    assert {path.name for path in here.glob("*.py")} == {
+        "__init__.py",
+        "conftest.py",
+        "rooms.py",
+        "test_architecture.py",
+    }
+    others = {"across", "docs", "examples", "fuzz", "long", "mutation", "oracles", "proofs_check", "samples"}
+    folders = {path.name for path in here.iterdir() if path.is_dir() and not path.name.startswith(("_", "."))}
+    assert folders - others <= LEVEL.keys()
+
+
 def test_planning_and_accounting_load_no_engine() -> None:
     code = "import sys, noisygd_delete.planner, noisygd_delete.accountant as a; print([m for m in sys.modules if m.split('.')[0] in ('numba', 'torch', 'sklearn') or m.startswith('noisygd_delete.engine')])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -1,7 +1,7 @@
 """How an upper bound is written, in every paper and answer: rounded up, in one form.
 
 A reader who compares two papers compares digits; a reader who relies on one relies on "at most". So no other code may
-format a bound: `tests/test_shown.py` compares every place that shows one.
+format a bound: `tests/privacy/test_shown.py` compares every place that shows one.
 """
 
 from __future__ import annotations

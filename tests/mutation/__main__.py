@@ -47,23 +47,28 @@ from proofs_check.sources import PACKAGE, ROOT, Sources
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bounds": (
         (),
-        ("bounds", "accountant/test_agreement.py", "accountant/test_monotone.py", "test_float_sensitivity.py"),
+        ("bounds", "accountant/test_agreement.py", "accountant/test_monotone.py", "engine/test_float_sensitivity.py"),
     ),
-    "privacy": ((), ("accountant", "test_extreme_numbers.py")),
+    "privacy": ((), ("accountant", "across/test_extreme_numbers.py")),
     "methods": (
         ("words", "feasibility"),
-        ("test_planner.py", "test_extreme_numbers.py", "test_nonconvex_plans.py", "test_minimiser.py"),
+        (
+            "planner/test_planner.py",
+            "across/test_extreme_numbers.py",
+            "methods/test_nonconvex_plans.py",
+            "methods/test_minimiser.py",
+        ),
     ),
     "planner": (
         ("explain", "explain_nonconvex", "feasibility", "comparison"),
-        ("test_planner.py", "test_targets.py", "test_extreme_numbers.py"),
+        ("planner/test_planner.py", "planner/test_targets.py", "across/test_extreme_numbers.py"),
     ),
-    "accountant": (("text", "export", "statement"), ("accountant", "test_adaptive_requests.py")),
-    "engine.noise": ((), ("test_noise.py", "test_noise_is_never_shared.py")),
-    "engine.noisygd": ((), ("test_noisygd.py", "test_noise.py")),
+    "accountant": (("text", "export", "statement"), ("accountant", "accountant/test_adaptive_requests.py")),
+    "engine.noise": ((), ("engine/test_noise.py", "across/test_noise_is_never_shared.py")),
+    "engine.noisygd": ((), ("engine/test_noisygd.py", "engine/test_noise.py")),
     "report.verification": (
         (),
-        ("test_certificate_facts.py", "test_certificate_mutations.py", "test_certificate_command.py"),
+        ("report/test_certificate_facts.py", "report/test_certificate_mutations.py", "cli/test_certificate_command.py"),
     ),
 }
 UNHURRIED = (  # tests too slow to run once for every edit

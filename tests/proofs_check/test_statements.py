@@ -114,7 +114,7 @@ def test_the_licensed_code_is_the_accepted_code(key):
 
 def test_every_function_of_the_bounds_is_licensed():
     """All but the helpers that round and search, hashed with and tested through their callers, and the rounding of sums,
-    which tests/test_float_sensitivity.py and tests/test_solver.py attack."""
+    which tests/engine/test_float_sensitivity.py and tests/engine/test_solver.py attack."""
     named = {name for entry in REGISTRY.values() for name in entry.licenses}
     licensed = {licences.resolve(name) for name in named}
     unlicensed = set()

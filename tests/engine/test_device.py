@@ -362,7 +362,7 @@ def test_the_kernels_compile_for_devices_without_spills_and_read_a_row_once(tmp_
     pytest.importorskip("triton", reason="the fused kernels need triton")
     (tmp_path / "program.py").write_text(COMPILE)
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    environment |= {"PYTHONPATH": str(Path(__file__).parents[1]), "TRITON_CACHE_DIR": str(tmp_path / "cache")}
+    environment |= {"PYTHONPATH": str(Path(__file__).parents[2]), "TRITON_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path), str(architecture)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "compiled\n", done.stderr

@@ -16,7 +16,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 pytest.importorskip("pandas", reason="pandas is not installed")
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "walk-through.md").read_text()
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 LINES = [line for kind, block in BLOCKS if not kind for line in block.replace("\\\n", " ").splitlines()]

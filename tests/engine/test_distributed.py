@@ -22,7 +22,7 @@ torch_distributed = pytest.importorskip("torch.distributed", reason="processes t
 needs_gloo = pytest.mark.skipif(
     not (torch_distributed.is_available() and torch_distributed.is_gloo_available()), reason="torch without gloo"
 )
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def launch(program: Path, *arguments: object, check: bool = True, processes: int = 2) -> subprocess.CompletedProcess:
@@ -101,7 +101,7 @@ from noisygd_delete import Curator
 from noisygd_delete.engine.group import joined
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.engine.device import on
-from tests.test_distributed import big_plan, table
+from tests.engine.test_distributed import big_plan, table
 with joined() as group:
     for kind in ("published", "minimiser", "device", "secure"):
         rng = None if kind == "secure" else np.random.default_rng(5 + group.rank)  # process 0's is used

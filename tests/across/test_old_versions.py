@@ -14,7 +14,7 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.cli import main
 from noisygd_delete.methods.reading import plan_from_dict
 
-SAMPLES = Path(__file__).parent / "samples" / "version-0.1"
+SAMPLES = Path(__file__).parents[1] / "samples" / "version-0.1"
 PLANS = json.loads((SAMPLES / "plans.json").read_text())
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import data_file
+from tests.conftest import data_file
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 OPTIONAL = ("torch", "opacus", "sklearn", "matplotlib", "pandas", "jinja2")

@@ -20,7 +20,7 @@ from noisygd_delete.report.verification import history_fault
 
 from .certificate_mutations import place, with_value
 
-EARLIER = Path(__file__).parent / "certificate_format_1.json"
+EARLIER = Path(__file__).parents[1] / "samples" / "certificate_format_1.json"
 
 
 @pytest.fixture(scope="module")

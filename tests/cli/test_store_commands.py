@@ -17,7 +17,7 @@ from noisygd_delete.cli import main
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import Disk
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SCHEMA = """\
 [label]
 column = "y"
