@@ -30,6 +30,7 @@ GROUPS = (
     "sharp_utility",
     "objective_perturbation",
     "objective_perturbation_gdp",
+    "ridge",
     "accounting",
     "losses",
     "certified_removal",

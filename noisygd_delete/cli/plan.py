@@ -16,6 +16,7 @@ from ..methods.problem import DTYPES
 from ..methods.words import worth
 from ..planner import cheapest_plan, compare_plans, explain, make_plan
 from ..planner.cheapest import Choice
+from ..planner.ridge import RIDGES
 from ..privacy.budget import Budget
 from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
 from .arguments import number, whole
@@ -32,6 +33,15 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     loss.add_argument("--huber-delta", type=number, help="δ of the pseudo-Huber loss (default 1)")
     loss.add_argument("--outer-weights", type=_numbers, metavar="A,B,...", help="fixed outer weights (tanh-network)")
     loss.add_argument("--regularization", type=number, default=1e-3, metavar="λ", help="default 1e-3")
+    loss.add_argument(
+        "--ridge",
+        default="given",
+        choices=RIDGES,
+        help="forecast: raise λ, by public numbers alone, where the noise asks for it (default: given)",
+    )
+    loss.add_argument(
+        "--model-norm", type=number, metavar="B", help="--ridge forecast: norm a good model may have (default: from n)"
+    )
     budget = parser.add_argument_group(
         "budget of one release (give one of the three forms; default: --order 10 --dp 1 --deletion 0.1)"
     )
@@ -156,6 +166,8 @@ def plan_from(parsed: argparse.Namespace, *, records: int, features: int) -> Pla
         rows_per_subject=parsed.rows_per_subject,
         utility=not parsed.no_utility,
         dtype=parsed.dtype,
+        ridge=parsed.ridge,
+        model_norm=parsed.model_norm,
     )
 
 
@@ -187,6 +199,10 @@ def register(commands: Any) -> None:
 
 
 def _cheapest(parsed: argparse.Namespace) -> Choice:
+    if parsed.ridge != "given":
+        raise InvalidParameter(
+            "--ridge forecast and --cheapest do not go together: plan with --ridge forecast first and give its λ"
+        )
     given = {"step_size": parsed.step_size, "noise_variance": parsed.noise_variance}
     return cheapest_plan(
         loss_from(parsed),
@@ -221,6 +237,8 @@ def _run(parsed: argparse.Namespace) -> int:
             deletion_notion=parsed.deletion_notion,
             batch=parsed.batch,
             rows_per_subject=parsed.rows_per_subject,
+            ridge=parsed.ridge,
+            model_norm=parsed.model_norm,
             target=parsed.excess_risk,
             requests=parsed.requests,
         )

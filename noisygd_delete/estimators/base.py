@@ -35,7 +35,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             {column: (low, high)}: public knowledge, never read off the data. Values outside are clipped to them.
         row_norm: how a row is brought to norm ≤ R: "unit", "bounds" or a number (see `RowScaling`).
         fit_intercept: append a constant column (it counts in R and is regularised).
-        regularization: λ.
+        regularization: λ. ridge, model_norm: as in `make_plan`; "forecast" raises λ where the noise asks for it.
         budget: of one release; None: Budget(order=10, dp=1.0, deletion=0.1).
         method, adjacency, deletion_notion, releases, batch, rows_per_subject, utility, dtype:
             as in `make_plan`.
@@ -58,6 +58,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     row_norm: str | float
     fit_intercept: bool
     regularization: float
+    ridge: str
+    model_norm: float | None
     budget: Budget | None
     method: str | Method
     adjacency: str
@@ -126,6 +128,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             batch=self.batch,
             rows_per_subject=self.rows_per_subject,
             utility=self.utility,
+            ridge=self.ridge,
+            model_norm=self.model_norm,
             dtype=self.dtype,
         )
         doubt = worth(plan)

@@ -48,6 +48,8 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         fit_intercept: bool = True,
         classes: Any = None,
         regularization: float = 1e-3,
+        ridge: str = "given",
+        model_norm: float | None = None,
         budget: Budget | None = None,
         method: str | Method = "theorem",
         adjacency: str = "replace",
@@ -65,6 +67,8 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         self.fit_intercept = fit_intercept
         self.classes = classes
         self.regularization = regularization
+        self.ridge = ridge
+        self.model_norm = model_norm
         self.budget = budget
         self.method = method
         self.adjacency = adjacency
@@ -144,6 +148,8 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         row_norm: str | float = "bounds",
         fit_intercept: bool = True,
         regularization: float = 1e-3,
+        ridge: str = "given",
+        model_norm: float | None = None,
         budget: Budget | None = None,
         method: str | Method = "theorem",
         adjacency: str = "replace",
@@ -162,6 +168,8 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         self.row_norm = row_norm
         self.fit_intercept = fit_intercept
         self.regularization = regularization
+        self.ridge = ridge
+        self.model_norm = model_norm
         self.budget = budget
         self.method = method
         self.adjacency = adjacency

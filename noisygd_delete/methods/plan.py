@@ -15,7 +15,7 @@ from ..privacy.guarantee import Guarantee
 from .base import Mechanism, Method
 from .problem import Problem
 from .procedure import Procedure
-from .words import heading, promise, worth
+from .words import heading, promise, ridge, worth
 
 
 @dataclass(frozen=True)
@@ -189,11 +189,16 @@ class Plan:
 
     def explain(self) -> str:
         """In words and numbers: what drives the noise and the steps, and what is promised. `planner.explain` also has rivals."""
-        return "\n\n".join(filter(None, (heading(self), *self.method.words(self), worth(self), promise(self))))
+        return "\n\n".join(
+            filter(None, (heading(self), ridge(self), *self.method.words(self), worth(self), promise(self)))
+        )
 
     def summary(self) -> dict[str, Any]:
         """The JSON answer of the command line."""
         return {
+            "regularization": self.regularization,
+            "asked_regularization": self.problem.asked_regularization,
+            "ridge_cost": self.problem.ridge_cost,
             "step_size": self.step_size,
             "noise_variance": self.noise_variance,
             "init_variance": self.init_variance,

@@ -8,6 +8,7 @@ from typing import Any
 from ..bounds import conversion
 from ..bounds.arithmetic import DTYPES as DTYPES  # noqa: PLC0414 - for the command line
 from ..bounds.arithmetic import sensitivity_slack
+from ..bounds.ridge import ridge_cost
 from ..errors import InvalidParameter, choice, count, positive, probability
 from ..losses.base import Loss
 from ..privacy.budget import Budget
@@ -40,6 +41,10 @@ class Problem:
     utility_tolerance: float = 0.01
     dtype: str = "float32"
     slack_in_budget: bool = True  # False: a plan from before it was, whose bounds meet the budget over the reals only
+    asked_regularization: float | None = (
+        None  # the λ asked for, where the forecast of the noise raised it to `regularization`
+    )
+    model_norm: float | None = None  # B: the public guess of the model's norm that it was raised for
 
     def __post_init__(self) -> None:
         if not isinstance(self.loss, Loss):
@@ -61,6 +66,9 @@ class Problem:
         }
         for name in ("records", "features", "releases", "batch", "rows_per_subject"):
             checked[name] = count(name, getattr(self, name))
+        for name in ("asked_regularization", "model_norm"):
+            if getattr(self, name) is not None:
+                checked[name] = positive(name, getattr(self, name))
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if not _LEAST_REGULARIZATION <= self.regularization <= 1 / _LEAST_REGULARIZATION:
@@ -68,6 +76,21 @@ class Problem:
                 f"regularization={self.regularization:g} must lie between {_LEAST_REGULARIZATION:g} and "
                 f"{1 / _LEAST_REGULARIZATION:g}: beyond, noise and steps leave the range of floating-point numbers"
             )
+
+        if self.asked_regularization is not None and not (
+            self.model_norm is not None and self.asked_regularization <= self.regularization
+        ):
+            raise InvalidParameter(
+                f"asked_regularization={self.asked_regularization:g} must be at most regularization={self.regularization:g}, with the "
+                "model_norm that it was raised for"
+            )
+
+    @property
+    def ridge_cost(self) -> float:
+        """What the raised λ costs at most in the objective asked for, by the guess B of the norm; 0 where it was not raised."""
+        if self.asked_regularization is None or self.model_norm is None:
+            return 0.0
+        return ridge_cost(asked=self.asked_regularization, used=self.regularization, model_norm=self.model_norm)
 
     @property
     def dimension(self) -> int:

@@ -33,6 +33,26 @@ def heading(plan: Plan) -> str:
     )
 
 
+def ridge(plan: Plan) -> str:
+    """What the forecast made of λ, and what that costs; "" where λ was taken as it is."""
+    asked, norm = plan.problem.asked_regularization, plan.problem.model_norm
+    if asked is None or norm is None:
+        return ""
+    chosen = "chosen from sizes, budget, loss and noise alone, none of it from the data"
+    noise = plan.method.forecast(plan)
+    if asked == plan.regularization:
+        return (
+            f"Ridge of the forecast: λ={asked:g} stays, {chosen}: the noise costs {noise:.3g} of the loss by forecast, no more than "
+            f"the regulariser is worth at weights of norm {norm:.3g}."
+        )
+    return (
+        f"Ridge of the forecast: λ'={plan.regularization:g} in the place of λ={asked:g}, {chosen}. It is where the forecast cost of "
+        f"the noise, {noise:.3g}, falls to what the regulariser is worth at weights of norm {norm:.3g}, a public guess "
+        f"(model_norm=). In the objective with λ={asked:g} it costs at most {plan.problem.ridge_cost:.3g} more if its minimiser has no "
+        "larger norm; every theorem holds with λ' for λ."
+    )
+
+
 def promise(plan: Plan) -> str:
     """Both figures of a deletion: for later models alone, with its condition, and for everything observed, without one."""
     deletion, order, delta = plan.deletion.with_slack(), plan.budget.order, plan.budget.shown_delta

@@ -123,9 +123,9 @@ def _candidate(name: str, target: float, requests: int | None, arguments: dict[s
         each = {} if requests is None else {"batch": batch * math.ceil(requests / publications)}
         releases = 1 if requests is None else publications + 1
         plan = make_plan(**{**arguments, **each, "method": name, "releases": releases})
-        if plan.method.forecast(plan) > target:
-            plan = plan.method.towards(plan, target)
-        return Candidate(name, plan, publications, plan.method.forecast(plan))
+        if _excess(plan) > target:
+            plan = plan.method.towards(plan, target - plan.problem.ridge_cost)
+        return Candidate(name, plan, publications, _excess(plan))
 
     try:
         most = planned(requests or 1)
@@ -138,6 +138,11 @@ def _candidate(name: str, target: float, requests: int | None, arguments: dict[s
         middle = planned((least.publications + most.publications) // 2)
         least, most = (middle, most) if middle.excess_risk <= target else (least, middle)
     return least
+
+
+def _excess(plan: Plan) -> float:
+    """Forecast of a release's excess risk in the objective asked for."""
+    return plan.method.forecast(plan) + plan.problem.ridge_cost
 
 
 def bounds_of_same_run(plan: Plan, *, printed_step_size: float) -> tuple[Mechanism, Mechanism]:

@@ -12,6 +12,7 @@ from ..methods.plan import Plan
 from ..methods.problem import Problem
 from ..privacy.budget import Budget
 from .feasibility import runnable, with_rivals
+from .ridge import with_ridge
 
 
 def make_plan(
@@ -31,6 +32,8 @@ def make_plan(
     utility_tolerance: float = 0.01,
     dtype: str = "float32",
     slack_in_budget: bool = True,
+    ridge: str = "given",
+    model_norm: float | None = None,
     **options: Any,
 ) -> Plan:
     """The least noise and the fewest steps whose guarantees lie within the budget.
@@ -52,6 +55,9 @@ def make_plan(
         dtype: of the rows in the gradient; "float64" makes the rounding slack negligible.
         slack_in_budget: whether the rounding slack of the gradient sums counts inside the budget. False plans as before
             0.2: the bounds over the reals meet it, and those with the slack exceed it by (1 + slack)².
+        ridge: "given" takes λ as it is; "forecast" raises it where the noise would carry the model away along flat directions, by
+            public numbers alone (`planner.ridge`). The plan says by how much and what that costs.
+        model_norm: B for ridge="forecast", the norm that a good model may have; None: from n and the loss.
         options: of the method, where it is named by a string: step_size, noise_variance, solver, diffusion_steps, ...
 
     Raises:
@@ -76,7 +82,7 @@ def make_plan(
         slack_in_budget=slack_in_budget,
     )
     try:
-        return plan_for(problem)
+        return plan_for(with_ridge(problem, plan_for, ridge, model_norm))
     except PlanInfeasible as error:
         raise with_rivals(error, plan_for) from None
 

@@ -12,7 +12,7 @@ from .. import __version__
 from ..accountant import Event
 from ..errors import InvalidParameter, NoisyGDDeleteError
 from ..methods.reading import plan_from_dict
-from ..planner import make_plan
+from ..planner.make import plan_for
 from ..records import bounded
 from ..store.ledger import Ledger
 from .erasure_certificate import BLOCKS, FORMAT, MOST_RELEASES, Bound, erasure_of, stated, statement
@@ -148,8 +148,7 @@ def _plan(certificate: Mapping[str, Any]) -> Check:
     """The plan's steps and noise must be those that its budget asks for, or safer."""
     try:
         plan = plan_from_dict(certificate["public_facts"]["plan"])
-        problem = plan.problem
-        again = make_plan(**{name: getattr(problem, name) for name in problem.__dataclass_fields__})
+        again = plan_for(plan.problem)
         difference = _difference(plan.to_dict(), again.to_dict(), tolerance=TOLERANCE)
     except _REFUSALS as error:
         return Check("plan", False, f"cannot be recomputed: {_brief(error)}")

@@ -1,0 +1,82 @@
+"""The ridge of the forecast, for every method: λ′ from sizes, budget, loss and the method's own noise, never from data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ..bounds.ridge import balanced_ridge
+from ..errors import InvalidParameter, NoisyGDDeleteError, choice, positive
+from ..methods.plan import Plan
+from ..methods.problem import Problem
+
+RIDGES = ("given", "forecast")
+
+_MOST = 1e4  # times λ + β: nothing is learned beyond it
+_DIGITS = 3  # λ′ is rounded up to so many
+
+
+def with_ridge(problem: Problem, plan: Callable[[Problem], Plan], ridge: str, model_norm: float | None) -> Problem:
+    """The problem with the λ that `ridge` names.
+
+    Raises:
+        InvalidParameter: no guess of the norm for this loss, or B given where it plays no part. Whatever `plan` raises, where no
+            λ has a plan.
+    """
+    if choice("ridge", ridge, RIDGES) == "given":
+        if model_norm is not None:
+            raise InvalidParameter(
+                f"model_norm={model_norm!r} belongs to ridge='forecast'; name it, or leave model_norm out"
+            )
+        return problem
+    norm = guessed_norm(problem) if model_norm is None else positive("model_norm", model_norm)
+
+    def raised(regularization: float) -> Problem:
+        asked = problem.regularization
+        return replace(problem, regularization=regularization, asked_regularization=asked, model_norm=norm)
+
+    def cost(regularization: float) -> float:
+        try:
+            planned = plan(raised(regularization))
+        except (NoisyGDDeleteError, ArithmeticError):
+            return math.inf
+        return planned.method.forecast(planned)
+
+    most = _MOST * problem.objective_smoothness
+    found = balanced_ridge(cost, regularization=problem.regularization, model_norm=norm, most=most)
+    if found == math.inf:
+        plan(problem)  # says what is wrong
+        raise InvalidParameter(
+            f"ridge='forecast' finds no λ up to {most:.3g} at which the noise of method {problem.method.name!r} costs less than the "
+            "regulariser; raise the budget, collect more records, or leave ridge out"
+        )
+    return raised(problem.regularization if found == problem.regularization else _rounded_up(found))
+
+
+def guessed_norm(problem: Problem) -> float:
+    """B: weights on which the log odds of two classes reach log n, larger odds than n records can bear out; and never more than
+    √(2L(0)/λ), which no minimiser exceeds.
+
+    With k classes every pair of them: Σ_{i<j}‖w_i − w_j‖² = k‖W‖² where the rows of W add up to 0, so ‖W‖² ≤ (k−1)/2 (log n/R)².
+
+    Raises:
+        InvalidParameter: the loss has no odds.
+    """
+    loss = problem.loss
+    if loss.label_kind not in ("binary", "class") or problem.dimension != loss.outputs * problem.features:
+        raise InvalidParameter(
+            f"the {loss.name} loss is no linear model of odds, so there is no public guess of the weights: give model_norm=, the norm "
+            "that a good model may have"
+        )
+    odds = math.log(max(problem.records, 2)) / loss.radius
+    pairs = math.sqrt((loss.outputs - 1) / 2) if loss.label_kind == "class" else 1.0
+    zero = float(loss.value(np.zeros((1, loss.outputs)), np.ones(1, int), np)[0])
+    return min(odds * pairs, math.sqrt(2 * zero / problem.regularization))
+
+
+def _rounded_up(value: float) -> float:
+    unit = 10.0 ** (math.floor(math.log10(value)) - _DIGITS + 1)
+    return float(f"{math.ceil(value / unit * (1 - 1e-12)) * unit:.{_DIGITS}g}")

@@ -1,0 +1,137 @@
+"""The ridge of the forecast: chosen from public numbers, for every method, and said aloud with its price."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, Curator, NoisyGDClassifier, losses, make_plan
+from noisygd_delete.errors import InvalidParameter, NothingPromised
+from noisygd_delete.methods.reading import plan_from_dict
+from noisygd_delete.planner import compare_plans
+from noisygd_delete.planner.ridge import guessed_norm
+from noisygd_delete.records import Records
+
+ADULT = {"records": 26_000, "features": 108}
+METHODS = ("theorem", "sharp", "minimiser")
+
+
+def tight(dp: float) -> Budget:
+    return Budget(order=10, dp=dp, deletion=0.1 * dp)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_lambda_is_raised_only_where_the_noise_asks_for_it(method: str) -> None:
+    kept = make_plan(
+        losses.Logistic(1.0), **ADULT, regularization=1e-2, budget=tight(1.0), method=method, ridge="forecast"
+    )
+    raised = make_plan(
+        losses.Logistic(1.0), **ADULT, regularization=1e-4, budget=tight(0.1), method=method, ridge="forecast"
+    )
+    assert (kept.regularization, kept.problem.ridge_cost) == (1e-2, 0)
+    assert raised.regularization > 1e-4 == raised.problem.asked_regularization
+    # the balance: what the noise costs is what the regulariser is worth at norm B
+    worth = raised.regularization * raised.problem.model_norm**2 / 2
+    assert 0.95 * worth <= raised.method.forecast(raised) <= worth
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_forecast_falls_and_the_budget_is_still_met(method: str) -> None:
+    asked = {**ADULT, "regularization": 1e-4, "budget": tight(0.01), "method": method}
+    plain, raised = make_plan(losses.Logistic(1.0), **asked), make_plan(losses.Logistic(1.0), **asked, ridge="forecast")
+    assert raised.method.forecast(raised) + raised.problem.ridge_cost < 0.5 * plain.method.forecast(plain)
+    assert raised.dp.with_slack().renyi(10) <= 0.01 * (1 + 1e-9)
+    assert raised.deletion.with_slack().renyi(10) <= 0.001 * (1 + 1e-9)
+
+
+def test_noisy_gd_of_small_steps_meets_the_closed_form() -> None:
+    """√d s/(nB), s = Δ/μ: the formula of objective perturbation holds for Noisy-GD too, whose noise has the Gibbs shape."""
+    asked = {**ADULT, "regularization": 1e-4, "budget": tight(0.1), "method": "sharp", "step_size": 1e-2}
+    plan = make_plan(losses.Logistic(1.0), **asked, ridge="forecast", model_norm=8.0)
+    mu = math.sqrt(2 * 0.1 / 10)
+    assert plan.regularization == pytest.approx(math.sqrt(108) * (2 / mu) / (26_000 * 8), rel=0.02)
+
+
+def test_the_guess_of_the_norm_is_public() -> None:
+    def problem(loss: losses.Loss, regularization: float = 1e-6, records: int = 1000):
+        planned = {"records": records, "features": 5, "regularization": regularization, "budget": tight(1.0)}
+        return make_plan(loss, **planned, method="sharp").problem
+
+    assert guessed_norm(problem(losses.Logistic(2.0))) == pytest.approx(math.log(1000) / 2)
+    # two classes: W = (θ/2, −θ/2), of norm ‖θ‖/√2
+    assert guessed_norm(problem(losses.Softmax(1.0, classes=2))) == pytest.approx(math.log(1000) / math.sqrt(2))
+    # no minimiser is longer than √(2L(0)/λ)
+    assert guessed_norm(problem(losses.Logistic(1.0), 1.0)) == pytest.approx(math.sqrt(2 * math.log(2)))
+    with pytest.raises(InvalidParameter, match="model_norm="):
+        guessed_norm(problem(losses.PseudoHuber(1.0)))
+
+
+def test_the_plan_says_so_and_what_it_costs() -> None:
+    asked = {**ADULT, "regularization": 1e-4, "budget": tight(0.1), "method": "sharp"}
+    plain = make_plan(losses.Logistic(1.0), **asked)
+    plan = make_plan(losses.Logistic(1.0), **asked, ridge="forecast")
+    assert "Ridge of the forecast" not in plain.explain()
+    words = plan.explain()
+    assert f"λ'={plan.regularization:g} in the place of λ=0.0001" in words
+    assert f"at most {plan.problem.ridge_cost:.3g} more" in words
+    assert plan.summary()["asked_regularization"] == 1e-4
+    assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+
+
+def test_it_takes_a_problem_that_has_no_plan_at_its_lambda() -> None:
+    """A sigmoid at λ < β₋ has no tight bound; the ridge carries it to one."""
+    asked = {"records": 5000, "features": 5, "regularization": 0.05, "budget": tight(1.0), "method": "sharp"}
+    plan = make_plan(losses.Sigmoid(1.0), **asked, ridge="forecast")
+    assert plan.regularization > losses.Sigmoid(1.0).constants.weak_convexity
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    asked = {**ADULT, "regularization": 1e-4, "budget": tight(0.1)}
+    with pytest.raises(InvalidParameter, match="belongs to ridge='forecast'"):
+        make_plan(losses.Logistic(1.0), **asked, model_norm=3.0)
+    with pytest.raises(InvalidParameter, match="ridge"):
+        make_plan(losses.Logistic(1.0), **asked, ridge="best")
+    with pytest.raises(InvalidParameter, match="not available for convex losses"):
+        make_plan(losses.Logistic(1.0), **asked, method="composition", ridge="forecast")
+
+
+def test_a_comparison_counts_the_price_of_the_ridge() -> None:
+    asked = {"loss": losses.Logistic(1.0), **ADULT, "regularization": 1e-4, "budget": tight(0.01)}
+    for candidate in compare_plans(**asked, ridge="forecast").candidates:
+        assert candidate.excess_risk == pytest.approx(
+            candidate.plan.method.forecast(candidate.plan) + candidate.plan.problem.ridge_cost
+        )
+        assert candidate.plan.problem.ridge_cost > 0
+
+
+def test_estimators_take_it() -> None:
+    generator = np.random.default_rng(5)
+    rows = generator.uniform(-1, 1, (60, 3))
+    model = NoisyGDClassifier(
+        feature_bounds=(-1, 1), method="sharp", regularization=1e-4, ridge="forecast", utility=False
+    )
+    with pytest.warns(NothingPromised):
+        model.fit(rows, np.where(rows[:, 0] > 0, 1, 0))
+    assert model.plan_.regularization > 1e-4
+
+
+def test_the_model_is_better_for_it() -> None:
+    """Measured, in the objective asked for: 300 records, little budget, λ far too small."""
+    generator = np.random.default_rng(6)
+    rows = generator.standard_normal((300, 20))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-6)
+    labels = np.where(rows[:, 0] + 0.3 * generator.standard_normal(300) > 0, 1.0, -1.0)
+    asked = {"records": 300, "features": 20, "regularization": 1e-4, "budget": tight(1.0), "method": "minimiser"}
+
+    def loss_of(ridge: str) -> float:
+        plan, paid = make_plan(losses.Logistic(1.0), **asked, ridge=ridge), []
+        for _ in range(5):
+            curator = Curator(Records(rows.astype(np.float32), labels.copy()), plan)
+            weights = curator.learn(rng=generator).model.weights
+            paid.append(np.logaddexp(0, -(rows @ weights) * labels).mean() + 5e-5 * weights @ weights)
+        return float(np.mean(paid))
+
+    assert loss_of("forecast") < 0.2 * loss_of("given")
