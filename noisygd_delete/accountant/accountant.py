@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..bounds.search import last_whole
 from ..errors import InvalidParameter
 from ..privacy.guarantee import Guarantee
 from ..records import EditCounts
@@ -122,12 +123,4 @@ class Accountant(History):
         def fits(number: int) -> bool:
             return within(spent + ahead.cost_of_coming(number), plan)
 
-        if not fits(1):
-            return learned
-        low, high = 1, 2
-        while fits(high):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if fits(middle) else (low, middle)
-        return learned + low
+        return learned + last_whole(fits)

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..bounds.search import least_safe
 from ..errors import MissingDependency, count, positive, probability
 from ..losses.base import Loss
 from ..records import Records
@@ -53,14 +54,9 @@ class DPSGD(Method):
 
     def _least_noise(self) -> float:
         """The least noise multiplier within ε, to half a percent, rounded up."""
-        high = 0.5
-        while self.accounted_epsilon(high) > self.epsilon:
-            high *= 2
-        low = high / 2
-        while high / low > 1.005:
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.accounted_epsilon(middle) <= self.epsilon else (middle, high)
-        return high
+        return least_safe(
+            lambda noise: self.accounted_epsilon(noise) <= self.epsilon, guess=0.5, below=0.25, digits=0.005
+        )
 
     def accounted_epsilon(self, noise_multiplier: float | None = None) -> float:
         """ε at δ that Opacus accounts for the run. Its default orders stop at 63, too few for a small ε."""

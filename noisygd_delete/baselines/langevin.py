@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from ..bounds import conversion
+from ..bounds.search import least_whole
 from ..errors import PlanInfeasible
 from ..methods.plan import Plan
 from .base import Certificate, Held
@@ -75,16 +76,10 @@ def least_steps(renyi: Callable[[float, int], float], *, epsilon: float, delta: 
             for order in _ORDERS
         )
 
-    high = 1
-    while not enough(high):
-        high *= 2
-        if high > 1 << 40:
-            raise PlanInfeasible(f"more than 2^40 steps for (ε={epsilon:g}, δ={delta:g})")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    steps = least_whole(enough, most=1 << 40)
+    if steps is None:
+        raise PlanInfeasible(f"more than 2^40 steps for (ε={epsilon:g}, δ={delta:g})")
+    return steps
 
 
 class LangevinUnlearning(NoisyGD):

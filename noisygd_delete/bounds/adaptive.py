@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 
-from .rounding import MARGIN, UNIT, first_safe
+from .rounding import MARGIN, UNIT
+from .search import first_safe
 
 
 def theorem_4_1(*, order: float, renyi: float) -> float:

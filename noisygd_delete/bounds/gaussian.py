@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from .rounding import LEAST_LOG, MARGIN, UNIT, exp_up, first_safe, log_down
+from .rounding import LEAST_LOG, MARGIN, UNIT, exp_up, log_down
+from .search import least_safe
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _SQRT2 = math.sqrt(2)
@@ -91,13 +92,8 @@ def gdp_epsilon(*, mu: float, delta: float) -> float:
 
     if safe(0.0):
         return 0.0
-    high = mu * mu / 2 + mu * math.sqrt(2 * -log_delta) + mu  # Chernoff bound on the privacy loss
-    while not safe(high):
-        high *= 2
-    low = high
-    while low > 0 and safe(low):
-        low /= 16
-    return first_safe(safe, low, high)
+    chernoff = mu * mu / 2 + mu * math.sqrt(2 * -log_delta) + mu  # on the privacy loss
+    return least_safe(safe, guess=chernoff, factor=16)
 
 
 def gdp_for(*, epsilon: float, delta: float) -> float:
@@ -107,13 +103,7 @@ def gdp_for(*, epsilon: float, delta: float) -> float:
     def safe(inverse: float) -> bool:  # searched in 1/μ, so that "larger" is the safe side
         return gdp_log_delta(mu=1 / inverse, epsilon=epsilon) <= log_delta
 
-    high = 1.0
-    while not safe(high):
-        high *= 4
-    low = high
-    while low > 1e-300 and safe(low):
-        low /= 4
-    return math.nextafter(1 / first_safe(safe, low, high), 0.0)
+    return math.nextafter(1 / least_safe(safe, guess=1.0, factor=4), 0.0)
 
 
 LARGEST_DRAW = 36.3  # of the noise source, in standard deviations, rounded down

@@ -19,7 +19,8 @@ from collections.abc import Callable
 
 from scipy.special import log_ndtr, ndtri
 
-from .rounding import MARGIN, UNIT, best_order, first_safe
+from .rounding import MARGIN, UNIT, best_order
+from .search import least_safe
 
 
 def gdp_advantage(*, mu: float) -> float:
@@ -62,14 +63,9 @@ def renyi_tradeoff(*, order: float, renyi: float, false_positive: float, both_di
     fixed = (1 - false_positive, math.log(false_positive))
 
     def least_rate(possible: Callable[[float], bool]) -> float:
-        low = high = 1 / (1 - false_positive)  # in 1/β, so that "larger" is the impossible, hence safe, side
-        while possible(1 / high):
-            high *= 4
-            if high > 1e300:
-                return 0.0
-        return (
-            1 / first_safe(lambda inverse: not possible(1 / inverse), low, high) if high > low else 1 - false_positive
-        )
+        least = 1 / (1 - false_positive)  # in 1/β, so that "larger" is the impossible, hence safe, side
+        inverse = least_safe(lambda inverse: not possible(1 / inverse), guess=least, factor=4, below=least, most=1e300)
+        return 1 / inverse if inverse > least else 1 - false_positive
 
     def power(rate: float) -> tuple[float, float]:
         return rate, math.log1p(-rate) if rate < 1 else -math.inf
@@ -108,12 +104,8 @@ def renyi_advantage(*, order: float, renyi: float) -> float:
             > limit + 4 * UNIT * order * s
         )
 
-    high = 1e-150
-    while not beyond(high):
-        high *= 8
-        if high > 1e3:
-            return 1.0
-    return min(1.0, math.tanh(first_safe(beyond, high / 8, high) / 2) * (1 + MARGIN))
+    least = least_safe(beyond, guess=1e-150, factor=8, below=1e-151, most=1e3)
+    return min(1.0, math.tanh(least / 2) * (1 + MARGIN))
 
 
 def rate_advantage(*, rate: float) -> float:

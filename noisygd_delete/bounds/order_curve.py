@@ -15,6 +15,7 @@ from . import objective_perturbation_gdp as flow
 from .gaussian import gdp_for
 from .renyi import renyi_epsilon, renyi_epsilon_optimal, renyi_log_delta, renyi_log_delta_optimal
 from .rounding import UNIT, best_order, least, log_down
+from .search import least_safe
 
 Curve = Callable[[float], float]
 
@@ -79,18 +80,7 @@ def least_noise(*, affordable: Callable[[float], bool], guess: float, most: floa
 
     `affordable` must be monotone: false below some s and true from there up to `most` (λ′ may grow with s).
     """
-    high = min(guess, most)
-    while not affordable(high):
-        if high >= most:
-            return math.inf
-        high = min(high * 4, most)
-    low = high / 4
-    while low > 0 and affordable(low):
-        low, high = low / 4, low
-    while high - low > _DIGITS * high:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if affordable(middle) else (middle, high)
-    return high
+    return least_safe(affordable, guess=guess, factor=4, most=most, digits=_DIGITS)
 
 
 def noise_for_renyi(

@@ -1,7 +1,4 @@
-"""Rounding outward, and the two searches that every bound uses.
-
-Search in plain floats, evaluate the final bound rounded outward, return the last point checked safe.
-"""
+"""Rounding outward, and the search for a best order: in plain floats, the final bound is evaluated rounded outward."""
 
 from __future__ import annotations
 
@@ -30,21 +27,6 @@ def log_down(value: float) -> float:
 def sum_up(*terms: float) -> float:
     """A sum, raised by more than the rounding of its terms, each good to a few ulps."""
     return math.fsum(terms) + 16 * UNIT * math.fsum(map(abs, terms))
-
-
-def first_safe(safe: Callable[[float], bool], low: float, high: float) -> float:
-    """Bisect to neighbouring doubles between an unsafe `low` and a safe `high`; the answer was checked safe."""
-    for _ in range(200):
-        middle = math.sqrt(low) * math.sqrt(high) if low > 0 and high / low > 4 else low + (high - low) / 2
-        if not low < middle < high:
-            break
-        if safe(middle):
-            high = middle
-        else:
-            low = middle
-        if high - low <= 1e-15 * high:
-            break
-    return high
 
 
 def least(objective: Callable[[float], float], left: float, right: float, rounds: int) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import theorem_5_2
+from .search import least_safe
 from .theorem_5_1 import composition_rate
 
 FACTOR = 10.0  # what "cheapest" leaves on the table
@@ -140,18 +141,7 @@ def least(problem: Problem, form: Form) -> Schedule:
     def safe(noise_variance: float) -> bool:
         return form(problem, noise_variance).dp <= problem.dp
 
-    high = problem.range  # σ² = ω: B of order 1, a natural scale
-    while not safe(high):
-        high *= 2
-    low = high
-    while safe(low):
-        high, low = low, low / 2
-    while high - low > 1e-15 * high:
-        middle = low + (high - low) / 2
-        if not low < middle < high:
-            break
-        low, high = (low, middle) if safe(middle) else (middle, high)
-    return form(problem, high)
+    return form(problem, least_safe(safe, guess=problem.range))  # σ² = ω: B of order 1, a natural scale
 
 
 def cheapest(problem: Problem, form: Form) -> Schedule:

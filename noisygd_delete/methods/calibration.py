@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..bounds.search import least_safe
 from ..errors import InvalidParameter
 from ..privacy.guarantee import Guarantee
 from .plan import Plan
@@ -40,19 +41,12 @@ def calibrate(
         plan = complete(single)
         least = single
     else:
-        high = single
-        while not affordable(published_together(complete(high))):
-            high *= 2
-        low_variance = single / 2
-        for _ in range(80):
-            middle = (low_variance * high) ** 0.5
-            if not low_variance < middle < high or high / low_variance < 1 + 1e-12:
-                break
-            if affordable(published_together(complete(middle))):
-                high = middle
-            else:
-                low_variance = middle
-        least = high
+        least = least_safe(
+            lambda variance: affordable(published_together(complete(variance))),
+            guess=single,
+            below=single / 2,
+            digits=1e-12,
+        )
         plan = complete(least)
     if asked is None:
         return plan

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import ClassVar
 
 from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import gradient_error
+from ..bounds.search import first_whole, least_whole
 from ..bounds.solver_steps import factor_passes, proven_steps
 from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_negative, positive
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
@@ -202,26 +204,20 @@ class Minimiser(Method):
     def towards(self, plan: Plan, target: float) -> Plan:
         """The fewest diffusion steps (to 5 %) whose forecast meets the target, if any do; else the plan as it is."""
 
+        @cache
         def diffused(steps: int) -> Plan:
             problem = replace(plan.problem, method=replace(self, diffusion_steps=steps))
             return problem.method.plan(problem)
 
-        few, longer = plan.delete_steps, None
-        many = 2 * few
-        while many < _MOST_DIFFUSION and longer is None:
-            tried = diffused(many)
-            if self.forecast(tried) <= target:
-                longer = tried
-            else:
-                few, many = many, 2 * many
-        while longer is not None and many - few > max(1, 0.05 * many):
-            middle = (few + many) // 2
-            tried = diffused(middle)
-            if self.forecast(tried) <= target:
-                longer, many = tried, middle
-            else:
-                few = middle
-        return longer or plan
+        few = plan.delete_steps
+        enough = least_whole(
+            lambda steps: self.forecast(diffused(steps)) <= target,
+            guess=2 * few,
+            below=few,
+            most=_MOST_DIFFUSION - 1,
+            digits=0.05,
+        )
+        return plan if enough is None else diffused(enough)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         return (self._solving(plan), self._diffusing(plan))
@@ -331,9 +327,6 @@ def diffusion_steps(problem: Problem, step_size: float) -> int:
             steps=steps,
         )
 
-    low, high = 0, max(1, round(_DIFFUSION_SHARE * forecast_passes(problem)))
-    enough = 1.01 * risk(high)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if risk(middle) <= enough else (middle, high)
-    return high
+    most = max(1, round(_DIFFUSION_SHARE * forecast_passes(problem)))
+    enough = 1.01 * risk(most)
+    return first_whole(lambda steps: risk(steps) <= enough, 0, most)

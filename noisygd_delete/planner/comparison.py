@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from ..bounds.search import first_whole
 from ..errors import NoisyGDDeleteError, count, positive
 from ..methods import Mechanism
 from ..methods.plan import Plan
@@ -119,6 +121,7 @@ def compare_plans(*, target: float = 0.01, requests: int | None = None, **argume
 def _candidate(name: str, target: float, requests: int | None, arguments: dict[str, Any]) -> Candidate:
     batch = arguments.get("batch", 1)
 
+    @cache
     def planned(publications: int) -> Candidate:
         each = {} if requests is None else {"batch": batch * math.ceil(requests / publications)}
         releases = 1 if requests is None else publications + 1
@@ -134,10 +137,8 @@ def _candidate(name: str, target: float, requests: int | None, arguments: dict[s
         return Candidate(name, None, reason=str(error))
     if most.excess_risk <= target or least.excess_risk > target:
         return most if most.excess_risk <= target else least
-    while most.publications - least.publications > 1:
-        middle = planned((least.publications + most.publications) // 2)
-        least, most = (middle, most) if middle.excess_risk <= target else (least, middle)
-    return least
+    beyond = first_whole(lambda number: planned(number).excess_risk > target, least.publications, most.publications)
+    return planned(beyond - 1)
 
 
 def _excess(plan: Plan) -> float:

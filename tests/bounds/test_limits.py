@@ -13,7 +13,7 @@ from noisygd_delete.bounds import (
     gaussian,
     membership,
     renyi,
-    rounding,
+    search,
     shifted_interpolation,
     theorem_5_1,
     theorem_5_2,
@@ -121,8 +121,8 @@ def test_a_small_order_and_a_large_delta() -> None:
 
 
 def test_searches_end_where_floats_end() -> None:
-    assert rounding.first_safe(lambda x: x > 1, 1.0, math.nextafter(1.0, 2)) == math.nextafter(1.0, 2)
-    found = rounding.first_safe(lambda x: x >= 0.7, 1e-300, 1e300)
+    assert search.first_safe(lambda x: x > 1, 1.0, math.nextafter(1.0, 2)) == math.nextafter(1.0, 2)
+    found = search.first_safe(lambda x: x >= 0.7, 1e-300, 1e300)
     assert 0.7 <= found <= 0.7 * (1 + 2e-15)
 
 
@@ -146,7 +146,7 @@ def test_no_steps_are_needed_where_nothing_is_to_be_forgotten_or_travelled() -> 
 
 def test_a_search_that_runs_out_of_rounds_still_answers_safely() -> None:
     """From 0 the bisection is arithmetic: 200 halvings of 1e300 do not reach 0.7, and what is returned was checked."""
-    assert rounding.first_safe(lambda x: x >= 0.7, 0.0, 1e300) >= 0.7
+    assert search.first_safe(lambda x: x >= 0.7, 0.0, 1e300) >= 0.7
 
 
 def test_a_pair_that_is_one_point_bounds_nothing() -> None:
