@@ -14,33 +14,33 @@ from statistics import median
 import numpy as np
 from benchmarks.kernel import random_table, reader
 from noisygd_delete import losses
-from noisygd_delete.engine.group import joined
+from noisygd_delete.engine.group import launched
 from noisygd_delete.engine import Objective
 rows, features, classes, repeats = map(int, sys.argv[1:])
 loss = losses.Softmax(1.0, classes=classes) if classes else losses.Logistic(1.0)
-with joined() as group:
-    objective = Objective(random_table(rows, features, classes), loss, regularization=1e-3)
-    weights = np.zeros(objective.shape)
-    objective.gradient(weights)
-    own = objective._own
-    read = reader(objective._rows[own.start : own.stop], 1)
-    read()
-    wall, busy, bare = [], [], []
-    for _ in range(repeats):
-        group.gather(0)
-        began = time.perf_counter(), time.process_time()
-        for _ in range(8):
-            objective.gradient(weights)
-        wall.append(time.perf_counter() - began[0])
-        busy.append(time.process_time() - began[1])
-        group.gather(0)
-        began = time.perf_counter()
-        for _ in range(8):
-            read()
-        group.gather(0)
-        bare.append(time.perf_counter() - began)
-    if group.rank == 0:
-        print(median(wall), median(busy), median(bare))
+group = launched()
+objective = Objective(random_table(rows, features, classes), loss, regularization=1e-3, group=group)
+weights = np.zeros(objective.shape)
+objective.gradient(weights)
+own = objective._own
+read = reader(objective._rows[own.start : own.stop], 1)
+read()
+wall, busy, bare = [], [], []
+for _ in range(repeats):
+    group.gather(0)
+    began = time.perf_counter(), time.process_time()
+    for _ in range(8):
+        objective.gradient(weights)
+    wall.append(time.perf_counter() - began[0])
+    busy.append(time.process_time() - began[1])
+    group.gather(0)
+    began = time.perf_counter()
+    for _ in range(8):
+        read()
+    group.gather(0)
+    bare.append(time.perf_counter() - began)
+if group.rank == 0:
+    print(median(wall), median(busy), median(bare))
 """
 
 

@@ -11,8 +11,8 @@ import sys
 
 import numpy as np
 
-from noisygd_delete import Budget, Curator, Records, losses, make_plan
-from noisygd_delete.engine.group import joined
+from noisygd_delete import Budget, Curator, Execution, Records, losses, make_plan
+from noisygd_delete.engine.group import launched
 
 if "RANK" not in os.environ:
     try:
@@ -37,11 +37,12 @@ plan = make_plan(
     method="sharp",
 )
 
-with joined() as group:  # from here on both processes make the same calls, and share the work of each
-    curator = Curator(Records(rows, labels), plan)
-    learned = curator.learn()
-    erased = curator.delete([17, 3_999])
-    models = group.gather(erased.model.weights)  # for this example to look at: each process's own result
+together = Execution(group=launched())  # both processes make the same calls, and share the work of each
+curator = Curator(Records(rows, labels), plan, execution=together)
+learned = curator.learn(execution=together)
+erased = curator.delete([17, 3_999], execution=together)
+group = together.group
+models = group.gather(erased.model.weights)  # for this example to look at: each process's own result
 
 assert len(models) == group.size == 2
 assert (models[0] == models[1]).all()  # one key, one noise, one model

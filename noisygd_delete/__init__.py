@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .accountant import Accountant
     from .curator.curator import Curator, Release
     from .curator.learning import Model, learn, resume, unlearn
+    from .engine import Execution
     from .estimators import NoisyGDClassifier as NoisyGDClassifier  # not in __all__: they need scikit-learn
     from .estimators import NoisyGDRegressor as NoisyGDRegressor
     from .estimators import RecordWisePipeline as RecordWisePipeline
@@ -32,6 +33,7 @@ __all__ = [
     "Budget",
     "Curator",
     "EditRequest",
+    "Execution",
     "Guarantee",
     "Model",
     "Plan",
@@ -55,6 +57,7 @@ _HOMES = {
     "Budget": "privacy",
     "Curator": "curator",
     "EditRequest": "records",
+    "Execution": "engine",
     "Guarantee": "privacy",
     "Model": "curator",
     "NoisyGDClassifier": "estimators",

@@ -12,8 +12,7 @@ from typing import Any
 from .. import losses
 from ..accountant import Accountant
 from ..curator.curator import Release
-from ..engine.group import launched
-from ..engine.noisygd import Progress
+from ..engine import Execution
 from ..errors import InvalidParameter, InvalidRequest
 from ..methods.plan import Plan
 from ..planner import make_plan
@@ -135,7 +134,7 @@ def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
 
 def open_store(parsed: argparse.Namespace) -> Store:
     """The store, having finished an interrupted request first and said so."""
-    store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), group=launched())
+    store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), execution=parsed.execution)
     if store.recovered is not None:
         print(f"a request that had been interrupted was finished first: {sentence(store.recovered)}", file=sys.stderr)
     return store
@@ -146,7 +145,9 @@ def _learn(parsed: argparse.Namespace) -> int:
         if parsed.dry_run:
             show(parsed, {**store.plan.summary(), **warning(store.plan)}, explained(store.plan))
             return 0
-        return _released(parsed, "learn", store.plan, lambda progress: store.learn(progress, parsed.request_id))
+        return _released(
+            parsed, "learn", store.plan, lambda how: store.learn(request_id=parsed.request_id, execution=how)
+        )
 
 
 def _delete(parsed: argparse.Namespace) -> int:
@@ -185,7 +186,7 @@ def _publish(parsed: argparse.Namespace) -> int:
             parsed,
             "publish",
             store.plan,
-            lambda progress: store.publish(redo=parsed.redo, progress=progress, request_id=parsed.request_id),
+            lambda how: store.publish(redo=parsed.redo, request_id=parsed.request_id, execution=how),
         )
 
 
@@ -200,7 +201,9 @@ def _relearn(parsed: argparse.Namespace) -> int:
                 f"{explained(plan)}\n\n{_relearning_text(foreseen)}",
             )
             return 0
-        return _released(parsed, "relearn", plan, lambda progress: store.relearn(plan, progress, parsed.request_id))
+        return _released(
+            parsed, "relearn", plan, lambda how: store.relearn(plan, request_id=parsed.request_id, execution=how)
+        )
 
 
 def _relearning(plan: Plan, spent: Accountant) -> dict[str, Any]:
@@ -263,8 +266,8 @@ def _serve(parsed: argparse.Namespace, store: Store, request: EditRequest, **cou
         show(parsed, answer, _forecast(answer))
         return 0
 
-    def run(progress: Progress | None) -> Release:
-        return store.serve(request, publish=not parsed.later, progress=progress)
+    def run(execution: Execution) -> Release:
+        return store.serve(request, publish=not parsed.later, execution=execution)
 
     return _released(parsed, parsed.command, store.plan, run, **counts)
 
@@ -308,13 +311,13 @@ def _released(
     parsed: argparse.Namespace,
     label: str,
     plan: Plan,
-    run: Callable[[Progress | None], Release],
+    run: Callable[[Execution], Release],
     **counts: dict[str, int],
 ) -> int:
     learning = label in ("learn", "relearn")
     steps = plan.learn_steps if learning else plan.delete_steps
     with progress_bar(label, steps, _running(plan, label)) as progress:
-        release = run(progress)
+        release = run(replace(parsed.execution, progress=progress))
     doubt = warning(plan) if learning else {}
     text = "\n\n".join(filter(None, (sentence(release), doubt.get("warning"))))
     show(parsed, {**release.to_dict(), **counts, **doubt}, text)

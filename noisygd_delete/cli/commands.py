@@ -6,10 +6,11 @@ import argparse
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import __version__
-from ..engine import device
+from ..engine import Execution, device
 from ..engine.group import launched
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from . import audit, bench, certificate, change, demo, init, keygen, look, plan, predict, stream, verify_certificate
@@ -109,14 +110,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _shared(parsed: argparse.Namespace) -> int:
     """The command, run by this process; under torchrun by process 0, and the others take part in its releases."""
     group = launched()
-    chosen = device.check(parsed.device or device.current(), group) if "device" in parsed else device.current()
-    with device.on(chosen):
-        if group.size == 1:
-            return int(parsed.run(parsed))
-        from ..store import follow, leading
+    parsed.execution = execution = Execution(group=group)
+    if "device" in parsed:
+        place = device.check(parsed.device or execution.device, group)
+        parsed.execution = execution = replace(execution, device=place)
+    if group.size == 1:
+        return int(parsed.run(parsed))
+    from ..store import follow, leading
 
-        if group.rank:
-            follow(getattr(parsed, "store", "."), group)
-            return 0
-        with leading(group):
-            return int(parsed.run(parsed))
+    if group.rank:
+        follow(getattr(parsed, "store", "."), execution)
+        return 0
+    with leading(group):
+        return int(parsed.run(parsed))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..curator.curator import Curator
+from ..engine import Execution
 from ..engine.noisygd import Progress
 from ..errors import MissingDependency
 from ..losses import Softmax
@@ -93,15 +94,13 @@ def demonstrate(*, method: str, progress_bar: ProgressBar) -> Demonstration:
     curator = Curator(Records(features[train], digits[train]), plan)
     held_out = Records(features[test], digits[test])
 
-    def timed(label: str, steps: int, call: Callable[[Progress | None], Any]) -> tuple[Any, float]:
+    def timed(label: str, steps: int, call: Callable[[Execution], Any]) -> tuple[Any, float]:
         with progress_bar(label, steps) as progress:
             start = time.perf_counter()
-            return call(progress), time.perf_counter() - start
+            return call(Execution(progress=progress)), time.perf_counter() - start
 
-    learned, learn_seconds = timed("learn", plan.learn_steps, lambda progress: curator.learn(progress=progress))
-    served, delete_seconds = timed(
-        "delete", plan.delete_steps, lambda progress: curator.delete(DELETED, progress=progress)
-    )
+    learned, learn_seconds = timed("learn", plan.learn_steps, lambda how: curator.learn(execution=how))
+    served, delete_seconds = timed("delete", plan.delete_steps, lambda how: curator.delete(DELETED, execution=how))
     return Demonstration(
         records=plan.records,
         features=plan.features,

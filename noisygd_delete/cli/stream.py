@@ -72,7 +72,7 @@ def _run(parsed: argparse.Namespace) -> int:
             )
             show(parsed, told.to_dict(), told.text())
             return 0
-        stream = Stream(store, _batching(parsed, store), observable=())
+        stream = Stream(store, _batching(parsed, store), observable=(), execution=parsed.execution)
         holdout = _holdout(parsed, store)
         total = sum(1 for _ in bounded.lines(file, error=InvalidRequest)) if file.seekable() else 0
         if total:

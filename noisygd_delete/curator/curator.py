@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..accountant import Accountant, Event, label
-from ..engine.noisygd import Progress
+from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidRequest, NotLearned
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee
@@ -86,10 +86,13 @@ class Curator:
     Args:
         records: the table; the curator owns it from here on.
         plan: from `make_plan`.
+        execution: whose group shares the check of the rows; default: this process alone.
+
+    Every call that makes a release takes an `Execution` (device, processes, progress), or `rng` alone for research.
     """
 
-    def __init__(self, records: Records, plan: Plan) -> None:
-        check_fit(records, plan)
+    def __init__(self, records: Records, plan: Plan, *, execution: Execution | None = None) -> None:
+        check_fit(records, plan, Execution.of(execution, None).group)
         self.records = records
         self.plan = plan
         self.accountant = Accountant(plan)
@@ -108,9 +111,10 @@ class Curator:
         events: Iterable[Event],
         model: Model | None,
         pending_edits: int | EditCounts,
+        execution: Execution | None = None,
     ) -> Curator:
         """A curator in the state that these facts describe: all that may persist between releases."""
-        curator = cls(records, plan)
+        curator = cls(records, plan, execution=execution)
         curator.accountant = Accountant(plan, events)
         curator.pending = EditCounts.of(pending_edits)
         curator._model = model
@@ -139,22 +143,26 @@ class Curator:
     def learn(
         self,
         rng: np.random.Generator | None = None,
-        progress: Progress | None = None,
+        *,
         request_id: str | None = None,
+        execution: Execution | None = None,
     ) -> Release:
         """Train from the initial law and publish. A second call is a fresh, charged release, unless it repeats a request_id.
 
         Raises:
             BudgetExceeded: with the numbers; nothing was published.
         """
-        return self._repeated(request_id, "learn", "relearn") or self._learn(self.plan, rng, progress, request_id)
+        return self._repeated(request_id, "learn", "relearn") or self._learn(
+            self.plan, request_id, Execution.of(execution, rng)
+        )
 
     def relearn(
         self,
         plan: Plan | None = None,
         rng: np.random.Generator | None = None,
-        progress: Progress | None = None,
+        *,
         request_id: str | None = None,
+        execution: Execution | None = None,
     ) -> Release:
         """Learn afresh, with a new plan if one is given: how a change of plan is made. Refused, it changes nothing.
 
@@ -166,16 +174,14 @@ class Curator:
             raise InvalidRequest(OTHER_REQUEST)
         if repeated is not None:
             return repeated
-        return self._learn(plan or self.plan, rng, progress, request_id)
+        return self._learn(plan or self.plan, request_id, Execution.of(execution, rng))
 
-    def _learn(
-        self, plan: Plan, rng: np.random.Generator | None, progress: Progress | None, request_id: str | None
-    ) -> Release:
+    def _learn(self, plan: Plan, request_id: str | None, execution: Execution) -> Release:
         accountant = Accountant(plan, self.accountant.events)
         event = accountant.planned("relearn" if self._begun else "learn", self.pending)
         if not accountant.affordable(event):
             raise BudgetExceeded(_refusal(accountant))
-        training = train(self.records, plan, plan.learning, None, rng, progress)
+        training = train(self.records, plan, plan.learning, None, execution)
         self.plan, self.accountant = plan, accountant  # only now: what was refused, or interrupted, has changed nothing
         return self._publish(event, training, request_id)
 
@@ -185,7 +191,7 @@ class Curator:
         *,
         publish: bool = True,
         rng: np.random.Generator | None = None,
-        progress: Progress | None = None,
+        execution: Execution | None = None,
     ) -> Release | None:
         """Carry out one request: edit the rows, then publish unless `publish=False` leaves that to a later call.
 
@@ -208,7 +214,7 @@ class Curator:
         if request.request_id is not None:
             self._requests[request.request_id] = edits.counts
         if publish:
-            return self._release(request.request_id, rng, progress)
+            return self._release(request.request_id, Execution.of(execution, rng))
         if request.request_id is not None:
             self._waiting.append(request.request_id)
         return None
@@ -218,7 +224,7 @@ class Curator:
         request_id: str | None = None,
         *,
         rng: np.random.Generator | None = None,
-        progress: Progress | None = None,
+        execution: Execution | None = None,
     ) -> Release:
         """One release that covers every pending edit. Withheld, with the old model withdrawn, if the budget is spent.
 
@@ -230,9 +236,11 @@ class Curator:
         Raises:
             BudgetExceeded: no edit is pending and the budget is spent; the model stays in force.
         """
-        return self._repeated(request_id, "unlearn", "relearn") or self._release(request_id, rng, progress)
+        return self._repeated(request_id, "unlearn", "relearn") or self._release(
+            request_id, Execution.of(execution, rng)
+        )
 
-    def _release(self, request_id: str | None, rng: np.random.Generator | None, progress: Progress | None) -> Release:
+    def _release(self, request_id: str | None, execution: Execution) -> Release:
         event = self.accountant.publication(self.pending)
         if event is None or (self._model is None and event.kind == "unlearn"):
             if self._model is not None and not self.pending_edits:  # nobody's erasure waits: no reason to withdraw it
@@ -255,10 +263,10 @@ class Curator:
                 )
             )
         if event.kind == "relearn":
-            return self._publish(
-                event, train(self.records, self.plan, self.plan.learning, None, rng, progress), request_id
-            )
-        return self._publish(event, train_on(self.records, self.model, self.plan, rng, progress), request_id)
+            training = train(self.records, self.plan, self.plan.learning, None, execution)
+        else:
+            training = train_on(self.records, self.model, self.plan, execution)
+        return self._publish(event, training, request_id)
 
     def delete(
         self,
@@ -267,10 +275,12 @@ class Curator:
         subjects: Iterable[Id] = (),
         request_id: str | None = None,
         rng: np.random.Generator | None = None,
-        progress: Progress | None = None,
+        execution: Execution | None = None,
     ) -> Release:
         """Erase records by id, or all rows of the given subjects, and publish a model that forgot them."""
-        return self._served(EditRequest.delete(ids, subjects=subjects, request_id=request_id), rng, progress)
+        return self._served(
+            EditRequest.delete(ids, subjects=subjects, request_id=request_id), Execution.of(execution, rng)
+        )
 
     def replace(
         self,
@@ -278,10 +288,10 @@ class Curator:
         *,
         request_id: str | None = None,
         rng: np.random.Generator | None = None,
-        progress: Progress | None = None,
+        execution: Execution | None = None,
     ) -> Release:
         """Put new content in place of records; what they held before is forgotten like a deleted record."""
-        return self._served(EditRequest.replace(replacements, request_id=request_id), rng, progress)
+        return self._served(EditRequest.replace(replacements, request_id=request_id), Execution.of(execution, rng))
 
     def insert(
         self,
@@ -292,14 +302,14 @@ class Curator:
         subjects: Iterable[Id] | None = None,
         request_id: str | None = None,
         rng: np.random.Generator | None = None,
-        progress: Progress | None = None,
+        execution: Execution | None = None,
     ) -> Release:
         """Put new records into free slots and publish a model that has seen them."""
         request = EditRequest.insert(ids, rows, labels, subjects=subjects, request_id=request_id)
-        return self._served(request, rng, progress)
+        return self._served(request, Execution.of(execution, rng))
 
-    def _served(self, request: EditRequest, rng: np.random.Generator | None, progress: Progress | None) -> Release:
-        release = self.serve(request, rng=rng, progress=progress)
+    def _served(self, request: EditRequest, execution: Execution) -> Release:
+        release = self.serve(request, execution=execution)
         if release is None:
             raise InvalidRequest(
                 "this request was carried out on the rows before, and waits for its release: call publish"

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..engine import Objective, check_records, device, group
-from ..engine.noise import Noise, noise_source
-from ..engine.noisygd import Progress, Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
+from ..engine import Execution, Objective, check_records, device
+from ..engine.group import ALONE, Group
+from ..engine.noise import Noise
+from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
 from ..engine.objective_float64 import PreciseObjective
 from ..engine.solver import solve
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
@@ -48,7 +49,7 @@ class Model:
         return float((self.predict(records.features[used]) == records.labels[used]).mean())
 
 
-def check_fit(records: Records, plan: Plan) -> None:
+def check_fit(records: Records, plan: Plan, group: Group = ALONE) -> None:
     """Raise unless the table is the one the plan was made for: n, features, labels, row norms, rows per subject."""
     if records.slots != plan.records:
         raise AssumptionViolated(
@@ -59,7 +60,7 @@ def check_fit(records: Records, plan: Plan) -> None:
             f"the table has {records.features.shape[1]} features and the plan features={plan.features} (count the constant column)"
         )
     _check_subjects(records, plan)
-    check_records(records, plan.loss)
+    check_records(records, plan.loss, group)
 
 
 def _check_subjects(records: Records, plan: Plan) -> None:
@@ -94,21 +95,16 @@ class Training:
 
 
 def train(
-    records: Records,
-    plan: Plan,
-    procedure: Procedure,
-    published: Weights | None,
-    rng: np.random.Generator | None,
-    progress: Progress | None,
+    records: Records, plan: Plan, procedure: Procedure, published: Weights | None, execution: Execution
 ) -> Training:
     """Run a procedure of the plan: its start, then its noisy steps. `published` is None for a learn."""
-    check_fit(records, plan)
+    check_fit(records, plan, execution.group)
     began = time.perf_counter()
-    noise, passes = noise_source(rng, group.current().share), procedure.steps
+    noise, passes = execution.noise(), procedure.steps
     begin = procedure.start
     if isinstance(begin, Minimiser):
         solution = solve(
-            PreciseObjective(records, plan.loss, regularization=plan.regularization),
+            PreciseObjective(records, plan.loss, regularization=plan.regularization, group=execution.group),
             start=published if begin.solver == "warm" else None,
             tolerance=begin.tolerance,
             strong_convexity=plan.problem.strong_convexity,
@@ -121,22 +117,29 @@ def train(
     else:
         assert published is not None
         start = published
-    model = _descend(start, records, plan, procedure, noise, progress)
+    model = _descend(start, records, plan, procedure, noise, execution)
     return Training(model, passes, time.perf_counter() - began)
 
 
 def _descend(
-    start: Weights, records: Records, plan: Plan, procedure: Procedure, noise: Noise, progress: Progress | None
+    start: Weights, records: Records, plan: Plan, procedure: Procedure, noise: Noise, execution: Execution
 ) -> Model:
     facts: dict[str, Any] = {"regularization": plan.regularization, "dtype": plan.problem.dtype}
     scale = {"step_size": procedure.step_size, "noise_variance": procedure.noise_variance}
-    steps_and_noise: dict[str, Any] = {**scale, "steps": procedure.steps, "noise": noise, "progress": progress}
+    steps_and_noise: dict[str, Any] = {
+        **scale,
+        "steps": procedure.steps,
+        "noise": noise,
+        "progress": execution.progress,
+    }
     own = getattr(plan.loss, "objective", None)  # a torch module brings its own
-    if own is not None or device.current() == "cpu":
-        objective = Objective(records, loss=plan.loss, **facts) if own is None else own(records, **facts)
+    if own is not None:
+        weights = run(start, own(records, **facts).gradient, **steps_and_noise)
+    elif execution.device == "cpu":
+        objective = Objective(records, plan.loss, group=execution.group, **facts)
         weights = run(start, objective.gradient, **steps_and_noise)
     else:
-        there = device.DeviceObjective(records, plan.loss, device=device.current(), **facts)
+        there = device.DeviceObjective(records, plan.loss, device=execution.device, group=execution.group, **facts)
         weights = run_in_blocks(start, there.descend, block=device.STEPS, **steps_and_noise)
     if not np.isfinite(weights).all():
         raise AssumptionViolated(
@@ -148,37 +151,40 @@ def _descend(
 
 
 def learn(
-    records: Records, plan: Plan, rng: np.random.Generator | None = None, progress: Progress | None = None
+    records: Records, plan: Plan, rng: np.random.Generator | None = None, *, execution: Execution | None = None
 ) -> Model:
     """A(D): K_A steps of Noisy-GD from the initial law ρ (or from the minimiser, if the plan says so).
 
     Args:
         rng: None for certified noise; a `numpy.random.Generator` for research (the model is then not certified).
-        progress: told the number of steps done.
+        execution: device, processes, and who is told how far the run is; default: `Execution(rng=rng)`.
 
     Raises:
         AssumptionViolated, InvalidRecords: the table is not the one the plan was made for.
     """
-    return train(records, plan, plan.learning, None, rng, progress).model
+    return train(records, plan, plan.learning, None, Execution.of(execution, rng)).model
 
 
 def resume(
-    records: Records, model: Model, plan: Plan, rng: np.random.Generator | None = None, progress: Progress | None = None
+    records: Records,
+    model: Model,
+    plan: Plan,
+    rng: np.random.Generator | None = None,
+    *,
+    execution: Execution | None = None,
 ) -> Model:
     """K_Ā steps of Noisy-GD on `records` from a published model: Ā once the request has been applied."""
-    return train_on(records, model, plan, rng, progress).model
+    return train_on(records, model, plan, Execution.of(execution, rng)).model
 
 
-def train_on(
-    records: Records, model: Model, plan: Plan, rng: np.random.Generator | None, progress: Progress | None
-) -> Training:
+def train_on(records: Records, model: Model, plan: Plan, execution: Execution) -> Training:
     """`resume` with what it cost."""
     start = np.atleast_2d(model.weights)
     if start.shape != plan.shape or not np.isfinite(start).all():
         raise InvalidParameter(
             f"the model has weights of shape {model.weights.shape}; the plan needs finite {plan.shape}"
         )
-    training = train(records, plan, plan.procedure, start, rng, progress)
+    training = train(records, plan, plan.procedure, start, execution)
     certified = training.model.certified and model.certified
     return replace(training, model=replace(training.model, certified=certified))
 
@@ -189,7 +195,8 @@ def unlearn(
     model: Model,
     plan: Plan,
     rng: np.random.Generator | None = None,
-    progress: Progress | None = None,
+    *,
+    execution: Execution | None = None,
 ) -> Model:
     """Ā(D, u, θ) = resume(D ∘ u, θ). `records` is left as it was; erase the caller's own copy too."""
-    return resume(records.apply(request), model, plan, rng, progress)
+    return resume(records.apply(request), model, plan, rng, execution=execution)

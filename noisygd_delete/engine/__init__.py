@@ -1,6 +1,7 @@
 """Full-batch gradients: what they assume of the records, how far rounding may carry them, and how they are summed."""
 
 from .assumptions import check_labels, check_records
+from .execution import Execution
 from .objective import Objective
 
-__all__ = ["Objective", "check_labels", "check_records"]
+__all__ = ["Execution", "Objective", "check_labels", "check_records"]

@@ -11,16 +11,15 @@ from ..bounds.arithmetic import BLOCK, NORM_TOLERANCE, SPAN
 from ..errors import AssumptionViolated, InvalidRecords
 from ..losses.base import Loss
 from ..records import Records
-from .group import current
+from .group import ALONE, Group
 from .windows import windows
 
 
-def check_records(records: Records, loss: Loss) -> None:
+def check_records(records: Records, loss: Loss, group: Group = ALONE) -> None:
     """Raise unless every record meets the assumptions behind the loss's constants: row norm ≤ R, labels of its kind.
 
     In a group each process reads its own rows, and all of them raise alike.
     """
-    group = current()
     longest, slot = max(group.gather(_longest(records.features, group.rows(records.slots, BLOCK))))
     if not longest <= loss.radius * (1 + NORM_TOLERANCE):
         raise AssumptionViolated(

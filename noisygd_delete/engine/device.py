@@ -7,7 +7,6 @@ its own rows, and the sums are added up by one all-reduce a step, on the devices
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -21,8 +20,7 @@ from ..bounds.arithmetic import BLOCK, DTYPES
 from ..errors import AssumptionViolated, InvalidParameter, MissingDependency, choice
 from ..losses import Linear, Logistic, Loss, PseudoHuber, Sigmoid
 from ..records import Records
-from . import group as processes
-from .group import Group
+from .group import ALONE, Group
 from .kernel import slope_of
 
 STEPS = 256  # whose noise is on the device at a time
@@ -33,26 +31,6 @@ _PROGRAMS = 8  # of the fused kernel, for each multiprocessor
 _EACH_MOST = 64  # blocks that a program adds one after another, as rounding.py has it
 _COLUMNS, _AT_ONCE = 16, 256  # weights and sums that a program of the update holds
 _PARTS_MOST = _AT_ONCE * 64  # sums that the update adds by itself: 64 one after another, then a tree
-
-_chosen: list[str] = []
-
-
-def current() -> str:
-    """The device of this process's runs: what `on` says, else the environment's NOISYGD_DELETE_DEVICE, else the processor."""
-    return _chosen[-1] if _chosen else os.environ.get("NOISYGD_DELETE_DEVICE", "cpu")
-
-
-@contextmanager
-def on(device: str) -> Iterator[None]:
-    """Within, runs are made on this device: "cpu", or a torch device such as "cuda" or "cuda:1".
-
-    In a group "cuda" is a device for each process of a machine.
-    """
-    _chosen.append(device)
-    try:
-        yield
-    finally:
-        _chosen.pop()
 
 
 def check(device: str, group: Group) -> str:
@@ -85,6 +63,7 @@ class DeviceObjective:
 
     Args:
         dtype: of the arithmetic inside a block.
+        group: the processes that share the rows, each with its own device.
         fused: None: the fused kernel where it serves, once it has agreed with products on this device; True and False, for
             comparisons: by it, by products.
 
@@ -102,6 +81,7 @@ class DeviceObjective:
         regularization: float,
         dtype: str = "float32",
         device: str = "cuda",
+        group: Group = ALONE,
         fused: bool | None = None,
     ) -> None:
         torch = _torch()
@@ -110,8 +90,8 @@ class DeviceObjective:
                 "torch.get_float32_matmul_precision() must be 'highest': the declared rounding slack is that of float32"
             )
         kind = choice("dtype", dtype, DTYPES)
-        self.group = processes.current()
-        self.device, self.kind = _place(device, self.group), getattr(torch, kind)
+        self.group = group
+        self.device, self.kind = _place(device, group), getattr(torch, kind)
         slots, width = records.features.shape
         self.loss, self.slots, self.regularization = loss, slots, regularization
         self.shape = (loss.outputs, width)
@@ -377,13 +357,12 @@ def _tried(device: Any) -> bool:
     records = Records(rows, rng.choice([-1.0, 1.0], len(rows)))
     weights, noise = 9 * rng.standard_normal((1, 7)), rng.standard_normal((3, 1, 7))
     for loss in (Logistic(1.0), Sigmoid(1.0), PseudoHuber(1.0, 0.5), Linear(1.0)):
-        with processes.joined(Group()):
-            fused, products = (
-                DeviceObjective(records, loss, regularization=0.1, device=str(device), fused=way).descend(
-                    weights, iter([noise]), step_size=0.5
-                )
-                for way in (True, False)
+        fused, products = (
+            DeviceObjective(records, loss, regularization=0.1, device=str(device), fused=way).descend(
+                weights, iter([noise]), step_size=0.5
             )
+            for way in (True, False)
+        )
         if not np.abs(fused - products).max() < 1e-5:
             raise ArithmeticError(f"it disagrees with products on loss {loss.name!r}")
     return True

@@ -1,7 +1,7 @@
 """Several processes on one table: each sums the gradient over its own rows, and one all-reduce a step adds the sums up.
 
-Started by `torchrun`. Inside `joined` every process makes the same calls on the same records, draws the same noise from one
-key, and so holds the same weights; outside it, and without torchrun, a process is alone.
+Started by `torchrun`. Every process makes the same calls on the same records with the same plan, draws the same noise from one
+key, and so holds the same weights; without torchrun a process is alone.
 
 What crosses the network are gradient sums and, once a run, the key of the noise: the machines of a group, and the wires
 between them, are one trusted curator.
@@ -13,7 +13,6 @@ import atexit
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from datetime import timedelta
 from functools import cache
 from typing import Any, TypeVar
@@ -58,6 +57,9 @@ class Group:
     def gather(self, value: Value) -> list[Value]:
         """Every process's value, in the order of their ranks."""
         return [value]
+
+
+ALONE = Group()
 
 
 class TorchGroup(Group):
@@ -122,25 +124,4 @@ def _noticing() -> Iterator[None]:
 def launched() -> Group:
     """The group that torchrun started this process in; else this process alone."""
     inside = "TORCHELASTIC_RUN_ID" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
-    return TorchGroup() if inside else Group()
-
-
-_joined: ContextVar[Group] = ContextVar("joined", default=Group())  # noqa: B039 - a group of one has no state
-
-
-def current() -> Group:
-    """The group whose processes are making the same calls right now, in this thread."""
-    return _joined.get()
-
-
-@contextmanager
-def joined(group: Group | None = None) -> Iterator[Group]:
-    """Within, work on a table is shared by the group (default: the one torchrun started).
-
-    Every process must make the same calls on the same records, with the same plan.
-    """
-    token = _joined.set(launched() if group is None else group)
-    try:
-        yield _joined.get()
-    finally:
-        _joined.reset(token)
+    return TorchGroup() if inside else ALONE

@@ -16,7 +16,7 @@ from ..bounds.arithmetic import BLOCK, DTYPES, SPAN
 from ..errors import choice
 from ..losses.base import Loss
 from ..records import Records
-from . import group
+from .group import ALONE, Group
 from .kernel import Kernel, serves
 from .summation import in_a_tree
 from .windows import windows
@@ -34,14 +34,21 @@ class Objective:
     Args:
         dtype: of the arithmetic inside a block.
         slots: n, where `records` leaves null slots out; default: the slots of `records`.
+        group: the processes that share the rows.
     """
 
     def __init__(
-        self, records: Records, loss: Loss, *, regularization: float, dtype: str = "float32", slots: int | None = None
+        self,
+        records: Records,
+        loss: Loss,
+        *,
+        regularization: float,
+        dtype: str = "float32",
+        slots: int | None = None,
+        group: Group = ALONE,
     ) -> None:
         self._kind = np.dtype(choice("dtype", dtype, DTYPES))
-        self._group = group.current()
-        self._own = self._group.rows(records.slots, BLOCK)
+        self._group, self._own = group, group.rows(records.slots, BLOCK)
         self._rows = records.features
         self._labels = records.labels.astype(np.int64 if loss.label_kind == "class" else self._kind)
         self._loss = loss

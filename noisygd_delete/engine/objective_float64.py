@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import CHUNK, gradient_error
 from ..losses.base import Loss
 from ..records import Records
-from . import group
+from .group import ALONE, Group
 from .linear_term import LinearTerm
 from .windows import windows
 
@@ -27,7 +27,13 @@ class PreciseObjective:
     """
 
     def __init__(
-        self, records: Records, loss: Loss, *, regularization: float, linear: LinearTerm | None = None
+        self,
+        records: Records,
+        loss: Loss,
+        *,
+        regularization: float,
+        linear: LinearTerm | None = None,
+        group: Group = ALONE,
     ) -> None:
         self._rows = records.features
         self._labels = records.labels.astype(np.int64) if loss.label_kind == "class" else records.labels
@@ -35,7 +41,7 @@ class PreciseObjective:
         self.regularization = regularization
         self.slots = records.slots
         self.shape = (loss.outputs, self._rows.shape[1])
-        self._group = group.current()
+        self._group = group
         self._own = self._group.rows(records.slots, CHUNK)
         self.linear = linear
         self._pull = np.zeros(self.shape) if linear is None else linear.per_record(records.slots)

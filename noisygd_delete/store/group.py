@@ -16,8 +16,8 @@ from typing import cast
 from ..accountant import Event
 from ..curator.curator import Curator, Release
 from ..curator.learning import Model
-from ..engine.group import Group, joined
-from ..engine.noisygd import Progress
+from ..engine import Execution
+from ..engine.group import Group
 from ..errors import NoisyGDDeleteError, ProcessLost
 from ..methods.plan import Plan
 from ..records import EditCounts, Records
@@ -38,46 +38,44 @@ class Task:
     pending: EditCounts
     request_id: str | None = None
 
-    def lead(self, group: Group, records: Records, progress: Progress | None) -> tuple[Release, Event]:
+    def lead(self, records: Records, execution: Execution) -> tuple[Release, Event]:
         """Process 0's part: the release, and the last event of the ledger it belongs to."""
-        group.share(self)
-        return self._run(group, records, progress)
+        execution.group.share(self)
+        return self._run(records, execution)
 
-    def _run(self, group: Group, records: Records, progress: Progress | None = None) -> tuple[Release, Event]:
-        with joined(group):
-            curator = Curator.restored(
-                table.with_slots(records, self.plan.records),
-                self.plan,
-                events=self.events,
-                model=self.model,
-                pending_edits=self.pending,
-            )
-            if self.action == "learn":
-                release = curator.learn(progress=progress, request_id=self.request_id)
-            else:
-                release = curator.publish(self.request_id, progress=progress)
-            return release, curator.accountant.events[-1]
+    def _run(self, records: Records, execution: Execution) -> tuple[Release, Event]:
+        curator = Curator.restored(
+            table.with_slots(records, self.plan.records),
+            self.plan,
+            events=self.events,
+            model=self.model,
+            pending_edits=self.pending,
+            execution=execution,
+        )
+        call = curator.learn if self.action == "learn" else curator.publish
+        release = call(request_id=self.request_id, execution=execution)
+        return release, curator.accountant.events[-1]
 
-    def follow(self, group: Group, layout: Layout) -> None:
+    def follow(self, layout: Layout, execution: Execution) -> None:
         """Another process's part."""
         records = table.load(layout, self.held, with_subjects=self.with_subjects)
         try:
-            self._run(group, records)
+            self._run(records, execution)
         except ProcessLost:
             raise
         except NoisyGDDeleteError:
             pass  # what refuses a run refuses it in every process alike, and process 0 says so
 
 
-def follow(path: str | Path, group: Group) -> None:
-    """Take part in every release that process 0 makes from the store at `path`, until it says that it is done.
+def follow(path: str | Path, execution: Execution) -> None:
+    """Take part in every release that process 0 of the group makes from the store at `path`, until it says that it is done.
 
     Raises:
         ProcessLost: a process of the group has gone.
     """
     layout, nothing = Layout.at(path), cast("Task | None", None)
-    while (task := group.share(nothing)) is not None:
-        task.follow(group, layout)
+    while (task := execution.group.share(nothing)) is not None:
+        task.follow(layout, execution)
 
 
 @contextmanager

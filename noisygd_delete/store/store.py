@@ -14,8 +14,7 @@ from typing import Any, Self
 from ..accountant import Accountant
 from ..curator.curator import OTHER_REQUEST, Release
 from ..curator.learning import Model, check_edit, check_fit
-from ..engine.group import Group
-from ..engine.noisygd import Progress
+from ..engine import Execution
 from ..errors import InvalidParameter, InvalidRequest, NotLearned
 from ..methods.plan import Plan
 from ..records import EditRequest, Records, check_repeat, check_token
@@ -90,15 +89,14 @@ class Store:
         *,
         wait: float = 0.0,
         disk: Disk | None = None,
-        progress: Progress | None = None,
         tombstones: Tombstones | None = None,
-        group: Group | None = None,
+        execution: Execution | None = None,
     ) -> Store:
         """The store at `path`, after finishing any request that was interrupted.
 
         Args:
             tombstones: a list kept outside the store: ids erased from now on are noted there, ids noted there are refused.
-            group: processes that share the work; every one but process 0 calls `follow` instead.
+            execution: of the request that was interrupted; of its group every process but 0 calls `follow` instead.
 
         Raises:
             StoreLocked: another process writes to it, for `wait` seconds from now.
@@ -109,8 +107,8 @@ class Store:
         with explained(layout.root, _PRESENT):
             lock = Lock(layout.lock, wait)
             try:
-                rolling = Rolling(layout, disk, Ledger.read(layout.ledger), settled=False, group=group)
-                with rolling.changing(progress):
+                rolling = Rolling(layout, disk, Ledger.read(layout.ledger), settled=False)
+                with rolling.changing(execution or Execution()):
                     return cls(rolling, lock, tombstones)
             except BaseException:
                 lock.release()
@@ -176,25 +174,25 @@ class Store:
             raise NotLearned(f"{self.path}: no model is in force; run learn, or relearn after a withheld publication")
         return model
 
-    def learn(self, progress: Progress | None = None, request_id: str | None = None) -> Release:
+    def learn(self, *, request_id: str | None = None, execution: Execution | None = None) -> Release:
         """Train from the initial law and publish the first model."""
         if self.ledger.releases and not self.ledger.answered(request_id):
             raise InvalidParameter(
                 f"{self.path}: a model has been published already; use relearn for a fresh one (charged like any release)"
             )
-        return self.relearn(progress=progress, request_id=request_id)
+        return self.relearn(request_id=request_id, execution=execution)
 
     def relearn(
-        self, plan: Plan | None = None, progress: Progress | None = None, request_id: str | None = None
+        self, plan: Plan | None = None, *, request_id: str | None = None, execution: Execution | None = None
     ) -> Release:
         """Train afresh and publish; with `plan`, from here on by that plan. Its n may only grow.
 
         Raises:
             BudgetExceeded: with nothing changed. InvalidRequest: the request_id was answered for another request.
         """
-        current = self.plan
+        current, execution = self.plan, execution or Execution()
         plan = plan or current
-        with self._rolling.changing(progress):
+        with self._rolling.changing(execution):
             told = self._repeated(request_id, ("learn", "relearn"))
         if told is not None and plan != current:
             raise InvalidRequest(OTHER_REQUEST)
@@ -205,8 +203,8 @@ class Store:
                 f"the plan is for {plan.records} slots of {plan.features} features and the store has {current.records} of "
                 f"{current.features}: n may only grow, features may not change; make a new store"
             )
-        with self._rolling.changing(progress):
-            release, event = self._rolling.run("learn", plan, self._rolling.pending, request_id, progress)
+        with self._rolling.changing(execution):
+            release, event = self._rolling.run("learn", plan, self._rolling.pending, request_id, execution)
             changed = answers.plain(plan.to_dict()) if plan != current else None
             with explained(self.path, _PRESENT):
                 self._rolling.commit(release, event, plan=changed)
@@ -214,7 +212,7 @@ class Store:
         return release
 
     def publish(
-        self, *, redo: bool = False, progress: Progress | None = None, request_id: str | None = None
+        self, *, redo: bool = False, request_id: str | None = None, execution: Execution | None = None
     ) -> Release:
         """One release that covers every pending edit; with `redo` also where none is: new noise, charged like any.
 
@@ -222,7 +220,8 @@ class Store:
             InvalidRequest: nothing is pending and `redo` was not asked for.
             BudgetExceeded: nothing is pending and the budget is spent; the model stays in force.
         """
-        with self._rolling.changing(progress):
+        execution = execution or Execution()
+        with self._rolling.changing(execution):
             told = self._repeated(request_id, ("unlearn", "relearn", "withheld"))
         if told is not None:
             return told
@@ -230,12 +229,12 @@ class Store:
             raise InvalidRequest(
                 f"{self.path}: no edits are pending; a release would cost budget and forget nobody (redo forces one)"
             )
-        with self._rolling.changing(progress), explained(self.path, _PRESENT):
-            release = self._rolling.released(self._rolling.pending, request_id, progress)
+        with self._rolling.changing(execution), explained(self.path, _PRESENT):
+            release = self._rolling.released(self._rolling.pending, request_id, execution)
             self._rolling.catch_up()
         return release
 
-    def serve(self, request: EditRequest, *, publish: bool = True, progress: Progress | None = None) -> Release:
+    def serve(self, request: EditRequest, *, publish: bool = True, execution: Execution | None = None) -> Release:
         """Carry out one request: edit the rows, then publish, unless `publish=False` leaves that to a later call.
 
         A request_id that was answered before gets its answer again; nothing happens and nothing is charged.
@@ -243,7 +242,8 @@ class Store:
         Raises:
             InvalidRequest: with nothing changed; also where the request_id was answered for other contents.
         """
-        with self._rolling.changing(progress):
+        execution = execution or Execution()
+        with self._rolling.changing(execution):
             request = table.in_text(request)
             if self.repeats(request):
                 return self._told(request.request_id)
@@ -253,7 +253,7 @@ class Store:
             change = journal.Change(len(self.ledger.entries), edits, publish, request.request_id)
             with explained(self.path, _NOTHING_CHANGED):
                 journal.accept(self._rolling.disk, self._rolling.layout, change)
-            return self._rolling.finish(change, progress)
+            return self._rolling.finish(change, execution)
 
     def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
         """What `serve` would do and what it would cost, having validated everything and changed nothing."""

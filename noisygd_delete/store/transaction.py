@@ -15,9 +15,8 @@ from typing import Any
 from ..accountant import Event
 from ..curator.curator import Release
 from ..curator.learning import Model
-from ..engine.group import Group
-from ..engine.noisygd import Progress
-from ..errors import NoisyGDDeleteError, ProcessLost, StoreError
+from ..engine import Execution
+from ..errors import InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreError
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, Records
 from ..schema import Schema
@@ -37,10 +36,7 @@ class Rolling:
     is finished. `recovered` is the release of a request that had been interrupted.
     """
 
-    def __init__(
-        self, layout: Layout, disk: Disk, ledger: Ledger, *, settled: bool, group: Group | None = None
-    ) -> None:
-        self._group = group or Group()
+    def __init__(self, layout: Layout, disk: Disk, ledger: Ledger, *, settled: bool) -> None:
         self.layout, self.disk, self.ledger, self.settled = layout, disk, ledger, settled
         self.recovered: Release | None = None
         self._records: Records | None = None
@@ -79,7 +75,7 @@ class Rolling:
         return models.load_model(self.layout, self.ledger.plan, self.ledger.releases, digest)
 
     def run(
-        self, action: str, plan: Plan, pending: EditCounts, request_id: str | None, progress: Progress | None
+        self, action: str, plan: Plan, pending: EditCounts, request_id: str | None, execution: Execution
     ) -> tuple[Release, Event]:
         """A curator's "learn" or "publish" from here on, by every process of the group."""
         task = Task(
@@ -92,29 +88,33 @@ class Rolling:
             pending=pending,
             request_id=request_id,
         )
-        return task.lead(self._group, self.records, progress)
+        return task.lead(self.records, execution)
 
     @contextmanager
-    def changing(self, progress: Progress | None) -> Iterator[None]:
+    def changing(self, execution: Execution) -> Iterator[None]:
         """Nothing new begins before what an earlier failure left unfinished is finished."""
+        if execution.rng is not None:
+            raise InvalidParameter(
+                "a store publishes under certified noise alone; give an Execution without rng, or use a Curator for research"
+            )
         if not self.settled:
-            self._settle(progress)
+            self._settle(execution)
         self.settled = False
         yield
         self.settled = True
 
-    def _settle(self, progress: Progress | None) -> None:
+    def _settle(self, execution: Execution) -> None:
         self.ledger, self._records = Ledger.read(self.layout.ledger), None
         self.model()  # a ledger that names a model it does not have is not one to clean up after
         change = journal.in_flight(self.layout)
         recovery.catch_up(self.disk, self.layout, self.ledger)
         recovery.sweep(self.disk, self.layout, self.ledger)
         if change is not None and change.base == len(self.ledger.entries):
-            self.recovered = self.finish(change, progress)
+            self.recovered = self.finish(change, execution)
         elif change is not None:
             journal.clear(self.disk, self.layout)
 
-    def finish(self, change: journal.Change, progress: Progress | None) -> Release:
+    def finish(self, change: journal.Change, execution: Execution) -> Release:
         """The rest of an accepted request. Every part can be repeated after a crash."""
         with explained(self.layout.root, _WILL_FINISH):
             self.forget_records()  # the mapping of the old content, before it changes
@@ -123,7 +123,7 @@ class Rolling:
             release, failure = None, None
             if change.publish and self.ledger.releases:
                 try:
-                    release = self.released(pending, change.request_id, progress)
+                    release = self.released(pending, change.request_id, execution)
                 except (StoreError, ProcessLost):
                     raise
                 except NoisyGDDeleteError as error:
@@ -139,9 +139,9 @@ class Rolling:
             ) from failure
         return release
 
-    def released(self, pending: EditCounts, request_id: str | None, progress: Progress | None) -> Release:
+    def released(self, pending: EditCounts, request_id: str | None, execution: Execution) -> Release:
         """Noisy-GD from the published model, and the ledger entry that puts its result in force or withholds it."""
-        release, event = self.run("publish", self.ledger.plan, pending, request_id, progress)
+        release, event = self.run("publish", self.ledger.plan, pending, request_id, execution)
         self.commit(release, event)
         return release
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Container, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ..accountant import Accountant
 from ..curator.curator import Release
 from ..curator.learning import Model
+from ..engine import Execution
 from ..errors import InvalidRequest, NotLearned
 from ..privacy.guarantee import Guarantee
 from ..records import EditRequest, Records
@@ -32,9 +33,11 @@ class Curating(Protocol):
     @property
     def pending_edits(self) -> int: ...
 
-    def serve(self, request: EditRequest, *, publish: bool = True) -> Release | None: ...
+    def serve(
+        self, request: EditRequest, *, publish: bool = True, execution: Execution | None = None
+    ) -> Release | None: ...
 
-    def publish(self) -> Release: ...
+    def publish(self, *, execution: Execution | None = None) -> Release: ...
 
 
 class Stream:
@@ -45,6 +48,7 @@ class Stream:
         batching: when to publish.
         observable: the releases the requester is shown; None: every release.
         rng: None for certified noise; a generator for research, where the curator takes one.
+        execution: how each publication is made; default: `Execution(rng=rng)`.
         clock: seconds, for the deadline.
         progress: called with each publication.
 
@@ -58,13 +62,14 @@ class Stream:
         *,
         observable: Container[int] | None = None,
         rng: np.random.Generator | None = None,
+        execution: Execution | None = None,
         clock: Callable[[], float] = time.monotonic,
         progress: Callable[[Publication], None] | None = None,
     ) -> None:
         self.curator = curator
         self.batching = Batching() if batching is None else batching
         self._observable = observable
-        self._publish: Callable[[], Release] = curator.publish if rng is None else _with_noise(curator, rng)
+        self._execution = Execution.of(execution, rng)
         self._clock = clock
         self._progress = progress
         self._waiting = 0
@@ -96,7 +101,7 @@ class Stream:
         position, self._position = self._position, self._position + 1
         before, started = self.curator.pending_edits, time.perf_counter()
         try:
-            self.curator.serve(request, publish=False)
+            self.curator.serve(request, publish=False, execution=self._execution)
         except InvalidRequest as error:
             self._refused.append((position, f"{source}: {_without_ids(error, request)}" if source else str(error)))
             return
@@ -130,7 +135,7 @@ class Stream:
     def publish(self) -> None:
         """One charged release for every pending edit."""
         edits, started = self.curator.pending_edits, time.perf_counter()
-        release = self._publish()
+        release = self.curator.publish(execution=self._execution)
         seconds = time.perf_counter() - started
         self._seconds += seconds
         cumulative = release.guarantees["dp_cumulative"]
@@ -216,10 +221,6 @@ def _model_of(curator: Curating) -> Model | None:
         return None
 
 
-def _with_noise(curator: Any, rng: np.random.Generator) -> Callable[[], Release]:
-    return lambda: curator.publish(rng=rng)
-
-
 def interact(
     curator: Curating,
     requester: Requester,
@@ -228,6 +229,7 @@ def interact(
     limit: int | None = None,
     holdout: Records | None = None,
     rng: np.random.Generator | None = None,
+    execution: Execution | None = None,
     clock: Callable[[], float] = time.monotonic,
     progress: Callable[[Publication], None] | None = None,
 ) -> StreamReport:
@@ -239,7 +241,14 @@ def interact(
 
     The requester is shown the releases it declared, and only those published since this call began, plus the current one.
     """
-    stream = Stream(curator, batching, observable=requester.observable, rng=rng, clock=clock, progress=progress)
+    stream = Stream(
+        curator,
+        batching,
+        observable=requester.observable,
+        execution=Execution.of(execution, rng),
+        clock=clock,
+        progress=progress,
+    )
     seen: dict[int, Model] = {}
 
     def look() -> None:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import itertools
 import logging
 import multiprocessing
 import os
+import pickle
 import shutil
 import sys
 import threading
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, EditRequest, Model, Records, learn, losses, make_plan
+from noisygd_delete import Budget, EditRequest, Execution, Model, Records, learn, losses, make_plan
 from noisygd_delete.curator.learning import resume
 from noisygd_delete.engine import noise as noise_module
 from noisygd_delete.engine.noise import SecureNoise
+from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.store import Store
 from tests.store.conftest import SCHEMA, Crash, CrashAt, name, plan, records
 
@@ -67,7 +71,7 @@ def test_a_fork_in_the_middle_of_a_release_publishes_once() -> None:
             process = os.fork()
 
     try:
-        weights = learn(TABLE, FEW, progress=fork_at).weights
+        weights = learn(TABLE, FEW, execution=Execution(progress=fork_at)).weights
     except RuntimeError as error:
         os.write(writer, str(error).encode())
         os._exit(0)
@@ -82,6 +86,40 @@ def test_a_spawned_process_cannot_be_handed_a_source() -> None:
     process = multiprocessing.get_context("spawn").Process(target=print, args=(SecureNoise(),))
     with pytest.raises(TypeError, match="never copied, pickled or stored"):
         process.start()
+
+
+def test_an_execution_holds_no_key_and_cannot_be_stored() -> None:
+    """One execution, two runs: two keys. Handed to another process, a caller's generator would give the same noise twice."""
+    one = Execution()
+    draws = [one.noise().normal((64,)).tolist() for _ in range(3)] + [replace(one).noise().normal((64,)).tolist()]
+    assert all_different(draws)
+    for research in (one, Execution(rng=np.random.default_rng(0))):
+        for taken in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match="never copied, pickled or stored"):
+                taken(research)
+        assert "rng" not in repr(research)
+
+
+def test_a_generator_and_an_execution_are_not_given_together() -> None:
+    with pytest.raises(InvalidParameter, match="one of the two"):
+        learn(TABLE, FEW, np.random.default_rng(0), execution=Execution())
+    both = (
+        learn(TABLE, FEW, np.random.default_rng(0)),
+        learn(TABLE, FEW, execution=Execution(rng=np.random.default_rng(0))),
+    )
+    assert both[0].weights.tolist() == both[1].weights.tolist()
+    assert not any(model.certified for model in both)
+
+
+def test_a_store_takes_no_generator(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
+        research = Execution(rng=np.random.default_rng(0))
+        with pytest.raises(InvalidParameter, match="certified noise alone"):
+            store.learn(execution=research)
+        store.learn()
+        with pytest.raises(InvalidParameter, match="certified noise alone"):
+            store.serve(EditRequest.delete([name(3)]), execution=research)
+        assert name(3) in store.records.ids
 
 
 def drawn_by_threads(noise: SecureNoise, threads: int = 8, times: int = 300) -> np.ndarray:

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, EditRequest, Records, learn, losses, make_plan
+from noisygd_delete import Budget, EditRequest, Execution, Records, learn, losses, make_plan
 from noisygd_delete.curator import learning as learning_module
 from noisygd_delete.curator.learning import resume
 from noisygd_delete.engine import Objective
@@ -48,7 +48,8 @@ def counted(records: Records, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     with monkeypatch.context() as patched:
         patched.setattr(Objective, "gradient", lambda self, w: gradients.append(1) or gradient(self, w))
         patched.setattr(SecureNoise, "_draw", lambda self, size: drawn.append(size) or draw(self, size))
-        resume(records, learn(records, PLAN, progress=steps.append), PLAN, progress=steps.append)
+        heard = Execution(progress=steps.append)
+        resume(records, learn(records, PLAN, execution=heard), PLAN, execution=heard)
     return [len(gradients), len(steps), *drawn]
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, Records, losses, make_plan
+from noisygd_delete import Budget, Curator, Execution, Records, losses, make_plan
 from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
 from noisygd_delete.engine import Objective, device
-from noisygd_delete.engine.device import DeviceObjective, on
-from noisygd_delete.engine.group import Group, joined
+from noisygd_delete.engine.device import DeviceObjective
+from noisygd_delete.engine.group import ALONE, Group
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.engine.noisygd import run, run_in_blocks
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
@@ -108,19 +108,17 @@ def test_a_curator_learns_and_deletes_on_cuda() -> None:
     plan = make_plan(loss, records=records.slots, features=6, regularization=0.05, budget=budget, method="sharp")
     models = []
     for place in ("cpu", "cuda"):
-        with on(place):
-            curator, rng = Curator(records.copy(), plan), np.random.default_rng(1)
-            curator.learn(rng=rng)
-            models.append(curator.delete([3], rng=rng).model.weights)
+        curator, execution = Curator(records.copy(), plan), Execution(place, rng=np.random.default_rng(1))
+        curator.learn(execution=execution)
+        models.append(curator.delete([3], execution=execution).model.weights)
     assert np.abs(models[0] - models[1]).max() < 1e-4
 
 
 def test_the_device_is_chosen_by_the_caller_or_the_environment(monkeypatch) -> None:
-    assert device.current() == "cpu"
+    assert Execution().device == "cpu"
     monkeypatch.setenv("NOISYGD_DELETE_DEVICE", "cuda:1")
-    assert device.current() == "cuda:1"
-    with on("cpu"):
-        assert device.current() == "cpu"
+    assert Execution().device == "cuda:1"
+    assert Execution(device="cpu").device == "cpu"
 
 
 def test_a_curator_takes_the_device_without_another_call(monkeypatch) -> None:
@@ -133,10 +131,9 @@ def test_a_curator_takes_the_device_without_another_call(monkeypatch) -> None:
     monkeypatch.setattr(DeviceObjective, "descend", lambda self, *a, **k: seen.append(1) or descend(self, *a, **k))
     models = []
     for place in ("cpu", "cpu:0"):
-        with on(place):
-            curator, rng = Curator(records.copy(), plan), np.random.default_rng(1)
-            curator.learn(rng=rng)
-            models.append(curator.delete([3], rng=rng).model.weights)
+        curator, execution = Curator(records.copy(), plan), Execution(place, rng=np.random.default_rng(1))
+        curator.learn(execution=execution)
+        models.append(curator.delete([3], execution=execution).model.weights)
     assert len(seen) == 2
     assert np.abs(models[0] - models[1]).max() < 1e-4
 
@@ -238,8 +235,8 @@ def test_however_the_blocks_are_shared_out_the_sum_is_theirs(place: str, blocks:
     records = Records(records.features[: blocks * BLOCK], records.labels[: blocks * BLOCK])
     exact = Objective(records, loss, regularization=0.05, dtype="float64").gradient(weights)
 
-    def gradient() -> np.ndarray:
-        return DeviceObjective(records, loss, regularization=0.05, device=place).gradient(weights)
+    def gradient(group: Group = ALONE) -> np.ndarray:
+        return DeviceObjective(records, loss, regularization=0.05, device=place, group=group).gradient(weights)
 
     monkeypatch.setattr(device, "_AT_ONCE", 2)
     for programs, most in ((1, 64), (8, 1), (8, 64)):
@@ -264,8 +261,7 @@ def test_however_the_blocks_are_shared_out_the_sum_is_theirs(place: str, blocks:
     for rank in range(3):
         part = Part()
         part.rank = rank
-        with joined(part):
-            gradient()
+        gradient(part)
     total = sum(part.cpu().numpy().reshape(1, -1)[:, :6] for part in sent) / records.slots
     assert np.abs(total + 0.05 * weights - exact).max() < 1e-7
 

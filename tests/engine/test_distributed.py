@@ -13,7 +13,7 @@ import pytest
 from noisygd_delete import Budget, Curator, Records, Store, losses, make_plan, methods
 from noisygd_delete.bounds.arithmetic import BLOCK
 from noisygd_delete.engine import Objective
-from noisygd_delete.engine.group import Group, current, joined
+from noisygd_delete.engine.group import ALONE, Group
 from noisygd_delete.engine.noise import KEY_BYTES, SecureNoise, noise_source
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from tests.store.conftest import SCHEMA, plan, records
@@ -65,18 +65,13 @@ def test_the_parts_add_up(precise: bool) -> None:
     loss, whole = losses.Logistic(1.0), table(7 * 2048 + 5)
     weights = np.ones((1, 6))
 
-    def total() -> np.ndarray:
-        if precise:
-            return PreciseObjective(whole, loss, regularization=0.0).gradient(weights)
-        return Objective(whole, loss, regularization=0.0).gradient(weights)
+    def total(group: Group = ALONE) -> np.ndarray:
+        kind = PreciseObjective if precise else Objective
+        return kind(whole, loss, regularization=0.0, group=group).gradient(weights)
 
-    parts = []
-    for rank in range(3):
-        with joined(Part(rank, 3)):
-            parts.append(total())
+    parts = [total(Part(rank, 3)) for rank in range(3)]
     assert sum(parts) == pytest.approx(total(), rel=1e-12, abs=1e-15)
     assert all(np.linalg.norm(part) > 0 for part in parts)
-    assert current().size == 1
 
 
 def test_one_key_gives_one_noise_and_the_next_key_comes_from_it(monkeypatch) -> None:
@@ -97,25 +92,24 @@ def test_one_key_gives_one_noise_and_the_next_key_comes_from_it(monkeypatch) -> 
 SPMD = """
 import sys
 import numpy as np
-from noisygd_delete import Curator
-from noisygd_delete.engine.group import joined
+from noisygd_delete import Curator, Execution
+from noisygd_delete.engine.group import launched
 from noisygd_delete.errors import AssumptionViolated
-from noisygd_delete.engine.device import on
 from tests.engine.test_distributed import big_plan, table
-with joined() as group:
-    for kind in ("published", "minimiser", "device", "secure"):
-        rng = None if kind == "secure" else np.random.default_rng(5 + group.rank)  # process 0's is used
-        with on("cpu:0" if kind == "device" else "cpu"):
-            curator = Curator(table(3000), big_plan(kind))
-            curator.learn(rng=rng)
-            curator.delete([3, 2900], rng=rng)
-        np.save(f"{sys.argv[1]}/{kind}-{group.rank}.npy", curator.model.weights)
-    longer = table(3000)
-    longer._features[2900] *= 3  # among the second process's rows
-    try:
-        Curator(longer, big_plan("published"))
-    except AssumptionViolated as error:
-        open(f"{sys.argv[1]}/refused-{group.rank}", "w").write(str(error))
+group = launched()
+for kind in ("published", "minimiser", "device", "secure"):
+    rng = None if kind == "secure" else np.random.default_rng(5 + group.rank)  # process 0's is used
+    execution = Execution("cpu:0" if kind == "device" else "cpu", group, rng)
+    curator = Curator(table(3000), big_plan(kind), execution=execution)
+    curator.learn(execution=execution)
+    curator.delete([3, 2900], execution=execution)
+    np.save(f"{sys.argv[1]}/{kind}-{group.rank}.npy", curator.model.weights)
+longer = table(3000)
+longer._features[2900] *= 3  # among the second process's rows
+try:
+    Curator(longer, big_plan("published"), execution=execution)
+except AssumptionViolated as error:
+    open(f"{sys.argv[1]}/refused-{group.rank}", "w").write(str(error))
 """
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.curator.curator import Curator
+from noisygd_delete.engine import Execution
 from noisygd_delete.engine.group import Group
 from noisygd_delete.errors import AssumptionViolated, ProcessLost
 from noisygd_delete.store import Store
@@ -47,7 +48,7 @@ def test_a_follower_runs_what_it_hears_until_the_end(path: Path, monkeypatch) ->
             lambda self, *given, name=name, call=call, **words: ran.append(name) or call(self, *given, **words),
         )
     group = Hearing(tasks=[task("learn"), task("publish", events, model, 1), None])
-    follow(path, group)
+    follow(path, Execution(group=group))
     assert ran == ["learn", "publish"]
     assert group.tasks == []
     assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before, "only process 0 writes"
@@ -61,11 +62,11 @@ def test_a_refusal_is_everybodys_and_a_lost_process_ends_the_run(path: Path, mon
     monkeypatch.setattr(Curator, "learn", fails)
     group = Hearing(tasks=[task("learn"), None])
     if heard:
-        follow(path, group)
+        follow(path, Execution(group=group))
         assert group.tasks == []
     else:
         with pytest.raises(ProcessLost):
-            follow(path, group)
+            follow(path, Execution(group=group))
     leader = Hearing()
     with pytest.raises(type(error)), leading(leader):
         raise error

@@ -1,0 +1,65 @@
+"""How a run is made: on which device, by which processes, under whose noise, and who is told how far it is.
+
+An `Execution` is handed down from whoever asks for a run to the engine, and nobody keeps it: what persists between two
+releases says nothing of how they were made.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import numpy as np
+
+from ..errors import InvalidParameter
+from .group import ALONE, Group
+from .noise import Noise, noise_source
+from .noisygd import Progress
+
+
+def usual_device() -> str:
+    """The environment's NOISYGD_DELETE_DEVICE, else the processor."""
+    return os.environ.get("NOISYGD_DELETE_DEVICE", "cpu")
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """One way of making runs, the same numbers within floating-point tolerance on every device and in every group.
+
+    device    "cpu", or a torch device such as "cuda" or "cuda:1"; in a group "cuda" is a device for each process of a
+              machine. Default: what the environment's NOISYGD_DELETE_DEVICE says, else "cpu"
+    group     the processes that make the same calls on the same records and share the work; default: this one alone
+    rng       None: certified noise. A `numpy.random.Generator`: research, and what it makes is not certified
+    progress  told the number of steps done, which depends on no record
+
+    It holds no key: every run draws a new one (`noise`). It refuses to be pickled or copied, as a generator that went
+    two ways would give the same noise twice.
+    """
+
+    device: str = field(default_factory=usual_device)
+    group: Group = ALONE
+    rng: np.random.Generator | None = field(default=None, repr=False)
+    progress: Progress | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, execution: Execution | None, rng: np.random.Generator | None) -> Execution:
+        """The execution that a caller gave, or the one for which a generator alone is short.
+
+        Raises:
+            InvalidParameter: both were given.
+        """
+        if execution is None:
+            return cls(rng=rng)
+        if rng is not None:
+            raise InvalidParameter("rng= is short for execution=Execution(rng=...); give one of the two")
+        return execution
+
+    def noise(self) -> Noise:
+        """The noise of one run: under a key that nothing else has, shared by the processes of the group."""
+        return noise_source(self.rng, self.group.share)
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise TypeError("an execution is never copied, pickled or stored: a generator in two places repeats its noise")
+
+    __reduce_ex__ = __reduce__ = __copy__ = __deepcopy__ = _refuse
