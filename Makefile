@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test long faults mutation coverage lint types proofs bench bench-kernel docs clean
+.PHONY: demo test examples package long faults mutation coverage lint types proofs bench bench-kernel docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -15,8 +15,14 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)          ## learn and delete on scikit-learn's digits
 	$(RUN) -m noisygd_delete demo
 
-test: $(READY)          ## the default suite
-	$(RUN) -m pytest -n 2 --dist loadfile
+test: $(READY)          ## the default suite, or TESTS="..." of it
+	$(RUN) -m pytest -n 2 --dist loadfile $(TESTS)
+
+examples: $(READY)      ## every example and the notebook: their own assertions hold
+	$(RUN) -m pytest -n 2 tests/examples
+
+package: $(READY)       ## wheel and sdist into dist/, each tried in a clean environment without extras
+	.ci/package
 
 long: $(READY)          ## the statistical suite
 	$(RUN) -m pytest -n 2 --dist loadfile -m long --table=benchmarks/results/long-suite.md

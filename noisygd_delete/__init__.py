@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .version import __version__ as __version__
+
 if TYPE_CHECKING:
     from . import errors, losses, methods
     from .accountant import Accountant
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     from .records import EditRequest, Records
     from .schema import Schema
     from .store import Store
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Accountant",

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
 
 # lowest first; a room may import from its own row's earlier rooms and from any lower row
 ROWS: tuple[tuple[str, ...], ...] = (
-    ("errors",),
+    ("version", "errors"),
     ("bounds", "losses"),
     ("records", "schema", "privacy"),
     ("engine",),

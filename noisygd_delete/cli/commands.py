@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from .. import __version__
 from ..engine import Execution, device
 from ..engine.group import launched
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
+from ..version import __version__
 from . import audit, bench, certificate, change, demo, init, keygen, look, plan, predict, stream, verify_certificate
 from .arguments import Intermixed
 from .streams import complain, flushed, written_out

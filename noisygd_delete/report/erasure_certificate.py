@@ -16,13 +16,13 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from .. import __version__
 from ..accountant import Accountant, Event
 from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, stated_delta
 from ..privacy.shown import WRITTEN, rounded_up
 from ..privacy.worlds import Worlds
+from ..version import __version__
 from . import words
 from .facts import STATED, Erasure, in_order, moment, number, version
 from .signing import canonical

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .. import __version__
 from ..accountant import Accountant, Event
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..records import NO_EDITS
+from ..version import __version__
 from . import curves, plots
 from .erasure import Standing
 from .erasure_certificate import figures

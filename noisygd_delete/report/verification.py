@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..accountant import Event
 from ..errors import InvalidParameter, NoisyGDDeleteError
 from ..methods.reading import plan_from_dict
 from ..planner.make import plan_for
 from ..records import bounded
 from ..store.ledger import Ledger
+from ..version import __version__
 from .erasure_certificate import BLOCKS, FORMAT, MOST_RELEASES, Bound, erasure_of, stated, statement
 from .signing import key_id, read_public, signed_by
 

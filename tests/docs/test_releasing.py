@@ -1,0 +1,123 @@
+"""How a version is cut: one list of changes with nothing twice, one statement of the version, tools that are what the pages say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import noisygd_delete
+from noisygd_delete.cli import main
+
+ROOT = Path(__file__).parents[2]
+CHANGES = (ROOT / "CHANGELOG.md").read_text()
+SECTIONS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
+
+
+def entries(text: str) -> list[tuple[str, str, str]]:
+    """(version, section, entry on one line) for each entry of a changelog."""
+    found: list[tuple[str, str, str]] = []
+    version = section = ""
+    for line in text.splitlines():
+        if line.startswith("## "):
+            version, section = line[3:], ""
+        elif line.startswith("### "):
+            section = line[4:]
+        elif line.startswith("- "):
+            found.append((version, section, line[2:]))
+        elif line.startswith("  ") and found:
+            found[-1] = (*found[-1][:2], f"{found[-1][2]} {line.strip()}")
+    return found
+
+
+def faults(text: str) -> list[str]:
+    """What a reader would stumble over: a heading that is none, twice the same heading, and an entry told twice."""
+    found = []
+    for part in text.split("\n## ")[1:]:
+        headings = re.findall(r"^### (.*)$", part, re.MULTILINE)
+        found += [f"{part.splitlines()[0]}: heading {name}" for name in headings if name not in SECTIONS]
+        found += [f"{part.splitlines()[0]}: {name} twice" for name in SECTIONS if headings.count(name) > 1]
+    seen: list[tuple[str, set[str]]] = []
+    for version, section, entry in entries(text):
+        found += [f"{version}: in no section: {entry}"] if not section else []
+        words = set(re.findall(r"\w{4,}", entry))
+        found += [
+            f"twice: {entry}" for _, other in seen if len(words & other) > 0.7 * max(1, min(len(words), len(other)))
+        ]
+        seen.append((entry, words))
+    return found
+
+
+def test_each_change_is_listed_once() -> None:
+    assert len(entries(CHANGES)) > 40
+    assert faults(CHANGES) == []
+
+
+def test_a_change_told_twice_and_a_broken_heading_are_seen() -> None:
+    planted = (
+        "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- Fuzzing of every format that is read; a model of threats.\n\n"
+        "### Changed (- numbers)\n\n- A model of threats; fuzzing of\n  every format that is read.\n\n### Added\n"
+    )
+    assert [fault.split(":")[0] for fault in faults(planted)] == ["[Unreleased]", "[Unreleased]", "twice"]
+
+
+def test_versions_are_dated_in_falling_order_below_the_unreleased() -> None:
+    first, *released = re.findall(r"^## (.*)$", CHANGES, re.MULTILINE)
+    assert first == "[Unreleased]"
+    dated = [re.fullmatch(r"\[(\d+)\.(\d+)\.(\d+)\] - (\d{4}-\d\d-\d\d)", heading) for heading in released]
+    assert all(dated)
+    numbers = [tuple(map(int, match.groups()[:3])) for match in dated if match]
+    assert numbers == sorted(numbers, reverse=True)
+    stated = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)(\.dev0)?", noisygd_delete.__version__)
+    assert stated
+    here = tuple(map(int, stated.groups()[:3]))
+    assert here > numbers[0] if stated[4] else here == numbers[0], (
+        "the version is the last one listed, or a .dev0 after it"
+    )
+
+
+def test_the_version_is_stated_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out.strip() == f"noisygd-delete {noisygd_delete.__version__}"
+    assert "noisygd_delete.version.__version__" in (ROOT / "pyproject.toml").read_text()
+    stating = [
+        path.name
+        for path in (ROOT / "noisygd_delete").rglob("*.py")
+        if f'"{noisygd_delete.__version__}"' in path.read_text()
+    ]
+    assert stating == ["version.py"]
+
+
+def test_pages_and_workflows_name_targets_that_are_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for name in ("RELEASING.md", "CONTRIBUTING.md", ".ci/run", "README.md"):
+        for words in re.findall(r"\bmake ((?:[a-z]+ ?)+)(?=[`$&T\n])", (ROOT / name).read_text()):
+            assert set(words.split()) <= targets, f"{name}: make {words}"
+    assert "run: .ci/run" in (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+
+
+def test_hooks_need_nothing_but_what_is_pinned() -> None:
+    """Every hook is local and runs a module of .venv that constraints.txt pins."""
+    yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
+    repositories = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    pinned = (ROOT / "constraints.txt").read_text()
+    assert [repository["repo"] for repository in repositories] == ["local"]
+    for hook in repositories[0]["hooks"]:
+        assert hook["language"] == "system"
+        module = re.match(r"\.venv/bin/python -m (\w+) ", f"{hook['entry']} ")
+        assert module
+        assert f"\n{module[1]}==" in pinned
+    assert "\npre_commit==" in pinned
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize("script", ["run", "package"])
+def test_scripts_are_well_formed(script: str) -> None:
+    path = ROOT / ".ci" / script
+    assert path.stat().st_mode & 0o111
+    assert subprocess.run(["bash", "-n", path], check=False).returncode == 0
