@@ -10,6 +10,7 @@ from .dp_sgd import DPSGD
 from .langevin import LangevinUnlearning, NoisySGDUnlearning
 from .local_randomisation import LocalRandomisation
 from .noisy_gd import NoisyGD, PrivateRetraining, SolveThenDiffuse
+from .objective_perturbation import ObjectivePerturbation
 from .output_perturbation import OutputPerturbation
 from .perturbed_gd import PerturbedGD, PublishedPerturbedGD
 from .retraining import Retraining
@@ -29,6 +30,7 @@ __all__ = [
     "NoisyAcceleratedSGD",
     "NoisyGD",
     "NoisySGDUnlearning",
+    "ObjectivePerturbation",
     "OutputPerturbation",
     "PerturbedGD",
     "PrivateRetraining",

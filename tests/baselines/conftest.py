@@ -60,6 +60,8 @@ def methods(kind: str) -> dict[str, baselines.Method]:
         baselines.LocalRandomisation(loss, **same, epsilon=4.0, delta=DELTA),
         baselines.GradientAscent(loss, **same),
     ]
+    if kind == "binary":
+        made.append(baselines.ObjectivePerturbation(loss, **same, **private))
     try:
         import opacus  # noqa: F401
     except ImportError:
