@@ -376,6 +376,7 @@ def _shapes(unknown: bool) -> SimpleNamespace:
     fault=("an unknown bucket missing: cold blocks, no row divided", _shapes(False)),
     licenses=(
         "bounds.noise_shape:block_variances",
+        "bounds.noise_shape:column_variances",
         "bounds.noise_shape:shape_trace",
         "bounds.noise_shape:row_divisor",
     ),
@@ -415,6 +416,17 @@ def _shape(claim, effort: int) -> Finding:
             else:
                 require(shaped_ / norm_ <= 1 + 1e-12, f"a cold row of {sizes}: √(xᵀΣ⁻¹x) = {shaped_ / norm_}")
             worst_cold = max(worst_cold, shaped_ / norm_)
+    for _ in range(100 * effort):  # columns in any order, with categories that may be cold counted as numbers
+        layout = [int(size) for size in generator.choice([0, 0, 1, 2, 5, 40], 8)]
+        variances, row, hot = noise_shape.column_variances(blocks=layout), [], [k for k in layout if k]
+        for size in layout:
+            row += list(np.eye(size)[generator.integers(size)]) if size else [generator.uniform(-1, 1)]
+        shaped_, norm_ = (
+            math.fsum(x * x / v for x, v in zip(row, w, strict=True)) for w in (variances, [1.0] * len(row))
+        )
+        require(len(variances) == len(row) and abs(shaped_ / norm_ - 1) < 1e-12, f"columns {layout}: {shaped_ / norm_}")
+        trace_ = noise_shape.shape_trace(categories=hot, numbers=layout.count(0), constant=False)
+        close(math.fsum(variances), trace_, "tr Σ of columns")
     require(noise_shape.row_divisor(norm=0.0, shaped_norm=0.0, radius=1.0) == 1.0, "the null row stays")
     return Finding(f"a cold row reaches √(xᵀΣ⁻¹x) = {worst_cold:.2f} before it is divided")
 

@@ -10,7 +10,8 @@ rows divided by their norm, R = 1. With N blocks in all and S = Σ√k over them
     tr Σ = S²/N + j ≤ Σk + j                     (Cauchy; these v minimise it)
 
 A row with a cold block, divided by its own norm, may have up to xᵀΣ⁻¹x = S/(N' min…) > 1: every block wants an "unknown"
-category, and every row is divided by `row_divisor` in any case, which makes the statement true whatever the row.
+category, and every row is divided by `row_divisor` in any case, which makes the statement true whatever the row. Columns of a
+category that may be cold can also stand among the numbers, v = 1: there a row counts as in ‖x‖², whatever is in it.
 Several outputs: I_K ⊗ Σ.
 """
 
@@ -28,6 +29,17 @@ def block_variances(*, categories: Sequence[float], constant: bool = True) -> tu
     """
     roots = [math.sqrt(k) for k in (*categories, *((1,) if constant else ()))]
     return tuple(math.fsum(roots) / (len(roots) * root) for root in roots)
+
+
+def column_variances(*, blocks: Sequence[int]) -> tuple[float, ...]:
+    """v of every column.
+
+    Args:
+        blocks: the columns in order: k for a one-hot block of k columns, always hot (the constant column is one of 1), and 0 for
+            any other column, which counts like a number: a category that may be cold is so many of them.
+    """
+    hot = iter(block_variances(categories=[k for k in blocks if k], constant=False))
+    return tuple(v for k in blocks for v in ((next(hot),) * k if k else (1.0,)))
 
 
 def shape_trace(*, categories: Sequence[float], numbers: float, constant: bool = True) -> float:

@@ -31,6 +31,12 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     loss.add_argument("--radius", type=number, default=1.0, help="bound R on the norm of a feature row (default 1)")
     loss.add_argument("--classes", type=whole, help="number of classes (softmax, one-vs-rest)")
     loss.add_argument("--huber-delta", type=number, help="δ of the pseudo-Huber loss (default 1)")
+    loss.add_argument(
+        "--clip",
+        type=number,
+        metavar="L",
+        help="clip every record's gradient to this norm: less noise, some loss of fit",
+    )
     loss.add_argument("--outer-weights", type=_numbers, metavar="A,B,...", help="fixed outer weights (tanh-network)")
     loss.add_argument("--regularization", type=number, default=1e-3, metavar="λ", help="default 1e-3")
     loss.add_argument(
@@ -134,7 +140,8 @@ def loss_from(parsed: argparse.Namespace) -> losses.Loss:
         fields["delta"] = parsed.huber_delta
     if parsed.outer_weights is not None:
         fields["outer_weights"] = parsed.outer_weights
-    return losses.from_dict(fields)
+    loss = losses.from_dict(fields)
+    return loss if parsed.clip is None else losses.clip(loss, parsed.clip)
 
 
 def budget_from(parsed: argparse.Namespace) -> Budget:

@@ -15,25 +15,42 @@ from .group import ALONE, Group
 from .windows import windows
 
 
-def check_records(records: Records, loss: Loss, group: Group = ALONE) -> None:
+def check_records(
+    records: Records, loss: Loss, group: Group = ALONE, *, variances: NDArray[np.float64] | None = None
+) -> None:
     """Raise unless every record meets the assumptions behind the loss's constants: row norm ≤ R, labels of its kind.
 
     In a group each process reads its own rows, and all of them raise alike.
+
+    Args:
+        variances: (features,) v of a shaped noise, for which √(xᵀΣ⁻¹x) ≤ R is assumed as well.
     """
-    longest, slot = max(group.gather(_longest(records.features, group.rows(records.slots, BLOCK))))
+    own = group.rows(records.slots, BLOCK)
+    longest, slot = max(group.gather(_longest(records.features, own)))
     if not longest <= loss.radius * (1 + NORM_TOLERANCE):
         raise AssumptionViolated(
             f"the row of id {records.ids_by_slot[slot]!r} has norm {longest:.6g} > radius={loss.radius:g}: L and β are proven "
             "for shorter rows only. Divide every row by its own norm, clip it, or give the loss a larger radius"
         )
+    if variances is not None:
+        longest, slot = max(group.gather(_longest(records.features, own, 1 / variances)))
+        if not longest <= loss.radius * (1 + NORM_TOLERANCE):
+            raise AssumptionViolated(
+                f"the row of id {records.ids_by_slot[slot]!r} has norm {longest:.6g} > radius={loss.radius:g} in the shape of the "
+                'noise: one of its one-hot blocks is cold. Give the block a column for unknown values (unknown = "column"), divide '
+                "the row by that norm, or plan without noise_blocks"
+            )
     check_labels(records.labels, records.occupied, loss)
 
 
-def _longest(rows: NDArray[np.float32], own: range) -> tuple[float, int]:
-    """The largest norm among the rows `own`, and where."""
+def _longest(rows: NDArray[np.float32], own: range, weights: NDArray[np.float64] | None = None) -> tuple[float, int]:
+    """The largest norm among the rows `own`, its squares weighted by `weights`, and where."""
     longest = (0.0, own.start)
     for part in windows(rows, own.start, own.stop, SPAN):
-        squares = np.einsum("ij,ij->i", rows[part], rows[part], dtype=np.float64)
+        if weights is None:
+            squares = np.einsum("ij,ij->i", rows[part], rows[part], dtype=np.float64)
+        else:
+            squares = np.square(rows[part], dtype=np.float64) @ weights
         slot = int(squares.argmax())  # a NaN is the largest of all
         norm = math.inf if np.isnan(squares[slot]) else math.sqrt(squares[slot])
         longest = max(longest, (norm, part.start + slot))

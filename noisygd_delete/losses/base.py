@@ -94,6 +94,11 @@ class Loss(ABC):
         return scores[..., 0]
 
     @property
+    def loss_of_fit(self) -> float:
+        """A factor: the loss that this one stands for is nowhere more than so many times it; 1 but for a clipped loss."""
+        return 1.0
+
+    @property
     def curvature_trace(self) -> float:
         """Bound on the trace of one record's Hessian, R² · sup tr ∂²ℓ/∂z²; for forecasts of utility alone."""
         return self.constants.smoothness * self.outputs

@@ -39,6 +39,11 @@ class Clipped(Loss):
     def constants(self) -> LossConstants:
         return LossConstants(lipschitz=self.limit, smoothness=self.base.constants.smoothness)
 
+    @property
+    def loss_of_fit(self) -> float:
+        """L/limit: where g is not clipped both losses are equal, beyond it one has slope up to L/R and the other limit/R."""
+        return float(self.base.constants.lipschitz / self.limit)
+
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
         inside = self.base.unclipped(scores, labels, self.limit / self.radius, xp)
         slope = self.base.derivative(inside, labels, xp)

@@ -15,7 +15,7 @@ from ..privacy.guarantee import Guarantee
 from .base import Mechanism, Method
 from .problem import Problem
 from .procedure import Procedure
-from .words import heading, promise, ridge, worth
+from .words import clipping, heading, promise, ridge, worth
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,9 @@ class Plan:
     def explain(self) -> str:
         """In words and numbers: what drives the noise and the steps, and what is promised. `planner.explain` also has rivals."""
         return "\n\n".join(
-            filter(None, (heading(self), ridge(self), *self.method.words(self), worth(self), promise(self)))
+            filter(
+                None, (heading(self), ridge(self), clipping(self), *self.method.words(self), worth(self), promise(self))
+            )
         )
 
     def summary(self) -> dict[str, Any]:

@@ -53,6 +53,18 @@ def ridge(plan: Plan) -> str:
     )
 
 
+def clipping(plan: Plan) -> str:
+    """What clipped slopes buy and cost; "" where none are."""
+    factor = plan.loss.loss_of_fit
+    if factor == 1:
+        return ""
+    return (
+        f"Clipping: no record pulls on the model with more than {1 / factor:.3g} of what it could, so the noise is that much smaller. Loss "
+        f"of fit: records that the model gets badly wrong pull less, so it is fitted to a loss that is smaller for them; the loss asked "
+        f"for is at most {factor:.3g} times the clipped one for every record and model, and equal where no slope is clipped."
+    )
+
+
 def promise(plan: Plan) -> str:
     """Both figures of a deletion: for later models alone, with its condition, and for everything observed, without one."""
     deletion, order, delta = plan.deletion.with_slack(), plan.budget.order, plan.budget.shown_delta

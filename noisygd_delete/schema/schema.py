@@ -151,6 +151,19 @@ class Schema:
         return sum(kind.width for kind in self.columns.values()) + self.intercept
 
     @property
+    def noise_blocks(self) -> tuple[int, ...]:
+        """The columns as `bounds.noise_shape` reads them: k for k one-hot columns of which every row has one hot, else 0 each.
+
+        A category with unknown = "zero" may have none hot, so its columns count as numbers do. What follows is true of every row
+        that this schema can make, so noise shaped by it needs no look at the data.
+        """
+        blocks: list[int] = []
+        for kind in self.columns.values():
+            hot = isinstance(kind, Category) and kind.unknown != "zero"
+            blocks += [kind.width] if hot else [0] * kind.width
+        return (*blocks, *([1] if self.intercept else []))
+
+    @property
     def classes(self) -> tuple[str, ...] | None:
         """Class names in label order, None for a target."""
         return self.label.values if isinstance(self.label, Category) else None

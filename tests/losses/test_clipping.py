@@ -119,3 +119,18 @@ def test_clipped_losses_get_the_tight_certificate_and_not_the_printed_theorem():
     curator = Curator(Records(rows, np.where(rows[:, 0] > 0, 1, -1)), plan)
     curator.learn()
     assert curator.delete([0]).model.accuracy(curator.records) > 0.9
+
+
+@pytest.mark.parametrize("base", [losses.Logistic(1.0), losses.PseudoHuber(2.0, delta=0.5)])
+@pytest.mark.parametrize("share", [0.9, 0.7, 0.2])
+def test_the_loss_of_fit_is_what_it_says(base: losses.Loss, share: float) -> None:
+    """The base loss is at most L/limit times the clipped one, is equal where nothing is clipped, and comes near the factor."""
+    clipped = losses.clip(base, share * base.constants.lipschitz)
+    assert clipped.loss_of_fit == pytest.approx(1 / share)
+    assert base.loss_of_fit == 1
+    scores = np.linspace(-2000, 2000, 400_001)[:, None]
+    labels = np.ones(len(scores))
+    asked, fitted = base.value(scores, labels, np), clipped.value(scores, labels, np)
+    assert (asked <= clipped.loss_of_fit * fitted * (1 + 1e-12) + 1e-300).all()
+    assert (asked >= fitted * (1 - 1e-12)).all()
+    assert (asked / np.maximum(fitted, 1e-300)).max() > 0.99 * clipped.loss_of_fit
