@@ -22,7 +22,7 @@ from ..records import EditCounts, EditRequest, bounded
 from ..report.outputs import outside
 from ..store import Store, Tombstones
 from .arguments import whole
-from .plan import add_plan_arguments, budget_from, explained, loss_from, warning
+from .plan import add_plan_arguments, budget_from, clipped_from, explained, loss_from, warning
 from .shared import add_device, progress_bar, show, store_command
 from .streams import standard_input
 
@@ -246,15 +246,25 @@ def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
     elif amounts:  # in the measure of the plan in force
         arguments["budget"] = replace(problem.budget, **amounts)
     arguments["loss"] = _new_loss(parsed, problem.loss)
-    return plan if arguments == {name: getattr(problem, name) for name in arguments} else make_plan(**arguments)
+    ridge = parsed.ridge or ("given" if problem.asked_regularization is None else "forecast")
+    if ridge == "given":
+        arguments["regularization"] = parsed.regularization or problem.asked_regularization or problem.regularization
+    if parsed.regularization is not None or ridge == "given":
+        arguments["asked_regularization"] = None
+        arguments["model_norm"] = parsed.model_norm if ridge == "given" else arguments["model_norm"]
+    unchanged = arguments == {name: getattr(problem, name) for name in arguments}
+    same_ridge = (ridge == "forecast") == (problem.asked_regularization is not None)
+    return plan if unchanged and same_ridge else make_plan(**arguments, ridge=ridge)
 
 
 def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
     if parsed.loss is None:
-        parsed.loss = loss.name
-        description = loss.to_dict()
+        base = getattr(loss, "base", loss)
+        parsed.loss = base.name
+        parsed.clip = getattr(loss, "limit", None) if parsed.clip is None else parsed.clip
+        description = base.to_dict()
         if all(given is None for given in (parsed.radius, parsed.classes, parsed.huber_delta, parsed.outer_weights)):
-            return losses.from_dict(description)
+            return clipped_from(parsed, losses.from_dict(description))
     if parsed.radius is None:
         parsed.radius = loss.radius
     return loss_from(parsed)

@@ -140,7 +140,11 @@ def loss_from(parsed: argparse.Namespace) -> losses.Loss:
         fields["delta"] = parsed.huber_delta
     if parsed.outer_weights is not None:
         fields["outer_weights"] = parsed.outer_weights
-    loss = losses.from_dict(fields)
+    return clipped_from(parsed, losses.from_dict(fields))
+
+
+def clipped_from(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
+    """The loss, its gradients clipped where the arguments say so."""
     return loss if parsed.clip is None else losses.clip(loss, parsed.clip)
 
 

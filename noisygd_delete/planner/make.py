@@ -34,6 +34,7 @@ def make_plan(
     slack_in_budget: bool = True,
     ridge: str = "given",
     model_norm: float | None = None,
+    asked_regularization: float | None = None,
     **options: Any,
 ) -> Plan:
     """The least noise and the fewest steps whose guarantees lie within the budget.
@@ -58,6 +59,7 @@ def make_plan(
         ridge: "given" takes λ as it is; "forecast" raises it where the noise would carry the model away along flat directions, by
             public numbers alone (`planner.ridge`). The plan says by how much and what that costs.
         model_norm: B for ridge="forecast", the norm that a good model may have; None: from n and the loss.
+        asked_regularization: of a plan made before, whose λ the forecast had raised from it; it is a note, unless ridge is "forecast".
         options: of the method, where it is named by a string: step_size, noise_variance, solver, diffusion_steps, ...
 
     Raises:
@@ -80,9 +82,11 @@ def make_plan(
         utility_tolerance=utility_tolerance,
         dtype=dtype,
         slack_in_budget=slack_in_budget,
+        asked_regularization=asked_regularization,
+        model_norm=model_norm,
     )
     try:
-        return plan_for(with_ridge(problem, plan_for, ridge, model_norm))
+        return plan_for(with_ridge(problem, plan_for, ridge))
     except PlanInfeasible as error:
         raise with_rivals(error, plan_for) from None
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..bounds.ridge import balanced_ridge
-from ..errors import InvalidParameter, NoisyGDDeleteError, choice, positive
+from ..errors import InvalidParameter, NoisyGDDeleteError, choice
 from ..methods.plan import Plan
 from ..methods.problem import Problem
 
@@ -19,23 +19,25 @@ _MOST = 1e4  # times λ + β: nothing is learned beyond it
 _DIGITS = 3  # λ′ is rounded up to so many
 
 
-def with_ridge(problem: Problem, plan: Callable[[Problem], Plan], ridge: str, model_norm: float | None) -> Problem:
+def with_ridge(problem: Problem, plan: Callable[[Problem], Plan], ridge: str) -> Problem:
     """The problem with the λ that `ridge` names.
 
     Raises:
         InvalidParameter: no guess of the norm for this loss, or B given where it plays no part. Whatever `plan` raises, where no
             λ has a plan.
     """
+    asked = problem.asked_regularization
     if choice("ridge", ridge, RIDGES) == "given":
-        if model_norm is not None:
+        if problem.model_norm is not None and asked is None:
             raise InvalidParameter(
-                f"model_norm={model_norm!r} belongs to ridge='forecast'; name it, or leave model_norm out"
+                f"model_norm={problem.model_norm!r} belongs to ridge='forecast'; name it, or leave model_norm out"
             )
         return problem
-    norm = guessed_norm(problem) if model_norm is None else positive("model_norm", model_norm)
+    asked = problem.regularization if asked is None else asked
+    problem = replace(problem, regularization=asked, asked_regularization=None)
+    norm = guessed_norm(problem) if problem.model_norm is None else problem.model_norm
 
     def raised(regularization: float) -> Problem:
-        asked = problem.regularization
         return replace(problem, regularization=regularization, asked_regularization=asked, model_norm=norm)
 
     def cost(regularization: float) -> float:

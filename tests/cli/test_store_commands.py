@@ -335,3 +335,25 @@ def test_columns_keep_the_order_of_the_schema(folder: Path, capsys: pytest.Captu
     with Store.open("store") as store:
         assert store.schema.names == ["zeal", "age=u", "age=v", "age: other", "(constant)"]
         np.testing.assert_array_equal(store.records.features[20], store.records.features[3])
+
+
+def test_relearning_asks_the_forecast_of_the_ridge_again(folder: Path, capsys) -> None:
+    (folder / "schema.toml").write_text('id = "id"\n[label]\ncolumn = "a"\nbounds = [-10, 10]\n')
+    command = ["init", "store", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp", "--clip", "0.5"]
+    ridge = ["--regularization", "0.01", "--ridge", "forecast", "--model-norm", "3"]
+    assert main([*command, *ridge]) == main(["learn", "store"]) == 0
+    capsys.readouterr()
+
+    def relearned(*options: str):
+        call(capsys, "relearn", "store", *options)
+        with Store.open("store") as store:
+            return store.plan.problem
+
+    first = relearned()
+    assert first.regularization > first.asked_regularization == 0.01
+    assert first.loss == losses.clip(losses.PseudoHuber(radius=1.0), 0.5)
+    assert relearned("--dp", "100").regularization < first.regularization
+    assert relearned("--regularization", "9").asked_regularization == 9
+    given = relearned("--ridge", "given", "--regularization", "0.2", "--clip", "0.4")
+    assert (given.regularization, given.asked_regularization, given.model_norm) == (0.2, None, None)
+    assert given.loss.limit == 0.4

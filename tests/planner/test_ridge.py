@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -135,3 +136,15 @@ def test_the_model_is_better_for_it() -> None:
         return float(np.mean(paid))
 
     assert loss_of("forecast") < 0.2 * loss_of("given")
+
+
+def test_a_plan_is_made_again_from_its_problem() -> None:
+    """What the problem says are the arguments that make the plan again; with another n the forecast is asked again."""
+    plan = make_plan(
+        losses.Logistic(1.0), **ADULT, regularization=1e-4, budget=tight(0.1), method="sharp", ridge="forecast"
+    )
+    arguments = {field.name: getattr(plan.problem, field.name) for field in fields(plan.problem)}
+    assert make_plan(**arguments) == plan
+    larger = make_plan(**{**arguments, "records": 260_000}, ridge="forecast")
+    assert larger.problem.asked_regularization == 1e-4
+    assert larger.regularization == pytest.approx(max(1e-4, plan.regularization / 10), rel=0.02)
