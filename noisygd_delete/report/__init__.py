@@ -5,12 +5,13 @@ Both are built from public facts alone: a plan, the ledger of releases, times an
 
 from __future__ import annotations
 
+from .checks import Verification
 from .erasure_certificate import erasure_certificate
 from .facts import Erasure
 from .page import certificate_html
 from .signing import key_id, new_key, sign
 from .summary import store_report
-from .verification import Verification, verify_certificate
+from .verification import verify_certificate
 
 __all__ = [
     "Erasure",

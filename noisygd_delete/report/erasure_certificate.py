@@ -24,8 +24,8 @@ from ..privacy.shown import WRITTEN, rounded_up
 from ..privacy.worlds import Worlds
 from ..version import __version__
 from . import words
+from .canonical import canonical
 from .facts import STATED, Erasure, in_order, moment, number, version
-from .signing import canonical
 
 FORMAT = "noisygd-delete/erasure-certificate/2"
 SOFTWARE = "noisygd-delete"

@@ -1,10 +1,11 @@
-"""Ed25519 signatures over canonical JSON. Keys are files of their own, outside the store: they depend on no data."""
+"""Ed25519 signatures over canonical JSON (RFC 8785). Keys are files of their own, outside the store: they depend on no data."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,19 @@ from cryptography.hazmat.primitives.serialization import (
 
 from ..errors import InvalidParameter
 from ..records import bounded
+from .canonical import canonical
 from .outputs import output
 
 
-def canonical(document: Any) -> bytes:
-    """One byte string per JSON value: keys sorted, no spaces, UTF-8, shortest round-trip floats, no NaN or infinity."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+@dataclass(frozen=True)
+class Scheme:
+    """How documents of one format are signed: the name that stands in the signature, and the byte string it covers."""
+
+    algorithm: str
+    written: Callable[[Any], bytes]
+
+
+SIGNED = Scheme("Ed25519 over canonical JSON (RFC 8785)", canonical)
 
 
 def new_key(path: str | Path, *, password: bytes | None = None) -> str:
@@ -104,23 +112,23 @@ def sign(document: dict[str, Any], key: str | Path, *, password: bytes | None = 
     unsigned = {name: block for name, block in document.items() if name != "signature"}
     raw = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     block = {
-        "algorithm": "Ed25519 over canonical JSON",
+        "algorithm": SIGNED.algorithm,
         "key_id": key_id(private.public_key()),
         "public_key": base64.b64encode(raw).decode(),
-        "value": base64.b64encode(private.sign(canonical(unsigned))).decode(),
+        "value": base64.b64encode(private.sign(SIGNED.written(unsigned))).decode(),
     }
     return {**unsigned, "signature": block}
 
 
-def signed_by(document: dict[str, Any]) -> Ed25519PublicKey | None:
+def signed_by(document: dict[str, Any], scheme: Scheme = SIGNED) -> Ed25519PublicKey | None:
     """The key that signed the document as it stands; None if there is no signature or it does not fit."""
     unsigned = {name: block for name, block in document.items() if name != "signature"}
     try:
         block = document["signature"]
         key = Ed25519PublicKey.from_public_bytes(_decoded(block["public_key"]))
-        if block["key_id"] != key_id(key) or block["algorithm"] != "Ed25519 over canonical JSON" or len(block) != 4:
+        if block["key_id"] != key_id(key) or block["algorithm"] != scheme.algorithm or len(block) != 4:
             return None
-        key.verify(_decoded(block["value"]), canonical(unsigned))
+        key.verify(_decoded(block["value"]), scheme.written(unsigned))
     except (InvalidSignature, KeyError, TypeError, ValueError, RecursionError):
         return None
     return key

@@ -143,7 +143,10 @@ def other(value: Any, random: random.Random) -> Any:
 
 
 def same(old: Any, new: Any) -> bool:
-    """Whether two values are one in JSON: 1 and 1.0 and true are three."""
+    """Whether two values are one in JSON. Where a fraction is due, 1 is 1.0, as most languages write it; a whole number with
+    a fraction's point, and true, are others."""
+    if type(old) is float and type(new) is int:
+        return old == new
     return type(old) is type(new) and json.dumps(old, sort_keys=True) == json.dumps(new, sort_keys=True)
 
 

@@ -20,8 +20,6 @@ from noisygd_delete.report.verification import history_fault
 
 from .certificate_mutations import place, with_value
 
-EARLIER = Path(__file__).parents[1] / "samples" / "certificate_format_1.json"
-
 
 @pytest.fixture(scope="module")
 def plan():
@@ -108,6 +106,12 @@ def test_a_signer_may_state_no_fact_outside_its_range(paper, key: Path, path: tu
     answer = verify_certificate(forged, public_key=f"{key}.pub")
     assert answer.checks[1].passed  # honestly signed
     assert not answer.passed, answer.text()
+
+
+@pytest.mark.parametrize("named", [None, {}, [], 2, "noisygd-delete/erasure-certificate/3"])
+def test_a_format_that_is_none_is_answered(paper, key: Path, named: object) -> None:
+    assert not verify_certificate(sign({**paper, "format": named}, key)).passed
+    assert not verify_certificate([named]).passed
 
 
 def test_a_name_given_twice_is_refused_by_the_command(paper, key: Path, tmp_path: Path, capsys) -> None:
@@ -255,14 +259,6 @@ def test_facts_that_cannot_be_are_not_certified(plan, facts: dict) -> None:
         Erasure(**{"rows": 1, "release": 2, **facts})
 
 
-def test_an_earlier_certificate_is_refused_with_what_to_do(tmp_path: Path, capsys) -> None:
-    assert main(["verify-certificate", str(EARLIER)]) == 5
-    said = capsys.readouterr().out
-    assert "format 1" in said
-    assert "issue it again" in said
-    assert "version 0.1.0" in said
-
-
 HUGE = {
     "records": 10**4000,
     "regularization": 1e-300,
@@ -312,9 +308,10 @@ def test_a_long_history_of_different_mechanisms_is_answered_in_seconds(paper, ke
         ([learned, served, *others], "another computed_from_sha256"),
         ([served] * (MOST_RELEASES + 1), "at most"),
     ):
-        began = time.perf_counter()
-        checks = verify_certificate(sign(with_value(facts, ("public_facts", "ledger"), events), key)).checks
-        assert time.perf_counter() - began < 10
+        signed = sign(with_value(facts, ("public_facts", "ledger"), events), key)
+        began = time.process_time()  # work, whatever else the machine does
+        checks = verify_certificate(signed).checks
+        assert time.process_time() - began < 10
         assert answer in checks[3].detail
 
 

@@ -15,7 +15,8 @@ from noisygd_delete.bounds import conversion
 from noisygd_delete.records import EditCounts, bounded
 from noisygd_delete.report import Erasure, erasure_certificate, new_key, sign, verify_certificate
 
-from .certificate_mutations import dumped, verdicts, with_value
+from .certificate_mutations import dumped, leaves, verdicts, with_value
+from .test_format_1 import FOLDER, earlier
 
 STATED = {
     "request_id": "5b0c7e",
@@ -101,14 +102,14 @@ def test_a_verifier_with_the_old_switch_would_be_caught(key: Path, monkeypatch: 
     """Power: with sentences unchecked for other versions, as before format 2, mutants get through."""
     from noisygd_delete.report import verification
 
-    honest = verification._difference
+    honest = verification.difference
 
     def lax(stated: object, again: object, *rest: object, **options: object) -> str | None:
         if isinstance(stated, dict) and "plain_words" in stated and isinstance(again, dict):
             stated, again = ({"guarantees": block["guarantees"]} for block in (stated, again))
         return honest(stated, again, *rest, **options)
 
-    monkeypatch.setattr(verification, "_difference", lax)
+    monkeypatch.setattr(verification, "difference", lax)
     wrong, _ = tried(300, 7, key, ("published", "sharp"))
     assert any("plain_words" in done or "statement." in done for done in wrong)
 
@@ -122,3 +123,34 @@ def test_sentences_are_checked_whatever_version_is_named(key: Path) -> None:
         answer = verify_certificate(forged, public_key=f"{key}.pub")
         assert not answer.passed
         assert "check it with that version" in answer.text()
+
+
+def test_no_mutant_of_a_format_1_paper_verifies() -> None:
+    """The same mutants, signed as version 0.1.0 signed."""
+
+    def verify(text: str) -> bool:
+        try:
+            return verify_certificate(bounded.parsed(text)).passed
+        except ValueError:
+            return False
+
+    paper = json.loads((FOLDER / "sharp.json").read_text())
+    assert verify(dumped(earlier(paper)))
+    wrong, passed = verdicts(earlier(paper), earlier, verify, 300, 11)
+    numbers = {("statement", *path) for path, value in leaves(paper["statement"]) if isinstance(value, float)}
+    assert [done for done in wrong if not _last_digit(numbers, done)] == []
+    assert passed > 5
+
+
+def _last_digit(numbers: set, done: str) -> bool:
+    """Figures of format 1 stand there in full, so another machine's last digit must pass."""
+    for change in done.split("; "):
+        name, _, values = change.partition(": ")
+        path = tuple(int(step) if step.isdigit() else step for step in name.split("."))
+        if path in numbers:
+            old, new = (float(value.strip("'")) for value in values.split(" -> "))
+            if not abs(new / old - 1) < 2e-12:
+                return False
+        elif path[0] == "statement":
+            return False
+    return True

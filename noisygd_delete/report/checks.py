@@ -1,0 +1,91 @@
+"""The answer of a verification: one line per check, and how two JSON values are compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..errors import NoisyGDDeleteError
+from .erasure_certificate import Bound
+
+LAST_DIGITS = 1e-12  # relative, of a bound before it is rounded up to be written: another machine's log and exp
+REFUSALS = (
+    NoisyGDDeleteError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError, MemoryError,
+    RecursionError,
+)  # fmt: skip
+_LARGEST = 10**300  # of a whole number that is read as a fraction
+_LONGEST = 400  # characters of an answer that may quote what a stranger wrote
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the answer."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The answer: every check, whether all passed, and what an older format does not state, so that nothing can recompute it."""
+
+    checks: tuple[Check, ...]
+    not_recomputed: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "passed": self.passed,
+            "checks": [asdict(check) for check in self.checks],
+            "not_recomputed": list(self.not_recomputed),
+        }
+
+    def text(self) -> str:
+        lines = [f"{'ok  ' if check.passed else 'FAIL'} {check.name}: {check.detail}" for check in self.checks]
+        lines += [f"not recomputed: {what}" for what in self.not_recomputed]
+        held = "the figures hold, and nothing beyond them" if self.not_recomputed else "the certificate holds"
+        return "\n".join([*lines, held if self.passed else "the certificate does NOT hold"])
+
+
+def brief(error: BaseException) -> str:
+    """An error in at most a few lines, without characters that would take over a terminal."""
+    said = str(error) or type(error).__name__
+    said = "".join(letter if letter.isprintable() else "?" for letter in said[:_LONGEST])
+    return said + ("..." if len(str(error)) > _LONGEST else "")
+
+
+def difference(stated: Any, again: Any, path: str = "", tolerance: float = 0.0) -> str | None:
+    """Path of the first place where two JSON values differ in kind or content, fractions by more than `tolerance`.
+
+    A `Bound` must stand there as it is written, rounded up, give or take another machine's last digits before the rounding.
+    Where a fraction is due, 1 is 1.0: most languages write it so.
+    """
+    if isinstance(stated, Mapping) and isinstance(again, Mapping):
+        for name in [*again, *(name for name in stated if name not in again)]:
+            if name not in stated or name not in again:
+                return brief(ValueError(f"{path}{name}"))
+            found = difference(stated[name], again[name], f"{path}{name}.", tolerance)
+            if found:
+                return found
+        return None
+    if isinstance(stated, (list, tuple)) and isinstance(again, (list, tuple)):
+        if len(stated) != len(again):
+            return path.rstrip(".")
+        pairs = enumerate(zip(stated, again, strict=True), start=1)
+        return next((found for i, (a, b) in pairs if (found := difference(a, b, f"{path}{i}.", tolerance))), None)
+    if type(stated) is int and isinstance(again, float) and abs(stated) < _LARGEST and float(stated) == stated:
+        stated = float(stated)
+    if isinstance(again, Bound):
+        forms = {repr(Bound(again * factor).written) for factor in (1 - LAST_DIGITS, 1.0, 1 + LAST_DIGITS)}
+        same = type(stated) is float and repr(stated) in forms  # as text: −0.0 is another number than 0.0 to a reader
+    elif tolerance and type(stated) is float and type(again) is float:
+        same = math.isclose(stated, again, rel_tol=tolerance, abs_tol=0.0)
+    else:
+        same = type(stated) is type(again) and repr(stated) == repr(again)
+    return None if same else path.rstrip(".") or "value"
