@@ -99,6 +99,20 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
+LEAST_SCALE, MOST_SCALE = 1e-100, 1e100  # beyond, squares, noise and steps leave the range of floating-point numbers
+
+
+def scale(name: str, value: Any) -> float:
+    """`value` as a float between 1e-100 and 1e100: a norm, a width, a curvature, whose square must be a float too."""
+    number = positive(name, value)
+    if not LEAST_SCALE <= number <= MOST_SCALE:
+        raise InvalidParameter(
+            f"{name}={number:g} must lie between {LEAST_SCALE:g} and {MOST_SCALE:g}: beyond, noise and steps leave the "
+            f"range of floating-point numbers; give the data in other units"
+        )
+    return number
+
+
 def non_negative(name: str, value: Any) -> float:
     """`value` as a finite float >= 0."""
     number = real(name, value)
@@ -123,15 +137,16 @@ def renyi_order(name: str, value: Any) -> float:
     return number
 
 
-def count(name: str, value: Any, minimum: int = 1, maximum: int | None = None) -> int:
-    """`value` as an integer >= `minimum`, and at most `maximum` if there is one."""
+def count(name: str, value: Any, minimum: int = 1, maximum: int = 10**300) -> int:
+    """`value` as an integer >= `minimum` and <= `maximum`; by default one that may enter a formula of floats."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidParameter(f"{name}={value!r} must be a whole number >= {minimum}")
     number = int(value.__index__())
     if not number >= minimum:
         raise InvalidParameter(f"{name}={number!r} must be a whole number >= {minimum}")
-    if maximum is not None and not number <= maximum:
-        raise InvalidParameter(f"{name}={number!r} must be at most {maximum}")
+    if not number <= maximum:
+        shown = str(number) if number < 10**30 else "a number of more than 30 digits"
+        raise InvalidParameter(f"{name}={shown} must be at most {maximum}")
     return number
 
 

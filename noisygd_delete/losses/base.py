@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from ..errors import positive
+from ..errors import scale
 
 Array = Any
 
@@ -65,7 +65,7 @@ class Loss(ABC):
     twice_differentiable: ClassVar[bool] = True  # the printed theorems assume C²; the tight ones need C^{1,1} only
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
+        object.__setattr__(self, "radius", scale("radius", self.radius))
 
     @property
     def outputs(self) -> int:

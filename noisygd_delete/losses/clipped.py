@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..errors import AssumptionViolated, InvalidParameter, positive
+from ..errors import AssumptionViolated, InvalidParameter, scale
 from .base import Array, Loss, LossConstants
 
 
@@ -32,7 +32,7 @@ class Clipped(Loss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "limit", positive("limit", self.limit))
+        object.__setattr__(self, "limit", scale("limit", self.limit))
         object.__setattr__(self, "label_kind", self.base.label_kind)
 
     @property
@@ -62,7 +62,7 @@ def clip(loss: Loss, limit: float) -> Loss:
     Raises:
         AssumptionViolated: clipping would break convexity, or the loss has no unclipped part.
     """
-    limit = positive("limit", limit)
+    limit = scale("limit", limit)
     if limit >= loss.constants.lipschitz:
         return loss
     if loss.outputs > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..errors import positive
+from ..errors import scale
 from .base import Array, Loss, LossConstants
 
 
@@ -25,7 +25,7 @@ class PseudoHuber(Loss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "delta", positive("delta", self.delta))
+        object.__setattr__(self, "delta", scale("delta", self.delta))
 
     @property
     def constants(self) -> LossConstants:

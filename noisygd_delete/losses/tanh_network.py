@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..errors import InvalidParameter, real
+from ..errors import InvalidParameter, real, scale
 from .base import Array, Loss, LossConstants
 
 
@@ -39,6 +39,7 @@ class TanhNetwork(Loss):
         weights = tuple(real("outer_weights", weight) for weight in given)
         if not any(weights):
             raise InvalidParameter(f"outer_weights={weights!r} must hold a number other than 0; else ℓ is constant")
+        scale("the norm of outer_weights", math.hypot(*weights))
         object.__setattr__(self, "outer_weights", weights)
 
     @property

@@ -9,13 +9,11 @@ from ..bounds import conversion
 from ..bounds.arithmetic import DTYPES as DTYPES  # noqa: PLC0414 - for the command line
 from ..bounds.arithmetic import sensitivity_slack
 from ..bounds.ridge import ridge_cost
-from ..errors import InvalidParameter, choice, count, positive, probability
+from ..errors import InvalidParameter, choice, count, probability, scale
 from ..losses.base import Loss
 from ..privacy.budget import Budget
 from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS, Worlds
 from .base import Method
-
-_LEAST_REGULARIZATION = 1e-100
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class Problem:
                 f"budget={self.budget!r} must be a Budget, for example Budget(order=10, dp=1.0, deletion=0.1)"
             )
         checked: dict[str, Any] = {
-            "regularization": positive("regularization", self.regularization),
+            "regularization": scale("regularization", self.regularization),
             "adjacency": Worlds(choice("adjacency", self.adjacency, ADJACENCIES)),
             "deletion_notion": Worlds(choice("deletion_notion", self.deletion_notion, DELETION_NOTIONS)),
             "utility": bool(self.utility),
@@ -65,17 +63,12 @@ class Problem:
             "dtype": choice("dtype", self.dtype, DTYPES),
         }
         for name in ("records", "features", "releases", "batch", "rows_per_subject"):
-            checked[name] = count(name, getattr(self, name))
+            checked[name] = count(name, getattr(self, name), maximum=2**53)
         for name in ("asked_regularization", "model_norm"):
             if getattr(self, name) is not None:
-                checked[name] = positive(name, getattr(self, name))
+                checked[name] = scale(name, getattr(self, name))
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        if not _LEAST_REGULARIZATION <= self.regularization <= 1 / _LEAST_REGULARIZATION:
-            raise InvalidParameter(
-                f"regularization={self.regularization:g} must lie between {_LEAST_REGULARIZATION:g} and "
-                f"{1 / _LEAST_REGULARIZATION:g}: beyond, noise and steps leave the range of floating-point numbers"
-            )
 
         if self.asked_regularization is not None and not (
             self.model_norm is not None and self.asked_regularization <= self.regularization
