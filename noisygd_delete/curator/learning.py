@@ -59,12 +59,11 @@ def check_fit(records: Records, plan: Plan, group: Group = ALONE) -> None:
         raise AssumptionViolated(
             f"the table has {records.features.shape[1]} features and the plan features={plan.features} (count the constant column)"
         )
-    _check_subjects(records, plan)
+    _check_subjects(records.rows_per_subject, plan)
     check_records(records, plan.loss, group)
 
 
-def _check_subjects(records: Records, plan: Plan) -> None:
-    rows = records.rows_per_subject
+def _check_subjects(rows: int, plan: Plan) -> None:
     if rows > plan.problem.rows_per_subject:
         raise AssumptionViolated(
             f"a data subject has {rows} rows and the plan rows_per_subject={plan.problem.rows_per_subject}; plan with "
@@ -78,7 +77,7 @@ def check_edit(records: Records, plan: Plan, request: EditRequest) -> SlotEdits:
     if not (request.replacements or request.insertion):
         return edits
     try:
-        _check_subjects(records.renamed(edits), plan)
+        _check_subjects(records.most_rows_after(edits), plan)
         check_records(Records.from_slots(edits.rows, edits.labels, edits.ids, None), plan.loss)
     except (AssumptionViolated, InvalidRecords) as error:
         raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error

@@ -29,7 +29,7 @@ def check_records(
     longest, slot = max(group.gather(_longest(records.features, own)))
     if not longest <= loss.radius * (1 + NORM_TOLERANCE):
         raise AssumptionViolated(
-            f"the row of id {records.ids_by_slot[slot]!r} has norm {longest:.6g} > radius={loss.radius:g}: L and β are proven "
+            f"the row of id {records.names[slot]!r} has norm {longest:.6g} > radius={loss.radius:g}: L and β are proven "
             "for shorter rows only. Divide every row by its own norm, clip it, or give the loss a larger radius"
         )
     if variances is not None:

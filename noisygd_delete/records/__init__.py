@@ -1,6 +1,7 @@
 """The table and the requests that edit it: validated whole before anything moves."""
 
 from .counts import NO_EDITS, EditCounts
+from .names import Names
 from .records import Records, SlotEdits, check_size
 from .repeat import check_repeat
 from .request import EditRequest, Id, Insertion, Labels, Rows, check_token
@@ -12,6 +13,7 @@ __all__ = [
     "Id",
     "Insertion",
     "Labels",
+    "Names",
     "Records",
     "Rows",
     "SlotEdits",

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InvalidRecords, InvalidRequest
 from .counts import EditCounts
+from .mapped import mapping
+from .names import Names
 from .request import EditRequest, Id, Insertion, Labels, Rows, check_ids, column, matrix, subject_names
 
 _BYTES_BESIDE = 24  # of a slot besides its row: label, and places for its id and subject
@@ -34,16 +36,6 @@ class SlotEdits:
     subjects: tuple[Id | None, ...]
     next_id: int
     counts: EditCounts
-
-
-def _in_another_form(missing: Id, names: Sequence[Id | None]) -> str:
-    """What to add to the refusal of a name that is there, in letters that look the same: names are compared as stored."""
-    if not isinstance(missing, str):
-        return ""
-    form = normalize("NFKC", missing)
-    if any(isinstance(name, str) and normalize("NFKC", name) == form for name in names):
-        return ". A name that looks the same is there in another Unicode form; write it as it was written in the table"
-    return ""
 
 
 def check_size(slots: int, features: int) -> None:
@@ -66,7 +58,8 @@ class Records:
     """n slots of (row, label, id, subject); free slots hold the null record.
 
     Args:
-        features: (rows, features) finite numbers; kept as float32.
+        features: (rows, features) finite numbers; kept as float32. A `numpy.memmap` of float32 is not copied: rows are read from
+            its file when they are needed, and edits are written to it (open it with mode "r+"; "r" refuses them).
         labels: (rows,) finite numbers: −1/+1, classes 0..k−1, or targets in [−1, 1].
         ids: one whole number or string per row, all different; default 0, 1, 2, …
         subjects: the data subject each row belongs to; default: every row its own.
@@ -86,22 +79,22 @@ class Records:
     ) -> None:
         rows = matrix("features", features, InvalidRecords)
         targets = column("labels", labels, len(rows), InvalidRecords)
-        names = range(len(rows)) if ids is None else check_ids("ids", ids, InvalidRecords)
+        names = Names.of(range(len(rows))) if ids is None else _distinct(ids)
         if len(names) != len(rows):
             raise InvalidRecords(f"{len(names)} ids were given for {len(rows)} rows; give one id per row")
-        owners = None if subjects is None else subject_names(subjects, len(rows), InvalidRecords)
+        owners = None if subjects is None else _owners(subjects, len(rows))
         total = len(rows) if slots is None else slots
         if isinstance(total, bool) or not isinstance(total, (int, np.integer)) or total < max(1, len(rows)):
             raise InvalidRecords(
                 f"slots={slots!r} must be a whole number, at least 1 and at least the {len(rows)} rows given"
             )
-        check_size(int(total), rows.shape[1])
         free = int(total) - len(rows)
+        check_size(int(total), rows.shape[1] if free or mapping(rows) is None else 0)
         self._take(
             np.concatenate([rows, np.zeros((free, rows.shape[1]), np.float32)]) if free else rows,
-            np.concatenate([targets, np.zeros(free)]),
-            [*names, *[None] * free],
-            None if owners is None else [*owners, *[None] * free],
+            np.concatenate([targets, np.zeros(free)]) if free else targets,
+            names.extended(free) if free else names,
+            owners.extended(free) if free and owners is not None else owners,
         )
 
     @classmethod
@@ -113,25 +106,26 @@ class Records:
         subjects: Sequence[Id | None] | None,
         next_id: int | None = None,
     ) -> Records:
-        """The table from per-slot arrays, without copying them (they may be memory-mapped)."""
+        """The table from per-slot arrays, without copying them (they may be memory-mapped; `Names` are taken as they are)."""
         records = cls.__new__(cls)
-        records._take(features, labels, list(ids), None if subjects is None else list(subjects), next_id)
+        names = ids if isinstance(ids, Names) else Names.of(ids)
+        owners = subjects if subjects is None or isinstance(subjects, Names) else Names.of(subjects)
+        records._take(features, labels, names, owners, next_id)
         return records
 
     def _take(
         self,
         features: Rows,
         labels: Labels,
-        ids: list[Id | None],
-        subjects: list[Id | None] | None,
+        ids: Names,
+        subjects: Names | None,
         next_id: int | None = None,
     ) -> None:
         self._features = features
         self._labels = labels
         self._ids = ids
         self._subjects = subjects
-        highest = max((name for name in ids if isinstance(name, int)), default=-1)
-        self.next_id = max(next_id or 0, highest + 1)  # numbers are never given out twice
+        self.next_id = max(next_id or 0, ids.highest + 1)  # numbers are never given out twice
 
     @property
     def features(self) -> Rows:
@@ -155,7 +149,7 @@ class Records:
     @property
     def occupied(self) -> NDArray[np.bool_]:
         """(slots,) True where a record is."""
-        return np.array([name is not None for name in self._ids], dtype=bool)
+        return self._ids.held
 
     @property
     def ids(self) -> list[Id]:
@@ -170,24 +164,32 @@ class Records:
     def subjects_by_slot(self) -> list[Id | None] | None:
         return None if self._subjects is None else list(self._subjects)
 
+    @property
+    def names(self) -> Names:
+        """The ids as they are kept, not to be changed: what a large table is asked for instead of lists."""
+        return self._ids
+
+    @property
+    def owners(self) -> Names | None:
+        """The subjects as they are kept, not to be changed."""
+        return self._subjects
+
     def __len__(self) -> int:
-        return self.slots - self._ids.count(None)
+        return int(np.count_nonzero(self._ids.held))
 
     def __contains__(self, name: object) -> bool:
-        return name is not None and name in self._ids
+        return name in self._ids
 
     @property
     def rows_per_subject(self) -> int:
         """The largest number of rows any one data subject has now; 1 where no subjects are given."""
-        if self._subjects is None:
-            return 1
-        owners, counts = np.unique([str(s) for s in self._subjects if s is not None], return_counts=True)
-        return int(counts.max()) if len(owners) else 1
+        return 1 if self._subjects is None else max(1, self._subjects.most_alike)
 
     def copy(self) -> Records:
         """An independent table with the same content."""
+        owners = None if self._subjects is None else self._subjects.copy()
         return Records.from_slots(
-            np.array(self._features), np.array(self._labels), self._ids, self._subjects, self.next_id
+            np.array(self._features), np.array(self._labels), self._ids.copy(), owners, self.next_id
         )
 
     def resolve(self, request: EditRequest) -> SlotEdits:
@@ -215,7 +217,7 @@ class Records:
         if request.insertion is not None:
             inserted = request.insertion
             new_names, next_id = self._new_names(inserted, width)
-            free = [slot for slot, name in enumerate(self._ids) if name is None][: len(inserted)]
+            free = self._ids.free(len(inserted))
             if len(free) < len(inserted):
                 raise InvalidRequest(
                     f"{len(inserted)} records do not fit: {len(free)} of {self.slots} slots are free. n is fixed by the "
@@ -236,12 +238,11 @@ class Records:
         )
 
     def _slots_of(self, names: Sequence[Id]) -> list[int]:
-        """Where these records are. One reading of the ids: an index of them would weigh as much as short rows do."""
-        wanted = set(names)
-        found = {name: slot for slot, name in enumerate(self._ids) if name in wanted}
+        """Where these records are."""
+        found = {self._ids[slot]: slot for slot in self._ids.find(names).tolist()}
         missing = next((name for name in names if name not in found), None)
         if missing is not None:
-            other = _in_another_form(missing, self._ids)
+            other = _IN_ANOTHER_FORM if self._ids.in_another_form(missing) else ""
             raise InvalidRequest(
                 f"id {missing!r} is not in the table (never there, or erased already); nothing was changed{other}"
             )
@@ -250,12 +251,11 @@ class Records:
     def _slots_of_subjects(self, subjects: tuple[Id, ...]) -> list[int]:
         if self._subjects is None:
             raise InvalidRequest("the table does not say whom its records are about; name the records by their ids")
-        wanted = set(subjects)
-        found = [slot for slot, owner in enumerate(self._subjects) if owner is not None and owner in wanted]
-        missing = wanted - {self._subjects[slot] for slot in found}
+        found: list[int] = self._subjects.find(subjects).tolist()
+        missing = set(subjects) - {self._subjects[slot] for slot in found}
         if missing:
             absent = min(missing, key=str)
-            other = _in_another_form(absent, self._subjects)
+            other = _IN_ANOTHER_FORM if self._subjects.in_another_form(absent) else ""
             raise InvalidRequest(f"subject {str(absent)!r} has no row in the table; nothing was changed{other}")
         return found
 
@@ -267,10 +267,9 @@ class Records:
         names: list[Id] = list(range(self.next_id, self.next_id + len(inserted)))
         if inserted.ids is not None:
             names = list(inserted.ids)
-        wanted = set(names)
-        used = next((name for name in self._ids if name in wanted), None)
-        if used is not None:
-            raise InvalidRequest(f"id {used!r} is in use; ids are never reused, choose a new one")
+        used = self._ids.find(names)
+        if len(used):
+            raise InvalidRequest(f"id {self._ids[int(used[0])]!r} is in use; ids are never reused, choose a new one")
         return names, max([self.next_id, *(name + 1 for name in names if isinstance(name, int))])
 
     def edit(self, request: EditRequest) -> int:
@@ -280,26 +279,57 @@ class Records:
         return edits.counts.total
 
     def write(self, edits: SlotEdits) -> None:
-        """Carry out what `resolve` found."""
+        """Carry out what `resolve` found.
+
+        Raises:
+            InvalidRecords: the table is mapped from a file and may not be changed; nothing was.
+        """
+        if not self._features.flags.writeable:
+            raise InvalidRecords(
+                'the table\'s rows may not be changed; map their file with mode="r+", so that what is erased is erased there'
+            )
         self._features[edits.slots] = edits.rows
         self._labels[edits.slots] = edits.labels
-        for slot, name, owner in zip(edits.slots, edits.ids, edits.subjects, strict=True):
-            self._ids[slot] = name
+        for slot, name, owner in zip(edits.slots.tolist(), edits.ids, edits.subjects, strict=True):
+            self._ids.put(slot, name)
             if self._subjects is not None:
-                self._subjects[slot] = owner
+                self._subjects.put(slot, owner)
         self.next_id = edits.next_id
 
-    def renamed(self, edits: SlotEdits) -> Records:
-        """The same rows under the ids and subjects that they will have after `edits`: to look at, not to edit."""
-        ids, subjects = list(self._ids), None if self._subjects is None else list(self._subjects)
-        for slot, name, owner in zip(edits.slots, edits.ids, edits.subjects, strict=True):
-            ids[slot] = name
-            if subjects is not None:
-                subjects[slot] = owner
-        return Records.from_slots(self._features, self._labels, ids, subjects)
+    def most_rows_after(self, edits: SlotEdits) -> int:
+        """`rows_per_subject` once the edits are made, as far as they raise it: of the subjects that they name."""
+        if self._subjects is None:
+            return 1
+        named = {owner for owner in edits.subjects if owner is not None}
+        changed = set(edits.slots.tolist())
+        counts = Counter(owner for owner in edits.subjects if owner is not None)
+        counts.update(self._subjects[slot] for slot in self._subjects.find(named).tolist() if slot not in changed)
+        return max([1, *counts.values()])
 
     def apply(self, request: EditRequest) -> Records:
         """D ∘ u: the edited table, as a new one."""
         edited = self.copy()
         edited.edit(request)
         return edited
+
+
+def _distinct(ids: Iterable[Id]) -> Names:
+    """Ids of a new table, all different and none missing."""
+    if not isinstance(ids, Names):
+        return Names.of(check_ids("ids", ids, InvalidRecords))
+    if (again := ids.repeated) is not None:
+        raise InvalidRecords(f"ids names {again!r} more than once; each id must appear once")
+    if not ids.held.all():
+        raise InvalidRecords(f"a row has no id (row {int(ids.held.argmin())}); give every row one")
+    return ids
+
+
+def _owners(subjects: Iterable[Id], length: int) -> Names:
+    if not isinstance(subjects, Names):
+        return Names.of(subject_names(subjects, length, InvalidRecords))
+    if len(subjects) != length or not subjects.held.all():
+        raise InvalidRecords(f"{len(subjects)} subjects were given for {length} rows; give one subject per row")
+    return subjects
+
+
+_IN_ANOTHER_FORM = ". A name that looks the same is there in another Unicode form; write it as it was written in the table"

@@ -31,21 +31,21 @@ def check_repeat(records: Records, request: EditRequest, edited: EditCounts) -> 
 def _differences(records: Records, request: EditRequest, edited: EditCounts) -> Iterator[str]:
     if not _as_many(request, edited):
         yield f"then it was: {edited.text()}"
-    slots = {name: slot for slot, name in enumerate(records.ids_by_slot) if name is not None}
+    new, owners = request.insertion, records.owners
+    named = [*request.deletions, *request.replacements, *((new and new.ids) or ())]
+    slots = {records.names[slot]: slot for slot in records.names.find(named).tolist()}
     if any(name in slots for name in request.deletions):
         yield "a record it names is still there"
-    if request.subjects and set(request.subjects) & set(records.subjects_by_slot or ()):
+    if request.subjects and owners is not None and len(owners.find(request.subjects)):
         yield "a person it names still has records"
     for name, (row, label) in request.replacements.items():
         if not _holds(records, slots.get(name), row, label):
             yield "a record to replace does not hold what the request says, or was edited again since"
-    new = request.insertion
     if new is not None and new.ids is not None:
-        owners = records.subjects_by_slot
         for place, name in enumerate(new.ids):
             slot = slots.get(name)
             same = _holds(records, slot, new.rows[place], new.labels[place])
-            if not same or (owners and new.subjects and slot is not None and owners[slot] != new.subjects[place]):
+            if not same or (owners is not None and new.subjects and slot is not None and owners[slot] != new.subjects[place]):
                 yield "a record to insert is not there as the request says, or was edited again since"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InvalidRequest
+from .mapped import let_go, mapping
 
 Id = int | str
 Rows = NDArray[np.float32]
@@ -20,6 +21,7 @@ _CHUNK = 4096  # rows checked at a time
 # Smaller entries make subnormal products in float32, and many processors take ten times as long over those: the time
 # of a release would tell such a table from another.
 LEAST_ENTRY = 2.0**-100
+_HELD = 1 << 26  # bytes of a mapped table that its check keeps in memory
 
 
 def numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.float64]:
@@ -37,9 +39,10 @@ def numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.f
 
 
 def matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
-    """`value` as a float32 table of its own, made a few rows at a time: no other copy of it is.
+    """`value` as a float32 table of its own, made a few rows at a time: no other copy of it is. A float32 table that is mapped
+    from its file stays there.
 
-    Entries below `LEAST_ENTRY` in size become 0, which no bound on a row's norm notices.
+    Entries below `LEAST_ENTRY` in size become 0, which no bound on a row's norm notices; a mapped table must not have any.
     """
     try:
         given = np.asarray(value)
@@ -48,12 +51,23 @@ def matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
     if given.ndim != 2:
         given = numbers(name, given, error)
         raise error(f"{name} has shape {given.shape}; it must be (rows, features)")
-    rows = np.empty(given.shape, np.float32)
+    pages = mapping(given) if given.dtype == np.float32 and given.flags.c_contiguous else None
+    rows = np.empty(given.shape, np.float32) if pages is None else given
+    held = 0
     for first in range(0, max(1, len(given)), _CHUNK):
         part = numbers(name, given[first : first + _CHUNK], error)
         if part.size and not np.abs(part).max() <= np.finfo(np.float32).max:
             raise error(f"{name} holds values too large for float32; scale the features by public bounds first")
-        rows[first : first + _CHUNK] = np.where(np.abs(part) < LEAST_ENTRY, 0, part)
+        tiny = np.abs(part) < LEAST_ENTRY
+        if pages is None:
+            rows[first : first + _CHUNK] = np.where(tiny, 0, part)
+            continue
+        if part[tiny].any():
+            raise error(f"{name} holds values below {LEAST_ENTRY:.0e} in size; write 0 in their place into the mapped file")
+        held += part.nbytes // 2  # as float32
+        if held > _HELD or first + _CHUNK >= len(given):
+            let_go(pages)
+            held = 0
     return rows
 
 

@@ -10,10 +10,9 @@ mode, and only afterwards is the journal mode set and the lock let go.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from ..errors import StoreCorrupt, StoreError, StoreLocked
 from .disk import Disk
@@ -109,21 +108,6 @@ def forget(disk: Disk, path: Path) -> None:
         with connect(path):
             pass  # opening rolls back
         disk.erase(journal)
-
-
-def in_memory(path: Path, schema: str, insert: str, entries: Iterable[tuple[Any, ...]]) -> bytes:
-    """The bytes of a new database with these entries, for `path`, made without touching a disk."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        if not hasattr(connection, "serialize"):
-            raise StoreError("this SQLite cannot serialize a database, which erasure relies on; use another build")
-        try:
-            connection.execute("BEGIN")
-            connection.execute(schema)
-            connection.executemany(insert, entries)
-            connection.execute("COMMIT")
-            return connection.serialize()
-        except sqlite3.Error as error:
-            raise _translated(path, error) from error
 
 
 def create(disk: Disk, path: Path) -> None:

@@ -59,12 +59,13 @@ class Disk:
             raise
         self.sync_folder(path.parent)
 
-    def create(self, path: Path, data: bytes = b"") -> None:
-        """A new file of mode 0600 with this content, durable once its folder is synced."""
+    def create(self, path: Path, data: bytes | Iterable[bytes] = b"") -> None:
+        """A new file of mode 0600 with this content, whole or in pieces, durable once its folder is synced."""
         self.reached("create", path)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS, 0o600)
         try:
-            self._write(descriptor, data, path)
+            for piece in (data,) if isinstance(data, bytes) else data:
+                self._write(descriptor, piece, path)
             self._sync(descriptor, path)
         finally:
             os.close(descriptor)

@@ -3,7 +3,9 @@
 plan.json  schema.json       public: copies of what the ledger says, for people to read
 records/features.f32         slots × features, little-endian float32; a free slot is all zeros
 records/labels.f64           one little-endian float64 per slot; 0 in a free slot
-records/ids.sqlite           slot, id and subject of each record; written anew at each edit, never changed in place
+records/ids.names            one cell per slot with the id of its record, zeros in a free slot (see `names`)
+records/subjects.names       the same with its subject, where the table has subjects
+records/long.names           ids and subjects too long for a cell
 model-<release>.safetensors  the last published model
 ledger.sqlite                public facts only; its last entry names the plan and the model in force
 seal.json                    how long the ledger is and its last link, so that an end cut off is seen
@@ -73,6 +75,19 @@ class Layout:
 
     @property
     def ids(self) -> Path:
+        return self.records / "ids.names"
+
+    @property
+    def subjects(self) -> Path:
+        return self.records / "subjects.names"
+
+    @property
+    def long(self) -> Path:
+        return self.records / "long.names"
+
+    @property
+    def ids_database(self) -> Path:
+        """Where earlier versions kept ids and subjects; the first command that writes turns it into the files above."""
         return self.records / "ids.sqlite"
 
     @property
@@ -109,7 +124,7 @@ class Layout:
         return sorted(path for path in found if self.expected(path.with_name(path.name.removesuffix(TEMPORARY))))
 
     def databases(self) -> list[Path]:
-        return [self.ids, self.ledger]
+        return [path for path in (self.ids_database, self.ledger) if path == self.ledger or path.exists()]
 
     def everything(self) -> Iterator[Path]:
         """Every file and folder under the root; links are yielded, not followed."""
@@ -122,28 +137,32 @@ class Layout:
 
     def expected(self, path: Path) -> bool:
         """Whether a path under the root belongs to the layout (databases' own journals do, while in use)."""
-        own = {*self.made_first(), self.records, self.journal, self.request, self.lock, self.former_ids}
+        own = {*self.made_first(), self.records, self.journal, self.request, self.lock}
+        own |= {self.ids_database, self.former_ids}
         own |= {database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS}
         return path in own or (path.parent == self.root and bool(_MODEL.fullmatch(path.name)))
 
     def made_first(self) -> set[Path]:
         """The files that `init` writes, after the lock."""
-        return {self.plan, self.schema, self.features, self.labels, self.ids, self.ledger, self.seal}
+        names = {self.ids, self.subjects, self.long}
+        return {self.plan, self.schema, self.features, self.labels, self.ledger, self.seal, *names}
 
     def half_made(self, path: Path) -> bool:
         """Whether `init` can have written this path before it was interrupted."""
         name = path.name
         for end in (TEMPORARY, *_SQLITE_LEFTOVERS):
             name = name.removesuffix(end)
-        own = {*self.made_first(), self.records, self.journal, self.lock}
-        return path in own or path.with_name(name) in self.made_first()
+        files = {*self.made_first(), self.ids_database}
+        return path in files | {self.records, self.journal, self.lock} or path.with_name(name) in files
 
     @property
     def former_ids(self) -> Path:
-        """The ids before an edit, while they are exchanged for those after it."""
-        return self.ids.with_name(self.ids.name + FORMER)
+        """The database of ids before an edit, while an earlier version exchanged it for the one after it."""
+        return self.ids_database.with_name(self.ids_database.name + FORMER)
 
     def leftovers(self) -> list[Path]:
-        """Journals of databases, which the store erases after every commit, and an exchange of ids not finished."""
+        """Journals of databases, which the store erases after every commit, and what an interrupted change of the ids' format
+        has left."""
         names = [database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS]
-        return [path for path in (*names, self.former_ids) if path.exists()]
+        both = [self.ids_database] if self.ids.exists() else [self.subjects, self.long]
+        return [path for path in (*names, self.former_ids, *both) if path.exists()]

@@ -13,14 +13,33 @@ from ..errors import StoreCorrupt
 from ..records import bounded
 from . import database, table
 from .disk import Disk, read
-from .layout import Layout
+from .layout import TEMPORARY, Layout
 from .ledger import Ledger
 
 
-def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Finish an exchange of ids; erase half-written files, journals of databases, and models that the ledger does not name."""
+def adopt(disk: Disk, layout: Layout) -> None:
+    """The names of a store of an earlier version, from their database into files of cells. Those under their own names are
+    whole: the ids come last; so what came before an interruption is erased, and done again."""
     if layout.former_ids.exists():
-        disk.exchange(layout.ids)
+        disk.exchange(layout.ids_database)
+    if not layout.ids_database.exists():
+        return
+    database.forget(disk, layout.ids_database)
+    if not layout.ids.exists():
+        for path in (layout.subjects, layout.long):
+            disk.erase(path)
+        for path, content in table.adopted(layout):
+            temporary = path.with_name(path.name + TEMPORARY)
+            disk.erase(temporary)
+            disk.create(temporary, content)
+            disk.reached("rename", path)
+            disk.rename(temporary, path)
+            disk.sync_folder(path.parent)
+    disk.erase(layout.ids_database)
+
+
+def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
+    """Erase half-written files, journals of databases, and models that the ledger does not name."""
     current = layout.model(ledger.releases) if ledger.head.model is not None else None
     for path in layout.temporaries() + [path for path in layout.models() if path != current]:
         disk.erase(path)
@@ -38,10 +57,11 @@ def catch_up(disk: Disk, layout: Layout, ledger: Ledger) -> None:
         ledger.seal(disk)
     copy(disk, layout.schema, ledger.schema, [ledger.schema])
     plan = ledger.plan
+    owned = ledger.schema.get("subject") is not None
     earlier = [fields["problem"]["records"] for fields in ledger.plans]
-    for path, size in table.sizes(layout, plan.records, plan.features).items():
+    for path, size in table.sizes(layout, plan.records, plan.features, with_subjects=owned).items():
         found = path.stat().st_size if path.is_file() else None
-        before = [table.sizes(layout, slots, plan.features)[path] for slots in earlier]
+        before = [table.sizes(layout, slots, plan.features, with_subjects=owned)[path] for slots in earlier]
         if found not in before:
             raise StoreCorrupt(f"{path}: missing, or not {size} bytes long; restore the store from a backup")
         if found < size:

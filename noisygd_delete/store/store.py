@@ -53,10 +53,9 @@ class Store:
             StoreError: there is something at `path` already.
         """
         check_fit(records, plan)
-        owners = [owner for owner in records.subjects_by_slot or () if owner is not None]
-        if not all(isinstance(name, str) for name in records.ids + owners):
+        if not all(names.only_texts for names in (records.names, records.owners) if names is not None):
             raise InvalidParameter("a store keeps ids and subjects as text; give Records(ids=[...]) strings")
-        if schema.features != plan.features or (schema.subject_column is None) != (records.subjects_by_slot is None):
+        if schema.features != plan.features or (schema.subject_column is None) != (records.owners is None):
             raise InvalidParameter(
                 "the schema does not make these records: other features, or subjects on one side only"
             )

@@ -64,8 +64,8 @@ class Tombstones:
         has no answer yet, will ask to erase again."""
         if request.insertion is not None:
             self.refuse(request.insertion.ids or ())
-        names = records.ids_by_slot
-        gone = [names[slot] for slot, name in zip(edits.slots, edits.ids, strict=True) if name != names[slot]]
+        names = records.names
+        gone = [names[slot] for slot, name in zip(edits.slots.tolist(), edits.ids, strict=True) if name != names[slot]]
         self.add([name for name in gone if name is not None], disk)
 
     def add(self, ids: Iterable[Id], disk: Disk) -> None:

@@ -1,83 +1,107 @@
-"""The records on disk: written once, edited in place slot by slot, read back without copying the rows."""
+"""The records on disk: written once, edited in place slot by slot, read back without copying rows or names."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import InvalidParameter, StoreCorrupt
 from ..methods.plan import Plan
-from ..records import EditRequest, Id, Insertion, Records, SlotEdits, check_size
-from .database import connect, in_memory
-from .disk import Disk, read
-from .layout import LABEL, ROW, TEMPORARY, Layout
+from ..records import EditRequest, Id, Insertion, Names, Records, SlotEdits, check_size
+from . import names
+from .database import connect
+from .disk import Disk
+from .layout import LABEL, ROW, Layout
 
 _LABEL_BYTES = np.dtype(LABEL).itemsize
 _ROW_BYTES = np.dtype(ROW).itemsize
-
-Named = Iterable[tuple[int, Id | None, Id | None]]
+_BLOCK = 1 << 22  # numbers written at a time
 
 
 def write(disk: Disk, layout: Layout, records: Records) -> None:
     """A new table on disk."""
     disk.make_folder(layout.records)
-    disk.create(layout.features, np.ascontiguousarray(records.features, dtype=ROW).tobytes())
-    disk.create(layout.labels, np.ascontiguousarray(records.labels, dtype=LABEL).tobytes())
-    owners = records.subjects_by_slot or [None] * records.slots
-    _name(disk, layout, zip(range(records.slots), records.ids_by_slot, owners, strict=True))
+    disk.create(layout.features, _pieces(records.features, ROW))
+    disk.create(layout.labels, _pieces(records.labels, LABEL))
+    for path, content in names.written(layout, records.names, records.owners):
+        disk.create(path, content)
     disk.sync_folder(layout.records)
 
 
+def _pieces(values: np.ndarray, kind: str) -> Iterator[bytes]:
+    rows = max(1, _BLOCK // max(1, values[:1].size))
+    for first in range(0, len(values), rows):
+        yield np.ascontiguousarray(values[first : first + rows], dtype=kind).tobytes()
+
+
 def load(layout: Layout, plan: Plan, *, with_subjects: bool) -> Records:
-    """The table; its rows stay memory-mapped.
+    """The table, mapped from its files: rows and names are read as they are needed, and an edit of the files is seen.
 
     Raises:
         StoreCorrupt: the files are not those of `plan.records` slots of `plan.features` values.
     """
     slots, width = plan.records, plan.features
-    for path, size in sizes(layout, slots, width).items():
+    for path, size in sizes(layout, slots, width, with_subjects=with_subjects).items():
         if path.is_symlink() or not path.is_file() or path.stat().st_size != size:
             raise StoreCorrupt(f"{path}: missing, a link, or not {size} bytes long; restore the store from a backup")
     rows = np.memmap(layout.features, dtype=ROW, mode="r", shape=(slots, width))
-    labels = np.frombuffer(read(layout.labels), dtype=LABEL)
-    with connect(layout.ids) as connection:
+    labels = np.memmap(layout.labels, dtype=LABEL, mode="r", shape=(slots,))
+    if not layout.ids.exists():
+        return Records.from_slots(rows, labels, *_from_database(layout, slots, with_subjects=with_subjects))
+    ids = names.load(layout, names.IDS, slots)
+    subjects = names.load(layout, names.SUBJECTS, slots) if with_subjects else None
+    if subjects is not None and (subjects.held != ids.held).any():
+        raise StoreCorrupt(
+            f"{layout.subjects}: an entry does not belong to this table; restore the store from a backup"
+        )
+    return Records.from_slots(rows, labels, ids, subjects)
+
+
+def has_long_names(records: Records) -> bool:
+    """Whether some names lie beyond the cells, hence in memory."""
+    return bool(records.names.others or (records.owners is not None and records.owners.others))
+
+
+def _from_database(layout: Layout, slots: int, *, with_subjects: bool) -> tuple[Names, Names | None]:
+    """The names of a store that an earlier version wrote, where they are a database."""
+    with connect(layout.ids_database) as connection:
         named = connection.execute("SELECT slot, id, subject FROM names").fetchall()
     ids: list[Id | None] = [None] * slots
     subjects: list[Id | None] = [None] * slots
     for slot, name, subject in named:
         if not 0 <= slot < slots or not isinstance(name, str) or isinstance(subject, str) != with_subjects:
-            raise StoreCorrupt(f"{layout.ids}: an entry does not belong to this table; restore the store from a backup")
+            raise StoreCorrupt(
+                f"{layout.ids_database}: an entry does not belong to this table; restore the store from a backup"
+            )
         ids[slot], subjects[slot] = name, subject
-    return Records.from_slots(rows, labels, ids, subjects if with_subjects else None)
+    return Names.of(ids), Names.of(subjects) if with_subjects else None
+
+
+def adopted(layout: Layout) -> Iterator[tuple[Path, Iterable[bytes]]]:
+    """The files of names that take the place of an earlier version's database, the ids last."""
+    slots = layout.labels.stat().st_size // _LABEL_BYTES
+    with connect(layout.ids_database) as connection:
+        owned = connection.execute("SELECT COUNT(subject) > 0 FROM names").fetchone()[0]
+    yield from names.written(layout, *_from_database(layout, slots, with_subjects=bool(owned)))
 
 
 def held(layout: Layout) -> int:
-    """How many records there are, for somebody who does not hold the lock: if the file is exchanged meanwhile, read anew."""
-    while True:
-        before = _identity(layout.ids)
-        try:
-            with connect(layout.ids) as connection:
-                return int(connection.execute("SELECT COUNT(*) FROM names").fetchone()[0])
-        except StoreCorrupt:  # also what an overwritten file looks like
-            if _identity(layout.ids) == before:
-                raise
+    """How many records there are, for somebody who does not hold the lock."""
+    if layout.ids.exists():
+        return names.held(layout.ids)
+    with connect(layout.ids_database) as connection:
+        return int(connection.execute("SELECT COUNT(*) FROM names").fetchone()[0])
 
 
-def _identity(path: Path) -> tuple[int, ...] | None:
-    try:
-        facts = path.stat()
-    except FileNotFoundError:
-        return None
-    return facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns
-
-
-def sizes(layout: Layout, slots: int, width: int) -> dict[Path, int]:
-    """How long the two plain files must be."""
-    return {layout.features: slots * width * _ROW_BYTES, layout.labels: slots * _LABEL_BYTES}
+def sizes(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> dict[Path, int]:
+    """How long the files must be that have one piece per slot."""
+    expected = {layout.features: slots * width * _ROW_BYTES, layout.labels: slots * _LABEL_BYTES}
+    if layout.ids.exists() or not layout.ids_database.exists():
+        expected |= {path: names.size(path, slots) for path in (layout.ids, layout.subjects)[: 1 + with_subjects]}
+    return expected
 
 
 def apply(disk: Disk, layout: Layout, edits: SlotEdits) -> None:
@@ -89,7 +113,9 @@ def apply(disk: Disk, layout: Layout, edits: SlotEdits) -> None:
     disk.overwrite(
         layout.labels, [(slot * _LABEL_BYTES, label.tobytes()) for slot, label in zip(slots, labels, strict=True)]
     )
-    _name(disk, layout, zip(slots, edits.ids, edits.subjects, strict=True))
+    names.apply(disk, layout, names.IDS, dict(zip(slots, edits.ids, strict=True)))
+    if layout.subjects.exists():
+        names.apply(disk, layout, names.SUBJECTS, dict(zip(slots, edits.subjects, strict=True)))
 
 
 def in_text(request: EditRequest) -> EditRequest:
@@ -115,36 +141,7 @@ def with_slots(records: Records, slots: int) -> Records:
     if not free:
         return records
     check_size(slots, records.features.shape[1])
-    owners = records.subjects_by_slot
+    owners = records.owners
     rows = np.concatenate([records.features, np.zeros((free, records.features.shape[1]), np.float32)])
     labels = np.concatenate([records.labels, np.zeros(free)])
-    empty = [None] * free
-    return Records.from_slots(rows, labels, [*records.ids_by_slot, *empty], owners and [*owners, *empty])
-
-
-def _name(disk: Disk, layout: Layout, changed: Named) -> None:
-    """Give slots their names and owners, None for a free slot, in a new database that takes the place of the old one.
-
-    An edit in place would leave copies of entries behind wherever SQLite has ever moved them: on pages of the file, in its
-    journal, and beyond the end of a file that it has shortened. The new file holds live entries and nothing else has ever
-    been in it; the old one is overwritten as a whole.
-    """
-    edited = {slot: (name, owner) for slot, name, owner in changed}
-    named = [(slot, name, owner) for slot, (name, owner) in sorted(edited.items()) if name is not None]
-    new = layout.ids.with_name(layout.ids.name + TEMPORARY)
-    disk.erase(new)
-    disk.create(new, in_memory(layout.ids, _TABLE, _INSERT, chain(_others(layout.ids, edited), named)))
-    disk.exchange(layout.ids)
-
-
-def _others(path: Path, edited: Container[int]) -> Iterator[tuple[int, str, str | None]]:
-    """The entries of slots that are not edited; none where there is no table yet."""
-    if path.exists():
-        with connect(path) as connection:
-            for entry in connection.execute("SELECT slot, id, subject FROM names ORDER BY slot"):
-                if entry[0] not in edited:
-                    yield entry
-
-
-_TABLE = "CREATE TABLE names (slot INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subject TEXT)"
-_INSERT = "INSERT INTO names VALUES (?, ?, ?)"
+    return Records.from_slots(rows, labels, records.names.extended(free), owners and owners.extended(free))

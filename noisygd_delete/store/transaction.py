@@ -64,7 +64,7 @@ class Rolling:
         return self._records
 
     def forget_records(self) -> None:
-        """Drop the mapping of a table that is about to change, or has changed."""
+        """Drop the mapping of a table whose files are about to be lengthened, or were."""
         self._records = None
 
     def model(self) -> Model | None:
@@ -107,6 +107,7 @@ class Rolling:
         self.ledger, self._records = Ledger.read(self.layout.ledger), None
         self.model()  # a ledger that names a model it does not have is not one to clean up after
         change = journal.in_flight(self.layout)
+        recovery.adopt(self.disk, self.layout)
         recovery.catch_up(self.disk, self.layout, self.ledger)
         recovery.sweep(self.disk, self.layout, self.ledger)
         if change is not None and change.base == len(self.ledger.entries):
@@ -117,8 +118,9 @@ class Rolling:
     def finish(self, change: journal.Change, execution: Execution) -> Release:
         """The rest of an accepted request. Every part can be repeated after a crash."""
         with explained(self.layout.root, _WILL_FINISH):
-            self.forget_records()  # the mapping of the old content, before it changes
             table.apply(self.disk, self.layout, change.edits)
+            if self._records is not None and table.has_long_names(self._records):
+                self.forget_records()  # what is mapped shows every change, but for these
             pending = self.pending + change.edits.counts
             release, failure = None, None
             if change.publish and self.ledger.releases:

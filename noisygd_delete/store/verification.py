@@ -14,7 +14,7 @@ import numpy as np
 from ..curator.learning import check_fit
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
 from ..records import bounded
-from . import models, presence, table
+from . import models, names, presence, table
 from .database import connect
 from .disk import explained, read
 from .layout import Layout
@@ -114,6 +114,10 @@ def _slots(layout: Layout) -> Iterator[str]:
         stray = (bits.any(axis=1) | (records.labels[block] != 0)) & ~occupied[block]
         if stray.any():
             yield f"{layout.features}: slot {start + int(stray.argmax())} has no id and is not zero"
+    if records.names.repeated is not None:
+        yield f"{layout.ids}: two slots have one id"
+    if layout.long.exists() and names.stray(layout):
+        yield f"{layout.long}: a free piece is not zero"
     try:
         check_fit(records, ledger.plan)
     except (AssumptionViolated, InvalidRecords):  # their messages name an id

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from noisygd_delete import Budget, Records, Schema, losses, make_plan
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import Disk
+from noisygd_delete.store.layout import Layout
 
 SLOTS, ROWS, WIDTH = 12, 9, 3
 SCHEMA = Schema.from_dict(
@@ -83,6 +85,20 @@ def records(slots: int = SLOTS) -> Records:
     return Records(
         [row(k) for k in numbers], labels, [name(k) for k in numbers], [person(k) for k in numbers], slots=slots
     )
+
+
+def as_before(path: Path) -> None:
+    """Put the names of a store where earlier versions kept them: in a database."""
+    layout = Layout(path)
+    with Store.open(path) as store:
+        ids, subjects = store.records.ids_by_slot, store.records.subjects_by_slot
+    with closing(sqlite3.connect(layout.ids_database)) as connection, connection:
+        connection.execute("CREATE TABLE names (slot INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subject TEXT)")
+        entries = [(slot, *named) for slot, named in enumerate(zip(ids, subjects, strict=True)) if named[0] is not None]
+        connection.executemany("INSERT INTO names VALUES (?, ?, ?)", entries)
+    layout.ids_database.chmod(0o600)
+    for file in (layout.ids, layout.subjects, layout.long):
+        file.unlink()
 
 
 @contextmanager

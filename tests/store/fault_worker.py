@@ -103,6 +103,7 @@ def prepared(folder: Path, operation: Operation) -> Path:
         with Store.create(master, records(), SCHEMA, plan()) as store:
             store.learn()
             operation.prepare(store)
+        operation.before(master)
     return master
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from noisygd_delete import Budget, EditRequest
 from noisygd_delete.store import Store
 
-from .conftest import SLOTS, name, person, plan, row, traces
+from .conftest import SLOTS, as_before, name, person, plan, row, traces
 
 
-def nothing(store: Store) -> None:
+def nothing(store: Store | Path) -> None:
     """No preparation."""
 
 
@@ -21,6 +22,7 @@ def nothing(store: Store) -> None:
 class Operation:
     """`whole(store, happened)` says that the store is in the state before, or after, in every part.
 
+    before     what is done to the closed store after its preparation
     erased     bytes that must be gone once it has happened
     journalled whether it goes through the journal (a learn does not: interrupted, it has not happened)
     """
@@ -30,6 +32,7 @@ class Operation:
     happened: Callable[[Store], bool]
     whole: Callable[[Store, bool], bool]
     prepare: Callable[[Store], object] = nothing
+    before: Callable[[Path], object] = nothing
     erased: list[bytes] = field(default_factory=list)
     journalled: bool = True
 
@@ -111,6 +114,9 @@ OPERATIONS = (
     Operation("delete-subject", serve(_SUBJECT), answered, subject_deleted, erased=[*traces(2), *traces(3)]),
     Operation("replace", serve(_REPLACE), answered, replaced, erased=traces(3)[1:]),
     Operation("insert", serve(_INSERT), answered, inserted),
-    Operation("publish", lambda store: store.publish(), published, published_whole, edit_later, traces(3), False),
-    Operation("relearn", grow, published, grown, edit_later, traces(3), False),
+    Operation(
+        "publish", lambda store: store.publish(), published, published_whole, edit_later, erased=traces(3), journalled=False
+    ),
+    Operation("relearn", grow, published, grown, edit_later, erased=traces(3), journalled=False),
+    Operation("delete-from-a-database", serve(_DELETE), answered, deleted, before=as_before, erased=traces(3)),
 )

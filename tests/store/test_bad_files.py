@@ -52,6 +52,11 @@ def cut(path: Path, size: int) -> None:
     path.write_bytes(path.read_bytes()[:size])
 
 
+def patch(path: Path, at: int, data: bytes) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole[:at] + data + whole[at + len(data) :])
+
+
 BY_HAND: dict[str, tuple[Callable[[Path], None], str]] = {
     "model bit": (lambda p: flip(p / "model-1.safetensors", -1), "not the model that was published"),
     "model gone": (lambda p: (p / "model-1.safetensors").unlink(), "cannot be read"),
@@ -98,12 +103,17 @@ BY_HAND: dict[str, tuple[Callable[[Path], None], str]] = {
     "schema edited": (lambda p: (p / "schema.json").write_text("{}"), "schema.json: differs from the ledger"),
     "features cut": (lambda p: cut(p / "records" / "features.f32", 100), "features.f32: missing, or not 144 bytes"),
     "labels gone": (lambda p: (p / "records" / "labels.f64").unlink(), "labels.f64: missing"),
-    "ids gone": (lambda p: (p / "records" / "ids.sqlite").unlink(), "ids.sqlite: missing"),
-    "ids overwritten": (lambda p: (p / "records" / "ids.sqlite").write_bytes(b"x" * 4096), "not a database"),
-    "ids out of range": (
-        lambda p: sql(p / "records" / "ids.sqlite", "INSERT INTO names VALUES (99, 'a', 'b')"),
-        "does not belong to this table",
+    "ids gone": (lambda p: (p / "records" / "ids.names").unlink(), "ids.names: missing"),
+    "ids overwritten": (lambda p: (p / "records" / "ids.names").write_bytes(b"x" * 4096), "not the names of this table"),
+    "ids cut": (lambda p: cut(p / "records" / "ids.names", 100), "ids.names: missing, or not"),
+    "an id without its subject": (lambda p: patch(p / "records" / "subjects.names", 64, bytes(24)), "does not belong to this table"),
+    "an id without its length": (lambda p: patch(p / "records" / "ids.names", 64 + 23, b"\0"), "not the names of this table"),
+    "an id longer than its cell": (lambda p: patch(p / "records" / "ids.names", 64 + 23, b"\xff"), "not the names of this table"),
+    "an id that is elsewhere and is not": (
+        lambda p: patch(p / "records" / "ids.names", 64, bytes(23) + b"\1"),
+        "not the names of this table",
     ),
+    "an id that is no text": (lambda p: patch(p / "records" / "ids.names", 64, b"\xff"), "holds text that is none"),
     "journal garbage": (lambda p: (p / "journal" / "request.json").write_text("[]"), "not a request"),
     "journal of another version": (
         lambda p: (p / "journal" / "request.json").write_text('{"format": 2}'),
@@ -187,8 +197,13 @@ def test_verify_finds_what_opening_does_not_look_for(path: Path) -> None:
     text = "\n".join(verify(path).faults)
     for expected in ("notes.txt: does not belong", "plan.json.tmp", "model-7.safetensors: the ledger does not name"):
         assert expected in text
-    sql(layout.ids, "CREATE TABLE t (x)", f"INSERT INTO t VALUES ('{'x' * 20000}')", "DROP TABLE t")
+    sql(layout.ledger, "CREATE TABLE t (x)", f"INSERT INTO t VALUES ('{'x' * 20000}')", "DROP TABLE t")
     assert any("free pages" in fault for fault in verify(path).faults)
+    layout.long.write_bytes(bytes(4000) + name(3).encode().ljust(96, b"\0"))
+    assert any("long.names: a free piece is not zero" in fault for fault in verify(path).faults)
+    data = layout.ids.read_bytes()
+    patch(layout.ids, 64, data[64 + 24 : 64 + 48])
+    assert any("two slots have one id" in fault for fault in verify(path).faults)
 
 
 def test_absent_finds_a_token_in_any_coding_and_across_chunks(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +229,7 @@ def test_a_leftover_of_a_crash_is_swept_by_the_next_command(path: Path) -> None:
         (path / leftover).write_bytes(b"".join(traces(3)))
     (path / "plan.json").unlink()
     Store.open(path).close()
-    assert set(found(path, traces(3))) == {"ids.sqlite", "features.f32"}
+    assert set(found(path, traces(3))) == {"ids.names", "features.f32"}
     assert verify(path).passed
 
 

@@ -15,10 +15,11 @@ import pytest
 
 from noisygd_delete import Budget, EditRequest
 from noisygd_delete.errors import StoreCorrupt, StoreError
-from noisygd_delete.store import Store, verify
+from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.disk import Disk
+from noisygd_delete.store.layout import Layout
 
-from .conftest import SCHEMA, SLOTS, Crash, CrashAt, found, name, person, plan, records, row, traces
+from .conftest import SCHEMA, SLOTS, Crash, CrashAt, as_before, found, name, person, plan, records, row, traces
 
 ROOT = Path(__file__).parents[2]
 
@@ -125,6 +126,37 @@ def test_a_half_made_candidate_is_never_reused(path: Path, tmp_path: Path) -> No
         assert store.recovered is not None
         assert store.recovered.release == 2
     assert (path / "model-2.safetensors").read_bytes() != candidate
+
+
+def test_a_crash_while_names_leave_their_database_loses_none(path: Path, tmp_path: Path) -> None:
+    """A store of an earlier version is opened: at every instant its names are in the database, or in their cells, or in both."""
+    as_before(path)
+    assert verify(path).faults == ()
+    assert status(path)["records"] == 9
+    total = points(path, tmp_path / "whole", lambda store: None)
+    assert not Layout(tmp_path / "whole").ids_database.exists()
+    assert total > 15
+    for at in range(total):
+        copy = tmp_path / "copy"
+        shutil.copytree(path, copy)
+        assert crashed(copy, lambda store: None, at)
+        assert status(copy)["records"] == 9
+        if at % 3 == 0:
+            crashed(copy, lambda store: None, at // 3)  # the next opening dies as well
+        with Store.open(copy) as store:
+            assert store.records.ids_by_slot == records().ids_by_slot
+            assert store.records.subjects_by_slot == records().subjects_by_slot
+        assert verify(copy).faults == ()
+        shutil.rmtree(copy)
+
+
+def test_an_exchange_that_an_earlier_version_left_is_finished(path: Path) -> None:
+    as_before(path)
+    layout = Layout(path)
+    os.link(layout.ids_database, layout.former_ids)
+    Store.open(path).close()
+    assert not layout.former_ids.exists()
+    assert verify(path).faults == ()
 
 
 def grow(store: Store) -> None:
@@ -250,6 +282,7 @@ import os, sys
 from noisygd_delete import EditRequest
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import Disk
+from noisygd_delete.store.layout import Layout
 
 class Kill(Disk):
     left = int(sys.argv[2])

@@ -81,7 +81,7 @@ def test_what_was_erased_is_in_no_file_and_no_output(said, tmp_path: Path) -> No
     shared = person(GONE)  # the person has another row, which stays
     store = tmp_path / "store"
     assert clean(said("learn", "store", "--json"))
-    assert found(store, [name(GONE).encode()]) == ["ids.sqlite"]
+    assert found(store, [name(GONE).encode()]) == ["ids.names"]
     assert clean(said("delete", "store", name(GONE), "--request-id", "r", "--dry-run"))
     assert clean(said("delete", "store", name(GONE), "--request-id", "r", "--json"))
     (tmp_path / "new.csv").write_text(f"id,person,a,b,c,y\n{line(20)}\n")

@@ -21,7 +21,7 @@ from noisygd_delete.store.ledger import Entry, Ledger, now
 from noisygd_delete.store.lock import Lock
 from noisygd_delete.store.recovery import as_json
 
-from .conftest import SCHEMA, Crash, CrashAt, name, person, plan, row
+from .conftest import SCHEMA, Crash, CrashAt, name, person, plan, records, row
 
 
 def test_a_database_erases_what_it_deletes_and_keeps_no_log(path: Path) -> None:
@@ -34,22 +34,22 @@ def test_a_database_erases_what_it_deletes_and_keeps_no_log(path: Path) -> None:
 
 
 def test_what_sqlite_would_leave_on_the_disk_is_overwritten_first(path: Path) -> None:
-    """The former table of ids holds the erased one. At the moment it is removed, every byte of it is zero. Below the file
-    layer, SQLite's own calls included, `fault_table` looks at what the file system is handed back."""
+    """At the moment a file is removed, every byte of it is zero. Below the file layer, SQLite's own calls included,
+    `fault_table` looks at what the file system is handed back."""
     removed: dict[str, bytes] = {}
 
     class Watching(Disk):
         def reached(self, operation: str, path: Path) -> None:
             if operation == "remove":
                 removed[path.name] = path.read_bytes()
-            if operation == "write" and path.name == "ids.sqlite.old":
+            if operation == "write" and path.name == "request.json.tmp" and path.exists():
                 held.append(path.read_bytes())
 
     held: list[bytes] = []
     with Store.open(path, disk=Watching()) as store:
-        store.serve(EditRequest.delete([name(3)]))
-    assert b"identifier-token-" in held[0], "there was something to overwrite"
-    assert {"ids.sqlite.old", "ledger.sqlite-journal", "request.json.tmp", "model-1.safetensors"} <= set(removed)
+        store.serve(EditRequest.replace({name(3): (row(70), 1.0)}))
+    assert any(b"identifier-token-" in content for content in held), "there was something to overwrite"
+    assert {"ledger.sqlite-journal", "request.json.tmp", "model-1.safetensors"} <= set(removed)
     assert not any(any(content) for content in removed.values())
     assert Layout(path).leftovers() == []
 
@@ -76,28 +76,27 @@ def told(file: Path, *statements: str, seconds: float = 5.0) -> type[Exception]:
 
 def test_sqlite_errors_become_the_stores_own_and_leave_nothing(path: Path) -> None:
     layout = Layout(path)
-    before = layout.ledger.read_bytes(), layout.ids.read_bytes()
+    before = layout.ledger.read_bytes()
     with closing(sqlite3.connect(layout.ledger, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         assert told(layout.ledger, seconds=0.05) is StoreLocked
     assert told(layout.ledger, "PRAGMA query_only = ON", "DELETE FROM entries") is StoreError
     assert told(layout.ledger, "DELETE FROM entries", "SELECT nothing FROM nowhere") is StoreCorrupt
-    duplicate = f"INSERT INTO names VALUES (11, '{name(2)}', 'x')"
-    assert told(layout.ids, "DELETE FROM names WHERE slot = 1", duplicate) is StoreCorrupt
+    assert told(layout.ledger, "DELETE FROM entries", *["INSERT INTO entries VALUES (1, '', '')"] * 2) is StoreCorrupt
     assert told(path / "none.sqlite") is StoreCorrupt
-    assert (layout.ledger.read_bytes(), layout.ids.read_bytes()) == before
+    assert layout.ledger.read_bytes() == before
 
 
 def test_text_that_is_none_is_corrupt(path: Path) -> None:
     """In a row, and in the schema, which SQLite quotes in a message that Python then cannot read."""
     layout = Layout(path)
-    good = layout.ids.read_bytes()
-    execute(layout.ids, "UPDATE names SET id = CAST(X'FF' AS TEXT) WHERE slot = 0")
-    for bad in (layout.ids.read_bytes(), good.replace(b"CREATE TABLE names", b"CREATE TABLE n\xa9(es")):
+    good = layout.ledger.read_bytes()
+    execute(layout.ledger, "UPDATE entries SET body = CAST(X'FF' AS TEXT) WHERE number = 1")
+    for bad in (layout.ledger.read_bytes(), good.replace(b"CREATE TABLE entries", b"CREATE TABLE e\xa9(ries")):
         assert bad != good
-        layout.ids.write_bytes(bad)
-        with pytest.raises(StoreCorrupt, match=r"ids\.sqlite"), Store.open(path) as store:
-            store.records
+        layout.ledger.write_bytes(bad)
+        with pytest.raises(StoreCorrupt, match=r"ledger\.sqlite"):
+            Store.open(path)
 
 
 def test_a_lock_is_free_again_once_released(tmp_path: Path) -> None:
@@ -190,7 +189,12 @@ def test_public_files_are_plain_json() -> None:
 
 
 def test_sizes_are_those_of_the_plan(tmp_path: Path) -> None:
-    assert list(table.sizes(Layout(tmp_path), 12, 3).values()) == [12 * 3 * 4, 12 * 8]
+    layout = Layout(tmp_path)
+    table.write(Disk(), layout, records())
+    sizes = table.sizes(layout, 12, 3, with_subjects=True)
+    assert list(sizes.values()) == [12 * 3 * 4, 12 * 8, 64 + 12 * 24, 64 + 12 * 24]
+    assert all(path.stat().st_size == size for path, size in sizes.items())
+    assert list(table.sizes(layout, 13, 3, with_subjects=False)) == [layout.features, layout.labels, layout.ids]
 
 
 def test_a_hot_journal_is_rolled_back_and_kept_to_be_overwritten(tmp_path: Path) -> None:

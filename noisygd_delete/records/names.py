@@ -1,0 +1,324 @@
+"""Names by slot: the ids or the subjects of a table of any size, in a few bytes each, found by one reading and no index.
+
+A slot's name lies in a cell of a fixed number of 64-bit words, little-endian. All zeros: the slot is free.
+
+text cells     UTF-8 bytes, zeros, and in the last byte the number of bytes + 2; 1 there: the name lies elsewhere
+number cells   one word, the number + 2; 1: elsewhere
+
+Elsewhere is a dictionary by slot, for the few names that no cell holds: longer texts, huge or negative numbers, and numbers
+among texts or texts among numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Self, overload
+from unicodedata import normalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .request import Id
+
+WORD = np.dtype("<u8")
+Cells = NDArray[np.uint64]
+WIDTHS = (3, 5, 9, 17, 31)  # words of a text cell: texts of up to 23, 39, 71, 135, 247 bytes
+_ELSEWHERE, _SHIFT = 1, 2
+_ELSEWHERE_COST = 4096 // WORD.itemsize  # words that a name takes elsewhere, on disk (see store.names)
+_MOST = (1 << 64) - _SHIFT
+_TAG = np.uint64(56)  # bits below the last byte of a word
+_MASKS = np.array([(1 << 8 * held) - 1 for held in range(9)], WORD)
+_BLOCK = 1 << 14
+_MIX = np.random.Generator(np.random.PCG64(20)).integers(1 << 63, size=max(WIDTHS), dtype=np.uint64) * 2 + 1
+
+
+class Names(Sequence[Id | None]):
+    """One name, or None, per slot.
+
+    cells   (slots, words); they may be mapped from a file
+    texts   whether they are text cells
+    others  names that lie elsewhere
+    """
+
+    def __init__(self, cells: Cells, *, texts: bool, others: dict[int, Id] | None = None) -> None:
+        self.cells, self.texts = cells, texts
+        self.others = {} if others is None else others
+
+    @classmethod
+    def of(cls, names: Iterable[Id | None]) -> Self:
+        """Of a name or None per slot."""
+        if isinstance(names, range) and names.step == 1 and 0 <= names.start and names.stop < _MOST:
+            words = np.arange(names.start + _SHIFT, names.stop + _SHIFT, dtype=WORD)
+            return cls(words[:, None], texts=False)
+        listed = list(names)
+        if any(isinstance(name, str) for name in listed):
+            return cls.texts_of(listed)
+        return cls._of_numbers(listed)
+
+    @classmethod
+    def _of_numbers(cls, names: Sequence[Id | None]) -> Self:
+        def word(name: Id | None) -> int:
+            if name is None:
+                return 0
+            return name + _SHIFT if isinstance(name, int) and 0 <= name < _MOST else _ELSEWHERE
+
+        cells = np.fromiter(map(word, names), WORD, len(names))[:, None]
+        others = {int(slot): name for slot in np.flatnonzero(cells == _ELSEWHERE) if (name := names[slot]) is not None}
+        return cls(cells, texts=False, others=others)
+
+    @classmethod
+    def texts_of(cls, names: Sequence[Id | None], words: int | None = None) -> Self:
+        """The same in text cells, of so many words if they are given."""
+        written = [name.encode() if isinstance(name, str) else b"" for name in names]
+        lengths = np.fromiter(map(len, written), np.int64, len(written))
+        numbered = [slot for slot, name in enumerate(names) if isinstance(name, int)]
+        kept = np.fromiter((isinstance(name, str) for name in names), bool, len(names))
+        words = width_for(lengths[kept]) if words is None else words
+        fits = kept & (lengths < 8 * words)
+        buffer = np.frombuffer(b"".join([*written, bytes(8)]), np.uint8)
+        cells = packed(buffer, np.cumsum(lengths) - lengths, np.where(fits, lengths, 0), words)
+        cells[~kept] = 0
+        long = np.flatnonzero(kept & ~fits)
+        cells[long] = cells[numbered] = 0
+        cells[long, -1] = cells[numbered, -1] = np.uint64(_ELSEWHERE) << _TAG
+        others = {int(slot): name for slot in (*long, *numbered) if (name := names[slot]) is not None}
+        return cls(cells, texts=True, others=others)
+
+    @classmethod
+    def from_buffer(cls, buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Self:
+        """Of texts that lie in one buffer of UTF-8, at least 8 bytes longer than the last of them needs."""
+        words = width_for(lengths)
+        long = np.flatnonzero(lengths >= 8 * words)
+        cells = packed(buffer, starts, np.minimum(lengths, 8 * words - 1), words)
+        cells[long] = 0
+        cells[long, -1] = np.uint64(_ELSEWHERE) << _TAG
+        others: dict[int, Id] = {
+            int(slot): buffer[starts[slot] : starts[slot] + lengths[slot]].tobytes().decode() for slot in long
+        }
+        return cls(cells, texts=True, others=others)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Names]) -> Names:
+        """One after the other, the parts being used up."""
+        if len(parts) == 1:
+            return parts[0]
+        words = max(part.cells.shape[1] for part in parts)
+        if len({part.texts for part in parts}) > 1:
+            return cls.of([name for part in parts for name in part])
+        cells, others, at = np.zeros((sum(map(len, parts)), words), WORD), {}, 0
+        for part in parts:
+            here = cells[at : at + len(part)]
+            _widen(part.cells, here, texts=part.texts)
+            others.update({at + slot: name for slot, name in part.others.items()})
+            at += len(part)
+        return cls(cells, texts=parts[0].texts, others=others)
+
+    def copy(self) -> Names:
+        return Names(np.array(self.cells), texts=self.texts, others=dict(self.others))
+
+    def extended(self, free: int) -> Names:
+        """The same and so many free slots behind it."""
+        cells = np.concatenate([self.cells, np.zeros((free, self.cells.shape[1]), WORD)])
+        return Names(cells, texts=self.texts, others=dict(self.others))
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @overload
+    def __getitem__(self, slot: int) -> Id | None: ...
+    @overload
+    def __getitem__(self, slot: slice) -> list[Id | None]: ...
+    def __getitem__(self, slot: int | slice) -> Id | None | list[Id | None]:
+        if isinstance(slot, slice):
+            return [self[place] for place in range(*slot.indices(len(self)))]
+        return self._name(range(len(self))[slot], self.cells[slot].tobytes())
+
+    def __iter__(self) -> Iterator[Id | None]:
+        width = self.cells.shape[1] * WORD.itemsize
+        for first in range(0, len(self), _BLOCK):
+            data = self.cells[first : first + _BLOCK].tobytes()
+            for place in range(len(data) // width):
+                yield self._name(first + place, data[place * width : (place + 1) * width])
+
+    def _name(self, slot: int, cell: bytes) -> Id | None:
+        held = cell[-1] if self.texts else int.from_bytes(cell, "little")
+        if held <= _ELSEWHERE:
+            return self.others[slot] if held else None
+        return cell[: held - _SHIFT].decode() if self.texts else held - _SHIFT
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # compared like a list
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, (int, str)) and len(self.find([name])) > 0
+
+    @property
+    def held(self) -> NDArray[np.bool_]:
+        """(slots,) True where a name is."""
+        return np.asarray(self.cells[:, -1] != 0)
+
+    @property
+    def only_texts(self) -> bool:
+        """Whether no name is a number."""
+        if not self.texts and self.held.any():
+            return False
+        return all(isinstance(name, str) for name in self.others.values())
+
+    @property
+    def highest(self) -> int:
+        """The largest number among the names; -1 if there is none."""
+        here = [name for name in self.others.values() if isinstance(name, int)]
+        if not self.texts and len(self):
+            here.append(int(self.cells.max()) - _SHIFT)
+        return max([-1, *here])
+
+    def put(self, slot: int, name: Id | None) -> None:
+        """What this slot holds from now on."""
+        self.cells[slot] = self._like([name]).cells[0]
+        self.others.pop(slot, None)
+        if name is not None and self.cells[slot, -1] == self._elsewhere:
+            self.others[slot] = name
+
+    def find(self, wanted: Collection[Id]) -> NDArray[np.int64]:
+        """The slots that hold any of these names, in order."""
+        among = set(wanted)
+        here = [slot for slot, name in self.others.items() if name in among]
+        keys = self._like(list(among)).cells
+        keys = keys[keys[:, -1] != self._elsewhere]
+        return np.sort(np.concatenate([np.array(here, np.int64), *self._cells_among(keys)]))
+
+    def _cells_among(self, keys: Cells) -> Iterator[NDArray[np.int64]]:
+        if not len(keys):
+            return
+        bits = min(26, max(16, len(keys).bit_length() + 6))
+        shift = np.uint64(64 - bits)
+        possible = np.zeros(1 << bits, bool)
+        possible[_hashed(keys) >> shift] = True
+        exact = {key.tobytes() for key in keys}
+        for first in range(0, len(self), _BLOCK):
+            block = self.cells[first : first + _BLOCK]
+            near = np.flatnonzero(possible[_hashed(block) >> shift])
+            hits = [first + int(place) for place in near if block[place].tobytes() in exact]
+            if hits:
+                yield np.array(hits, np.int64)
+
+    def free(self, most: int) -> list[int]:
+        """The first slots without a name, at `most` so many."""
+        found: list[int] = []
+        for first in range(0, len(self), _BLOCK):
+            if len(found) >= most:
+                break
+            found += (first + np.flatnonzero(self.cells[first : first + _BLOCK, -1] == 0)).tolist()
+        return found[:most]
+
+    @property
+    def most_alike(self) -> int:
+        """How many slots the commonest name has; 0 where there are no names."""
+        hashes = self._hashes()
+        elsewhere = max(Counter(self.others.values()).values(), default=0)
+        if not len(hashes):
+            return elsewhere
+        ordered = np.sort(hashes)
+        starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1, [len(ordered)]])
+        runs = np.diff(starts)
+        longest = int(runs.max())
+        if longest == 1:
+            return max(1, elsewhere)
+        for place in np.flatnonzero(runs == longest):
+            alike = self._in_cells()[hashes == ordered[starts[place]]]
+            if (alike == alike[0]).all():
+                return max(longest, elsewhere)
+        # two names of one hash: count them as they are
+        counts = Counter(cell.tobytes() for cell in self._in_cells())
+        return max(max(counts.values()), elsewhere)
+
+    @property
+    def repeated(self) -> Id | None:
+        """The first name, by its second slot, that two slots have; None if all are different."""
+        hashes = np.sort(self._hashes())
+        if not (hashes[1:] == hashes[:-1]).any() and len(set(self.others.values())) == len(self.others):
+            return None
+        seen: set[Id | None] = set()
+        return next((name for name in self if name is not None and (name in seen or seen.add(name))), None)  # type: ignore[func-returns-value]
+
+    def in_another_form(self, missing: Id) -> bool:
+        """Whether a name that looks like this one is there in another Unicode form. Only texts with letters beyond ASCII have
+        several forms."""
+        if not isinstance(missing, str):
+            return False
+        form = normalize("NFKC", missing)
+        if len(self.find([form])):
+            return True
+        names = (name for slot in self._beyond_ascii() if isinstance(name := self[slot], str))
+        return any(normalize("NFKC", name) == form for name in names)
+
+    def _beyond_ascii(self) -> Iterator[int]:
+        yield from self.others
+        high = np.full(self.cells.shape[1], 0x8080808080808080, WORD)
+        high[-1] >>= np.uint64(8)  # not the length
+        for first in range(0, len(self) if self.texts else 0, _BLOCK):
+            block = self.cells[first : first + _BLOCK]
+            yield from (first + np.flatnonzero((block & high).any(axis=1))).tolist()
+
+    @property
+    def _elsewhere(self) -> np.uint64:
+        return np.uint64(_ELSEWHERE) << _TAG if self.texts else np.uint64(_ELSEWHERE)
+
+    def _in_cells(self) -> Cells:
+        last = self.cells[:, -1]
+        return self.cells[(last != 0) & (last != self._elsewhere)]
+
+    def _hashes(self) -> NDArray[np.uint64]:
+        return _hashed(self._in_cells())
+
+    def _like(self, names: Sequence[Id | None]) -> Names:
+        """These names in cells like the present ones."""
+        return self.texts_of(names, self.cells.shape[1]) if self.texts else self._of_numbers(names)
+
+
+def packed(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
+    """Text cells of the texts that begin at `starts` in a buffer with at least 8 bytes behind the last of them."""
+    cells = gathered(buffer, starts, lengths, words)
+    cells[:, -1] |= (lengths + _SHIFT).astype(WORD) << _TAG
+    return cells
+
+
+def gathered(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
+    """(texts, words): the bytes of each text and zeros, eight to a word, as far as `words` go."""
+    everywhere: Cells = np.ndarray(len(buffer) - 7, WORD, buffer, strides=(1,))  # the word at every byte
+    cells = np.empty((len(starts), words), WORD)
+    for word in range(words):
+        left = np.clip(lengths - 8 * word, 0, 8)
+        cells[:, word] = everywhere[np.minimum(starts + 8 * word, len(everywhere) - 1)] & _MASKS[left]
+    return cells
+
+
+def width_for(lengths: NDArray[Any]) -> int:
+    """The cell, in words, with which texts of so many bytes take least room in a store."""
+
+    def cost(words: int) -> int:
+        return len(lengths) * words + int(np.count_nonzero(lengths >= 8 * words)) * _ELSEWHERE_COST
+
+    return min(WIDTHS, key=cost)
+
+
+def _widen(cells: Cells, into: Cells, *, texts: bool) -> None:
+    words = cells.shape[1]
+    into[:, :words] = cells
+    if texts and words < into.shape[1]:
+        tag = cells[:, -1] >> _TAG
+        into[:, words - 1] &= _MASKS[7]
+        into[:, -1] = tag << _TAG
+
+
+def _hashed(cells: Cells) -> NDArray[np.uint64]:
+    """(slots,) one word for a cell: equal cells have equal words."""
+    hashes = cells[:, 0] * _MIX[0]
+    for word in range(1, cells.shape[1]):
+        hashes += cells[:, word] * _MIX[word]
+    hashes ^= hashes >> np.uint64(32)
+    hashes *= _MIX[0]
+    return hashes

@@ -1,0 +1,176 @@
+"""Ids and subjects on disk: one cell per slot, overwritten in place like a row, so that nothing of a name outlives it.
+
+ids.names, subjects.names    a head of 64 bytes (what the file is, and how many words a cell has), then the text cells of
+                             `records.names`, slot by slot; a free slot's cell is all zeros
+long.names                   names too long for a cell: pieces of 4096 bytes (slot + 1, which name, its length, the name), all
+                             zeros where free; the file grows and is never shortened
+
+A cell's width is chosen by `init`, from the names then there, and stays. Nothing is ever moved: no neighbour's name is copied
+when a name changes, and no block with somebody's name in it is handed back to the file system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StoreCorrupt
+from ..records import Id, Names
+from ..records.names import WIDTHS, WORD
+from .disk import Disk, read
+from .layout import Layout
+
+IDS, SUBJECTS = 1, 2
+_HEAD, _MAGIC = 64, b"noisygd_delete names 1\n"
+_LONG = 4096
+_LONG_HEAD = np.dtype([("slot", "<u4"), ("which", "<u2"), ("length", "<u2")])
+_BLOCK = 1 << 16  # slots written or checked at a time
+_DAMAGED = "not the names of this table; restore the store from a backup"
+
+def written(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[tuple[Path, Iterable[bytes]]]:
+    """The files of a new table's names, texts all of them: the file of ids comes last."""
+    long: list[bytes] = []
+    for which, names in ((SUBJECTS, subjects), (IDS, ids)):
+        long += [] if names is None else [_piece(slot, which, str(name)) for slot, name in sorted(names.others.items())]
+    if subjects is not None:
+        yield layout.subjects, _written(subjects)
+    yield layout.long, long
+    yield layout.ids, _written(ids)
+
+
+def _written(names: Names) -> Iterator[bytes]:
+    if not names.texts:  # no names at all
+        names = Names(np.zeros((len(names), WIDTHS[0]), WORD), texts=True)
+    yield (_MAGIC + str(names.cells.shape[1]).encode() + b"\n").ljust(_HEAD, b"\0")
+    for first in range(0, len(names), _BLOCK):
+        yield np.ascontiguousarray(names.cells[first : first + _BLOCK], WORD).tobytes()
+
+
+def size(path: Path, slots: int) -> int:
+    """How long a file of cells must be."""
+    return _HEAD + slots * _words(path) * WORD.itemsize
+
+
+def _words(path: Path) -> int:
+    if path.is_symlink() or not path.is_file():
+        raise StoreCorrupt(f"{path}: missing, or a link; restore the store from a backup")
+    magic, _, width = read(path, _HEAD).rstrip(b"\0").rpartition(b"\n")[0].rpartition(b"\n")
+    if magic + b"\n" != _MAGIC or width not in {str(words).encode() for words in WIDTHS}:
+        raise StoreCorrupt(f"{path}: {_DAMAGED}")
+    return int(width)
+
+
+def load(layout: Layout, which: int, slots: int) -> Names:
+    """The names, mapped from their file: what changes there changes here.
+
+    Raises:
+        StoreCorrupt: they are not text, or not those of a table of so many slots.
+    """
+    path = _path(layout, which)
+    cells = np.memmap(path, WORD, mode="r", offset=_HEAD, shape=(slots, _words(path)))
+    names = Names(cells, texts=True, others=dict(_elsewhere(layout, which)))
+    _check(path, names)
+    return names
+
+
+def _check(path: Path, names: Names) -> None:
+    """Raise unless every cell is text and zeros, and names lie elsewhere exactly where cells say so."""
+    elsewhere: list[int] = []
+    for first in range(0, len(names), _BLOCK):
+        block = np.array(names.cells[first : first + _BLOCK])
+        bytes_of = block.view(np.uint8).reshape(len(block), -1)
+        tags = bytes_of[:, -1]
+        elsewhere += (first + np.flatnonzero(tags == 1)).tolist()
+        lengths = np.maximum(tags.astype(np.int64) - 2, 0)
+        behind = np.arange(bytes_of.shape[1] - 1) >= lengths[:, None]
+        if (lengths >= bytes_of.shape[1]).any() or (bytes_of[:, :-1] * behind).any():
+            raise StoreCorrupt(f"{path}: {_DAMAGED}")
+        bytes_of[:, -1] = 0  # a text's last letter, cut off, is then no letter
+        text = bytes_of.tobytes()
+        try:
+            text.isascii() or text.decode()
+        except UnicodeDecodeError:
+            raise StoreCorrupt(f"{path}: holds text that is none; restore the store from a backup") from None
+    if elsewhere != sorted(names.others):
+        raise StoreCorrupt(f"{path}: {_DAMAGED}")
+
+
+def held(path: Path) -> int:
+    """How many names there are, for somebody who does not hold the lock."""
+    words = _words(path)
+    slots = (path.stat().st_size - _HEAD) // (words * WORD.itemsize)
+    cells = np.memmap(path, WORD, mode="r", offset=_HEAD, shape=(slots, words))
+    return int(np.count_nonzero(cells[:, -1]))
+
+
+def apply(disk: Disk, layout: Layout, which: int, changed: Mapping[int, Id | None]) -> None:
+    """Give slots their names, None for a free slot. Doing it twice is doing it once."""
+    path = _path(layout, which)
+    words = _words(path)
+    names = Names.texts_of(list(changed.values()), words)
+    slots = list(changed)
+    _apply_long(disk, layout, which, {slots[place]: str(name) for place, name in names.others.items()}, set(slots))
+    width = words * WORD.itemsize
+    disk.overwrite(
+        path, [(_HEAD + slot * width, cell.tobytes()) for slot, cell in zip(slots, names.cells, strict=True)]
+    )
+
+
+def _apply_long(disk: Disk, layout: Layout, which: int, names: dict[int, str], slots: set[int]) -> None:
+    """Erase what slots held in `long` and write what they hold now. A half-erased piece looks free: it is erased, too."""
+    pieces = _pieces(layout)
+    if not (len(pieces) or names):
+        return
+    cleared, free = [], []
+    for place, (piece, head) in enumerate(zip(pieces, _heads(pieces), strict=True)):
+        if head["slot"] and not (head["which"] == which and int(head["slot"]) - 1 in slots):
+            continue
+        (cleared if piece.any() else free).append(place * _LONG)
+    free += [pieces.nbytes + more * _LONG for more in range(len(names) - len(free))]
+    written = [(at, _piece(slot, which, name)) for at, (slot, name) in zip(free, sorted(names.items()), strict=False)]
+    if written and (end := written[-1][0] + _LONG) > pieces.nbytes:
+        disk.extend(layout.long, end)
+    if cleared or written:
+        disk.overwrite(layout.long, [*((at, bytes(_LONG)) for at in cleared), *written])
+
+
+def _pieces(layout: Layout) -> NDArray[np.uint8]:
+    size = layout.long.stat().st_size
+    if not size:
+        return np.zeros((0, _LONG), np.uint8)
+    return np.memmap(layout.long, np.uint8, mode="r", shape=(size // _LONG, _LONG))
+
+
+def _heads(pieces: NDArray[np.uint8]) -> NDArray[np.void]:
+    return np.ascontiguousarray(pieces[:, : _LONG_HEAD.itemsize]).view(_LONG_HEAD)[:, 0]
+
+
+def _piece(slot: int, which: int, name: str) -> bytes:
+    text = name.encode()
+    return (np.array([(slot + 1, which, len(text))], _LONG_HEAD).tobytes() + text).ljust(_LONG, b"\0")
+
+
+def _elsewhere(layout: Layout, which: int) -> Iterator[tuple[int, Id]]:
+    pieces = _pieces(layout)
+    for piece, head in zip(pieces, _heads(pieces), strict=True):
+        if head["slot"] and head["which"] == which:
+            text = piece[_LONG_HEAD.itemsize :][: head["length"]].tobytes()
+            try:
+                yield int(head["slot"]) - 1, text.decode()
+            except UnicodeDecodeError:
+                raise StoreCorrupt(
+                    f"{layout.long}: holds text that is none; restore the store from a backup"
+                ) from None
+
+
+def _path(layout: Layout, which: int) -> Path:
+    return layout.ids if which == IDS else layout.subjects
+
+
+def stray(layout: Layout) -> bool:
+    """Whether a free piece of `long` holds anything."""
+    pieces = _pieces(layout)
+    return any(piece.any() for piece, head in zip(pieces, _heads(pieces), strict=True) if not head["slot"])

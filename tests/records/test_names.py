@@ -1,0 +1,115 @@
+"""Names in cells against a plain list of names: every question has the same answer, whatever the names and the edits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from unicodedata import normalize
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from noisygd_delete import Records
+from noisygd_delete.errors import InvalidRecords
+from noisygd_delete.records import Names, names
+
+TEXTS = st.text(max_size=12) | st.text("aé\0", min_size=15, max_size=60) | st.integers(200, 400).map(lambda n: "x" * n)
+NUMBERS = st.integers(-3, 9) | st.integers() | st.sampled_from([2**64 - 1, 2**64 - 2, 2**64 - 3])
+LISTS = st.one_of(
+    st.lists(st.none() | TEXTS, max_size=30),
+    st.lists(st.none() | NUMBERS, max_size=30),
+    st.lists(st.none() | NUMBERS | TEXTS, max_size=30),
+)
+
+
+def encodable(listed: list) -> list:
+    return [name.encode("utf-8", "replace").decode() if isinstance(name, str) else name for name in listed]
+
+
+def alike(found: Names, listed: list) -> None:
+    """Every answer of `found` is that of the list."""
+    assert list(found) == listed
+    assert [found[slot] for slot in range(len(listed))] == listed
+    assert found == listed
+    assert len(found) == len(listed)
+    assert found.held.tolist() == [name is not None for name in listed]
+    assert found.free(3) == [slot for slot, name in enumerate(listed) if name is None][:3]
+    assert found.highest == max([-1, *(name for name in listed if isinstance(name, int))])
+    present = [name for name in listed if name is not None]
+    assert found.most_alike == max(Counter(present).values(), default=0)
+    first = next((name for place, name in enumerate(present) if name in present[:place]), None)
+    assert found.repeated == first
+    assert found.only_texts == all(isinstance(name, str) for name in present)
+    for wanted in ([], ["aé", 7], present[::2], [*present, "absent"]):
+        assert found.find(wanted).tolist() == [s for s, name in enumerate(listed) if name in wanted and name is not None]
+    assert all(name in found for name in present)
+    assert None not in found
+    assert "\0absent" not in found
+
+
+@settings(deadline=None, max_examples=150)
+@given(LISTS, st.lists(st.tuples(st.integers(0, 29), st.none() | TEXTS | NUMBERS), max_size=6))
+def test_names_are_a_list_of_names(listed, edits) -> None:
+    listed = encodable(listed)
+    found = Names.of(listed)
+    alike(found, listed)
+    copied = found.copy()
+    for slot, name in edits:
+        if slot < len(listed):
+            listed[slot] = encodable([name])[0]
+            found.put(slot, listed[slot])
+    alike(found, listed)
+    alike(copied.extended(2), [*copied, None, None])
+    alike(Names.joined([copied, found]), [*copied, *listed])
+
+
+def test_numbers_from_nought_take_a_word_each() -> None:
+    """The default ids of a table: 8 bytes a row, where a list of Python's numbers took 36."""
+    found = Names.of(range(1000))
+    assert found.cells.nbytes == 8000
+    assert not found.others
+    alike(found, list(range(1000)))
+    assert Names.of(range(5, 9)) == [5, 6, 7, 8]
+    assert Names.of(range(0, 9, 4)) == [0, 4, 8]
+    assert Names.of(range(-2, 1)) == [-2, -1, 0]
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(TEXTS, max_size=20))
+def test_names_from_a_buffer_of_text(texts) -> None:
+    texts = encodable(texts)
+    written = [text.encode() for text in texts]
+    lengths = np.array(list(map(len, written)), np.int64)
+    buffer = np.frombuffer(b"".join(written) + bytes(8), np.uint8)
+    alike(Names.from_buffer(buffer, np.cumsum(lengths) - lengths, lengths), texts)
+
+
+def test_names_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(names, "_hashed", lambda cells: np.zeros(len(cells), np.uint64))
+    alike(Names.of(["a", "b", None, "a", "c"]), ["a", "b", None, "a", "c"])
+    alike(Names.of(["a", "b", None, "c"]), ["a", "b", None, "c"])
+    alike(Names.of([4, 5, None, 4]), [4, 5, None, 4])
+
+
+@pytest.mark.parametrize("there", ["Zoë", "ﬁne", "a", "e\u0301" * 40])
+def test_a_name_in_another_unicode_form_is_seen(there: str) -> None:
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        other = normalize(form, there)
+        if other != there:
+            assert Names.of(["somebody", there]).in_another_form(other)
+    assert not Names.of(["somebody", there]).in_another_form("nobody")
+    assert not Names.of([1, 2]).in_another_form("nobody")
+
+
+def test_a_table_takes_names_as_they_are() -> None:
+    rows, labels = np.zeros((3, 2)), np.zeros(3)
+    table = Records(rows, labels, Names.of(["a", "b", "c"]), Names.of(["p", "p", "q"]), slots=5)
+    assert table.ids == ["a", "b", "c"]
+    assert table.rows_per_subject == 2
+    with pytest.raises(InvalidRecords, match="more than once"):
+        Records(rows, labels, Names.of(["a", "b", "a"]))
+    with pytest.raises(InvalidRecords, match="has no id"):
+        Records(rows, labels, Names.of(["a", None, "c"]))
+    with pytest.raises(InvalidRecords, match="one subject per row"):
+        Records(rows, labels, Names.of(["a", "b", "c"]), Names.of(["p", None, "q"]))
