@@ -1,36 +1,24 @@
 """Names by slot: the ids or the subjects of a table of any size, in a few bytes each, found by one reading and no index.
 
-A slot's name lies in a cell of a fixed number of 64-bit words, little-endian. All zeros: the slot is free.
-
-text cells     UTF-8 bytes, zeros, and in the last byte the number of bytes + 2; 1 there: the name lies elsewhere
-number cells   one word, the number + 2; 1: elsewhere
-
-Elsewhere is a dictionary by slot, for the few names that no cell holds: longer texts, huge or negative numbers, and numbers
-among texts or texts among numbers.
+They lie in cells (see `cells`); in a dictionary by slot the few that no cell holds: longer texts, huge or negative numbers, and
+numbers among texts or texts among numbers.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Self, overload
+from typing import Self, overload
 from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .cells import ELSEWHERE, SHIFT, TAG, WORD, Cells, hashed, packed, widen, width_for
 from .request import Id
 
-WORD = np.dtype("<u8")
-Cells = NDArray[np.uint64]
-WIDTHS = (3, 5, 9, 17, 31)  # words of a text cell: texts of up to 23, 39, 71, 135, 247 bytes
-_ELSEWHERE, _SHIFT = 1, 2
-_ELSEWHERE_COST = 4096 // WORD.itemsize  # words that a name takes elsewhere, on disk (see store.names)
-_MOST = (1 << 64) - _SHIFT
-_TAG = np.uint64(56)  # bits below the last byte of a word
-_MASKS = np.array([(1 << 8 * held) - 1 for held in range(9)], WORD)
-_BLOCK = 1 << 14
-_MIX = np.random.Generator(np.random.PCG64(20)).integers(1 << 63, size=max(WIDTHS), dtype=np.uint64) * 2 + 1
+_MOST = (1 << 64) - SHIFT
+_BLOCK = 1 << 14  # slots looked at at a time
 
 
 class Names(Sequence[Id | None]):
@@ -48,8 +36,8 @@ class Names(Sequence[Id | None]):
     @classmethod
     def of(cls, names: Iterable[Id | None]) -> Self:
         """Of a name or None per slot."""
-        if isinstance(names, range) and names.step == 1 and 0 <= names.start and names.stop < _MOST:
-            words = np.arange(names.start + _SHIFT, names.stop + _SHIFT, dtype=WORD)
+        if isinstance(names, range) and names.step == 1 and names.start >= 0 and names.stop < _MOST:
+            words = np.arange(names.start + SHIFT, names.stop + SHIFT, dtype=WORD)
             return cls(words[:, None], texts=False)
         listed = list(names)
         if any(isinstance(name, str) for name in listed):
@@ -61,10 +49,11 @@ class Names(Sequence[Id | None]):
         def word(name: Id | None) -> int:
             if name is None:
                 return 0
-            return name + _SHIFT if isinstance(name, int) and 0 <= name < _MOST else _ELSEWHERE
+            return name + SHIFT if isinstance(name, int) and 0 <= name < _MOST else ELSEWHERE
 
         cells = np.fromiter(map(word, names), WORD, len(names))[:, None]
-        others = {int(slot): name for slot in np.flatnonzero(cells == _ELSEWHERE) if (name := names[slot]) is not None}
+        far = np.flatnonzero(cells == ELSEWHERE).tolist()
+        others = {slot: name for slot in far if (name := names[slot]) is not None}
         return cls(cells, texts=False, others=others)
 
     @classmethod
@@ -81,8 +70,8 @@ class Names(Sequence[Id | None]):
         cells[~kept] = 0
         long = np.flatnonzero(kept & ~fits)
         cells[long] = cells[numbered] = 0
-        cells[long, -1] = cells[numbered, -1] = np.uint64(_ELSEWHERE) << _TAG
-        others = {int(slot): name for slot in (*long, *numbered) if (name := names[slot]) is not None}
+        cells[long, -1] = cells[numbered, -1] = np.uint64(ELSEWHERE) << TAG
+        others = {slot: name for slot in (*long.tolist(), *numbered) if (name := names[slot]) is not None}
         return cls(cells, texts=True, others=others)
 
     @classmethod
@@ -92,7 +81,7 @@ class Names(Sequence[Id | None]):
         long = np.flatnonzero(lengths >= 8 * words)
         cells = packed(buffer, starts, np.minimum(lengths, 8 * words - 1), words)
         cells[long] = 0
-        cells[long, -1] = np.uint64(_ELSEWHERE) << _TAG
+        cells[long, -1] = np.uint64(ELSEWHERE) << TAG
         others: dict[int, Id] = {
             int(slot): buffer[starts[slot] : starts[slot] + lengths[slot]].tobytes().decode() for slot in long
         }
@@ -109,7 +98,7 @@ class Names(Sequence[Id | None]):
         cells, others, at = np.zeros((sum(map(len, parts)), words), WORD), {}, 0
         for part in parts:
             here = cells[at : at + len(part)]
-            _widen(part.cells, here, texts=part.texts)
+            widen(part.cells, here, texts=part.texts)
             others.update({at + slot: name for slot, name in part.others.items()})
             at += len(part)
         return cls(cells, texts=parts[0].texts, others=others)
@@ -129,7 +118,7 @@ class Names(Sequence[Id | None]):
     def __getitem__(self, slot: int) -> Id | None: ...
     @overload
     def __getitem__(self, slot: slice) -> list[Id | None]: ...
-    def __getitem__(self, slot: int | slice) -> Id | None | list[Id | None]:
+    def __getitem__(self, slot: int | slice) -> Id | list[Id | None] | None:
         if isinstance(slot, slice):
             return [self[place] for place in range(*slot.indices(len(self)))]
         return self._name(range(len(self))[slot], self.cells[slot].tobytes())
@@ -143,9 +132,9 @@ class Names(Sequence[Id | None]):
 
     def _name(self, slot: int, cell: bytes) -> Id | None:
         held = cell[-1] if self.texts else int.from_bytes(cell, "little")
-        if held <= _ELSEWHERE:
+        if held <= ELSEWHERE:
             return self.others[slot] if held else None
-        return cell[: held - _SHIFT].decode() if self.texts else held - _SHIFT
+        return cell[: held - SHIFT].decode() if self.texts else held - SHIFT
 
     def __eq__(self, other: object) -> bool:
         return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
@@ -172,7 +161,7 @@ class Names(Sequence[Id | None]):
         """The largest number among the names; -1 if there is none."""
         here = [name for name in self.others.values() if isinstance(name, int)]
         if not self.texts and len(self):
-            here.append(int(self.cells.max()) - _SHIFT)
+            here.append(int(self.cells.max()) - SHIFT)
         return max([-1, *here])
 
     def put(self, slot: int, name: Id | None) -> None:
@@ -196,11 +185,11 @@ class Names(Sequence[Id | None]):
         bits = min(26, max(16, len(keys).bit_length() + 6))
         shift = np.uint64(64 - bits)
         possible = np.zeros(1 << bits, bool)
-        possible[_hashed(keys) >> shift] = True
+        possible[hashed(keys) >> shift] = True
         exact = {key.tobytes() for key in keys}
         for first in range(0, len(self), _BLOCK):
             block = self.cells[first : first + _BLOCK]
-            near = np.flatnonzero(possible[_hashed(block) >> shift])
+            near = np.flatnonzero(possible[hashed(block) >> shift])
             hits = [first + int(place) for place in near if block[place].tobytes() in exact]
             if hits:
                 yield np.array(hits, np.int64)
@@ -233,7 +222,7 @@ class Names(Sequence[Id | None]):
                 return max(longest, elsewhere)
         # two names of one hash: count them as they are
         counts = Counter(cell.tobytes() for cell in self._in_cells())
-        return max(max(counts.values()), elsewhere)
+        return max(elsewhere, *counts.values())
 
     @property
     def repeated(self) -> Id | None:
@@ -265,60 +254,16 @@ class Names(Sequence[Id | None]):
 
     @property
     def _elsewhere(self) -> np.uint64:
-        return np.uint64(_ELSEWHERE) << _TAG if self.texts else np.uint64(_ELSEWHERE)
+        return np.uint64(ELSEWHERE) << TAG if self.texts else np.uint64(ELSEWHERE)
 
     def _in_cells(self) -> Cells:
         last = self.cells[:, -1]
-        return self.cells[(last != 0) & (last != self._elsewhere)]
+        here: Cells = self.cells[(last != 0) & (last != self._elsewhere)]
+        return here
 
     def _hashes(self) -> NDArray[np.uint64]:
-        return _hashed(self._in_cells())
+        return hashed(self._in_cells())
 
     def _like(self, names: Sequence[Id | None]) -> Names:
         """These names in cells like the present ones."""
         return self.texts_of(names, self.cells.shape[1]) if self.texts else self._of_numbers(names)
-
-
-def packed(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
-    """Text cells of the texts that begin at `starts` in a buffer with at least 8 bytes behind the last of them."""
-    cells = gathered(buffer, starts, lengths, words)
-    cells[:, -1] |= (lengths + _SHIFT).astype(WORD) << _TAG
-    return cells
-
-
-def gathered(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
-    """(texts, words): the bytes of each text and zeros, eight to a word, as far as `words` go."""
-    everywhere: Cells = np.ndarray(len(buffer) - 7, WORD, buffer, strides=(1,))  # the word at every byte
-    cells = np.empty((len(starts), words), WORD)
-    for word in range(words):
-        left = np.clip(lengths - 8 * word, 0, 8)
-        cells[:, word] = everywhere[np.minimum(starts + 8 * word, len(everywhere) - 1)] & _MASKS[left]
-    return cells
-
-
-def width_for(lengths: NDArray[Any]) -> int:
-    """The cell, in words, with which texts of so many bytes take least room in a store."""
-
-    def cost(words: int) -> int:
-        return len(lengths) * words + int(np.count_nonzero(lengths >= 8 * words)) * _ELSEWHERE_COST
-
-    return min(WIDTHS, key=cost)
-
-
-def _widen(cells: Cells, into: Cells, *, texts: bool) -> None:
-    words = cells.shape[1]
-    into[:, :words] = cells
-    if texts and words < into.shape[1]:
-        tag = cells[:, -1] >> _TAG
-        into[:, words - 1] &= _MASKS[7]
-        into[:, -1] = tag << _TAG
-
-
-def _hashed(cells: Cells) -> NDArray[np.uint64]:
-    """(slots,) one word for a cell: equal cells have equal words."""
-    hashes = cells[:, 0] * _MIX[0]
-    for word in range(1, cells.shape[1]):
-        hashes += cells[:, word] * _MIX[word]
-    hashes ^= hashes >> np.uint64(32)
-    hashes *= _MIX[0]
-    return hashes

@@ -332,4 +332,6 @@ def _owners(subjects: Iterable[Id], length: int) -> Names:
     return subjects
 
 
-_IN_ANOTHER_FORM = ". A name that looks the same is there in another Unicode form; write it as it was written in the table"
+_IN_ANOTHER_FORM = (
+    ". A name that looks the same is there in another Unicode form; write it as it was written in the table"
+)

@@ -45,7 +45,9 @@ def _differences(records: Records, request: EditRequest, edited: EditCounts) -> 
         for place, name in enumerate(new.ids):
             slot = slots.get(name)
             same = _holds(records, slot, new.rows[place], new.labels[place])
-            if not same or (owners is not None and new.subjects and slot is not None and owners[slot] != new.subjects[place]):
+            if not same or (
+                owners is not None and new.subjects and slot is not None and owners[slot] != new.subjects[place]
+            ):
                 yield "a record to insert is not there as the request says, or was edited again since"
 
 

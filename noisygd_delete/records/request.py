@@ -45,7 +45,7 @@ def matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
     Entries below `LEAST_ENTRY` in size become 0, which no bound on a row's norm notices; a mapped table must not have any.
     """
     try:
-        given = np.asarray(value)
+        given = value if isinstance(value, np.memmap) else np.asarray(value)
     except ValueError:
         given = numbers(name, value, error)  # says what is wrong
     if given.ndim != 2:

@@ -1,7 +1,7 @@
 """Ids and subjects on disk: one cell per slot, overwritten in place like a row, so that nothing of a name outlives it.
 
 ids.names, subjects.names    a head of 64 bytes (what the file is, and how many words a cell has), then the text cells of
-                             `records.names`, slot by slot; a free slot's cell is all zeros
+                             `records.cells`, slot by slot; a free slot's cell is all zeros
 long.names                   names too long for a cell: pieces of 4096 bytes (slot + 1, which name, its length, the name), all
                              zeros where free; the file grows and is never shortened
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..errors import StoreCorrupt
 from ..records import Id, Names
-from ..records.names import WIDTHS, WORD
+from ..records.cells import WIDTHS, WORD
 from .disk import Disk, read
 from .layout import Layout
 
@@ -29,6 +29,7 @@ _LONG = 4096
 _LONG_HEAD = np.dtype([("slot", "<u4"), ("which", "<u2"), ("length", "<u2")])
 _BLOCK = 1 << 16  # slots written or checked at a time
 _DAMAGED = "not the names of this table; restore the store from a backup"
+
 
 def written(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[tuple[Path, Iterable[bytes]]]:
     """The files of a new table's names, texts all of them: the file of ids comes last."""
@@ -124,7 +125,8 @@ def _apply_long(disk: Disk, layout: Layout, which: int, names: dict[int, str], s
     pieces = _pieces(layout)
     if not (len(pieces) or names):
         return
-    cleared, free = [], []
+    cleared: list[int] = []
+    free: list[int] = []
     for place, (piece, head) in enumerate(zip(pieces, _heads(pieces), strict=True)):
         if head["slot"] and not (head["which"] == which and int(head["slot"]) - 1 in slots):
             continue
@@ -161,9 +163,7 @@ def _elsewhere(layout: Layout, which: int) -> Iterator[tuple[int, Id]]:
             try:
                 yield int(head["slot"]) - 1, text.decode()
             except UnicodeDecodeError:
-                raise StoreCorrupt(
-                    f"{layout.long}: holds text that is none; restore the store from a backup"
-                ) from None
+                raise StoreCorrupt(f"{layout.long}: holds text that is none; restore the store from a backup") from None
 
 
 def _path(layout: Layout, which: int) -> Path:

@@ -42,7 +42,9 @@ def alike(found: Names, listed: list) -> None:
     assert found.repeated == first
     assert found.only_texts == all(isinstance(name, str) for name in present)
     for wanted in ([], ["aé", 7], present[::2], [*present, "absent"]):
-        assert found.find(wanted).tolist() == [s for s, name in enumerate(listed) if name in wanted and name is not None]
+        assert found.find(wanted).tolist() == [
+            s for s, name in enumerate(listed) if name in wanted and name is not None
+        ]
     assert all(name in found for name in present)
     assert None not in found
     assert "\0absent" not in found
@@ -86,7 +88,7 @@ def test_names_from_a_buffer_of_text(texts) -> None:
 
 
 def test_names_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names, "_hashed", lambda cells: np.zeros(len(cells), np.uint64))
+    monkeypatch.setattr(names, "hashed", lambda cells: np.zeros(len(cells), np.uint64))
     alike(Names.of(["a", "b", None, "a", "c"]), ["a", "b", None, "a", "c"])
     alike(Names.of(["a", "b", None, "c"]), ["a", "b", None, "c"])
     alike(Names.of([4, 5, None, 4]), [4, 5, None, 4])

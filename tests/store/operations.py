@@ -115,7 +115,13 @@ OPERATIONS = (
     Operation("replace", serve(_REPLACE), answered, replaced, erased=traces(3)[1:]),
     Operation("insert", serve(_INSERT), answered, inserted),
     Operation(
-        "publish", lambda store: store.publish(), published, published_whole, edit_later, erased=traces(3), journalled=False
+        "publish",
+        lambda store: store.publish(),
+        published,
+        published_whole,
+        edit_later,
+        erased=traces(3),
+        journalled=False,
     ),
     Operation("relearn", grow, published, grown, edit_later, erased=traces(3), journalled=False),
     Operation("delete-from-a-database", serve(_DELETE), answered, deleted, before=as_before, erased=traces(3)),

@@ -104,11 +104,23 @@ BY_HAND: dict[str, tuple[Callable[[Path], None], str]] = {
     "features cut": (lambda p: cut(p / "records" / "features.f32", 100), "features.f32: missing, or not 144 bytes"),
     "labels gone": (lambda p: (p / "records" / "labels.f64").unlink(), "labels.f64: missing"),
     "ids gone": (lambda p: (p / "records" / "ids.names").unlink(), "ids.names: missing"),
-    "ids overwritten": (lambda p: (p / "records" / "ids.names").write_bytes(b"x" * 4096), "not the names of this table"),
+    "ids overwritten": (
+        lambda p: (p / "records" / "ids.names").write_bytes(b"x" * 4096),
+        "not the names of this table",
+    ),
     "ids cut": (lambda p: cut(p / "records" / "ids.names", 100), "ids.names: missing, or not"),
-    "an id without its subject": (lambda p: patch(p / "records" / "subjects.names", 64, bytes(24)), "does not belong to this table"),
-    "an id without its length": (lambda p: patch(p / "records" / "ids.names", 64 + 23, b"\0"), "not the names of this table"),
-    "an id longer than its cell": (lambda p: patch(p / "records" / "ids.names", 64 + 23, b"\xff"), "not the names of this table"),
+    "an id without its subject": (
+        lambda p: patch(p / "records" / "subjects.names", 64, bytes(24)),
+        "does not belong to this table",
+    ),
+    "an id without its length": (
+        lambda p: patch(p / "records" / "ids.names", 64 + 23, b"\0"),
+        "not the names of this table",
+    ),
+    "an id longer than its cell": (
+        lambda p: patch(p / "records" / "ids.names", 64 + 23, b"\xff"),
+        "not the names of this table",
+    ),
     "an id that is elsewhere and is not": (
         lambda p: patch(p / "records" / "ids.names", 64, bytes(23) + b"\1"),
         "not the names of this table",

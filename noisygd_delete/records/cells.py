@@ -1,0 +1,69 @@
+"""Names in cells of a fixed number of 64-bit words, little-endian, which numpy packs, compares and hashes by the million.
+
+All zeros: the slot is free.
+
+text cells     UTF-8 bytes, zeros, and in the last byte the number of bytes + 2; 1 there: the name lies elsewhere
+number cells   one word, the number + 2; 1: elsewhere
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+WORD = np.dtype("<u8")
+Cells = NDArray[np.uint64]
+WIDTHS = (3, 5, 9, 17, 31)  # words of a text cell: texts of up to 23, 39, 71, 135, 247 bytes
+ELSEWHERE, SHIFT = 1, 2  # of a length or a number
+_COST = 4096 // WORD.itemsize  # words that a name takes elsewhere, on disk (see store.names)
+TAG = np.uint64(56)  # bits below the last byte of a word
+_MASKS = np.array([(1 << 8 * held) - 1 for held in range(9)], WORD)
+_MIX = np.random.Generator(np.random.PCG64(20)).integers(1 << 63, size=max(WIDTHS), dtype=np.uint64) * 2 + 1
+
+
+def packed(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
+    """Text cells of the texts that begin at `starts` in a buffer with at least 8 bytes behind the last of them."""
+    cells = gathered(buffer, starts, lengths, words)
+    cells[:, -1] |= (lengths + SHIFT).astype(WORD) << TAG
+    return cells
+
+
+def gathered(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
+    """(texts, words): the bytes of each text and zeros, eight to a word, as far as `words` go."""
+    everywhere: Cells = np.ndarray(len(buffer) - 7, WORD, buffer, strides=(1,))  # the word at every byte
+    cells = np.empty((len(starts), words), WORD)
+    for word in range(words):
+        left = np.clip(lengths - 8 * word, 0, 8)
+        cells[:, word] = everywhere[np.minimum(starts + 8 * word, len(everywhere) - 1)] & _MASKS[left]
+    return cells
+
+
+def width_for(lengths: NDArray[Any]) -> int:
+    """The cell, in words, with which texts of so many bytes take least room in a store."""
+
+    def cost(words: int) -> int:
+        return len(lengths) * words + int(np.count_nonzero(lengths >= 8 * words)) * _COST
+
+    return min(WIDTHS, key=cost)
+
+
+def widen(cells: Cells, into: Cells, *, texts: bool) -> None:
+    """Put cells into wider ones: a length moves to the new last byte."""
+    words = cells.shape[1]
+    into[:, :words] = cells
+    if texts and words < into.shape[1]:
+        tag = cells[:, -1] >> TAG
+        into[:, words - 1] &= _MASKS[7]
+        into[:, -1] = tag << TAG
+
+
+def hashed(cells: Cells) -> NDArray[np.uint64]:
+    """(slots,) one word for a cell: equal cells have equal words."""
+    hashes: NDArray[np.uint64] = cells[:, 0] * _MIX[0]
+    for word in range(1, cells.shape[1]):
+        hashes += cells[:, word] * _MIX[word]
+    hashes ^= hashes >> np.uint64(32)
+    hashes *= _MIX[0]
+    return hashes
