@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .files import Table
+from .text import TextColumn, number
 
 TRANSFORMS = {"none": np.positive, "log1p": np.log1p}
 UNKNOWN = ("column", "zero", "refuse")
@@ -36,9 +36,14 @@ class Numeric:
     def numbers(self, table: Table, column: str) -> Floats:
         """The raw values, missing ones filled in."""
         texts = table.column(column, "a number in the schema")
-        if self.missing is not None:
-            texts = [text or str(self.missing) for text in texts]
-        values = np.fromiter(map(number, texts), dtype=np.float64, count=len(texts))
+        if isinstance(texts, TextColumn):
+            values = texts.numbers()
+            if self.missing is not None:
+                values[texts.lengths == 0] = self.missing
+        else:
+            if self.missing is not None:
+                texts = [text or str(self.missing) for text in texts]
+            values = np.fromiter(map(number, texts), dtype=np.float64, count=len(texts))
         if not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             what = "not a finite number" if texts[row] else "empty, and the schema has no `missing` value for it"
@@ -88,7 +93,10 @@ class Category:
         index = {value: position for position, value in enumerate(self.values)}
         other = len(self.values)
         texts = table.column(column, "a category in the schema")
-        found = np.fromiter((index.get(text, other) for text in texts), dtype=np.intp, count=len(texts))
+        if isinstance(texts, TextColumn):
+            found = texts.positions(self.values)
+        else:
+            found = np.fromiter((index.get(text, other) for text in texts), dtype=np.intp, count=len(texts))
         if self.unknown == "refuse" and (found == other).any():
             row = int(np.flatnonzero(found == other)[0])
             raise table.fault(
@@ -98,11 +106,3 @@ class Category:
 
     def to_dict(self) -> dict[str, Any]:
         return {"categories": list(self.values), "unknown": self.unknown}
-
-
-def number(text: str) -> float:
-    """`text` as a float, NaN where it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

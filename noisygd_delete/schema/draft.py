@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 
 from ..errors import InvalidSchema
-from .columns import number
 from .files import Table
+from .text import number
 
 _MOST_CATEGORIES = 64
 

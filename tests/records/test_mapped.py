@@ -55,6 +55,9 @@ def test_bad_values_in_a_map_are_refused(tmp_path: Path) -> None:
     rows[4999, 1] = np.nan
     with pytest.raises(InvalidRecords, match="NaN"):
         Records(rows, np.ones(5000))
+    rows[4999, 1] = 1e-38  # a copy would hold 0 in its place
+    with pytest.raises(InvalidRecords, match="write 0 in their place"):
+        Records(rows, np.ones(5000))
 
 
 def test_the_limit_is_a_quarter_of_the_machine_s_memory_unless_told_otherwise(tmp_path: Path, monkeypatch) -> None:
