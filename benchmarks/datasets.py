@@ -46,7 +46,7 @@ def _split(name: str, rows: np.ndarray, labels: np.ndarray, train: int, loss: Lo
 
 def adult() -> Data:
     """26,000 of Adult's 32,561 rows, 108 features with the constant, unit norm."""
-    encoded = Schema.read(ROOT / "examples" / "adult.toml").encode_file(path("adult.csv.gz"))
+    encoded = Schema.read(ROOT / "examples" / "schemas" / "adult.toml").encode_file(path("adult.csv.gz"))
     return _split("adult", encoded.rows, encoded.labels, 26_000, losses.Logistic(1.0))
 
 

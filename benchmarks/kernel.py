@@ -184,6 +184,6 @@ processor's cache, so its reading is a reading of cache. {_device()} OMP_NUM_THR
 {report.table(header, lines)}"""
     if not chosen.quick:
         command = " ".join(["python -m benchmarks kernel", *arguments])
-        print(report.write("kernel", "Time of a step over the time of a reading", command, body, measured))
+        print(report.write("step_over_reading", "Time of a step over the time of a reading", command, body, measured))
     print(body)
     print("step / read: " + ", ".join(f"{line[0]} {line[1]} {line[2]} {line[3]} {line[5]}" for line in lines))

@@ -119,7 +119,7 @@ def main(arguments: list[str]) -> None:
     print(body)
     if chosen.only is None:
         command = f"python -m benchmarks ledger --repeats {chosen.repeats}"
-        report.write("ledger", "Commands on a long ledger", command, f"{_NOTE}\n\n{body}", measured)
+        report.write("commands_on_long_ledgers", "Commands on a long ledger", command, f"{_NOTE}\n\n{body}", measured)
 
 
 _NOTE = (

@@ -52,7 +52,7 @@ def cell(found: Plan | None) -> str:
     if found is None:
         return "–"
     text = f"{count(found.learn_steps)} / {count(found.delete_steps)}"
-    if found.order is not None:
+    if found.method.name == "near-gibbs":
         text += f" ({data_influence(range=found.loss.constants.range, noise_variance=found.noise_variance):.2f})"
     return text
 
@@ -66,7 +66,7 @@ def row(n: int, d: int, lam: float, omega: float, deletion: float) -> list[str]:
         "budget": Budget(order=2, dp=1.0, deletion=deletion),
     }
     weakly = plan("sharp", None, **options)
-    weakly = weakly if weakly is not None and weakly.order is None else None
+    weakly = weakly if weakly is not None and weakly.method.name != "near-gibbs" else None
     near = [plan("theorem", None, **options), plan("theorem", "cheapest", **options)]
     sharper = [None, None] if weakly else [plan("sharp", None, **options), plan("sharp", "cheapest", **options)]
     composed = plan("composition", None, requests_per_learn=REQUESTS, **options)

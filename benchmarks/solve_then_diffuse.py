@@ -21,7 +21,7 @@ from noisygd_delete.curator.learning import resume
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.engine.solver import solve
-from noisygd_delete.planner.comparison import WAYS
+from noisygd_delete.privacy import Worlds
 
 ORDER = 10
 DELETED = tuple(range(0, 50, 10))
@@ -113,7 +113,7 @@ class Case:
         return Measured("scikit-learn retrain (not private)", passes, passes, seconds, accuracy, risk)
 
     def solved(self, dp: float, repeats: int, plan: Plan | None = None, name: str = "solve, then diffuse") -> Measured:
-        plan = plan or self.plan(dp, **WAYS["minimiser"])
+        plan = plan or self.plan(dp, method="minimiser")
         learned, deleted, seconds = [], [], []
         for _ in range(repeats):
             curator = Curator(self.data.train.copy(), plan)
@@ -157,8 +157,10 @@ class Case:
 
     def plain_bound(self, dp: float) -> Measured:
         """Sharp Noisy-GD's chain and noise, but deletion steps from the plain bound of Chien et al. (full batch)."""
-        plan = self.plan(dp, **WAYS["sharp"])
-        steps = chien_steps(plan, sensitivity=plan.mechanism.sensitivity("definition-4.1"), renyi=0.1 * dp, order=ORDER)
+        plan = self.plan(dp, method="sharp")
+        steps = chien_steps(
+            plan, sensitivity=plan.problem.sensitivity(Worlds("definition-4.1")), renyi=0.1 * dp, order=ORDER
+        )
         return Measured(
             "Chien et al., plain bound",
             str(plan.learn_steps),
@@ -220,15 +222,15 @@ def measure(case: Case, dp: float, cap: int, repeats: int) -> tuple[list[Measure
     """All ways at one budget, and the way the planner takes."""
     case.time_again()
     measured = [
-        case.resumed("Theorem 5.1", dp, cap, repeats, **WAYS["theorem"]),
-        case.resumed("sharp Noisy-GD", dp, cap, repeats, **WAYS["sharp"]),
+        case.resumed("Theorem 5.1", dp, cap, repeats, method="theorem"),
+        case.resumed("sharp Noisy-GD", dp, cap, repeats, method="sharp"),
         case.plain_bound(dp),
         case.solved(dp, repeats),
         case.perturbed(dp, repeats),
         case.retrained,
     ]
     chosen = compare_plans(loss=case.loss, budget=Budget(order=ORDER, dp=dp, deletion=0.1 * dp), **case.sizes).chosen
-    if chosen.method == "minimiser" and chosen.plan.delete_steps != case.plan(dp, **WAYS["minimiser"]).delete_steps:
+    if chosen.method == "minimiser" and chosen.plan.delete_steps != case.plan(dp, method="minimiser").delete_steps:
         measured.insert(4, case.solved(dp, repeats, chosen.plan, "solve, then diffuse, K for the target"))
     return measured, chosen.method
 

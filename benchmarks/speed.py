@@ -13,10 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
+from noisygd_delete import Budget, Curator, EditRequest, Execution, Records, losses, make_plan
+from noisygd_delete.curator.learning import train, train_on
 from noisygd_delete.engine import Objective
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.noisygd import run
+from noisygd_delete.methods import Minimiser
 from noisygd_delete.methods.plan import Plan
 
 from . import datasets, report
@@ -88,7 +90,7 @@ def _plans(records: Records, loss: losses.Loss) -> dict[str, Plan]:
         "theorem, and utility over any number of requests": make_plan(loss, **problem, budget=printed),
         "sharp, for deletion alone": make_plan(loss, **sharp, utility=False),
         "sharp, and utility over any number of requests": make_plan(loss, **sharp),
-        "solve, then diffuse (warm)": make_plan(loss, **sharp, method="minimiser", solver="warm"),
+        "solve, then diffuse (warm)": make_plan(loss, **{**sharp, "method": Minimiser(solver="warm")}),
     }
 
 
@@ -108,14 +110,10 @@ def deletion(repeats: int) -> str:
 
         def delete(curator: Curator = curator, plan: Plan = plan, ids=ids) -> None:
             curator.records.edit(EditRequest.delete([next(ids)]))
-            from noisygd_delete.curator.learning import train_on
-
-            train_on(curator.records, curator.model, plan, None, None)
+            train_on(curator.records, curator.model, plan, Execution())
 
         def learn(curator: Curator = curator, plan: Plan = plan) -> None:
-            from noisygd_delete.curator.learning import train
-
-            train(curator.records, plan, plan.learn_steps, None, None, None)
+            train(curator.records, plan, plan.learning, None, Execution())
 
         times = rounds(
             {"learn": (learn, 1), "delete": (delete, 1), "retrain": (lambda: again.fit(rows, labels), 1)}, few
@@ -265,19 +263,17 @@ def processes(repeats: int) -> str:
 
 
 _THREADS = os.environ.get("OMP_NUM_THREADS", "unset, so as many threads as processors unless the text says otherwise")
-_NOTE = (
-    "Ratios of medians of interleaved runs on a shared machine of two processors. Part (a) is in kernel.md. "
-    f"OMP_NUM_THREADS={_THREADS}."
-)
+_NOTE = f"Ratios of medians of interleaved runs on a shared machine of two processors. OMP_NUM_THREADS={_THREADS}."
 
+# what a measurement shows, and the name of its results -> (heading, measurement)
 PARTS: dict[str, tuple[str, Section]] = {
-    "b": ("Against other engines", engines),
-    "c": ("A deletion against a learn", deletion),
-    "d": ("Steps against the lower bound", lower_bound),
-    "e": ("Growth", growth),
-    "f": ("Memory", memory),
-    "g": ("Start-up", start_up),
-    "h": ("Two processes", processes),
+    "step_against_other_engines": ("A step against other engines", engines),
+    "deletion_against_learning": ("A deletion against learning and retraining", deletion),
+    "steps_against_lower_bound": ("Steps against the lower bound", lower_bound),
+    "growth_with_size": ("Growth with each size", growth),
+    "memory_over_data": ("Peak memory over the data", memory),
+    "start_up": ("Start-up of commands", start_up),
+    "two_processes": ("One process over two", processes),
 }
 
 
@@ -289,7 +285,6 @@ def main(arguments: list[str]) -> None:
     for part in chosen.part or PARTS:
         heading, section = PARTS[part]
         measured, body = report.commit(), section(chosen.repeats)
-        print(f"## ({part}) {heading}\n\n{body}\n", flush=True)
+        print(f"## {heading}\n\n{body}\n", flush=True)
         command = f"python -m benchmarks speed --part {part} --repeats {chosen.repeats}"
-        title = f"Cost ({part}): {heading[0].lower()}{heading[1:]}"
-        report.write(f"speed_{part}", title, command, f"{_NOTE}\n\n{body}", measured)
+        report.write(part, heading, command, f"{_NOTE}\n\n{body}", measured)

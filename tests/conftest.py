@@ -38,8 +38,8 @@ def adult_file() -> Path:
 
 @pytest.fixture(scope="session")
 def adult(adult_file: Path) -> Encoded:
-    """Adult through examples/adult.toml: 32,561 unit rows of 108 features, labels −1/+1."""
-    return Schema.read(ROOT / "examples" / "adult.toml").encode_file(adult_file)
+    """Adult through examples/schemas/adult.toml: 32,561 unit rows of 108 features, labels −1/+1."""
+    return Schema.read(ROOT / "examples" / "schemas" / "adult.toml").encode_file(adult_file)
 
 
 @pytest.fixture(scope="session")

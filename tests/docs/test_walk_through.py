@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (code,) = (block for kind, block in BLOCKS if kind == "python")
     exec(compile(code, "walk-through.md", "exec"), {})
-    shutil.copy(ROOT / "examples" / "biopsies.toml", tmp_path)
+    shutil.copy(ROOT / "examples" / "schemas" / "biopsies.toml", tmp_path)
 
 
 def test_the_page_is_true(capsys: pytest.CaptureFixture[str]) -> None:

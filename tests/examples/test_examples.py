@@ -15,14 +15,21 @@ import pytest
 from tests.conftest import data_file
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
-NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+FOLDER = ROOT / "examples"
+EXAMPLES = sorted(FOLDER.rglob("*.py"))
+NOTEBOOKS = sorted(FOLDER.rglob("*.ipynb"))
 OPTIONAL = ("torch", "opacus", "sklearn", "matplotlib", "pandas", "jinja2")
 
 
 def needed(path: Path) -> set[str]:
     """Optional libraries that the file imports at top level."""
     return {name for name in OPTIONAL if re.search(rf"^(import|from) {name}\b", path.read_text(), re.MULTILINE)}
+
+
+def test_the_index_lists_every_example_in_its_folder() -> None:
+    listed = re.findall(r"^\| `(\w+/\w+\.(?:py|ipynb))` \|", (FOLDER / "README.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(str(path.relative_to(FOLDER)) for path in [*EXAMPLES, *NOTEBOOKS])
+    assert all(len(path.relative_to(FOLDER).parts) == 2 for path in FOLDER.rglob("*.*") if path.name != "README.md")
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

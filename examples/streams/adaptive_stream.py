@@ -1,6 +1,6 @@
 """A stream of requests in which people leave because of what the models show, served within one budget.
 
-    python examples/03_adaptive_stream.py
+    python examples/streams/adaptive_stream.py
 
 Data: a synthetic table of 2,000 people; nothing is downloaded.
 """

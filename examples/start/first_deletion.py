@@ -1,6 +1,6 @@
 """A first deletion: plan, learn, delete, and ask what is still known.
 
-    python examples/01_first_deletion.py
+    python examples/start/first_deletion.py
 
 Data: a synthetic table of 3,000 people; nothing is downloaded.
 """

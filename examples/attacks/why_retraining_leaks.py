@@ -1,6 +1,6 @@
 """Why retraining is not deletion: two exact models, before and after, hand out the deleted row.
 
-    python examples/05_why_retraining_leaks.py
+    python examples/attacks/why_retraining_leaks.py
 
 Retraining without the record is often called perfect deletion. But whoever holds the model from before and the one from
 after can subtract: at both minima the gradient vanishes, so Hessian × (difference of weights) points along the deleted

@@ -1,6 +1,6 @@
 """Non-convex losses: three certificates, what each asks for, and one that refuses with its numbers.
 
-    python examples/06_non_convex.py
+    python examples/networks/non_convex_losses.py
 
 Data: two interleaved half-moons, synthetic; nothing is downloaded.
 """

@@ -1,6 +1,6 @@
 """What did all those releases cost? Questions to the accountant, and a budget that says no.
 
-python examples/04_accountant_queries.py
+python examples/officer/accountant_queries.py
 """
 
 from noisygd_delete import Accountant, Budget, losses, make_plan

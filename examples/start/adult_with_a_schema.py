@@ -1,6 +1,6 @@
 """The Adult table through a public schema, into a store on disk: learn, erase, certify.
 
-    python examples/02_adult_with_a_schema.py [adult.csv.gz]
+    python examples/start/adult_with_a_schema.py [adult.csv.gz]
 
 Data: the UCI Adult training table as CSV (plain or gzip), named on the command line or adult.csv.gz in the folder
 $NOISYGD_DELETE_DATA. Without it the example stops with status 77 and says so.
@@ -21,7 +21,7 @@ if not Path(named).exists():
     raise SystemExit(77)
 
 # The schema lists what the census questionnaire allows. No range, category or mean is read off the rows.
-schema = Schema.read(Path(__file__).parent / "adult.toml")
+schema = Schema.read(Path(__file__).parents[1] / "schemas" / "adult.toml")
 encoded = schema.encode_file(named)
 ids = [f"adult-{number:05d}" for number in range(len(encoded.rows))]
 held_out = Records(encoded.rows[26_000:], encoded.labels[26_000:])

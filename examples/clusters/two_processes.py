@@ -1,6 +1,6 @@
 """One table, two processes: torchrun starts them, each reads half of the rows, both end with the same model.
 
-    torchrun --nproc-per-node 2 examples/40_two_processes.py
+    torchrun --nproc-per-node 2 examples/clusters/two_processes.py
 
 Run as a plain script it starts torchrun itself. A store needs no code at all: `torchrun -m noisygd_delete delete STORE 17`.
 """

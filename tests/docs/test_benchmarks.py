@@ -1,0 +1,65 @@
+"""Results are named by what they show, by the code that writes them; and that code still fits the package."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.__main__ import MEASUREMENTS
+
+ROOT = Path(__file__).parents[2]
+RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
+
+
+def writers() -> str:
+    places = [ROOT / "Makefile", *(ROOT / "benchmarks").glob("*.py"), *(ROOT / "tests" / "mutation").glob("*.py")]
+    return "\n".join(path.read_text() for path in places)
+
+
+@pytest.mark.parametrize("page", RESULTS, ids=lambda page: page.stem)
+def test_a_result_is_written_under_its_name(page: Path) -> None:
+    assert not re.search(r"(^|_)[a-z0-9]$", page.stem), "a letter is no name"
+    text = writers()
+    family = page.stem.partition("_")[0]  # compare_adult, ... are written by one line
+    written = any(name in text for name in (f'"{page.stem}"', f'f"{family}_{{', f"results/{page.stem}.md"))
+    assert written or f"`make {page.stem}`" in page.read_text()
+
+
+def test_commands_on_the_results_name_measurements() -> None:
+    from benchmarks.speed import PARTS
+
+    commands = [
+        match
+        for page in RESULTS
+        for match in re.findall(r"python -m benchmarks (\w+)(?: --part (\w+))?", page.read_text())
+    ]
+    assert len(commands) > 12
+    for name, part in commands:
+        assert name in MEASUREMENTS
+        assert not part or part in PARTS
+
+
+def test_every_measurement_still_finds_what_it_imports() -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    names = ", ".join(f"benchmarks.{name}" for name in MEASUREMENTS)
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {names}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-1000:]
+
+
+def test_a_way_that_the_planner_has_is_one_that_the_measurements_plan() -> None:
+    """One small run of those that plan: a method's option that moved would end it with a traceback."""
+    from benchmarks.nonconvex_steps import row
+    from benchmarks.speed import _plans, lower_bound
+    from noisygd_delete import Records, losses
+
+    assert "1.0000" in lower_bound(1)
+    assert len(row(1000, 5, 0.1, 0.1, 0.1)) == 11
+    rows = [[0.5, 0.5]] * 300
+    assert len(_plans(Records(rows, [1, -1] * 150), losses.Logistic(1.0))) == 5
