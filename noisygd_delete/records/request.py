@@ -63,7 +63,9 @@ def matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
             rows[first : first + _CHUNK] = np.where(tiny, 0, part)
             continue
         if part[tiny].any():
-            raise error(f"{name} holds values below {LEAST_ENTRY:.0e} in size; write 0 in their place into the mapped file")
+            raise error(
+                f"{name} holds values below {LEAST_ENTRY:.0e} in size; write 0 in their place into the mapped file"
+            )
         held += part.nbytes // 2  # as float32
         if held > _HELD or first + _CHUNK >= len(given):
             let_go(pages)
