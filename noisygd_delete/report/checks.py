@@ -86,6 +86,7 @@ def difference(stated: Any, again: Any, path: str = "", tolerance: float = 0.0) 
         same = type(stated) is float and repr(stated) in forms  # as text: −0.0 is another number than 0.0 to a reader
     elif tolerance and type(stated) is float and type(again) is float:
         same = math.isclose(stated, again, rel_tol=tolerance, abs_tol=0.0)
+        same = same and (stated != 0 or repr(stated) == repr(again))
     else:
         same = type(stated) is type(again) and repr(stated) == repr(again)
     return None if same else path.rstrip(".") or "value"

@@ -324,6 +324,7 @@ def test_a_plan_is_planned_again_to_a_part_in_a_million(paper) -> None:
     """Small numbers differ by a share of themselves, not by an absolute amount."""
     plan = ("public_facts", "plan")
     assert check(paper, "plan")
+    assert not check(with_value(paper, (*plan, "gradient_tolerance"), -0.0), "plan")  # another number to a reader
     for name in ("noise_variance", "init_variance", "step_size"):
         value = paper["public_facts"]["plan"][name]
         assert not check(with_value(paper, (*plan, name), value * (1 + 1e-3)), "plan"), name
