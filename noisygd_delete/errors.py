@@ -7,6 +7,7 @@ a NaN fails them.
 from __future__ import annotations
 
 import math
+import re
 from enum import StrEnum
 from typing import Any, Self
 
@@ -171,6 +172,5 @@ class Word(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Self:
-        raise InvalidParameter(
-            f"{value!r} is not one of the {cls.__name__.lower()}: {', '.join(map(repr, map(str, cls)))}"
-        )
+        family = re.sub("(?<=[a-z])(?=[A-Z])", " ", cls.__name__).lower()
+        raise InvalidParameter(f"{value!r} is not one of the {family}: {', '.join(map(repr, map(str, cls)))}")

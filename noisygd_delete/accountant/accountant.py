@@ -8,7 +8,7 @@ from ..bounds.search import last_whole
 from ..errors import InvalidParameter
 from ..privacy.guarantee import Guarantee
 from ..records import EditCounts
-from .events import Event
+from .events import Event, EventKinds
 from .history import History
 from .intervals import within
 
@@ -53,8 +53,8 @@ class Accountant(History):
         if self.plan is None:
             raise InvalidParameter("a planned release needs the plan: Accountant(plan)")
         begun = bool(self._events) and self._events[-1].mechanism == self.plan.mechanism
-        chosen = kind or ("unlearn" if begun else "relearn" if self._events else "learn")
-        steps = self.plan.delete_steps if chosen == "unlearn" else self.plan.learn_steps
+        chosen = EventKinds(kind or ("unlearn" if begun else "relearn" if self._events else "learn"))
+        steps = self.plan.delete_steps if chosen is EventKinds.UNLEARN else self.plan.learn_steps
         counts = EditCounts.of(edits)
         return Event(chosen, steps, counts.total, self.plan.mechanism, counts)
 
@@ -68,12 +68,12 @@ class Accountant(History):
         spent = self.horizon_spent
         if spent and not self.plan.method.relearns:
             return None
-        event = self.planned("relearn" if spent else "unlearn", edits)
+        event = self.planned(EventKinds.RELEARN if spent else EventKinds.UNLEARN, edits)
         return event if self.affordable(event) else None
 
     def coming(self, publications: int, edits: int = 1) -> list[tuple[Event, int]]:
         """The next releases after a learn, and how many of each: composition's horizon makes some of them fresh learns."""
-        unlearn = self.planned("unlearn", edits)
+        unlearn = self.planned(EventKinds.UNLEARN, edits)
         assert self.plan is not None
         if self.plan.horizon is None:
             return [(unlearn, publications)]
@@ -84,7 +84,7 @@ class Accountant(History):
 
         left = publications - min(publications, served(self.steps_since_learn))
         learns = -(-left // (1 + served(self.plan.learn_steps)))
-        return [(unlearn, publications - learns), (self.planned("relearn", edits), learns)]
+        return [(unlearn, publications - learns), (self.planned(EventKinds.RELEARN, edits), learns)]
 
     def cost_of_coming(self, publications: int) -> Guarantee:
         """What the next releases, all observed, reveal about a record that stays."""

@@ -6,20 +6,39 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InvalidParameter, choice, count
+from ..errors import InvalidParameter, Word, count
 from ..methods import Mechanism
 from ..methods.reading import mechanism_from_dict
 from ..records import NO_EDITS, EditCounts
 
-KINDS = ("learn", "unlearn", "relearn", "extractor")
+
+class EventKinds(Word):
+    """What a release was.
+
+    LEARN, RELEARN  a run that begins afresh; a relearn after models were published (compaction)
+    UNLEARN         a run that resumes from the model published before, on an edited table
+    EXTRACTOR       a DP-SGD feature extractor that every later model carries
+    """
+
+    LEARN = "learn"
+    UNLEARN = "unlearn"
+    RELEARN = "relearn"
+    EXTRACTOR = "extractor"
+
+
+class Statuses(Word):
+    """What became of the model that covers an edit: published; withheld by the budget; or pending, to come with a later release."""
+
+    PUBLISHED = "published"
+    WITHHELD = "withheld"
+    PENDING = "pending"
 
 
 @dataclass(frozen=True)
 class Event:
     """One publication: immutable, and its meaning never changes.
 
-    kind       "learn" and "relearn" (compaction) start afresh; "unlearn" resumes from the model published before;
-               "extractor" is a DP-SGD feature extractor that every later model carries
+    kind       one of `EventKinds`, as a word or as its text
     steps      K of this release
     edits      r, records edited since the release before
     mechanism  η, σ², n and what else its method states of this release
@@ -30,30 +49,30 @@ class Event:
     release reveals depends on when a record came and went. Whether it *erased* anything is a question to `counts`.
     """
 
-    kind: str
+    kind: EventKinds
     steps: int
     edits: int
     mechanism: Mechanism
     counts: EditCounts = NO_EDITS
 
     def __post_init__(self) -> None:
-        choice("kind", self.kind, KINDS)
+        object.__setattr__(self, "kind", EventKinds(self.kind))
         count("steps", self.steps, minimum=0)
         count("edits", self.edits, minimum=0)
         if self.counts.total > self.edits:
             raise InvalidParameter(f"edits={self.edits} is less than the sum of its kinds: {self.counts.text()}")
         object.__setattr__(self, "counts", self.counts.among(self.edits))
         self.mechanism.check_steps(self.steps)
-        if (self.kind == "extractor") != self.mechanism.carried:
+        if (self.kind is EventKinds.EXTRACTOR) != self.mechanism.carried:
             raise InvalidParameter(
-                f"kind={self.kind!r} does not go with the facts of method {self.mechanism.method!r}; an extractor is described by a "
+                f"kind={str(self.kind)!r} does not go with the facts of method {self.mechanism.method!r}; an extractor is described by a "
                 "SampledGaussian, every other release by the mechanism of its plan"
             )
 
     @property
     def fresh(self) -> bool:
         """Whether the run began afresh: from the initial law, or from the minimiser of the records of its time."""
-        return self.kind != "unlearn" or self.mechanism.fresh
+        return self.kind is not EventKinds.UNLEARN or self.mechanism.fresh
 
     @property
     def label(self) -> str:
@@ -63,11 +82,11 @@ class Event:
     @property
     def warm(self) -> bool:
         """Whether the model published before could still show in where a solver stopped."""
-        return self.kind == "unlearn" and self.mechanism.shows_start
+        return self.kind is EventKinds.UNLEARN and self.mechanism.shows_start
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "kind": self.kind,
+            "kind": str(self.kind),
             "steps": self.steps,
             "edits": self.edits,
             "mechanism": self.mechanism.to_dict(),
@@ -101,6 +120,6 @@ _READ: dict[str, Event] = {}  # what was read, by its JSON text: thousands of re
 _MOST_READ = 4096
 
 
-def label(kind: str, counts: EditCounts) -> str:
+def label(kind: EventKinds, counts: EditCounts) -> str:
     """A kind of release in a word for people: "resume" for an unlearn that served insertions only, or nothing."""
-    return "resume" if kind == "unlearn" and not counts.erased else kind
+    return "resume" if kind is EventKinds.UNLEARN and not counts.erased else str(kind)

@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from ..accountant import Accountant, Event
+from ..accountant import Accountant, Event, EventKinds
 from ..errors import AssumptionViolated, count, positive, probability
 from ..losses import Linear
 from ..methods.plan import Plan
@@ -76,8 +76,8 @@ def _enough(plan: Plan) -> int:
 
 def claims(engine: NoisyGD, plan: Plan) -> Accountant:
     """An accountant that has recorded exactly what the engine runs."""
-    learned = Event("learn", engine.learn_steps, 0, plan.mechanism)
-    later = Event("unlearn", engine.delete_steps, 1, plan.mechanism)
+    learned = Event(EventKinds.LEARN, engine.learn_steps, 0, plan.mechanism)
+    later = Event(EventKinds.UNLEARN, engine.delete_steps, 1, plan.mechanism)
     return Accountant(plan, [learned] + [later] * engine.later_releases)
 
 

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from .. import losses
-from ..accountant import Accountant
+from ..accountant import Accountant, Statuses
 from ..curator.curator import Release
 from ..engine import Execution
 from ..errors import InvalidParameter, InvalidRequest
@@ -331,20 +331,20 @@ def _released(
     doubt = warning(plan) if learning else {}
     text = "\n\n".join(filter(None, (sentence(release), doubt.get("warning"))))
     show(parsed, {**release.to_dict(), **counts, **doubt}, text)
-    return _WITHHELD if release.status == "withheld" else 0
+    return _WITHHELD if release.status is Statuses.WITHHELD else 0
 
 
 def sentence(release: Release) -> str:
     """A release in words."""
     if release.answered_before:
         return f"answered before, nothing was done; the answer was: {sentence(replace(release, answered_before=False))}"
-    if release.status == "withheld":
+    if release.status is Statuses.WITHHELD:
         return (
             f"release withheld: {release.counts.text()}; the rows are edited and the old model is withdrawn, "
             "because one more release would exceed the budget. Next: relearn with a larger --dp (--dry-run says whether it is enough); "
             "under composition, where the horizon is spent, relearn as it is"
         )
-    if release.status == "pending":
+    if release.status is Statuses.PENDING:
         return (
             f"done on the rows; waiting for the next release (publish, or any later request): {release.counts.text()}"
         )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..accountant import Accountant, Event, label
+from ..accountant import Accountant, Event, EventKinds, Statuses, label
 from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidRequest, NotLearned
 from ..methods.plan import Plan
@@ -38,13 +38,13 @@ class Release:
     """
 
     release: int
-    kind: str
+    kind: EventKinds
     steps: int
     gradient_passes: int
     edits: int
     guarantees: Mapping[str, Guarantee]
     model: Model | None = field(repr=False)
-    status: str = "published"
+    status: Statuses = Statuses.PUBLISHED
     request_id: str | None = None
     seconds: float = 0.0
     answered_before: bool = False
@@ -52,6 +52,8 @@ class Release:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", self.counts.among(self.edits))
+        object.__setattr__(self, "kind", EventKinds(self.kind))
+        object.__setattr__(self, "status", Statuses(self.status))
 
     @property
     def label(self) -> str:
@@ -67,8 +69,8 @@ class Release:
         """JSON answer to the caller; all but gradient_passes are public facts."""
         return {
             "release": self.release,
-            "kind": self.kind,
-            "status": self.status,
+            "kind": str(self.kind),
+            "status": str(self.status),
             "steps": self.steps,
             "edits": self.edits,
             "counts": self.counts.to_dict(),
@@ -251,18 +253,18 @@ class Curator:
             return self._answer(
                 Release(
                     release=number,
-                    kind="unlearn",
+                    kind=EventKinds.UNLEARN,
                     steps=0,
                     gradient_passes=0,
                     edits=self.pending_edits,
                     counts=self.pending,
                     guarantees=spent,
                     model=None,
-                    status="withheld",
+                    status=Statuses.WITHHELD,
                     request_id=request_id,
                 )
             )
-        if event.kind == "relearn":
+        if event.kind is EventKinds.RELEARN:
             training = train(self.records, self.plan, self.plan.learning, None, execution)
         else:
             training = train_on(self.records, self.model, self.plan, execution)

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from ..accountant import Accountant, Event
+from ..accountant import Accountant, Event, EventKinds
 from ..curator.curator import Curator, Release
 from ..errors import InvalidParameter, MissingDependency, count, positive, probability
 from ..methods import SampledGaussian as Training
@@ -154,7 +154,7 @@ def train_extractor(
                 steps += 1
         private.remove_hooks()
     training = Training(records=len(rows), sampling_rate=1 / len(loader), noise_multiplier=noise_multiplier)
-    event = Event("extractor", steps, 0, training)
+    event = Event(EventKinds.EXTRACTOR, steps, 0, training)
     return Extractor(module=module, input_shape=input_shape, radius=radius, event=event, device=device)
 
 

@@ -7,10 +7,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..bounds import conversion
-from ..errors import InvalidParameter, choice, positive, renyi_order
+from ..errors import InvalidParameter, Word, positive, renyi_order
 from .guarantee import stated_delta
 
-MEASURES = ("renyi", "epsilon-delta", "gdp")
+
+class Measures(Word):
+    """In which a budget is stated: a Rényi divergence at one order, (ε, δ), or μ of Gaussian DP."""
+
+    RENYI = "renyi"
+    EPSILON_DELTA = "epsilon-delta"
+    GDP = "gdp"
 
 
 @dataclass(frozen=True)
@@ -27,23 +33,23 @@ class Budget:
     order: float | None = None
     dp: float = 1.0
     deletion: float = 0.1
-    measure: str = "renyi"
+    measure: Measures = Measures.RENYI
     dp_delta: float | None = None
     deletion_delta: float | None = None
 
     def __post_init__(self) -> None:
-        choice("measure", self.measure, MEASURES)
+        object.__setattr__(self, "measure", Measures(self.measure))
         object.__setattr__(self, "dp", positive("dp", self.dp))
         object.__setattr__(self, "deletion", positive("deletion", self.deletion))
-        if self.measure == "renyi":
+        if self.measure is Measures.RENYI:
             if self.order is None:
                 raise InvalidParameter(
                     "order=None must be a Rényi order > 1, for example Budget(order=10, dp=1.0, deletion=0.1)"
                 )
             object.__setattr__(self, "order", renyi_order("order", self.order))
         elif self.order is not None:
-            raise InvalidParameter(f"order={self.order!r} belongs to a Rényi budget, not to {self.measure!r}")
-        if self.measure == "epsilon-delta":
+            raise InvalidParameter(f"order={self.order!r} belongs to a Rényi budget, not to {str(self.measure)!r}")
+        if self.measure is Measures.EPSILON_DELTA:
             object.__setattr__(self, "dp_delta", stated_delta("dp delta", self.dp_delta))
             object.__setattr__(self, "deletion_delta", stated_delta("deletion delta", self.deletion_delta))
         elif self.dp_delta is not None or self.deletion_delta is not None:
@@ -60,12 +66,14 @@ class Budget:
         for name, pair in (("dp", dp), ("deletion", deletion)):
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise InvalidParameter(f"{name}={pair!r} must be a pair (ε, δ), for example (1.0, 1e-6)")
-        return cls(dp=dp[0], deletion=deletion[0], measure="epsilon-delta", dp_delta=dp[1], deletion_delta=deletion[1])
+        return cls(
+            dp=dp[0], deletion=deletion[0], measure=Measures.EPSILON_DELTA, dp_delta=dp[1], deletion_delta=deletion[1]
+        )
 
     @classmethod
     def from_gdp(cls, *, dp: float, deletion: float) -> Budget:
         """Budgets as Gaussian-DP μ (sharp certificate only: one Rényi order does not give μ-GDP)."""
-        return cls(dp=dp, deletion=deletion, measure="gdp")
+        return cls(dp=dp, deletion=deletion, measure=Measures.GDP)
 
     @property
     def shown_delta(self) -> float:
@@ -81,9 +89,9 @@ class Budget:
         return self._gdp(self.deletion, self.deletion_delta)
 
     def _gdp(self, amount: float, delta: float | None) -> float:
-        if self.measure == "gdp":
+        if self.measure is Measures.GDP:
             return amount
-        if self.measure == "renyi":
+        if self.measure is Measures.RENYI:
             assert self.order is not None
             return math.sqrt(2 * amount / self.order)
         assert delta is not None
@@ -98,11 +106,11 @@ class Budget:
         return self._rate(self.deletion, self.deletion_delta)
 
     def _rate(self, amount: float, delta: float | None) -> tuple[float, float]:
-        if self.measure == "gdp":
+        if self.measure is Measures.GDP:
             raise InvalidParameter(
                 "a Gaussian-DP budget needs method='sharp': Theorem 5.1 bounds Rényi divergences, which do not give a μ"
             )
-        if self.measure == "renyi":
+        if self.measure is Measures.RENYI:
             assert self.order is not None
             return amount / self.order, self.order
         assert delta is not None
@@ -110,9 +118,9 @@ class Budget:
 
     def describe(self) -> str:
         """The budget in one phrase."""
-        if self.measure == "renyi":
+        if self.measure is Measures.RENYI:
             return f"(q={self.order:g}, ε_dp={self.dp:g}) and (q={self.order:g}, ε_dd={self.deletion:g}) Rényi"
-        if self.measure == "gdp":
+        if self.measure is Measures.GDP:
             return f"μ_dp={self.dp:g} and μ_dd={self.deletion:g} Gaussian DP"
         return (
             f"(ε={self.dp:g}, δ={self.dp_delta:g}) for existing records and (ε={self.deletion:g}, "
@@ -120,4 +128,5 @@ class Budget:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        return {key: value for key, value in asdict(self).items() if value is not None}
+        stated = {**asdict(self), "measure": str(self.measure)}
+        return {key: value for key, value in stated.items() if value is not None}

@@ -8,14 +8,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ..accountant import Event
+from ..accountant import Event, Statuses
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..records import EditCounts
 from ..store import presence
 from ..store.layout import Layout
-from ..store.ledger import Entry, Ledger
+from ..store.ledger import Entry, EntryKinds, Ledger
 from .facts import Erasure
 
 
@@ -49,7 +49,7 @@ class Unpublished:
     covered  number of the release that has covered them since; None while none has
     """
 
-    kind: str
+    kind: EntryKinds
     time: str
     counts: EditCounts
     covered: int | None
@@ -72,7 +72,7 @@ def standing(ledger: Ledger) -> Standing:
         entry = ledger.entries[position]
         if entry.event is not None:
             following, release = release, release - 1
-        elif entry.kind in ("edit", "withheld"):
+        elif entry.kind in (EntryKinds.EDIT, EntryKinds.WITHHELD):
             found.append(Unpublished(entry.kind, entry.time, ledger.edited(position), following))
     gone = [entry for before, entry in pairwise(ledger.entries) if before.model and not entry.model]
     withdrawn = gone[-1].time if gone and ledger.head.model is None else None
@@ -112,7 +112,7 @@ def erasure_in(
         replaced=counts.replaced,
         inserted=counts.inserted,
         release=None if published is None else _releases(ledger.entries[: published + 1]),
-        status="published" if published is not None else "withheld" if ledger.head.model is None else "pending",
+        status=_status(ledger, published),
         request_id=ledger.entries[first].request_id if release is None else None,
         received=received,
         edited=edited,
@@ -127,6 +127,12 @@ def erasure_in(
     )
     plans = [entry.plan for entry in ledger.entries[: last + 1] if entry.plan is not None]
     return erasure, plan_from_dict(plans[-1]), events
+
+
+def _status(ledger: Ledger, published: int | None) -> Statuses:
+    if published is not None:
+        return Statuses.PUBLISHED
+    return Statuses.WITHHELD if ledger.head.model is None else Statuses.PENDING
 
 
 def _releases(entries: Sequence[Entry]) -> int:

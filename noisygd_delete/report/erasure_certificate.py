@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from ..accountant import Accountant, Event
+from ..accountant import Accountant, Event, EventKinds
 from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, stated_delta
@@ -101,7 +101,7 @@ def stated(erasure: Erasure, *, certificate_id: str, issued: str, made_by: str =
             "inserted": erasure.inserted,
         },
         "action": {
-            "status": erasure.status,
+            "status": str(erasure.status),
             "release": erasure.release,
             "model_before_sha256": erasure.model_before,
             "model_after_sha256": erasure.model_after,
@@ -170,7 +170,7 @@ def statement(facts: Mapping[str, Any], erasure: Erasure, plan: Plan, events: Se
     return {
         "computed_from_sha256": hashlib.sha256(canonical(facts["public_facts"])).hexdigest(),
         "run": {
-            "kind": None if served is None else served.kind,
+            "kind": None if served is None else str(served.kind),
             "steps": None if served is None else served.steps,
             "gradient_evaluations": None
             if served is None
@@ -192,7 +192,7 @@ def statement(facts: Mapping[str, Any], erasure: Erasure, plan: Plan, events: Se
             *words.assumptions(plan),
         ],
         "plain_words": words.plain(
-            erasure, served, promises, told, extractor=any(event.kind == "extractor" for event in events)
+            erasure, served, promises, told, extractor=any(event.kind is EventKinds.EXTRACTOR for event in events)
         ),
         "deadline": words.deadline(erasure),
         "stated_by_the_operator": list(STATED),

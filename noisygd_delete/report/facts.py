@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
-from ..errors import InvalidParameter, choice, count, real
+from ..accountant import Statuses
+from ..errors import InvalidParameter, count, real
 
-STATUSES = ("published", "withheld", "pending")
 MOST_AUDITS = 100
 _LONGEST = 1000  # characters of a text
 
@@ -57,7 +57,7 @@ class Erasure:
 
     rows: int
     release: int | None
-    status: str = "published"
+    status: Statuses = Statuses.PUBLISHED
     replaced: int = 0
     inserted: int = 0
     request_id: str | None = None
@@ -77,14 +77,14 @@ class Erasure:
         count("inserted", self.inserted, minimum=0)
         if not count("replaced", self.replaced, minimum=0) <= self.rows:
             raise InvalidParameter(f"replaced={self.replaced} rows cannot be among rows={self.rows} erased")
-        choice("status", self.status, STATUSES)
-        if (self.release is None) != (self.status != "published"):
-            raise InvalidParameter(f"status={self.status!r} and release={self.release!r} contradict each other")
+        object.__setattr__(self, "status", Statuses(self.status))
+        if (self.release is None) != (self.status is not Statuses.PUBLISHED):
+            raise InvalidParameter(f"status={str(self.status)!r} and release={self.release!r} contradict each other")
         if self.release is not None:
             count("release", self.release)
-        if self.status != "published" and not (self.model_after is None and self.served is None):
+        if self.status is not Statuses.PUBLISHED and not (self.model_after is None and self.served is None):
             raise InvalidParameter(
-                f"served and model_after say that a model was published, status={self.status!r} does not"
+                f"served and model_after say that a model was published, status={str(self.status)!r} does not"
             )
         for name in ("request_id", "checked", "controller"):
             text(name, getattr(self, name))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ..accountant import Accountant, Event
+from ..accountant import Accountant, Event, Statuses
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, stated_delta
@@ -172,7 +172,7 @@ def _plain(erasure: Erasure, promises: Mapping[str, Guarantee], *, order: float,
     erased = "The record was" if erasure.rows == 1 else f"{erasure.rows} records were"
     it = "it" if erasure.rows == 1 else "them"
     everything = promises["erased_all_models"]
-    if erasure.status == "published":
+    if erasure.status is Statuses.PUBLISHED:
         later = promises["erased_later_models"]
         told = [
             f"{erased} erased from the training data, and a model that has forgotten {it} was published.",
@@ -181,7 +181,7 @@ def _plain(erasure: Erasure, promises: Mapping[str, Guarantee], *, order: float,
             f"If requests depended on every earlier model, seen by somebody who kept them all: {_limit(everything)}.",
         ]
     else:
-        withheld = erasure.status == "withheld"
+        withheld = erasure.status is Statuses.WITHHELD
         told = [
             f"{erased} erased from the training data. No new model was published, because that would have cost other people more "
             "privacy than was promised; the old model is withdrawn."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..accountant import Event
+from ..accountant import Event, Statuses
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.shown import right_of_hundred, shown
@@ -64,12 +64,12 @@ def plain(
 ) -> list[str]:
     """For the person who asked: no symbols but in the last sentences. `extractor`: models carry one trained on the records."""
     sentences = [_done(erasure), *_published(erasure, served)]
-    if erasure.status == "withheld":
+    if erasure.status is Statuses.WITHHELD:
         sentences = [
             f"{sentences[0]} No new model was published, because that would have cost other people more privacy than was "
             "promised; the old model is withdrawn."
         ]
-    if erasure.status == "pending":
+    if erasure.status is Statuses.PENDING:
         it = "it" if erasure.rows == 1 else "them"
         sentences = [
             f"{sentences[0]} The model published now was still trained with {it}: a model computed without {it} will be "
@@ -146,7 +146,11 @@ def _limits(erasure: Erasure, what: str, rows: int, promises: Mapping[str, Guara
     everything, later = promises[f"{what}_all_models"], promises.get(f"{what}_later_models")
     asked = _question(everything, what, rows)
     if later is None:
-        seen = "Of the models published before," if erasure.status == "withheld" else "Of the models published so far,"
+        seen = (
+            "Of the models published before,"
+            if erasure.status is Statuses.WITHHELD
+            else "Of the models published so far,"
+        )
         return [f"{seen} someone who kept them all is {_limit(everything)} about {asked}."]
     return [
         f"Someone who has only models published since, if {NON_ADAPTIVE}, is {_limit(later)} about {asked}.",
@@ -170,7 +174,7 @@ def _limit(guarantee: Guarantee) -> str:
     return f"{text}, which is hardly a limit: they may well know" if advantage >= 0.9 else text
 
 
-def to_do(status: str) -> list[str]:
+def to_do(status: Statuses) -> list[str]:
     """What the software cannot do for the controller."""
     steps = [
         "tell the person what was done and when",
@@ -178,8 +182,8 @@ def to_do(status: str) -> list[str]:
         "withdraw earlier models from use, and ask recipients to delete their copies",
         "let backups that hold the record expire, and repeat the erasure after any restore",
     ]
-    if status == "withheld":
+    if status is Statuses.WITHHELD:
         steps.insert(0, "plan a larger dp budget, and relearn, before publishing again")
-    if status == "pending":
+    if status is Statuses.PENDING:
         steps.insert(0, "publish the next release within the deadline")
     return steps

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ..accountant import EventKinds, Statuses
 from ..curator.curator import Release
 from ..privacy.guarantee import Guarantee
 from ..records import EditCounts
@@ -40,13 +41,13 @@ def pending(ledger: Ledger, counts: EditCounts, request_id: str | None) -> Relea
     spent = {"dp_cumulative": ledger.accountant.dp_cumulative()} if ledger.releases else {}
     return Release(
         release=ledger.releases,
-        kind="unlearn",
+        kind=EventKinds.UNLEARN,
         steps=0,
         gradient_passes=0,
         edits=counts.total,
         counts=counts,
         guarantees=spent,
         model=None,
-        status="pending",
+        status=Statuses.PENDING,
         request_id=request_id,
     )

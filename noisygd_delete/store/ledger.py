@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..accountant import Accountant, Event
-from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, choice, count
+from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, Word, count
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..records import EditCounts, bounded
@@ -25,16 +25,26 @@ from .database import connect, create, forget, transaction
 from .disk import Disk, read
 from .layout import FORMAT, READABLE, Layout
 
-KINDS = ("init", "learn", "unlearn", "relearn", "edit", "withheld")
 _START = "0" * 64
+
+
+class EntryKinds(Word):
+    """What a line of the ledger records: the beginning; a release; rows edited, publication left for later; rows edited,
+    publication refused by the budget, the model withdrawn."""
+
+    INIT = "init"
+    LEARN = "learn"
+    UNLEARN = "unlearn"
+    RELEARN = "relearn"
+    EDIT = "edit"
+    WITHHELD = "withheld"
 
 
 @dataclass(frozen=True)
 class Entry:
     """One line of the ledger.
 
-    kind     "init"; a release ("learn", "unlearn", "relearn"); "edit": rows edited, publication left for later;
-             "withheld": rows edited, publication refused by the budget, the model withdrawn
+    kind     one of `EntryKinds`, as a word or as its text
     plan     the plan from here on; schema: of the store, in the first entry only
     event    of a release, for the accountant
     pending  edits that no release covers yet; waiting: the same by kind (None in entries of format 1, which only counted)
@@ -42,7 +52,7 @@ class Entry:
     answer   what the caller was told; request_id: the caller's random token, to tell it again
     """
 
-    kind: str
+    kind: EntryKinds
     time: str
     pending: int
     model: str | None = None
@@ -55,7 +65,7 @@ class Entry:
     format: int = FORMAT
 
     def __post_init__(self) -> None:
-        choice("kind", self.kind, KINDS)
+        object.__setattr__(self, "kind", EntryKinds(self.kind))
         count("pending", self.pending, minimum=0)
         if self.pending_counts.total != self.pending:
             raise InvalidParameter(f"pending={self.pending} is not the sum of its kinds: {self.pending_counts.text()}")

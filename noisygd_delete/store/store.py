@@ -22,7 +22,7 @@ from ..schema import Schema
 from . import answers, journal, presence, recovery, table
 from .disk import Disk, explained
 from .layout import Layout
-from .ledger import Entry, Ledger, now
+from .ledger import Entry, EntryKinds, Ledger, now
 from .lock import Lock
 from .suppression import Tombstones
 from .transaction import Rolling
@@ -75,7 +75,7 @@ class Store:
                 fields = answers.plain(plan.to_dict()), answers.plain(schema.to_dict())
                 for file, public in zip((layout.plan, layout.schema), fields, strict=True):
                     disk.replace(file, recovery.as_json(public))
-                first = Entry(kind="init", time=now(), pending=0, plan=fields[0], schema=fields[1])
+                first = Entry(kind=EntryKinds.INIT, time=now(), pending=0, plan=fields[0], schema=fields[1])
                 return cls(Rolling(layout, disk, Ledger.create(disk, layout.ledger, first), settled=True), lock)
             except BaseException:
                 lock.release()

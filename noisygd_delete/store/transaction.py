@@ -24,7 +24,7 @@ from . import answers, journal, models, recovery, table
 from .disk import Disk, explained
 from .group import Task
 from .layout import Layout
-from .ledger import Entry, Ledger, now
+from .ledger import Entry, EntryKinds, Ledger, now
 
 _WILL_FINISH = "the request is in the journal; free space or fix permissions, and the next command finishes it"
 
@@ -132,7 +132,7 @@ class Rolling:
                     failure = error  # whatever stands in the way, the rows are edited: say so in the ledger
             if release is None:
                 release = answers.pending(self.ledger, pending, change.request_id)
-                self._append("edit", release, self.ledger.head.model)
+                self._append(EntryKinds.EDIT, release, self.ledger.head.model)
             self.catch_up()
             journal.clear(self.disk, self.layout)
         if failure is not None:
@@ -150,12 +150,12 @@ class Rolling:
     def commit(self, release: Release, event: Event, plan: dict[str, Any] | None = None) -> None:
         """Make the model durable, then switch to it: the ledger entry is what puts it in force."""
         if release.model is None:
-            self._append("withheld", release, None)
+            self._append(EntryKinds.WITHHELD, release, None)
         else:
             digest = models.write(self.disk, self.layout, release.model, release.release)
-            self._append(release.kind, release, digest, event=answers.plain(event.to_dict()), plan=plan)
+            self._append(EntryKinds(release.kind), release, digest, event=answers.plain(event.to_dict()), plan=plan)
 
-    def _append(self, kind: str, release: Release, model: str | None, **facts: Any) -> None:
+    def _append(self, kind: EntryKinds, release: Release, model: str | None, **facts: Any) -> None:
         waiting = NO_EDITS if "event" in facts else release.counts
         entry = Entry(
             kind=kind,

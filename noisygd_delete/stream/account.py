@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..accountant import Statuses
 from ..privacy.guarantee import Guarantee
 from ..records import EditCounts
 
@@ -14,7 +15,7 @@ class Publication:
     """One release of a stream and what it cost. `dp_cumulative` is the budget's course."""
 
     release: int
-    status: str
+    status: Statuses
     requests: int
     edits: int
     counts: EditCounts
@@ -66,7 +67,7 @@ class StreamReport:
     @property
     def withheld(self) -> bool:
         """Whether the budget refused a publication: the rows are erased, the last model is withdrawn."""
-        return any(publication.status == "withheld" for publication in self.publications)
+        return any(publication.status is Statuses.WITHHELD for publication in self.publications)
 
     @property
     def gradient_evaluations_per_request(self) -> float:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..accountant import Accountant
+from ..accountant import Accountant, Statuses
 from ..curator.curator import Release
 from ..curator.learning import Model
 from ..engine import Execution
@@ -88,7 +88,7 @@ class Stream:
 
     @property
     def _withheld(self) -> bool:
-        return bool(self._publications) and self._publications[-1].status == "withheld"
+        return bool(self._publications) and self._publications[-1].status is Statuses.WITHHELD
 
     def push(self, request: EditRequest, source: str = "") -> None:
         """Carry one request out on the rows; publish if the batch is full or due. An invalid request changes nothing
