@@ -32,9 +32,9 @@ LOGISTIC = losses.Logistic(radius=1.0)
 @pytest.mark.parametrize("way", WAYS, ids=str)
 @pytest.mark.parametrize("regularization", [1e-9, 1e-12, 1e-15, 1e-30, 1e-100, 1e-300, 5e-324, 1e100, 1e300])
 def test_any_regularisation_is_answered_at_once(regularization, way) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     plan, refusal = answer(LOGISTIC, regularization=regularization, **SIZES, **way)
-    assert time.perf_counter() - began < 1  # a loop over steps takes minutes
+    assert time.process_time() - began < 1  # a loop over steps takes minutes
     if plan is None:
         assert any(word in refusal for word in ("regularization", "λ", "noise_variance", "lower it"))
     else:
@@ -53,9 +53,9 @@ def answer(loss, **arguments):
 @pytest.mark.parametrize("method", ["theorem", "sharp", "composition"])
 @pytest.mark.parametrize("regularization", [1e-15, 1e-300, 5e-324, 1e300])
 def test_the_same_for_a_loss_that_is_not_convex(regularization, method) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     answer(losses.Sigmoid(radius=1.0), regularization=regularization, method=method, **SIZES)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_plan_that_no_machine_can_run_is_refused_and_carried() -> None:

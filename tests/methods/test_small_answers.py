@@ -1,0 +1,70 @@
+"""What a method refuses or answers in one line: options of another, exports that mean nothing, files that hold no plan."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from noisygd_delete import Budget, losses, make_plan, methods
+from noisygd_delete.errors import InvalidParameter, PlanInfeasible
+from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict, problem_from_dict
+from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.privacy import Worlds
+
+SIZES = {"records": 300, "features": 4, "regularization": 0.05, "budget": Budget(order=10, dp=1.0, deletion=0.1)}
+
+
+def test_a_method_that_is_one_takes_no_options_beside_it() -> None:
+    cold = methods.Minimiser(solver="cold")
+    assert methods.of(cold) is cold
+    with pytest.raises(InvalidParameter, match="give the options of a method to the method itself"):
+        methods.of(cold, solver="warm")
+    with pytest.raises(InvalidParameter, match="solver belongs to 'minimiser'"):
+        methods.of("sharp", solver="warm")
+    with pytest.raises(InvalidParameter, match="belongs to no method"):
+        methods.of("sharp", speed="high")
+    with pytest.raises(InvalidParameter, match="one word"):
+        methods.of("sharp", certificate="theorem")
+
+
+@pytest.mark.parametrize("method", ["theorem", "sharp", "minimiser"])
+def test_a_release_is_exported_as_noisy_steps_only_where_it_is_one(method) -> None:
+    facts = make_plan(losses.Logistic(1.0), method=method, **SIZES).mechanism
+    worlds = Worlds("zero-out")
+    if method == "minimiser":
+        with pytest.raises(InvalidParameter, match="no such export"):
+            facts.noisy_step(worlds)
+    else:
+        multiplier, rate = facts.noisy_step(worlds)
+        noise = math.sqrt(2 * facts.step_size * facts.noise_variance)
+        assert rate == 1
+        assert multiplier == pytest.approx(noise * 300 / (facts.step_size * 1.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("junk", [None, 3, "plan", [1, 2], [["records", 3]]])
+def test_what_is_no_object_is_no_plan(junk) -> None:
+    for read in (plan_from_dict, problem_from_dict, mechanism_from_dict):
+        with pytest.raises(InvalidParameter):
+            read(junk)
+
+
+def test_an_extractor_samples_a_share_of_the_records() -> None:
+    facts = {"records": 100, "noise_multiplier": 1.0}
+    assert SampledGaussian(**facts, sampling_rate=1.0).sampling_rate == 1
+    for rate in (1.001, 0.0, -0.1, math.nan, math.inf):
+        with pytest.raises(InvalidParameter, match="sampling_rate"):
+            SampledGaussian(**facts, sampling_rate=rate)
+
+
+def test_a_target_for_the_excess_risk_needs_a_convex_objective() -> None:
+    """λ ≤ β₋: no risk can be promised, and the refusal says from which λ on it can."""
+    network = losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))
+    weak = {
+        **SIZES,
+        "regularization": network.constants.weak_convexity / 2,
+        "budget": Budget(order=2, dp=1.9, deletion=0.5),
+    }
+    with pytest.raises((InvalidParameter, PlanInfeasible)) as refused:
+        make_plan(network, method="sharp", excess_risk_target=0.1, **weak)
+    assert f"{network.constants.weak_convexity:g}" in str(refused.value)
