@@ -32,7 +32,7 @@ LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 HEAVY = {
     "torch": {"deep", "engine", "baselines", "audit"},
     "opacus": {"deep", "baselines"},
-    "sklearn": {"estimators", "cli", "baselines"},
+    "sklearn": {"report", "estimators", "cli", "baselines"},
     "pyarrow": {"schema"},
     "matplotlib": {"report", "audit"},
     "sqlite3": {"store"},

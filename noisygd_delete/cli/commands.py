@@ -13,7 +13,21 @@ from ..engine import Execution, device
 from ..engine.group import launched
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from ..version import __version__
-from . import audit, bench, certificate, change, demo, init, keygen, look, plan, predict, stream, verify_certificate
+from . import (
+    audit,
+    bench,
+    certificate,
+    change,
+    demo,
+    evaluate,
+    init,
+    keygen,
+    look,
+    plan,
+    predict,
+    stream,
+    verify_certificate,
+)
 from .arguments import Intermixed
 from .streams import complain, flushed, written_out
 from .words import options_of, spoken
@@ -25,6 +39,7 @@ _COMMANDS = (
     change,
     stream,
     predict,
+    evaluate,
     look,
     audit,
     certificate,

@@ -11,6 +11,7 @@ from typing import Any
 from ..report.outputs import output
 from ..store.prediction import Predictions, predict
 from .change import open_store
+from .evaluate import CAUTION
 from .shared import show, store_command
 
 
@@ -24,13 +25,14 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet; label and id may be missing")
     parser.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    parser.add_argument("--probabilities", action="store_true", help="of each class too, a column each in --out")
     parser.add_argument("--out", metavar="FILE", help="write one prediction a line (CSV)")
 
 
 def _run(parsed: argparse.Namespace) -> int:
     out = None if parsed.out is None else output("--out", parsed.out, begins=b"record,", inputs=[parsed.data])
     with open_store(parsed) as store:
-        predictions = predict(store, parsed.data, parsed.delimiter)
+        predictions = predict(store, parsed.data, parsed.delimiter, probabilities=parsed.probabilities)
         kind = store.schema.label_column
     if out is not None:
         out.write(_table(kind, predictions))
@@ -39,14 +41,23 @@ def _run(parsed: argparse.Namespace) -> int:
     answer: dict[str, Any] = {"rows": len(predictions.names), **measured, "counts": dict(counts)}
     if parsed.out is None:
         answer["predictions"] = dict(zip(predictions.names, predictions.labels, strict=True))
+        if predictions.probabilities is not None:
+            odds = ([float(f"{chance:.6g}") for chance in row] for row in predictions.probabilities)
+            answer["probabilities"] = dict(zip(predictions.names, odds, strict=True))
+            answer["classes"] = list(predictions.classes)
     show(parsed, answer, _text(predictions, counts, parsed.out))
     return 0
 
 
 def _table(kind: str, predictions: Predictions) -> str:
-    rows = zip(predictions.names, predictions.labels, strict=True)
+    odds = predictions.probabilities
+    extra = [[f"{chance:.6g}" for chance in row] for row in odds] if odds is not None else [[]] * len(predictions.names)
+    head = ("record", kind, *(f"probability of {name}" for name in predictions.classes if odds is not None))
+    rows = (
+        (name, label, *more) for name, label, more in zip(predictions.names, predictions.labels, extra, strict=True)
+    )
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([("record", kind), *rows])
+    csv.writer(text, lineterminator="\n").writerows([head, *rows])
     return text.getvalue()
 
 
@@ -56,6 +67,6 @@ def _text(predictions: Predictions, counts: dict[str, int], out: str | None) -> 
         lines.append(f"right: {predictions.accuracy:.1%}")
     if predictions.mean_absolute_error is not None:
         lines.append(f"mean absolute error: {predictions.mean_absolute_error:.4g}")
-    if predictions.accuracy is not None or predictions.mean_absolute_error is not None:
-        lines.append("(measured on rows of the training table, this is a statistic of private data: do not publish it)")
+    if predictions.rows_in_table:
+        lines.append(CAUTION.format(predictions.rows_in_table))
     return "\n".join([*lines, *([] if out is None else [f"wrote {out}"])])

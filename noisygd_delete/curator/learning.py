@@ -43,6 +43,16 @@ class Model:
         labels: NDArray[np.float64] = self.loss.predict(self.scores(features), np)
         return labels
 
+    def probabilities(self, features: ArrayLike) -> NDArray[np.float64]:
+        """(rows, classes) of a classifier, rows summing to 1: the model's own odds, noise in its weights included."""
+        scores = self.scores(features)
+        if self.loss.label_kind not in ("binary", "class"):
+            raise InvalidParameter(f"a model of the {self.loss.name} loss predicts numbers; it has no probabilities")
+        if scores.shape[1] == 1:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
     def accuracy(self, records: Records) -> float:
         """Share of occupied slots predicted right. On private records this is a statistic of them: do not publish it."""
         used = records.occupied

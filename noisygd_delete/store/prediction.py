@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..schema import read_table
+from ..records import Records
+from ..schema import Encoded, read_table
 from .store import Store
 
 
@@ -20,19 +22,27 @@ class Predictions:
     labels     class names, or targets in their own unit
     accuracy   share predicted right, where the file has the labels of a classifier
     mean_absolute_error   of a target, where the file has it
+    rows_in_table   rows of the file that are in the training table, where it was measured
+    probabilities   (rows, classes) in the order of `classes`, where they were asked for
     """
 
     names: Sequence[str]
     labels: Sequence[str] | Sequence[float]
     accuracy: float | None = None
     mean_absolute_error: float | None = None
+    rows_in_table: int = 0
+    classes: Sequence[str] = ()
+    probabilities: NDArray[np.float64] | None = None
 
 
-def predict(store: Store, path: str | Path, delimiter: str | None = None) -> Predictions:
+def predict(
+    store: Store, path: str | Path, delimiter: str | None = None, *, probabilities: bool = False
+) -> Predictions:
     """Predictions of the model in force for a CSV or Parquet file with the schema's columns; label and id may be missing.
 
     Raises:
         InvalidSchema: a cell does not fit the schema.
+        InvalidParameter: probabilities of a model that predicts numbers.
         NotLearned: no model is in force.
     """
     model, schema, table = store.model, store.schema, read_table(path, delimiter)
@@ -42,9 +52,28 @@ def predict(store: Store, path: str | Path, delimiter: str | None = None) -> Pre
     found = model.predict(encoded.rows)
     names = encoded.ids or [str(number) for number in range(1, len(table) + 1)]
     labels = schema.decode(found)
+    chances = model.probabilities(encoded.rows) if probabilities else None
+    answer = Predictions(names, labels, classes=schema.classes or (), probabilities=chances)
     if not labelled:
-        return Predictions(names, labels)
+        return answer
+    known = rows_in_table(store.records, encoded)
     if schema.classes is not None:
-        return Predictions(names, labels, accuracy=float((found == encoded.labels).mean()))
+        return replace(answer, rows_in_table=known, accuracy=float((found == encoded.labels).mean()))
     apart = np.abs(np.subtract(labels, schema.decode(encoded.labels)))
-    return Predictions(names, labels, mean_absolute_error=float(apart.mean()))
+    return replace(answer, rows_in_table=known, mean_absolute_error=float(apart.mean()))
+
+
+def rows_in_table(records: Records, encoded: Encoded) -> int:
+    """How many of the rows are in the training table: by id, or where the file has no ids by being equal to a row there."""
+    if encoded.ids is not None:
+        return len(set(encoded.ids) & set(records.ids))
+    wanted: dict[bytes, int] = {}
+    for row, label in zip(encoded.rows, encoded.labels, strict=True):
+        key = row.tobytes() + np.float64(label).tobytes()
+        wanted[key] = wanted.get(key, 0) + 1
+    found, used = set(), records.occupied
+    for row, label in zip(records.features[used], records.labels[used], strict=True):
+        key = row.tobytes() + np.float64(label).tobytes()
+        if key in wanted:
+            found.add(key)
+    return sum(wanted[key] for key in found)

@@ -55,6 +55,7 @@ LOOKS = {
     "publish": ["store", "--dry-run"],
     "relearn": ["store", "--dry-run"],
     "predict": ["store", "--data", "people.csv"],
+    "evaluate": ["store", "--data", "people.csv"],
     "status": ["store"],
     "budget": ["store"],
     "verify": ["store"],
