@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from noisygd_delete import Records, losses
-from noisygd_delete.engine import Objective, device, kernel
+from noisygd_delete.engine import Objective, device_steps, kernel
 from noisygd_delete.engine.device import DeviceObjective
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.noisygd import run, run_in_blocks
@@ -18,7 +18,7 @@ from . import datasets, report
 from .timing import ratio, rounds
 
 STEPS = 4  # in one timing: a step includes its noise and its update
-STEPS_ON_A_DEVICE = 8 * device.STEPS  # so many that the capture of a graph, once a run, weighs little
+STEPS_ON_A_DEVICE = 8 * device_steps.STEPS  # so many that the capture of a graph, once a run, weighs little
 
 
 def random_table(rows: int, features: int, classes: int = 0) -> Records:
@@ -93,12 +93,12 @@ def measure_on_device(
     objective = DeviceObjective(records, loss, regularization=1e-3, device=place)
     plain = DeviceObjective(records, loss, regularization=1e-3, device=place, fused=False)
     weights, noise = np.random.default_rng(1).standard_normal(objective.shape), SecureNoise()
-    single = torch.tensor(weights, dtype=torch.float32, device=objective.device)
-    rows, few = plain.rows, max(1, steps // 16)
-    slopes = torch.ones((loss.outputs, len(rows)), device=objective.device)
+    single = torch.tensor(weights, dtype=torch.float32, device=objective.table.device)
+    rows, few = plain.table.rows, max(1, steps // 16)
+    slopes = torch.ones((loss.outputs, len(rows)), device=objective.table.device)
 
     def run_on(there: DeviceObjective) -> Callable[[], object]:
-        scale = {"step_size": 0.1, "noise_variance": 1e-6, "steps": steps, "noise": noise, "block": device.STEPS}
+        scale = {"step_size": 0.1, "noise_variance": 1e-6, "steps": steps, "noise": noise, "block": device_steps.STEPS}
         return lambda: run_in_blocks(weights, there.descend, **scale)
 
     def repeated(work: Callable[[], torch.Tensor]) -> Callable[[], object]:
@@ -119,7 +119,7 @@ def measure_on_device(
         repeats,
     )
     size = f"{records.slots:,} × {records.features.shape[1]}"
-    path = f"{objective.device.type}, {'fused' if objective.fused else 'products'}"
+    path = f"{objective.table.device.type}, {'fused' if objective.fused else 'products'}"
     return [
         name,
         loss.name,

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..engine import Execution, device
+from ..engine import Execution
+from ..engine.device_place import check
 from ..engine.group import launched
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from ..version import __version__
@@ -127,7 +128,7 @@ def _shared(parsed: argparse.Namespace) -> int:
     group = launched()
     parsed.execution = execution = Execution(group=group)
     if "device" in parsed:
-        place = device.check(parsed.device or execution.device, group)
+        place = check(parsed.device or execution.device, group)
         parsed.execution = execution = replace(execution, device=place)
     if group.size == 1:
         return int(parsed.run(parsed))

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..engine import Execution, Objective, check_records, device
+from ..engine import Execution, Objective, check_records
+from ..engine.device import DeviceObjective
+from ..engine.device_steps import STEPS
 from ..engine.group import ALONE, Group
 from ..engine.noise import Noise
 from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
@@ -148,8 +150,8 @@ def _descend(
         objective = Objective(records, plan.loss, group=execution.group, **facts)
         weights = run(start, objective.gradient, **steps_and_noise)
     else:
-        there = device.DeviceObjective(records, plan.loss, device=execution.device, group=execution.group, **facts)
-        weights = run_in_blocks(start, there.descend, block=device.STEPS, **steps_and_noise)
+        there = DeviceObjective(records, plan.loss, device=execution.device, group=execution.group, **facts)
+        weights = run_in_blocks(start, there.descend, block=STEPS, **steps_and_noise)
     if not np.isfinite(weights).all():
         raise AssumptionViolated(
             "the weights overflowed; the step size is too large for this loss, plan it with make_plan"

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bounds.arithmetic import SPAN
-from ..losses import Clipped, Linear, Logistic, Loss, PseudoHuber, Sigmoid
+from ..losses.base import Loss
 from .summation import in_a_tree
 from .windows import windows
 
@@ -27,14 +27,12 @@ LEAST = 1 << 20  # numbers in a table worth loading a compiler for
 _PARALLEL = 1 << 22  # numbers in a table worth waking a second thread for
 _TASKS = 8  # for each thread
 
-_KINDS: dict[type[Loss], int] = {Logistic: 0, Sigmoid: 1, PseudoHuber: 2, Linear: 3}  # as in fused.py, fused_device.py
-
 
 def serves(loss: Loss, rows: NDArray[Any], dtype: str) -> bool:
     """Whether the compiled kernel is there for this loss and table: a function of public facts."""
     return (
         dtype == "float32"
-        and slope_of(loss) is not None
+        and loss.scalar_slope is not None
         and rows.size >= LEAST
         and rows.flags.c_contiguous
         and _compiles()
@@ -45,9 +43,11 @@ class Kernel:
     """Σ_x ∇ℓ(θ; x) over the rows of one table. Holds views of rows and labels, and room for the partial sums."""
 
     def __init__(self, rows: NDArray[np.float32], labels: NDArray[np.float32], loss: Loss, own: range) -> None:
-        slope = slope_of(loss)
+        from .kernel_numba import add_for
+
+        slope = loss.scalar_slope
         assert slope is not None
-        self._slope = slope[0], np.float32(slope[1]), np.float32(slope[2])
+        self._add, self._facts = add_for(slope.formula), (np.float32(slope.parameter), np.float32(slope.bound))
         self._rows, self._flat, self._labels = rows, rows.reshape(-1), labels
         self._own, spans = own, -(-len(own) // SPAN)
         self._sums = np.zeros((spans, rows.shape[1]))
@@ -58,15 +58,13 @@ class Kernel:
 
     def __call__(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sum at weights (1, features), in the shape of the weights."""
-        from .kernel_numba import add
-
         single = weights[0].astype(np.float32)
         self._sums[:] = 0
 
         def work(task: range) -> None:
             for part in windows(self._rows, task.start, task.stop, SPAN):
                 span = self._sums[(part.start - self._own.start) // SPAN]
-                add(self._flat, self._labels, single, part.start, part.stop, *self._slope, span)
+                self._add(self._flat, self._labels, single, part.start, part.stop, *self._facts, span)
 
         if self._threads > 1:
             list(_pool(self._threads, os.getpid()).map(work, self._tasks))
@@ -74,14 +72,6 @@ class Kernel:
             for task in self._tasks:
                 work(task)
         return in_a_tree(self._sums, self._sums.shape[1:])[None]
-
-
-def slope_of(loss: Loss) -> tuple[int, float, float] | None:
-    """Which ∂ℓ/∂z of the fused kernels is that of the loss, its δ, and the bound it is clamped to; None: none of them."""
-    base: Loss = loss.base if isinstance(loss, Clipped) else loss
-    if type(base) not in _KINDS:
-        return None
-    return _KINDS[type(base)], getattr(base, "delta", 1.0), loss.constants.lipschitz / loss.radius
 
 
 @cache

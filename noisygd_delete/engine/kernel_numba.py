@@ -1,11 +1,15 @@
 """The compiled inner loop. Imported where it is used: it loads numba, and compiles on a machine's first call.
 
 Indices are unsigned and rows are addressed in one flat array, so that the compiler can use vector instructions; it may
-reorder sums and fuse products with additions, nothing else.
+reorder sums and fuse products with additions, nothing else. The slope is the loss's own text: `add_for` compiles one loop for
+each, with the numbers in it in single precision.
 """
 
 from __future__ import annotations
 
+import hashlib
+from functools import cache
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -13,12 +17,9 @@ from numba import njit, uintp
 
 from ..bounds.arithmetic import BLOCK
 
-LOGISTIC, SIGMOID, PSEUDO_HUBER, LINEAR = range(4)
-
-_compiled: Any = njit(
-    nogil=True, cache=True, inline="always", error_model="numpy", fastmath={"reassoc", "contract", "nsz"}
-)
-_ZERO, _HALF, _ONE = np.float32(0), np.float32(0.5), np.float32(1)
+_WORDS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
+_compiled: Any = njit(cache=True, inline="always", **_WORDS)
+_ZERO, _ONE = np.float32(0), np.float32(1)
 _P1, _P2, _P3 = (np.float32(term / 135135) for term in (17325, 378, 1))
 _Q1, _Q2, _Q3 = (np.float32(term / 135135) for term in (62370, 3150, 28))
 _GROUP = uintp(16)
@@ -48,20 +49,15 @@ def tanh(x):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def slope(kind, z, y, delta, limit):  # type: ignore[no-untyped-def]
-    """∂ℓ/∂z of the losses of these names, clipped to `limit`."""
-    if kind == LOGISTIC:
-        g = y * ((tanh(z * y * _HALF) - _ONE) * _HALF)
-    elif kind == SIGMOID:
-        t = tanh(z * y * _HALF)
-        g = y * ((t * t - _ONE) * np.float32(0.25))
-    elif kind == PSEUDO_HUBER:
-        r = z - y
-        g = r / np.sqrt(_ONE + (r / delta) * (r / delta))
-    else:
-        g = _ONE
-    g = g if g < limit else limit
-    return g if g > -limit else -limit
+def root(x):  # type: ignore[no-untyped-def]
+    return np.sqrt(x)
+
+
+@_compiled
+def clamped(g, bound):  # type: ignore[no-untyped-def]
+    """g in [−bound, bound], NaN included."""
+    g = g if g < bound else bound
+    return g if g > -bound else -bound
 
 
 @_compiled
@@ -106,8 +102,10 @@ def _add_eight(rows, a, slopes, total):  # type: ignore[no-untyped-def]
         )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def add(rows, labels, weights, first, last, kind, delta, limit, sum_of_blocks):  # type: ignore[no-untyped-def]
+_slope: Any = None  # a loss's, in the copy of `_add` that is compiled for it
+
+
+def _add(rows, labels, weights, first, last, parameter, bound, sum_of_blocks):  # type: ignore[no-untyped-def]
     """Add Σ g(⟨θ, x⟩, y) x over the rows from `first` to `last` to `sum_of_blocks` (float64), one block after another."""
     width = uintp(weights.shape[0])
     start, stop = uintp(first), uintp(last)
@@ -120,13 +118,35 @@ def add(rows, labels, weights, first, last, kind, delta, limit, sum_of_blocks): 
             for k in range(uintp(0), _GROUP, uintp(4)):
                 _score_four(rows, (row + k) * width, weights, g, k)
             for k in range(_GROUP):
-                g[k] = slope(kind, g[k], labels[row + k], delta, limit)
+                g[k] = clamped(_slope(g[k], labels[row + k], parameter, tanh, root), bound)
             for k in range(uintp(0), _GROUP, uintp(8)):
                 _add_eight(rows, (row + k) * width, g[k : k + uintp(8)], block_sum)
         for row in range(grouped, end):
-            one = slope(kind, _score(rows, row * width, weights), labels[row], delta, limit)
+            score = _score(rows, row * width, weights)
+            one = clamped(_slope(score, labels[row], parameter, tanh, root), bound)
             for j in range(width):
                 block_sum[j] += one * rows[row * width + j]
         for j in range(width):
             sum_of_blocks[j] += block_sum[j]
             block_sum[j] = _ZERO
+
+
+def in_single_precision(code: CodeType) -> CodeType:
+    """The same code with its float literals in float32: a float64 among them would make a formula's arithmetic float64."""
+    return code.replace(co_consts=tuple(np.float32(c) if isinstance(c, float) else c for c in code.co_consts))
+
+
+@cache
+def slope_for(formula: FunctionType) -> Any:
+    """A loss's formula, compiled to be part of a loop."""
+    return njit(inline="always", **_WORDS)(FunctionType(in_single_precision(formula.__code__), {}, "slope"))
+
+
+@cache
+def add_for(formula: FunctionType) -> Any:
+    """`_add` for one loss. What is kept on disk is named by the formula, so an edited one is never served by an old loop."""
+    code = formula.__code__
+    digest = hashlib.sha256(repr((code.co_code, code.co_consts, code.co_names)).encode()).hexdigest()[:16]
+    own = FunctionType(_add.__code__, {**globals(), "_slope": slope_for(formula)}, f"add_{digest}")
+    own.__qualname__ = own.__name__
+    return njit(cache=True, **_WORDS)(own)

@@ -7,6 +7,8 @@ of exp, and a block's sum, formed in float32, depends on that block alone; block
 
 from __future__ import annotations
 
+from functools import cache
+from types import FunctionType
 from typing import Any
 
 import triton
@@ -14,32 +16,31 @@ import triton.language as tl
 
 _compiled: Any = triton.jit
 
-LOGISTIC, SIGMOID, PSEUDO_HUBER = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2)  # as in fused.py; else linear
+
+@_compiled
+def tanh(x):  # type: ignore[no-untyped-def]
+    """To about 2⁻²³ of 1, and ±1 where exp overflows or vanishes."""
+    return 1 - 2 / (1 + tl.exp(2 * x))
 
 
-@_compiled  # type: ignore[untyped-decorator]
-def slope(z, y, delta, limit, KIND: tl.constexpr):  # type: ignore[no-untyped-def]
-    """∂ℓ/∂z of the losses of these names, in [−limit, limit], NaN included."""
-    if KIND == LOGISTIC:
-        g = -y / (1 + tl.exp(z * y))
-    elif KIND == SIGMOID:
-        s = 1 / (1 + tl.exp(z * y))
-        g = -y * s * (1 - s)
-    elif KIND == PSEUDO_HUBER:
-        r = z - y
-        g = r / tl.sqrt(1 + (r / delta) * (r / delta))
-    else:
-        g = z * 0 + 1
-    return tl.minimum(tl.maximum(g, -limit), limit)
+@_compiled
+def root(x):  # type: ignore[no-untyped-def]
+    return tl.sqrt(x)
+
+
+@cache
+def slope_for(formula: FunctionType) -> Any:
+    """A loss's own formula (`losses.base.ScalarSlope`), to be part of a kernel."""
+    return triton.jit(FunctionType(formula.__code__, {"tl": tl, "__name__": formula.__module__}, formula.__name__))
 
 
 @_compiled  # type: ignore[untyped-decorator]
 def add_blocks(  # type: ignore[no-untyped-def]
-    rows, labels, weights, partials, blocks, delta, limit,
-    KIND: tl.constexpr, STRIDE: tl.constexpr, WIDE: tl.constexpr,
+    rows, labels, weights, partials, blocks, parameter, bound,
+    SLOPE: tl.constexpr, STRIDE: tl.constexpr, WIDE: tl.constexpr,
     BLOCK: tl.constexpr, AT_ONCE: tl.constexpr, EACH: tl.constexpr,
 ):  # fmt: skip
-    """partials[p] = Σ g(⟨θ, x⟩, y) x over the rows of the `EACH` blocks of program p, float64.
+    """partials[p] = Σ g(⟨θ, x⟩, y) x, |g| ≤ bound, over the rows of the `EACH` blocks of program p, float64.
 
     Rows lie `STRIDE` numbers apart, filled up with zeros as the weights are; `WIDE` is the power of two from STRIDE up, as the
     shapes of tiles must be.
@@ -55,7 +56,8 @@ def add_blocks(  # type: ignore[no-untyped-def]
             at = block * BLOCK + start + tl.arange(0, AT_ONCE)
             x = tl.load(rows + at[:, None] * STRIDE + columns[None, :], mask=inside[None, :], other=0.0)
             z = tl.sum(x * weight[None, :], axis=1)
-            g = slope(z, tl.load(labels + at), delta, limit, KIND)
+            g = SLOPE(z, tl.load(labels + at), parameter, tanh, root)
+            g = tl.minimum(tl.maximum(g, -bound), bound)
             block_sum += g[:, None] * x
         total += tl.sum(block_sum, axis=0).to(tl.float64)
     tl.store(partials + program * STRIDE + columns, total, mask=inside)

@@ -9,7 +9,9 @@ g ⊗ x with g = ∂ℓ/∂z. Two facts follow, and every docstring of a loss us
 
 The null record is the zero row (constant column included): its gradient is g ⊗ 0 = 0 whatever its label.
 
-`value` and `derivative` are written against the array module they are handed (numpy or torch) and import neither.
+`value` and `derivative` are written against the array module they are handed (numpy or torch) and import neither. A loss of
+one score per record states `slope` instead, in arithmetic on plain numbers: arrays, the compiled kernel and the device's kernel
+all run that one text.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from ..errors import scale
 
@@ -54,6 +56,19 @@ class LossConstants:
         return max(self.smoothness, self.weak_convexity)
 
 
+class ScalarSlope(NamedTuple):
+    """∂ℓ/∂z of one score, as compiled kernels take it.
+
+    formula    slope(score, label, parameter, tanh, sqrt): + − · / on these, on float literals and on local names, nothing else
+    parameter  a number of the loss, such as δ of pseudo-Huber
+    bound      sup |∂ℓ/∂z|, to which kernels clamp what they compute, whatever its rounding
+    """
+
+    formula: Any
+    parameter: float
+    bound: float
+
+
 @dataclass(frozen=True)
 class Loss(ABC):
     """A per-record loss with proven constants. `radius` R bounds the norm of every feature row."""
@@ -63,6 +78,7 @@ class Loss(ABC):
     name: ClassVar[str]
     label_kind: ClassVar[str]  # "binary" (−1/+1), "class" (0..k−1), "target" (real) or "none"
     twice_differentiable: ClassVar[bool] = True  # the printed theorems assume C²; the tight ones need C^{1,1} only
+    slope: ClassVar[Any] = None  # a static method, the formula of `ScalarSlope`; None: the loss states `derivative`
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", scale("radius", self.radius))
@@ -81,9 +97,23 @@ class Loss(ABC):
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
         """Loss per record, shape (n,), from scores (n, outputs) and labels (n,)."""
 
-    @abstractmethod
     def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
         """g = ∂ℓ/∂z, shape (n, outputs), in the dtype of `scores`."""
+        if self.slope is None:
+            raise NotImplementedError(f"{type(self).__name__} states neither slope nor derivative")
+        return self.slope(scores, labels[..., None], self.parameter, xp.tanh, xp.sqrt)
+
+    @property
+    def parameter(self) -> float:
+        """The number that `slope` is handed."""
+        return 1.0
+
+    @property
+    def scalar_slope(self) -> ScalarSlope | None:
+        """The slope for compiled kernels; None where `derivative` is not made of it, in an heir for example."""
+        if self.slope is None or type(self).derivative is not Loss.derivative:
+            return None
+        return ScalarSlope(type(self).slope, self.parameter, self.constants.lipschitz / self.radius)
 
     def predict(self, scores: Array, xp: Any) -> Array:
         """Labels from scores (rows, outputs), in the coding of `label_kind`."""

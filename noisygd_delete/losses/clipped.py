@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import AssumptionViolated, InvalidParameter, scale
-from .base import Array, Loss, LossConstants
+from .base import Array, Loss, LossConstants, ScalarSlope
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,11 @@ class Clipped(Loss):
 
     def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
         return xp.clip(self.base.derivative(scores, labels, xp), -self.limit / self.radius, self.limit / self.radius)
+
+    @property
+    def scalar_slope(self) -> ScalarSlope | None:
+        inner: ScalarSlope | None = self.base.scalar_slope
+        return None if inner is None else inner._replace(bound=self.limit / self.radius)
 
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name, "base": self.base.to_dict(), "limit": self.limit}

@@ -26,5 +26,6 @@ class Linear(Loss):
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
         return scores[..., 0]
 
-    def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
-        return xp.ones_like(scores)
+    @staticmethod
+    def slope(score, label, parameter, tanh, sqrt):  # type: ignore[no-untyped-def]
+        return score * 0.0 + 1.0

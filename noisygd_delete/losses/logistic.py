@@ -30,10 +30,10 @@ class Logistic(Loss):
         # log(1 + e^{−m}) = max(−m, 0) + log1p(e^{−|m|}): no overflow at either end
         return xp.log1p(xp.exp(-xp.abs(margin))) + (xp.abs(margin) - margin) / 2
 
-    def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
-        signs = labels[..., None]
+    @staticmethod
+    def slope(score, label, parameter, tanh, sqrt):  # type: ignore[no-untyped-def]
         # s(−m) = (1 − tanh(m/2))/2: no overflow, and 0 for a null slot's label 0
-        return signs * ((xp.tanh(scores * signs * 0.5) - 1) * 0.5)
+        return label * ((tanh(score * label * 0.5) - 1.0) * 0.5)
 
     def unclipped(self, scores: Array, labels: Array, limit: float, xp: Any) -> Array:
         """The nearest scores with |g| ≤ limit: s(−yz) ≤ limit where yz ≥ log((1 − limit)/limit)."""

@@ -36,9 +36,15 @@ class PseudoHuber(Loss):
         # √(1+t²) − 1 = t²/(√(1+t²) + 1): no cancellation for small residuals
         return self.delta**2 * ratio**2 / (xp.sqrt(1 + ratio**2) + 1)
 
-    def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
-        residual = scores - labels[..., None]
-        return residual / xp.sqrt(1 + (residual / self.delta) ** 2)
+    @property
+    def parameter(self) -> float:
+        return self.delta
+
+    @staticmethod
+    def slope(score, label, parameter, tanh, sqrt):  # type: ignore[no-untyped-def]
+        residual = score - label
+        ratio = residual / parameter
+        return residual / sqrt(1.0 + ratio * ratio)
 
     def unclipped(self, scores: Array, labels: Array, limit: float, xp: Any) -> Array:
         """The nearest scores with |g| ≤ limit: residuals of size at most limit/√(1 − (limit/δ)²)."""

@@ -30,7 +30,8 @@ class Sigmoid(Loss):
         # s(−m) = (1 − tanh(m/2))/2: no overflow at either end
         return (1 - xp.tanh(scores[..., 0] * labels * 0.5)) * 0.5
 
-    def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
-        signs = labels[..., None]
+    @staticmethod
+    def slope(score, label, parameter, tanh, sqrt):  # type: ignore[no-untyped-def]
         # s(1 − s) = (1 − tanh²(m/2))/4; 0 for a null slot's label 0
-        return signs * ((xp.tanh(scores * signs * 0.5) ** 2 - 1) * 0.25)
+        half = tanh(score * label * 0.5)
+        return label * ((half * half - 1.0) * 0.25)

@@ -16,12 +16,13 @@ import pytest
 
 from noisygd_delete import Budget, Curator, Execution, Records, losses, make_plan
 from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
-from noisygd_delete.engine import Objective, device
+from noisygd_delete.engine import Objective, device, device_fused, device_steps
 from noisygd_delete.engine.device import DeviceObjective
 from noisygd_delete.engine.group import ALONE, Group
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.engine.noisygd import run, run_in_blocks
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
+from noisygd_delete.losses.base import ScalarSlope
 
 torch = pytest.importorskip("torch", reason="a device needs torch")
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # the interpreter is numpy
@@ -50,7 +51,7 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
         return "cuda"
     if request.param == "fused":
         need_the_interpreter()
-        monkeypatch.setattr(device, "_agrees", lambda _: True)
+        monkeypatch.setattr(device, "_agrees", lambda *_: True)
     return "cpu"
 
 
@@ -65,17 +66,17 @@ def table(loss: losses.Loss, n: int = 3 * BLOCK + 17, d: int = 6) -> Records:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_run_on_a_device_is_a_run(loss: losses.Loss, dtype: str, place: str, monkeypatch) -> None:
     if place == "cpu":
-        monkeypatch.setattr(device, "STEPS", 8)
-    records, steps = table(loss), 2 * device.STEPS + 3
+        monkeypatch.setattr(device_steps, "STEPS", 8)
+    records, steps = table(loss), 2 * device_steps.STEPS + 3
     facts = {"regularization": 0.05, "dtype": dtype}
     scale = {"step_size": 0.4, "noise_variance": 1e-4, "steps": steps}
     host, there = Objective(records, loss, **facts), DeviceObjective(records, loss, device=place, **facts)
     start, told = np.ones(host.shape), []
     one = run(start, host.gradient, noise=ResearchNoise(np.random.default_rng(3)), **scale)
     noise = ResearchNoise(np.random.default_rng(3))
-    two = run_in_blocks(start, there.descend, noise=noise, block=device.STEPS, progress=told.append, **scale)
+    two = run_in_blocks(start, there.descend, noise=noise, block=device_steps.STEPS, progress=told.append, **scale)
     assert np.abs(one - two).max() < (1e-5 if dtype == "float32" else 1e-11)
-    assert told == [device.STEPS, 2 * device.STEPS, steps]
+    assert told == [device_steps.STEPS, 2 * device_steps.STEPS, steps]
     assert (start == 1).all()
 
 
@@ -180,7 +181,7 @@ def operations_of_a_step(loss: losses.Loss) -> set[str]:
             seen.add(function.overloadpacket.__name__)
             return function(*arguments, **(keywords or {}))
 
-    steps = device.Steps(DeviceObjective(table(loss), loss, regularization=0.1, device="cpu"), 0.1)
+    steps = device_steps.Steps(DeviceObjective(table(loss), loss, regularization=0.1, device="cpu").table, 0.1)
     with torch.no_grad(), Recording():
         steps.step()
     return seen
@@ -238,10 +239,10 @@ def test_however_the_blocks_are_shared_out_the_sum_is_theirs(place: str, blocks:
     def gradient(group: Group = ALONE) -> np.ndarray:
         return DeviceObjective(records, loss, regularization=0.05, device=place, group=group).gradient(weights)
 
-    monkeypatch.setattr(device, "_AT_ONCE", 2)
+    monkeypatch.setattr(device_fused, "_AT_ONCE", 2)
     for programs, most in ((1, 64), (8, 1), (8, 64)):
-        monkeypatch.setattr(device, "_PROGRAMS", programs)
-        monkeypatch.setattr(device, "_PARTS_MOST", most)
+        monkeypatch.setattr(device_fused, "_PROGRAMS", programs)
+        monkeypatch.setattr(device_fused, "_PARTS_MOST", most)
         assert np.abs(gradient() - exact).max() < 1e-7
         there = DeviceObjective(records, loss, regularization=0.05, device=place)
         stepped = there.descend(weights, iter([np.full((2, 1, 6), 0.5)]), step_size=0.25)
@@ -283,29 +284,30 @@ def test_the_fused_kernel_is_tried_against_products_before_it_is_used(monkeypatc
     """A kernel that is wrong, or does not compile, is left alone, with a warning."""
     if torch.cuda.is_available():
         place = torch.device("cuda", 0)
-        assert device._agrees(place)
+        assert all(device._agrees(place, loss) for loss in LOSSES[:5])
         return
     need_the_interpreter()
     place = torch.device("cpu")
-    assert device._tried(place)
-    assert not device._agrees(place)  # where there is nothing to compile for
+    assert all(device._tried(place, loss) for loss in LOSSES[:5])
+    assert not device._agrees(place, LOSSES[0])  # where there is nothing to compile for
 
     class Pretended:
         type = "cuda"
 
-    right, tried = device.slope_of, device._tried
-    monkeypatch.setattr(device, "_tried", lambda _: tried(place))
+    loss, tried = losses.PseudoHuber(1.0, 0.5), device._tried
+    monkeypatch.setattr(device, "_tried", lambda _, loss: tried(place, loss))
     for wrong, message in ((7.0, "disagrees"), ("δ", "does not run")):
         device._agrees.cache_clear()
-        monkeypatch.setattr(device, "slope_of", lambda loss, wrong=wrong: (right(loss)[0], wrong, 0.3))
+        planted = ScalarSlope(losses.PseudoHuber.slope, wrong, 0.3)
+        monkeypatch.setattr(losses.PseudoHuber, "scalar_slope", property(lambda _, planted=planted: planted))
         with pytest.warns(UserWarning, match=message):
-            assert not device._agrees(Pretended())
+            assert not device._agrees(Pretended(), loss)
 
 
 def test_the_benchmark_of_a_device_measures_it(place: str, monkeypatch) -> None:
     from benchmarks.kernel import measure_on_device
 
-    monkeypatch.setattr(device, "STEPS", 4)
+    monkeypatch.setattr(device_steps, "STEPS", 4)
     line = measure_on_device("small", table(losses.Logistic(1.0)), losses.Logistic(1.0), 2, place, 8)
     assert all(float(ratio) > 0 for ratio in line[5:])
     assert line[3].startswith(place)
@@ -318,8 +320,9 @@ from pathlib import Path
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-from noisygd_delete.engine.device import tile
-from noisygd_delete.engine.kernel_triton import add_blocks, update
+from noisygd_delete import losses
+from noisygd_delete.engine.device_fused import tile
+from noisygd_delete.engine.kernel_triton import add_blocks, slope_for, update
 folder, target = Path(sys.argv[1]), GPUTarget("cuda", int(sys.argv[2]), 32)
 tool = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
 
@@ -336,9 +339,9 @@ def compiled(kernel, types, constants, warps):
 float32, float64 = "*fp32", "*fp64"
 for width in (4, 30, 100, 108, 784, 1024, 2048):
     facts = tile(width)
-    types = {"rows": float32, "labels": float32, "weights": float32, "partials": float64, "blocks": "i32", "delta": "fp32", "limit": "fp32"}
-    for kind in range(4):
-        constants = {**facts, "KIND": kind, "BLOCK": 256, "EACH": 4}
+    types = {"rows": float32, "labels": float32, "weights": float32, "partials": float64, "blocks": "i32", "parameter": "fp32", "bound": "fp32"}
+    for loss in (losses.Logistic, losses.Sigmoid, losses.PseudoHuber, losses.Linear):
+        constants = {**facts, "SLOPE": slope_for(loss.slope), "BLOCK": 256, "EACH": 4}
         warps = constants.pop("num_warps")
         registers, stack, loads = compiled(add_blocks, types, constants, warps)
         assert stack == 0, (width, stack)

@@ -66,13 +66,16 @@ def slopes(name: str, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     loss, _ = LOSSES[name]
     one = Kernel(scores[:, None], labels, loss, range(len(scores)))
 
+    clamped, tanh, root = kernel_numba.clamped, kernel_numba.tanh, kernel_numba.root
+    formula = kernel_numba.slope_for(loss.scalar_slope.formula)
+
     @numba.njit(error_model="numpy")
-    def each(kind, delta, limit, z, y, out):
+    def each(parameter, bound, z, y, out):
         for k in range(len(z)):
-            out[k] = kernel_numba.slope(kind, z[k], y[k], delta, limit)
+            out[k] = clamped(formula(z[k], y[k], parameter, tanh, root), bound)
 
     out = np.empty_like(scores)
-    each(*one._slope, scores, labels, out)
+    each(*one._facts, scores, labels, out)
     return out
 
 
