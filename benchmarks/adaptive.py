@@ -25,7 +25,7 @@ from noisygd_delete import Budget, Curator, EditRequest, Model, Records, learn, 
 from noisygd_delete.audit import Counts, World
 from noisygd_delete.audit.membership import linear_engine, loss_engine, row_of
 from noisygd_delete.audit.reconstruction import curvature, reconstruct
-from noisygd_delete.audit.simulation import NoisyGD
+from noisygd_delete.audit.simulation import SimulatedNoisyGD
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.engine.noisygd import initial_weights, run
 from noisygd_delete.stream import Adaptive, Batching, Publication, interact
@@ -218,7 +218,7 @@ def claims(chains: int = 1_000_000) -> None:
     assert all(row[f"{name}, at least (Gaussian)"] <= row["sharp"] for row in rows for name in measured)
 
 
-def course(engine: NoisyGD, steps: Sequence[int], chains: int) -> list[Counts]:
+def course(engine: SimulatedNoisyGD, steps: Sequence[int], chains: int) -> list[Counts]:
     """The threshold test on the weight, after each number of clean steps; the threshold comes from chains not counted."""
     rng = np.random.default_rng(2)
     weights = {

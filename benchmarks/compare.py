@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from noisygd_delete.baselines.calibrated import CLOSE, Setting
-from noisygd_delete.baselines.comparison import LONGEST, Row, compare
+from noisygd_delete.baselines.comparison import LONGEST, ComparisonRow, compare
 
 from . import datasets, report
 
@@ -49,7 +49,7 @@ def _times(value: float | None) -> str:
     return "—" if value is None else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
-def line(row: Row, records: int) -> list[str]:
+def line(row: ComparisonRow, records: int) -> list[str]:
     until = "—"
     if row.until_retrain is not None:
         until = ("~" if row.until_retrain_extrapolated else "") + f"{row.until_retrain:,.0f}"
@@ -91,7 +91,7 @@ HEADER = [
 ]
 
 
-def _with_attacks(rows: list[Row], before: list[dict[str, Any]]) -> list[Row]:
+def _with_attacks(rows: list[ComparisonRow], before: list[dict[str, Any]]) -> list[ComparisonRow]:
     """The rows with the attack columns of an earlier run."""
     columns = ("two_releases", "two_releases_verdict", "adaptive", "adaptive_verdict")
     earlier = {row["method"]: {column: row[column] for column in columns} for row in before}

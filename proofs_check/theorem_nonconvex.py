@@ -352,7 +352,7 @@ def _schedules(claim, effort: int) -> Finding:
         (32.0, 2.0, 0.5, 2, 100_000, 0.01),
         (2.0, 1.0, 0.2, 2, 100_000, 1.0),
     ):
-        problem = theorem_5_2_schedule.Problem(
+        problem = theorem_5_2_schedule.NonConvexProblem(
             order=order, dp=price, deletion=target, range=1.0, sensitivity=0.5, smoothness=0.0962,
             regularization=regularization, dimension=dimension, records=records,
         )  # fmt: skip

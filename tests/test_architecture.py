@@ -214,3 +214,17 @@ def test_the_picture_of_the_house_is_drawn_from_its_imports() -> None:
     from tests.rooms import PICTURE, drawn
 
     assert PICTURE.read_text() == drawn(), "run python -m tests.rooms"
+
+
+def defined(path: Path) -> list[str]:
+    """The names of the classes that a file defines, at its top or inside another class or function."""
+    return [node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)]
+
+
+def test_one_word_one_thing_no_class_name_stands_for_two() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for name in defined(path):
+            homes.setdefault(name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+    assert len(homes) > 100

@@ -4,17 +4,17 @@ from .attacks import LinearLikelihoodRatio, ShadowLikelihoodRatio
 from .bounds import Counts
 from .membership import audit, audit_loss
 from .reconstruction import Reconstruction, reconstruct
-from .simulation import NoisyGD, World
-from .verdict import AuditReport, Row
+from .simulation import SimulatedNoisyGD, World
+from .verdict import AuditResult, AuditRow
 
 __all__ = [
-    "AuditReport",
+    "AuditResult",
+    "AuditRow",
     "Counts",
     "LinearLikelihoodRatio",
-    "NoisyGD",
     "Reconstruction",
-    "Row",
     "ShadowLikelihoodRatio",
+    "SimulatedNoisyGD",
     "World",
     "audit",
     "audit_loss",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bounds import Counts
-from .simulation import Chains, NoisyGD, World
+from .simulation import Chains, SimulatedNoisyGD, World
 
 Scores = NDArray[np.float64]
 Attack = Callable[[Sequence[Chains]], Scores]
@@ -27,7 +27,7 @@ class LinearLikelihoodRatio:
     both worlds, so the log ratio is a sum of one term per observed release. Advantages of other tests cannot exceed this one's.
     """
 
-    engine: NoisyGD
+    engine: SimulatedNoisyGD
     present: World
     absent: World
     observed: frozenset[int]

@@ -21,8 +21,8 @@ from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee
 from ..records import Records
 from .attacks import Attack, LinearLikelihoodRatio, ShadowLikelihoodRatio, counts
-from .simulation import Chains, Engine, NoisyGD, World
-from .verdict import AuditReport, Row
+from .simulation import Chains, Engine, SimulatedNoisyGD, World
+from .verdict import AuditResult, AuditRow
 
 _MOST_CHAINS, _MOST_RELEASES = 10_000_000, 1000  # more would not end
 QUESTIONS = 5  # asked of a plan, with several later releases
@@ -40,10 +40,10 @@ class Question:
     claimed: Guarantee
 
 
-def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None = None) -> NoisyGD:
+def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None = None) -> SimulatedNoisyGD:
     """The plan's Noisy-GD on the linear loss with the plan's L, in one dimension."""
     run = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance)
-    return NoisyGD(
+    return SimulatedNoisyGD(
         loss=Linear(radius=run["lipschitz"] * plan.problem.rows_per_subject),
         slots=plan.records,
         regularization=run["strong_convexity"],
@@ -57,7 +57,7 @@ def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | Non
     )
 
 
-def loss_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None = None) -> NoisyGD:
+def loss_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None = None) -> SimulatedNoisyGD:
     """The plan's Noisy-GD on its own loss."""
     if plan.mechanism.fresh:
         raise AssumptionViolated(
@@ -74,7 +74,7 @@ def _enough(plan: Plan) -> int:
     return min(plan.learn_steps, math.ceil(4 / (plan.step_size * plan.problem.strong_convexity)))
 
 
-def claims(engine: NoisyGD, plan: Plan) -> Accountant:
+def claims(engine: SimulatedNoisyGD, plan: Plan) -> Accountant:
     """An accountant that has recorded exactly what the engine runs."""
     learned = Event(EventKinds.LEARN, engine.learn_steps, 0, plan.mechanism)
     later = Event(EventKinds.UNLEARN, engine.delete_steps, 1, plan.mechanism)
@@ -86,7 +86,7 @@ def row_of(norm: float, label: float = 1.0) -> Records:
     return Records([[norm]], [label])
 
 
-def questions(engine: NoisyGD, plan: Plan) -> list[Question]:
+def questions(engine: SimulatedNoisyGD, plan: Plan) -> list[Question]:
     """What the accountant answers, each with the worst pair of worlds for it."""
     accountant, releases = claims(engine, plan), engine.later_releases + 1
     here, null, opposite = row_of(engine.loss.radius), row_of(0.0), row_of(-engine.loss.radius)
@@ -129,7 +129,7 @@ class Jury:
         self._shadows = cache(lambda world: simulate(engine, world, chains, generator))
         self._counted = cache(lambda world: simulate(engine, world, chains, generator))
 
-    def answer(self, question: Question, *, error: float, factor: float, exact: Attack | None = None) -> list[Row]:
+    def answer(self, question: Question, *, error: float, factor: float, exact: Attack | None = None) -> list[AuditRow]:
         """Attack both worlds. With `exact`, that attack and the shadow model share the error probability."""
         observed = sorted(question.observed)
         shadow = ShadowLikelihoodRatio.fit(self._shadows(question.present), self._shadows(question.absent), observed)
@@ -139,7 +139,7 @@ class Jury:
         present, absent = self._counted(question.present), self._counted(question.absent)
         share = error / len(attacks)
         return [
-            Row(question.name, name, question.claimed, counts(attack, present, absent, error=share), factor)
+            AuditRow(question.name, name, question.claimed, counts(attack, present, absent, error=share), factor)
             for name, attack in attacks
         ]
 
@@ -154,7 +154,7 @@ def audit(
     factor: float = 3.0,
     rng: np.random.Generator | None = None,
     progress: Callable[[int], None] | None = None,
-) -> AuditReport:
+) -> AuditResult:
     """Claimed against measured for one plan.
 
     Args:
@@ -180,7 +180,7 @@ def audit(
     honest = linear_engine(plan, later_releases=count("later_releases", later_releases, maximum=_MOST_RELEASES))
     asked = questions(honest, plan)
     jury = Jury(honest if engine is None else engine, chains=chains, generator=generator)
-    rows: list[Row] = []
+    rows: list[AuditRow] = []
     for done, question in enumerate(asked, start=1):
         exact = LinearLikelihoodRatio(honest, question.present, question.absent, question.observed)
         rows += jury.answer(question, error=false_alarm / len(asked), factor=factor, exact=exact)
@@ -191,7 +191,7 @@ def audit(
     ]
     if honest.learn_steps < plan.learn_steps:
         notes.append(f"learning was cut to {honest.learn_steps} of {plan.learn_steps} steps, and so were the claims")
-    return AuditReport(tuple(rows), chains, false_alarm, tuple(notes))
+    return AuditResult(tuple(rows), chains, false_alarm, tuple(notes))
 
 
 def audit_loss(
@@ -205,7 +205,7 @@ def audit_loss(
     false_alarm: float = 0.01,
     factor: float = 3.0,
     rng: np.random.Generator | None = None,
-) -> AuditReport:
+) -> AuditResult:
     """Claimed against measured for a real loss: a synthetic target record beside other synthetic ones, by shadow models.
 
     Args:
@@ -242,6 +242,6 @@ def audit_loss(
     ]
     jury = Jury(engine, chains=chains, generator=generator)
     rows = [row for question in asked for row in jury.answer(question, error=false_alarm / len(asked), factor=factor)]
-    return AuditReport(
+    return AuditResult(
         tuple(rows), chains, false_alarm, (f"{plan.loss.name} loss, one record against the null record",)
     )

@@ -32,7 +32,7 @@ Engine = Callable[[World, int, np.random.Generator], Sequence[Chains]]
 
 
 @dataclass(frozen=True)
-class NoisyGD:
+class SimulatedNoisyGD:
     """The released algorithm: `learn_steps` on the table before, then per later release `delete_steps` on the one after.
 
     Holds a plan's numbers one by one, so that an audit can run a shorter learning phase, and a test a planted fault. With

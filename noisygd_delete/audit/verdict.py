@@ -16,7 +16,7 @@ VACUOUS = 0.99  # a claimed advantage this large promises nothing
 
 
 @dataclass(frozen=True)
-class Row:
+class AuditRow:
     """One question asked of an engine.
 
     claimed   what the accountant answers
@@ -51,10 +51,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class AuditReport:
+class AuditResult:
     """All rows. An honest engine fails anywhere with probability at most `false_alarm`."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[AuditRow, ...]
     chains: int
     false_alarm: float
     notes: tuple[str, ...] = ()

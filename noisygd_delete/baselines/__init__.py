@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .accelerated import NoisyAcceleratedSGD
 from .ascent import GradientAscent
-from .base import Certificate, Erased, Held, Method, erasure
+from .base import Baseline, Certificate, Erased, Held, erasure
 from .certified_removal import CertifiedRemoval
 from .dp_sgd import DPSGD
 from .langevin import LangevinUnlearning, NoisySGDUnlearning
@@ -19,6 +19,7 @@ from .sisa import SISA
 __all__ = [
     "DPSGD",
     "SISA",
+    "Baseline",
     "Certificate",
     "CertifiedRemoval",
     "Erased",
@@ -26,7 +27,6 @@ __all__ = [
     "Held",
     "LangevinUnlearning",
     "LocalRandomisation",
-    "Method",
     "NoisyAcceleratedSGD",
     "NoisyGD",
     "NoisySGDUnlearning",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..errors import count, positive
 from ..losses.base import Loss
 from ..records import Records
-from .base import Certificate, Erased, Held, Method, Weights, generator
+from .base import Baseline, Certificate, Erased, Held, Weights, generator
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def reflect_or_keep(
     return new_mean + offset - 2 * float(np.vdot(across, offset)) * across, False
 
 
-class NoisyAcceleratedSGD(Method):
+class NoisyAcceleratedSGD(Baseline):
     """Args: batch m, steps T, noise σ per coordinate of the batch gradient, step_size η."""
 
     name: ClassVar[str] = "noisy-m-A-SGD"

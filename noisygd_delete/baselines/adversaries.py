@@ -16,7 +16,7 @@ from scipy.stats import beta
 
 from ..losses.base import Loss
 from ..records import EditRequest, Id, Records
-from .base import Held, Method, Weights
+from .base import Baseline, Held, Weights
 from .solver import minimise
 
 REHEARSALS = 4  # runs of the method in each world before the game
@@ -49,7 +49,7 @@ class Score:
 
 
 def which_was_erased(
-    method: Method,
+    method: Baseline,
     records: Records,
     *,
     loss: Loss,
@@ -84,7 +84,7 @@ def which_was_erased(
 
 
 def told_by_requests(
-    method: Method,
+    method: Baseline,
     records: Records,
     *,
     loss: Loss,
@@ -163,7 +163,7 @@ def _minimiser(records: Records, names: Sequence[Id], loss: Loss, regularization
     return minimise(records.apply(EditRequest.delete(names)), loss, regularization=regularization).weights
 
 
-def engine(method: Method) -> Callable[[Any, int, np.random.Generator], list[NDArray[np.float64]]]:
+def engine(method: Baseline) -> Callable[[Any, int, np.random.Generator], list[NDArray[np.float64]]]:
     """The method as an engine of the audits: (world, chains, generator) -> releases, each (chains, outputs, features).
 
     The world has a table `before` and a table `after`; the request erases what is in the first only.

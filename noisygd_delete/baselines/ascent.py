@@ -12,11 +12,11 @@ import numpy as np
 from ..errors import count, positive
 from ..losses.base import Loss
 from ..records import Records
-from .base import Certificate, Erased, Held, Method
+from .base import Baseline, Certificate, Erased, Held
 from .retraining import Retraining
 
 
-class GradientAscent(Method):
+class GradientAscent(Baseline):
     """`steps` of θ ← θ + (η/n) Σ_erased ∇ℓ."""
 
     name: ClassVar[str] = "gradient ascent"

@@ -110,7 +110,7 @@ class Erased:
         return len(self.slots)
 
 
-class Method(ABC):
+class Baseline(ABC):
     """A learner and an unlearner with an honest description.
 
     guarantees           what is promised about an erased record

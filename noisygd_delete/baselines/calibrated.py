@@ -18,7 +18,7 @@ from ..privacy.budget import Budget
 from ..records import Records
 from .accelerated import NoisyAcceleratedSGD
 from .ascent import GradientAscent
-from .base import Method
+from .base import Baseline
 from .certified_removal import CertifiedRemoval
 from .dp_sgd import DPSGD
 from .langevin import LangevinUnlearning, NoisySGDUnlearning
@@ -62,7 +62,7 @@ def largest_harmless(candidates: list[float], score: Callable[[float], float], r
     return max(good, default=min(candidates))
 
 
-def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Generator) -> list[Method]:
+def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Generator) -> list[Baseline]:
     """Every baseline, calibrated to the setting. Noise scales that no theorem fixes are chosen on the test records."""
     loss, n, d = setting.loss, train.slots, train.features.shape[1]
     same: dict[str, Any] = {"regularization": setting.regularization}
@@ -98,7 +98,7 @@ def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Gene
     theorem = make_plan(loss, **planned, method="theorem", utility=False)
     solved = make_plan(loss, **planned, method="minimiser", solver="cold")
     sized: dict[str, Any] = {"records": n, "features": d}
-    methods: list[Method] = [
+    methods: list[Baseline] = [
         NoisyGD(sharp, delta=setting.delta),
         NoisyGD(theorem, delta=setting.delta),
         SolveThenDiffuse(solved, delta=setting.delta),
@@ -126,7 +126,7 @@ def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Gene
     return methods
 
 
-def title(method: Method) -> str:
+def title(method: Baseline) -> str:
     """The method's name, told apart where two settings of it run."""
     if type(method) is NoisyGD:
         return f"Noisy-GD, {method.plan.method.name}"

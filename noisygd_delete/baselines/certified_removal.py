@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from ..errors import BudgetExceeded, InvalidParameter, choice, positive, probability
 from ..records import Records
 from . import newton
-from .base import Certificate, Erased, Held, Method, Weights, generator
-from .second_order import CURVES, Problem, lost_determinant, minimise_perturbed, newton_step
+from .base import Baseline, Certificate, Erased, Held, Weights, generator
+from .second_order import CURVES, SecondOrderProblem, lost_determinant, minimise_perturbed, newton_step
 
 
-class CertifiedRemoval(Method):
+class CertifiedRemoval(Baseline):
     """Newton removal with a gradient-residual budget; learns afresh when it is spent.
 
     Args:
@@ -94,10 +94,10 @@ class CertifiedRemoval(Method):
             raise InvalidParameter(f"failure={failure!r} must be < delta={delta!r}: it is part of it")
         self.budget = newton.residual_budget(law=law, noise=noise, epsilon=epsilon, delta=hidden_delta)
 
-    def problem(self, records: Records, present: int) -> Problem:
+    def problem(self, records: Records, present: int) -> SecondOrderProblem:
         """The table in float64, labels coded one-vs-rest."""
         rows = records.features.astype(np.float64)
-        return Problem(self.curve, rows, self._coded(records.labels), self.regularization, present)
+        return SecondOrderProblem(self.curve, rows, self._coded(records.labels), self.regularization, present)
 
     def _coded(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.classes == 1:
@@ -160,9 +160,9 @@ class CertifiedRemoval(Method):
         difference: NDArray[np.float64] = held.secret["hessian"] - self._of(erased).hessian(held.weights)
         return difference
 
-    def _of(self, erased: Erased) -> Problem:
+    def _of(self, erased: Erased) -> SecondOrderProblem:
         """The erased records' own share of the objective, their regularisation included."""
-        return Problem(self.curve, erased.rows, self._coded(erased.labels), self.regularization, len(erased))
+        return SecondOrderProblem(self.curve, erased.rows, self._coded(erased.labels), self.regularization, len(erased))
 
     def removal_step(self, hessian: NDArray[np.float64], erased: Erased, held: Held) -> Weights:
         """H⁻¹Δ, O(d³): Δ is the gradient of the erased records' share."""

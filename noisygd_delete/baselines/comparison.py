@@ -19,7 +19,7 @@ import numpy as np
 from ..engine import Objective
 from ..records import EditRequest, Records
 from . import adversaries
-from .base import Erased, Held, Method, erasure
+from .base import Baseline, Erased, Held, erasure
 from .calibrated import Setting, accuracy, line_up, title
 from .certified_removal import CertifiedRemoval
 from .langevin import LangevinUnlearning
@@ -29,7 +29,7 @@ LONGEST = 5_000  # gradient steps of one deletion that are run; longer ones are 
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One method's line. Times are in plain gradient steps on the same table; a field that was not measured is None."""
 
     method: str
@@ -77,8 +77,13 @@ def _plain_steps(setting: Setting, records: Records, count: int) -> float:
 
 
 def measure(
-    method: Method, setting: Setting, train: Records, test: Records, rng: np.random.Generator, attacked: Method | None
-) -> Row:
+    method: Baseline,
+    setting: Setting,
+    train: Records,
+    test: Records,
+    rng: np.random.Generator,
+    attacked: Baseline | None,
+) -> ComparisonRow:
     """Learn, delete, count, and (on `attack_rows` of the records, with `attacked` calibrated to them) attack."""
     table = train.copy()
     unit = [_plain_steps(setting, table, 20)]
@@ -100,7 +105,7 @@ def measure(
     plain = statistics.median(unit)
     lasts, extrapolated = _until_retrain(method, setting, table, names[setting.deletions :], held, rng)
     certificate = method.certificate(learned)
-    row = Row(
+    row = ComparisonRow(
         method=title(method),
         deletion=certificate.deletion[0] if certificate.deletion else None,
         existing=certificate.existing[0] if certificate.existing else None,
@@ -135,7 +140,7 @@ def _erase(table: Records, name: Any) -> Erased:
 
 
 def _until_retrain(
-    method: Method, setting: Setting, table: Records, names: list[Any], held: Held, rng: np.random.Generator
+    method: Baseline, setting: Setting, table: Records, names: list[Any], held: Held, rng: np.random.Generator
 ) -> tuple[float | None, bool]:
     """Removals before certified removal must learn afresh; after `removals` of them, extrapolated from what was spent."""
     if not isinstance(method, CertifiedRemoval):
@@ -151,7 +156,9 @@ def _until_retrain(
     return count * (method.budget - start.secret["spent"]) / spent, True
 
 
-def _attack(row: Row, method: Method, setting: Setting, train: Records, rng: np.random.Generator) -> Row:
+def _attack(
+    row: ComparisonRow, method: Baseline, setting: Setting, train: Records, rng: np.random.Generator
+) -> ComparisonRow:
     records = subsample(train, setting.attack_rows)
     facts: dict[str, Any] = {"loss": setting.loss, "regularization": setting.regularization, "rng": rng}
     two = adversaries.which_was_erased(method, records, **facts, candidates=setting.attack_trials)
@@ -173,7 +180,7 @@ def subsample(records: Records, rows: int) -> Records:
     return Records(records.features[used], records.labels[used])
 
 
-def _like_the_first(method: Method) -> bool:
+def _like_the_first(method: Baseline) -> bool:
     """Whether its releases come from the same noisy gradient descent as the first row's, with as much noise or more steps."""
     return isinstance(method, (LangevinUnlearning, PrivateRetraining)) or (
         isinstance(method, NoisyGD) and not method.plan.method.gaussian
@@ -188,10 +195,10 @@ def compare(
     rng: np.random.Generator,
     attack: bool = True,
     told: Callable[[str], None] = lambda _: None,
-) -> list[Row]:
+) -> list[ComparisonRow]:
     """One row per method, in the order of `line_up`. `told` hears which method runs."""
     methods = line_up(setting, train, test, rng)
-    victims: list[Method | None] = [None] * len(methods)
+    victims: list[Baseline | None] = [None] * len(methods)
     if attack:
         small = subsample(train, setting.attack_rows)
         victims = [None if _like_the_first(victim) else victim for victim in line_up(setting, small, test, rng)]

@@ -15,12 +15,12 @@ from ..bounds.search import least_safe
 from ..errors import MissingDependency, count, positive, probability
 from ..losses.base import Loss
 from ..records import Records
-from .base import Certificate, Erased, Held, Method, generator
+from .base import Baseline, Certificate, Erased, Held, generator
 
 _ORDERS = [1.25, 1.5, 1.75, *range(2, 65), 80, 100, 128, 180, 256, 360, 512, 1024]
 
 
-class DPSGD(Method):
+class DPSGD(Baseline):
     """Args: expected batch size, steps; the noise multiplier is the least that Opacus accounts within (ε, δ)."""
 
     name: ClassVar[str] = "DP-SGD, no-op deletion"

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from ..errors import InvalidParameter, positive, probability
 from ..losses.base import Loss
 from ..records import Records
-from .base import Certificate, Erased, Held, Method, generator
+from .base import Baseline, Certificate, Erased, Held, generator
 from .mechanisms import gaussian_noise, randomized_response
 from .solver import minimise
 
 
-class LocalRandomisation(Method):
+class LocalRandomisation(Baseline):
     """Rows by the Gaussian mechanism (half of ε, all of δ), labels by randomised response (the other half)."""
 
     name: ClassVar[str] = "local randomisation"

@@ -12,10 +12,10 @@ from ..curator.curator import Curator
 from ..curator.learning import Model, learn, resume
 from ..methods.plan import Plan
 from ..records import Records
-from .base import Certificate, Erased, Held, Method
+from .base import Baseline, Certificate, Erased, Held
 
 
-class NoisyGD(Method):
+class NoisyGD(Baseline):
     """A(D), then Ā from the published model."""
 
     name: ClassVar[str] = "Noisy-GD"

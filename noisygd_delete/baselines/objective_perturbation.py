@@ -26,7 +26,7 @@ from ..engine.solver import solve
 from ..errors import AssumptionViolated, positive, probability
 from ..losses.base import Loss
 from ..records import Records
-from .base import Certificate, Erased, Held, Method
+from .base import Baseline, Certificate, Erased, Held
 
 _ORDERS = 1 + np.geomspace(1e-3, 1e5, 801)
 _MOST = 1e12  # times L: no noise beyond it is looked at
@@ -66,7 +66,7 @@ def noise_for_epsilon_delta(*, budget: float, delta: float, lipschitz: float, ra
     )
 
 
-class ObjectivePerturbation(Method):
+class ObjectivePerturbation(Baseline):
     """(ε, δ)-DP for x against the null record; a deletion solves again under a new b, so the erased record is gone exactly."""
 
     name: ClassVar[str] = "objective perturbation (Redberg et al.)"

@@ -15,11 +15,11 @@ from ..bounds import conversion
 from ..errors import positive, probability
 from ..losses.base import Loss
 from ..records import Records
-from .base import Certificate, Erased, Held, Method, generator
+from .base import Baseline, Certificate, Erased, Held, generator
 from .solver import minimise
 
 
-class OutputPerturbation(Method):
+class OutputPerturbation(Baseline):
     """(ε, δ)-DP for x or x′; a deletion solves again, so the erased record is gone exactly."""
 
     name: ClassVar[str] = "output perturbation"

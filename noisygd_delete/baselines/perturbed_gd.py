@@ -23,7 +23,7 @@ from ..engine import Objective
 from ..errors import PlanInfeasible, positive, probability
 from ..losses.base import Loss
 from ..records import Records
-from .base import Certificate, Erased, Held, Method, Weights, generator
+from .base import Baseline, Certificate, Erased, Held, Weights, generator
 
 
 def contraction(*, regularization: float, smoothness: float) -> float:
@@ -93,7 +93,7 @@ def published_noise(
     return 4 * radius / (math.sqrt(log + 3 * epsilon) - math.sqrt(log + 2 * epsilon))
 
 
-class PerturbedGD(Method):
+class PerturbedGD(Baseline):
     """Thm. 9: restart every request from the unperturbed iterate, which therefore must stay secret.
 
     Args:

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..losses.base import Loss
 from ..records import Records
-from .base import Certificate, Erased, Held, Method
+from .base import Baseline, Certificate, Erased, Held
 from .solver import minimise
 
 
-class Retraining(Method):
+class Retraining(Baseline):
     """Minimise again on what is left; no noise."""
 
     name: ClassVar[str] = "retrain"

@@ -71,7 +71,7 @@ CURVES: dict[str, Curve] = {"logistic": LogisticCurve(), "least-squares": LeastS
 
 
 @dataclass(frozen=True)
-class Problem:
+class SecondOrderProblem:
     """L_b of one table: rows (n, d), labels (outputs, n), null rows counting for nothing; `present` is n of the paper."""
 
     curve: Curve
@@ -102,7 +102,9 @@ def newton_step(hessian: Array, gradient: Weights) -> Weights:
     return np.stack([np.linalg.solve(h, g) for h, g in zip(hessian, gradient, strict=True)])
 
 
-def minimise_perturbed(problem: Problem, perturbation: Weights, *, tolerance: float) -> tuple[Weights, float, int]:
+def minimise_perturbed(
+    problem: SecondOrderProblem, perturbation: Weights, *, tolerance: float
+) -> tuple[Weights, float, int]:
     """argmin L_b by damped Newton from 0: (weights, final gradient norm, Newton steps)."""
     weights = np.zeros_like(perturbation)
     gradient = problem.gradient(weights, perturbation)
@@ -123,7 +125,7 @@ def minimise_perturbed(problem: Problem, perturbation: Weights, *, tolerance: fl
     raise AssumptionViolated(f"Newton's method stopped at gradient norm {best:.3g} > tolerance={tolerance:g}")
 
 
-def lost_determinant(after: Problem, weights: Weights, step: Weights, extra: Array) -> float:
+def lost_determinant(after: SecondOrderProblem, weights: Weights, step: Weights, extra: Array) -> float:
     """log|det ∂(b − u)/∂b| of one removal, which the proof of Theorem 2 takes to be 0.
 
     With H′ and H the Hessians without and with the erased records (H = H′ + `extra`), T the derivative of H′ along the

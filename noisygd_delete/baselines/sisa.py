@@ -15,10 +15,10 @@ from ..engine import Objective
 from ..errors import count, positive
 from ..losses.base import Loss
 from ..records import Records
-from .base import Certificate, Erased, Held, Method, Weights
+from .base import Baseline, Certificate, Erased, Held, Weights
 
 
-class SISA(Method):
+class SISA(Baseline):
     """Args: shards S, slices R, steps of gradient descent per slice. Publishes the average of the shard models."""
 
     name: ClassVar[str] = "SISA"

@@ -19,7 +19,7 @@ FACTOR = 10.0  # what "cheapest" leaves on the table
 
 
 @dataclass(frozen=True)
-class Problem:
+class NonConvexProblem:
     """What Theorem 5.2 is told. Δ (`sensitivity`) is 2L for replace, L for zero-out; (18) composes `releases`."""
 
     order: float
@@ -50,10 +50,10 @@ class Schedule:
     dp: float
 
 
-Form = Callable[[Problem, float], Schedule]
+Form = Callable[[NonConvexProblem, float], Schedule]
 
 
-def printed(problem: Problem, noise_variance: float) -> Schedule:
+def printed(problem: NonConvexProblem, noise_variance: float) -> Schedule:
     """η, K_A and K_Ā of Theorem 5.2 at this σ², with equality in (19) and the least of both step-size conditions."""
     log_barrier = theorem_5_2.log_barrier_printed(range=problem.range, noise_variance=noise_variance)
     step_size = _step_size(problem, log_barrier)
@@ -77,7 +77,7 @@ def printed(problem: Problem, noise_variance: float) -> Schedule:
     return Schedule(noise_variance, log_barrier, step_size, learn, delete, dp)
 
 
-def sharper(problem: Problem, noise_variance: float) -> Schedule:
+def sharper(problem: NonConvexProblem, noise_variance: float) -> Schedule:
     """The same induction with B = e^{ω/σ²}, a bounded-range start and the hypothesis R_p ≤ p ε_dd/q for every p ≤ q."""
     log_barrier = theorem_5_2.log_barrier(range=problem.range, noise_variance=noise_variance)
     step_size = _step_size(problem, log_barrier)
@@ -107,7 +107,7 @@ def sharper(problem: Problem, noise_variance: float) -> Schedule:
     return Schedule(noise_variance, log_barrier, step_size, learn, delete, dp)
 
 
-def _step_size(problem: Problem, log_barrier: float) -> float:
+def _step_size(problem: NonConvexProblem, log_barrier: float) -> float:
     return theorem_5_2.step_size(
         log_barrier=log_barrier,
         order=problem.order,
@@ -118,7 +118,7 @@ def _step_size(problem: Problem, log_barrier: float) -> float:
     )
 
 
-def _dp(problem: Problem, noise_variance: float, step_size: float, learn: float, delete: float) -> float:
+def _dp(problem: NonConvexProblem, noise_variance: float, step_size: float, learn: float, delete: float) -> float:
     """(18) solved for ε, q Δ²ηK/(4σ²n²), with K the most steps that `releases` observed models share with a record."""
     if math.inf in (learn, delete):
         return math.inf
@@ -132,7 +132,7 @@ def _dp(problem: Problem, noise_variance: float, step_size: float, learn: float,
     return problem.order * rate
 
 
-def least(problem: Problem, form: Form) -> Schedule:
+def least(problem: NonConvexProblem, form: Form) -> Schedule:
     """The least σ² that meets (18), on the safe side: bracketed, bisected to neighbouring floats, and re-checked.
 
     `form` rounds K up before (18) is checked, so σ² ends just past the real-valued crossing where that matters.
@@ -144,7 +144,7 @@ def least(problem: Problem, form: Form) -> Schedule:
     return form(problem, least_safe(safe, guess=problem.range))  # σ² = ω: B of order 1, a natural scale
 
 
-def cheapest(problem: Problem, form: Form) -> Schedule:
+def cheapest(problem: NonConvexProblem, form: Form) -> Schedule:
     """The least σ² past which more noise makes the steps at most `FACTOR` times fewer.
 
     Steps are a logarithm times 2B/(λη), proportional to B²: they fall all the way to σ² = ∞, where the model is a draw

@@ -11,7 +11,7 @@ from .arguments import number, seed
 from .shared import add_json, show
 
 if TYPE_CHECKING:
-    from ..baselines.comparison import Row
+    from ..baselines.comparison import ComparisonRow
     from ..records import Records
 
 
@@ -73,7 +73,7 @@ def _run(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _text(rows: list[Row], train: Records, parsed: argparse.Namespace) -> str:
+def _text(rows: list[ComparisonRow], train: Records, parsed: argparse.Namespace) -> str:
     heading = (
         f"{train.slots} records × {train.features.shape[1]} features, λ={parsed.regularization:g}, δ={parsed.delta:g}; "
         "gradients in passes over the table, times in plain gradient steps on it"
@@ -85,7 +85,7 @@ def _text(rows: list[Row], train: Records, parsed: argparse.Namespace) -> str:
     return "\n".join([heading, "", columns, *(_line(row, train.slots) for row in rows)])
 
 
-def _line(row: Row, records: int) -> str:
+def _line(row: ComparisonRow, records: int) -> str:
     def number(value: float | None, form: str) -> str:
         return "—" if value is None else format(value, form)
 

@@ -11,7 +11,7 @@ from ..accountant import statement_text
 from ..errors import StoreCorrupt, StoreLocked
 from ..privacy.shown import shown
 from ..records import EditCounts, bounded
-from ..store import Verification, absent, budget, status, tokens, verify
+from ..store import Soundness, absent, budget, status, tokens, verify
 from .arguments import number, whole
 from .change import open_store
 from .shared import read_certificate, show, store_command
@@ -162,7 +162,7 @@ def _verify(parsed: argparse.Namespace) -> int:
     return 0 if result.passed else _INTEGRITY
 
 
-def _continues(parsed: argparse.Namespace, result: Verification, certificate: Any) -> Verification:
+def _continues(parsed: argparse.Namespace, result: Soundness, certificate: Any) -> Soundness:
     """The same verification, and whether the ledger goes on from the state that the certificate was issued in."""
     from ..report.erasure import ledger_of
     from ..report.verification import history_fault
@@ -172,7 +172,7 @@ def _continues(parsed: argparse.Namespace, result: Verification, certificate: An
     except StoreCorrupt as error:  # a broken ledger continues nothing
         fault = str(error)
     faults = result.faults if fault is None or fault in result.faults else (*result.faults, fault)
-    return Verification((*result.checked, "the ledger continues from the certificate"), faults)
+    return Soundness((*result.checked, "the ledger continues from the certificate"), faults)
 
 
 def _absent(parsed: argparse.Namespace) -> int:

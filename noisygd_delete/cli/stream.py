@@ -17,7 +17,7 @@ from ..privacy.guarantee import Guarantee
 from ..privacy.shown import shown
 from ..records import Records, bounded
 from ..store import Store
-from ..stream import Batching, Stream, StreamReport, forecast
+from ..stream import Batching, Stream, StreamSummary, forecast
 from ..stream.parsing import Numbered, numbered, read
 from .arguments import number, whole
 from .change import add_tombstones, open_store
@@ -90,9 +90,9 @@ def _run(parsed: argparse.Namespace) -> int:
                 if progress is not None:
                     progress(line)
         stream.flush()
-        report = stream.report(holdout)
-    show(parsed, report.to_dict(), _summary(report, store.plan.budget.shown_delta))
-    return _WITHHELD if report.withheld else _REFUSED if report.refused else 0
+        summary = stream.summary(holdout)
+    show(parsed, summary.to_dict(), _summary(summary, store.plan.budget.shown_delta))
+    return _WITHHELD if summary.withheld else _REFUSED if summary.refused else 0
 
 
 def _to_the_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
@@ -190,25 +190,25 @@ class _End:
     reason: str | None
 
 
-def _summary(report: StreamReport, delta: float) -> str:
+def _summary(summary: StreamSummary, delta: float) -> str:
     lines = [
-        f"{report.served} requests served, {report.repeated} answered before, {len(report.refused)} refused; "
-        f"{len(report.publications)} releases, {report.steps} steps, {report.seconds:.1f} s, "
-        f"{report.gradient_evaluations_per_request:,.0f} record gradients per request"
+        f"{summary.served} requests served, {summary.repeated} answered before, {len(summary.refused)} refused; "
+        f"{len(summary.publications)} releases, {summary.steps} steps, {summary.seconds:.1f} s, "
+        f"{summary.gradient_evaluations_per_request:,.0f} record gradients per request"
     ]
-    lines += [f"  refused: {reason}" for _, reason in report.refused]
-    if report.publications:
-        lines.append(f"  {'one release, a record still there':<70}{_words(report.publications[-1].dp, delta)}")
+    lines += [f"  refused: {reason}" for _, reason in summary.refused]
+    if summary.publications:
+        lines.append(f"  {'one release, a record still there':<70}{_words(summary.publications[-1].dp, delta)}")
     for name, guarantee in (
-        ("all releases, a record still there", report.present),
-        ("an erased record, seen from its erasure on, requests fixed beforehand", report.erased),
-        ("an erased record, every release seen, requests of any kind", report.everything),
+        ("all releases, a record still there", summary.present),
+        ("an erased record, seen from its erasure on, requests fixed beforehand", summary.erased),
+        ("an erased record, every release seen, requests of any kind", summary.everything),
     ):
         if guarantee is not None:
             lines.append(f"  {name:<70}{_words(guarantee, delta)}")
-    if report.accuracy is not None:
-        lines.append(f"  accuracy on the hold-out: {report.accuracy:.4f}")
-    if report.withheld:
+    if summary.accuracy is not None:
+        lines.append(f"  accuracy on the hold-out: {summary.accuracy:.4f}")
+    if summary.withheld:
         lines.append(
             "publication withheld by the budget: the rows are erased, the last model is withdrawn; relearn with a new plan"
         )

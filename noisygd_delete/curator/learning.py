@@ -20,7 +20,7 @@ from ..engine.solver import solve
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..losses.base import Loss
 from ..methods.plan import Plan
-from ..methods.procedure import Minimiser, Prior, Procedure
+from ..methods.procedure import Prior, Procedure, Solved
 from ..records import EditRequest, Records, SlotEdits
 
 
@@ -113,7 +113,7 @@ def train(
     began = time.perf_counter()
     noise, passes = execution.noise(), procedure.steps
     begin = procedure.start
-    if isinstance(begin, Minimiser):
+    if isinstance(begin, Solved):
         solution = solve(
             PreciseObjective(records, plan.loss, regularization=plan.regularization, group=execution.group),
             start=published if begin.solver == "warm" else None,

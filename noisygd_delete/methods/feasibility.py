@@ -26,7 +26,7 @@ _CHANGES = {  # field -> (name, direction in which it helps, limit)
 }
 
 
-def refusal(plan: Plan, ask: schedules.Problem, form: Form) -> PlanInfeasible:
+def refusal(plan: Plan, ask: schedules.NonConvexProblem, form: Form) -> PlanInfeasible:
     """The error for `plan`, with K over σ², the time it would take, and the nearest feasible alternatives."""
     seconds = seconds_per_step(records=plan.records, features=plan.features, outputs=plan.loss.outputs)
     over = "; ".join(
@@ -57,7 +57,7 @@ def seconds_per_step(*, records: int, features: int, outputs: int) -> float:
     return (time.perf_counter() - began) / repeats / share
 
 
-def _cheapest(ask: schedules.Problem, form: Form) -> Iterable[str]:
+def _cheapest(ask: schedules.NonConvexProblem, form: Form) -> Iterable[str]:
     schedule = schedules.cheapest(ask, form)
     if max(schedule.learn_steps, schedule.delete_steps) <= MOST_STEPS:
         influence = theorem_5_2.data_influence(range=ask.range, noise_variance=schedule.noise_variance)
@@ -68,7 +68,7 @@ def _cheapest(ask: schedules.Problem, form: Form) -> Iterable[str]:
         )
 
 
-def _changes(ask: schedules.Problem, form: Form) -> Iterable[str]:
+def _changes(ask: schedules.NonConvexProblem, form: Form) -> Iterable[str]:
     """Each number changed alone, at the least noise, until the steps can be run; or the verdict that none suffices."""
     for field, (name, factor, limit) in _CHANGES.items():
         value = changed = getattr(ask, field)

@@ -174,7 +174,7 @@ class Minimiser(Method):
         )
 
     def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
-        return procedure.Minimiser(plan.gradient_tolerance, self.solver)
+        return procedure.Solved(plan.gradient_tolerance, self.solver)
 
     def dp(self, plan: Plan) -> Guarantee:
         """Every release is a fresh publication of K steps."""

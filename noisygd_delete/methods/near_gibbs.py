@@ -160,7 +160,7 @@ class NearGibbs(Method):
             return [self.order]
         return _ORDERS if budget.order is None else [budget.order]
 
-    def _ask(self, problem: Problem, order: float) -> schedules.Problem | None:
+    def _ask(self, problem: Problem, order: float) -> schedules.NonConvexProblem | None:
         """The problem at one order; None where the budget leaves nothing for ε_dd at it."""
         constants, budget = problem.loss.constants, problem.budget
         rate, _ = problem.dp_rate()
@@ -172,7 +172,7 @@ class NearGibbs(Method):
             )
         if not deletion > 0:
             return None
-        return schedules.Problem(
+        return schedules.NonConvexProblem(
             order=order,
             dp=dp,
             deletion=min(deletion, dp),
@@ -186,7 +186,7 @@ class NearGibbs(Method):
             releases=problem.releases,
         )
 
-    def _choose(self, ask: schedules.Problem, form: Form) -> Schedule:
+    def _choose(self, ask: schedules.NonConvexProblem, form: Form) -> Schedule:
         if self.noise_variance is None:
             return schedules.least(ask, form)
         if isinstance(self.noise_variance, str):

@@ -18,7 +18,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Minimiser:
+class Solved:
     """The minimiser of the current records, with gradient norm certainly at most `tolerance` (γ, of the mean loss).
 
     solver  "warm" starts a request from the published model, "cold" from 0; "fixed" from 0 in a number of passes that no
@@ -29,7 +29,7 @@ class Minimiser:
     solver: str
 
 
-Start = Prior | Published | Minimiser
+Start = Prior | Published | Solved
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ NOISE_LEVELS = 32
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ParetoPoint:
     """A plan, and the bound on the excess risk of every model it releases."""
 
     plan: Plan
@@ -40,7 +40,7 @@ class Choice:
 
     plan: Plan
     excess_risk: float
-    table: tuple[Candidate, ...]
+    table: tuple[ParetoPoint, ...]
 
     def text(self) -> str:
         """The Pareto table: steps per request against noise; the chosen plan is marked."""
@@ -124,7 +124,7 @@ def _least(loss: Loss, problem: dict[str, Any], share: float) -> Plan:
     return make_plan(loss, **problem, step_size=share * limit, utility=False)
 
 
-def _candidates(loss: Loss, problem: dict[str, Any], share: float, target: float) -> Iterator[Candidate]:
+def _candidates(loss: Loss, problem: dict[str, Any], share: float, target: float) -> Iterator[ParetoPoint]:
     """Plans at one step size, from the least noise to the most that leaves room under the target."""
     least = _least(loss, problem, share)
     room = target / stationary_excess(least)
@@ -141,10 +141,10 @@ def _candidates(loss: Loss, problem: dict[str, Any], share: float, target: float
             plan = make_plan(loss, **problem, **chosen)
         except PlanInfeasible:  # the steps that the target asks for are too many, or cost more than the dp budget has
             continue
-        yield Candidate(plan, plan.excess_risk)
+        yield ParetoPoint(plan, plan.excess_risk)
 
 
-def _undominated(found: list[Candidate]) -> Iterator[Candidate]:
+def _undominated(found: list[ParetoPoint]) -> Iterator[ParetoPoint]:
     """In the order of noise: each takes fewer steps per request than everything with less noise."""
     fewest = math.inf
     for row in sorted(found, key=lambda row: (row.plan.noise_variance, row.plan.delete_steps, row.plan.learn_steps)):

@@ -4,6 +4,6 @@ from .group import follow, leading
 from .status import budget, status
 from .store import Store
 from .suppression import Tombstones
-from .verification import Verification, absent, tokens, verify
+from .verification import Soundness, absent, tokens, verify
 
-__all__ = ["Store", "Tombstones", "Verification", "absent", "budget", "follow", "leading", "status", "tokens", "verify"]
+__all__ = ["Soundness", "Store", "Tombstones", "absent", "budget", "follow", "leading", "status", "tokens", "verify"]

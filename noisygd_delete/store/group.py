@@ -26,7 +26,7 @@ from .layout import Layout
 
 
 @dataclass(frozen=True)
-class Task:
+class GroupRun:
     """One release to be made: the curator's state, and "learn" or "publish". `held` is the plan of the table on disk."""
 
     action: str
@@ -73,7 +73,7 @@ def follow(path: str | Path, execution: Execution) -> None:
     Raises:
         ProcessLost: a process of the group has gone.
     """
-    layout, nothing = Layout.at(path), cast("Task | None", None)
+    layout, nothing = Layout.at(path), cast("GroupRun | None", None)
     while (task := execution.group.share(nothing)) is not None:
         task.follow(layout, execution)
 

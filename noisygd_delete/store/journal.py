@@ -18,7 +18,7 @@ _SEAL = 65  # characters of the SHA-256 in front of the request, with its line e
 
 
 @dataclass(frozen=True)
-class Change:
+class InFlight:
     """A validated request, resolved to slots, so that doing it again does the same.
 
     base     ledger entries when it was accepted; a longer ledger says that it has happened
@@ -52,7 +52,7 @@ class Change:
         return _seal(body) + body
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Change:
+    def from_bytes(cls, data: bytes) -> InFlight:
         """Read back `to_bytes`; raises ValueError, TypeError or KeyError for anything else."""
         body = data[_SEAL:]
         if data[:_SEAL] != _seal(body):  # a flipped bit would edit somebody else's slot
@@ -89,12 +89,12 @@ def _seal(body: bytes) -> bytes:
     return hashlib.sha256(body).hexdigest().encode() + b"\n"
 
 
-def accept(disk: Disk, layout: Layout, change: Change) -> None:
+def accept(disk: Disk, layout: Layout, change: InFlight) -> None:
     """Put the request into the journal: from here on it will be done."""
     disk.replace(layout.request, change.to_bytes())
 
 
-def in_flight(layout: Layout) -> Change | None:
+def in_flight(layout: Layout) -> InFlight | None:
     """The request that was accepted and not finished.
 
     Raises:
@@ -103,7 +103,7 @@ def in_flight(layout: Layout) -> Change | None:
     if not layout.request.exists() and not layout.request.is_symlink():
         return None
     try:
-        return Change.from_bytes(read(layout.request))
+        return InFlight.from_bytes(read(layout.request))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise StoreCorrupt(
             f"{layout.request}: not a request this program wrote; restore the store from a backup and send the request again"

@@ -249,7 +249,7 @@ class Store:
             edits = check_edit(self.records, self.plan, request)
             if self._tombstones is not None:
                 self._tombstones.mind(request, edits, self.records, self._rolling.disk)
-            change = journal.Change(len(self.ledger.entries), edits, publish, request.request_id)
+            change = journal.InFlight(len(self.ledger.entries), edits, publish, request.request_id)
             with explained(self.path, _NOTHING_CHANGED):
                 journal.accept(self._rolling.disk, self._rolling.layout, change)
             return self._rolling.finish(change, execution)

@@ -22,7 +22,7 @@ from ..records import NO_EDITS, EditCounts, Records
 from ..schema import Schema
 from . import answers, journal, models, recovery, table
 from .disk import Disk, explained
-from .group import Task
+from .group import GroupRun
 from .layout import Layout
 from .ledger import Entry, EntryKinds, Ledger, now
 
@@ -78,7 +78,7 @@ class Rolling:
         self, action: str, plan: Plan, pending: EditCounts, request_id: str | None, execution: Execution
     ) -> tuple[Release, Event]:
         """A curator's "learn" or "publish" from here on, by every process of the group."""
-        task = Task(
+        task = GroupRun(
             action=action,
             held=self.ledger.plan,
             plan=plan,
@@ -115,7 +115,7 @@ class Rolling:
         elif change is not None:
             journal.clear(self.disk, self.layout)
 
-    def finish(self, change: journal.Change, execution: Execution) -> Release:
+    def finish(self, change: journal.InFlight, execution: Execution) -> Release:
         """The rest of an accepted request. Every part can be repeated after a crash."""
         with explained(self.layout.root, _WILL_FINISH):
             table.apply(self.disk, self.layout, change.edits)

@@ -26,7 +26,7 @@ _SHORTEST = 4
 
 
 @dataclass(frozen=True)
-class Verification:
+class Soundness:
     """What was checked and every fault found; no fault quotes a row or an id."""
 
     checked: tuple[str, ...]
@@ -40,7 +40,7 @@ class Verification:
         return {"passed": self.passed, "checked": list(self.checked), "faults": list(self.faults)}
 
 
-def verify(path: str | Path, *, wait: float = 0.0) -> Verification:
+def verify(path: str | Path, *, wait: float = 0.0) -> Soundness:
     """Check the structure of a store without changing it.
 
     Raises:
@@ -58,7 +58,7 @@ def verify(path: str | Path, *, wait: float = 0.0) -> Verification:
             "slots without an id hold zeros": _slots(layout),
             "no free pages in the databases": _pages(layout),
         }
-        return Verification(tuple(checks), tuple(fault for faults in checks.values() for fault in _collected(faults)))
+        return Soundness(tuple(checks), tuple(fault for faults in checks.values() for fault in _collected(faults)))
     finally:
         lock.release()
 

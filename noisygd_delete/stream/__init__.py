@@ -11,9 +11,9 @@ same number of steps, so *when* it happens does not change what it costs; if the
 total is bounded by the plan's `releases=N`, which caps it beforehand.
 """
 
-from .account import Publication, StreamReport
+from .account import Publication, StreamSummary
 from .batching import Batching
-from .forecast import Forecast, forecast
+from .forecast import StreamForecast, forecast
 from .requesters import Adaptive, NonAdaptive, Requester
 from .serving import Curating, Stream, interact
 
@@ -21,12 +21,12 @@ __all__ = [
     "Adaptive",
     "Batching",
     "Curating",
-    "Forecast",
     "NonAdaptive",
     "Publication",
     "Requester",
     "Stream",
-    "StreamReport",
+    "StreamForecast",
+    "StreamSummary",
     "forecast",
     "interact",
 ]

@@ -35,7 +35,7 @@ class Publication:
 
 
 @dataclass(frozen=True)
-class StreamReport:
+class StreamSummary:
     """What a stream did, and what it promises.
 
     served        requests carried out (repeats cost nothing and are counted apart)

@@ -32,7 +32,7 @@ class Foreseeing(Protocol):
 
 
 @dataclass(frozen=True)
-class Forecast:
+class StreamForecast:
     """Judged against the table as it is now: a request that an earlier one of the stream makes possible counts as refused;
     one that an earlier deletion or the same request_id makes moot is seen to be so.
 
@@ -87,7 +87,7 @@ def forecast(
     *,
     repeats: Callable[[EditRequest], bool] = lambda _: False,
     delta: float = 1e-6,
-) -> Forecast:
+) -> StreamForecast:
     """Count what `Stream` would do; deadlines are taken as not reached.
 
     Args:
@@ -142,7 +142,7 @@ def forecast(
     if waiting.total:
         publish()
     forgets = learned and releases > 0 and edits.erased > 0
-    return Forecast(
+    return StreamForecast(
         requests=total,
         repeated=repeated,
         refused=refused,

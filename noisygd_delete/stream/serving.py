@@ -16,7 +16,7 @@ from ..engine import Execution
 from ..errors import InvalidRequest, NotLearned
 from ..privacy.guarantee import Guarantee
 from ..records import EditRequest, Records
-from .account import Publication, StreamReport
+from .account import Publication, StreamSummary
 from .batching import Batching
 from .requesters import Requester
 
@@ -92,10 +92,10 @@ class Stream:
 
     def push(self, request: EditRequest, source: str = "") -> None:
         """Carry one request out on the rows; publish if the batch is full or due. An invalid request changes nothing
-        and is noted in the report; a request_id that was answered before costs nothing.
+        and is noted in the summary; a request_id that was answered before costs nothing.
 
         Args:
-            source: where the request stands ("line 7"); the report then says that, and no id.
+            source: where the request stands ("line 7"); the summary then says that, and no id.
         """
         self.tick()  # what an earlier run left waiting
         position, self._position = self._position, self._position + 1
@@ -156,7 +156,7 @@ class Stream:
         if self._progress is not None:
             self._progress(publication)
 
-    def report(self, holdout: Records | None = None) -> StreamReport:
+    def summary(self, holdout: Records | None = None) -> StreamSummary:
         """The account so far. `holdout`: public records, for the accuracy of the current model."""
         accountant = self.curator.accountant
         shown = self._shown(len(accountant.events))
@@ -165,7 +165,7 @@ class Stream:
             for entry in self._publications
         )
         current = _model_of(self.curator)
-        return StreamReport(
+        return StreamSummary(
             served=self._served,
             repeated=self._repeated,
             refused=tuple(self._refused),
@@ -201,7 +201,7 @@ def _costliest(accountant: Accountant, shown: Sequence[int]) -> Guarantee | None
 
 
 def _without_ids(error: InvalidRequest, request: EditRequest) -> str:
-    """The message with the ids that it quotes left out: a report of a stream may be read by others than who sent it."""
+    """The message with the ids that it quotes left out: the summary of a stream may be read by others than who sent it."""
     named = [*request.deletions, *request.subjects, *request.replacements]
     if request.insertion is not None:
         named += [*(request.insertion.ids or ()), *(request.insertion.subjects or ())]
@@ -232,7 +232,7 @@ def interact(
     execution: Execution | None = None,
     clock: Callable[[], float] = time.monotonic,
     progress: Callable[[Publication], None] | None = None,
-) -> StreamReport:
+) -> StreamSummary:
     """Algorithm 1: the requester and the curator take turns until the requester, or `limit` requests, end it.
 
     Args:
@@ -266,4 +266,4 @@ def interact(
         stream.push(request)
         sent += 1
     stream.flush()
-    return stream.report(holdout)
+    return stream.summary(holdout)

@@ -6,28 +6,28 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from noisygd_delete.audit import NoisyGD
+from noisygd_delete.audit import SimulatedNoisyGD
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.engine.noisygd import initial_weights
 
 
-def halved_noise(engine: NoisyGD) -> NoisyGD:
+def halved_noise(engine: SimulatedNoisyGD) -> SimulatedNoisyGD:
     """σ/2 in every step."""
     return replace(engine, noise_variance=engine.noise_variance / 4)
 
 
-def one_step_too_few(engine: NoisyGD) -> NoisyGD:
+def one_step_too_few(engine: SimulatedNoisyGD) -> SimulatedNoisyGD:
     """K_Ā − 1 steps per request."""
     return replace(engine, delete_steps=engine.delete_steps - 1)
 
 
-def smaller_table(engine: NoisyGD) -> NoisyGD:
+def smaller_table(engine: SimulatedNoisyGD) -> SimulatedNoisyGD:
     """Gradients divided by the records that are left, n/2, instead of the n slots."""
     return replace(engine, slots=engine.slots // 2)
 
 
 @dataclass(frozen=True)
-class CachedState(NoisyGD):
+class CachedState(SimulatedNoisyGD):
     """Every release restarts from a copy of the learned model kept inside, not from the release before."""
 
     def __call__(self, world, chains, generator):
@@ -43,7 +43,7 @@ class CachedState(NoisyGD):
 
 
 @dataclass(frozen=True)
-class CachedGradient(NoisyGD):
+class CachedGradient(SimulatedNoisyGD):
     """The gradient sum of the old table is cached and used for the first half of every request."""
 
     def __call__(self, world, chains, generator):
@@ -59,7 +59,7 @@ class CachedGradient(NoisyGD):
 
 
 @dataclass(frozen=True)
-class CachedMinimiser(NoisyGD):
+class CachedMinimiser(SimulatedNoisyGD):
     """Solve-then-diffuse that solves once: later releases start from the minimiser of the old table."""
 
     def __call__(self, world, chains, generator):
@@ -70,7 +70,7 @@ class CachedMinimiser(NoisyGD):
 
 
 @dataclass(frozen=True)
-class ReusedSeed(NoisyGD):
+class ReusedSeed(SimulatedNoisyGD):
     """Every request draws the same noise."""
 
     def __call__(self, world, chains, generator):
@@ -85,7 +85,7 @@ class ReusedSeed(NoisyGD):
         return releases
 
 
-def faulty(kind: type[NoisyGD], engine: NoisyGD) -> NoisyGD:
+def faulty(kind: type[SimulatedNoisyGD], engine: SimulatedNoisyGD) -> SimulatedNoisyGD:
     return kind(**{name: getattr(engine, name) for name in engine.__dataclass_fields__})
 
 

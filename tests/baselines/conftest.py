@@ -27,7 +27,7 @@ def table(kind: str) -> Records:
     return Records(rows, labels, slots=SLOTS)
 
 
-def methods(kind: str) -> dict[str, baselines.Method]:
+def methods(kind: str) -> dict[str, baselines.Baseline]:
     """Every baseline at (ε, δ) = (0.5, 1e-5) for a deleted record."""
     loss = losses.Logistic(1.0) if kind == "binary" else losses.Softmax(1.0, 3)
     epsilon = 0.5

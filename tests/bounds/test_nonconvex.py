@@ -161,7 +161,7 @@ def history(loss, problem, schedule):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("form", [schedules.printed, schedules.sharper])
 def test_every_model_of_a_deletion_sequence_is_within_the_budget_and_the_risk_bound(loss, form):
-    problem = schedules.Problem(
+    problem = schedules.NonConvexProblem(
         order=2, dp=0.9, deletion=0.3, range=1.0, sensitivity=2.0, smoothness=LOSSES[loss][2],
         regularization=1.0, dimension=1, records=6,
     )  # fmt: skip
@@ -251,7 +251,7 @@ CASES = [
 
 
 def problem_of(case, **changes):
-    problem = schedules.Problem(
+    problem = schedules.NonConvexProblem(
         order=case["q"], dp=case["dp"], deletion=case["deletion"], range=case["omega"],
         sensitivity=2 * case["lipschitz"], smoothness=case["beta"], regularization=case["lam"],
         dimension=case["d"], records=case["n"], batch=case["r"],
@@ -360,7 +360,7 @@ def test_sharper_deletion_costs_fall_with_the_number_of_records():
 
 
 PROBLEMS = st.builds(
-    schedules.Problem,
+    schedules.NonConvexProblem,
     order=st.floats(1.01, 100), dp=st.floats(0.01, 5), deletion=st.floats(1e-6, 5), range=st.just(1.0),
     sensitivity=st.just(2.0), smoothness=st.floats(1e-6, 100), regularization=st.floats(1e-6, 10),
     dimension=st.integers(1, 10**6), records=st.integers(100, 10**9), batch=st.integers(1, 100),

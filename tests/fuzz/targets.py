@@ -71,7 +71,7 @@ def targets(folder: Path) -> list[Target]:
     erasure = Erasure(rows=1, release=2, ledger_entries=3, ledger_sha256=ledger.digests[-1])
     paper = sign(erasure_certificate(erasure, plan=good_plan, events=events), key)
     tombstones = Tombstones.create(folder / "list.txt", folder / "list.key")
-    change = journal.Change(3, edits, True, "s")
+    change = journal.InFlight(3, edits, True, "s")
     layout = Layout(folder / "other")
     layout.journal.mkdir(parents=True)
 
@@ -217,7 +217,7 @@ def sound(ledger: Ledger) -> None:
         assert ledger.accountant.dp_cumulative().epsilon(1e-6) >= 0
 
 
-def whole(change: journal.Change) -> None:
+def whole(change: journal.InFlight) -> None:
     edits = change.edits
     count = len(edits.slots)
     assert edits.rows.shape[0] == len(edits.labels) == len(edits.ids) == len(edits.subjects) == count

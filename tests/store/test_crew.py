@@ -12,7 +12,7 @@ from noisygd_delete.engine import Execution
 from noisygd_delete.engine.group import Group
 from noisygd_delete.errors import AssumptionViolated, ProcessLost
 from noisygd_delete.store import Store
-from noisygd_delete.store.group import Task, follow, leading
+from noisygd_delete.store.group import GroupRun, follow, leading
 
 from .conftest import plan
 
@@ -21,7 +21,7 @@ from .conftest import plan
 class Hearing(Group):
     """A group of one that hears these tasks, one after the other, whenever it has nothing to say itself."""
 
-    tasks: list[Task | None] = field(default_factory=list)
+    tasks: list[GroupRun | None] = field(default_factory=list)
     said: list[object] = field(default_factory=list)
 
     def share(self, value):
@@ -31,8 +31,8 @@ class Hearing(Group):
         return value
 
 
-def task(action: str, events=(), model=None, pending: int = 0) -> Task:
-    return Task(action, plan(), plan(), True, tuple(events), model, pending, "r")
+def task(action: str, events=(), model=None, pending: int = 0) -> GroupRun:
+    return GroupRun(action, plan(), plan(), True, tuple(events), model, pending, "r")
 
 
 def test_a_follower_runs_what_it_hears_until_the_end(path: Path, monkeypatch) -> None:

@@ -70,8 +70,8 @@ def test_a_request_reads_no_release_twice(tmp_path, counted, method):
     with Store.open(path) as store:
         stream = Stream(store, observable=())
         stream.push(EditRequest.delete([name(3)]))
-        report = stream.report()
-    assert report.served == 1
+        summary = stream.summary()
+    assert summary.served == 1
     assert counted["mechanisms read"] < 10, counted
     assert counted["releases recorded"] < RELEASES / 2, counted
     assert counted["releases walked"] <= 12 * RELEASES, counted

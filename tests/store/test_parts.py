@@ -133,8 +133,8 @@ def test_a_change_survives_the_journal(path: Path) -> None:
                 insertion=EditRequest.insert(["n"], [row(81)], [1.0], subjects=["p"]).insertion,
             )
         )
-    change = journal.Change(2, edits, False, "r")
-    again = journal.Change.from_bytes(change.to_bytes())
+    change = journal.InFlight(2, edits, False, "r")
+    again = journal.InFlight.from_bytes(change.to_bytes())
     assert (again.base, again.publish, again.request_id) == (2, False, "r")
     for field in ("slots", "rows", "labels"):
         np.testing.assert_array_equal(getattr(again.edits, field), getattr(edits, field))

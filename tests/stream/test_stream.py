@@ -57,14 +57,14 @@ def test_rows_go_at_once_and_models_in_batches() -> None:
     assert curator.model is not model
     stream.push(EditRequest.delete([3]))
     stream.flush()
-    report = stream.report()
-    assert [entry.requests for entry in report.publications] == [3, 1]
-    assert [entry.edits for entry in report.publications] == [3, 1]
-    assert report.served == 4
-    assert report.steps == 2 * curator.plan.delete_steps
-    assert report.gradient_evaluations_per_request == N * report.steps / 4
+    summary = stream.summary()
+    assert [entry.requests for entry in summary.publications] == [3, 1]
+    assert [entry.edits for entry in summary.publications] == [3, 1]
+    assert summary.served == 4
+    assert summary.steps == 2 * curator.plan.delete_steps
+    assert summary.gradient_evaluations_per_request == N * summary.steps / 4
     stream.flush()
-    assert len(stream.report().publications) == 2  # nothing waits: nothing is published
+    assert len(stream.summary().publications) == 2  # nothing waits: nothing is published
 
 
 def test_the_deadline_publishes_without_a_further_request() -> None:
@@ -77,10 +77,10 @@ def test_the_deadline_publishes_without_a_further_request() -> None:
     assert stream.due == 6  # counted from the oldest waiting edit
     now[0] = 9.99
     stream.tick()
-    assert not stream.report().publications
+    assert not stream.summary().publications
     now[0] = 10.0
     stream.tick()
-    assert [entry.edits for entry in stream.report().publications] == [2]
+    assert [entry.edits for entry in stream.summary().publications] == [2]
     assert stream.due is None
 
 
@@ -92,24 +92,24 @@ def test_a_repeated_request_costs_nothing_waiting_or_published() -> None:
     stream.push(first)  # still waiting for its release
     stream.push(EditRequest.delete([1], request_id="b"))
     stream.push(first)  # answered
-    report = stream.report()
-    assert (report.served, report.repeated, report.refused) == (2, 2, ())
-    assert len(report.publications) == 1
+    summary = stream.summary()
+    assert (summary.served, summary.repeated, summary.refused) == (2, 2, ())
+    assert len(summary.publications) == 1
     assert curator.serve(first).model is curator.serve(EditRequest.delete([1], request_id="b")).model
     stream.publish()  # the forced redo is charged
     assert len(curator.accountant.events) == 3
-    assert stream.report().present.gdp > report.present.gdp
+    assert stream.summary().present.gdp > summary.present.gdp
 
 
 def test_an_invalid_request_is_noted_and_the_stream_goes_on() -> None:
-    report = interact(
+    summary = interact(
         learned(),
         NonAdaptive([EditRequest.delete([0]), EditRequest.delete([0]), EditRequest.delete([1])]),
         rng=np.random.default_rng(2),
     )
-    assert report.served == 2
-    assert [position for position, _ in report.refused] == [1]
-    assert "not in the table" in report.refused[0][1]
+    assert summary.served == 2
+    assert [position for position, _ in summary.refused] == [1]
+    assert "not in the table" in summary.refused[0][1]
 
 
 def test_a_requester_sees_what_it_declared_and_nothing_else() -> None:
@@ -136,10 +136,10 @@ def test_the_adaptive_bound_is_the_exact_joint_gaussian_one(observable, shown) -
     """Oracle: on the linear loss the joint law of the observed releases is Gaussian; its μ by recursion."""
     curator = learned()
     requests = iter(deletions(4))
-    report = interact(
+    summary = interact(
         curator, Adaptive(lambda seen: next(requests, None), observable=observable), rng=np.random.default_rng(2)
     )
-    assert report.adaptivity == len(shown)
+    assert summary.adaptivity == len(shown)
     plan = curator.plan
     contraction = 1 - plan.step_size * plan.regularization
     shift, noise = plan.step_size / N, 2 * plan.step_size * plan.noise_variance  # Definition 4.1: Δ = L = 1
@@ -156,24 +156,24 @@ def test_the_adaptive_bound_is_the_exact_joint_gaussian_one(observable, shown) -
         return math.sqrt(total)
 
     seen = {number for number in shown if number < 5} | {5}
-    assert report.erased.gdp == pytest.approx(joint(5, seen), rel=1e-9)
-    assert report.everything.gdp == pytest.approx(joint(5, {1, 2, 3, 4, 5}), rel=1e-9)
-    assert report.present.adjacency == "replace"
-    assert report.erased.advantage == pytest.approx(2 * NormalDist().cdf(report.erased.gdp / 2) - 1, rel=1e-9)
+    assert summary.erased.gdp == pytest.approx(joint(5, seen), rel=1e-9)
+    assert summary.everything.gdp == pytest.approx(joint(5, {1, 2, 3, 4, 5}), rel=1e-9)
+    assert summary.present.adjacency == "replace"
+    assert summary.erased.advantage == pytest.approx(2 * NormalDist().cdf(summary.erased.gdp / 2) - 1, rel=1e-9)
     # no earlier erasure of the stream costs more than the one reported
     for erased_at in range(2, 6):
         earlier = {number for number in shown if number < erased_at} | set(range(erased_at, 6))
-        assert joint(erased_at, earlier) <= report.erased.gdp * (1 + 1e-9)
+        assert joint(erased_at, earlier) <= summary.erased.gdp * (1 + 1e-9)
 
 
 def test_the_budget_sets_the_batches_and_withholds_beyond_them() -> None:
     curator = learned(releases=4, dp=2.0)
     batching = Batching.within_budget(curator.accountant, edits=10)
     assert batching.size == 4  # three publications are left for ten edits
-    report = interact(curator, NonAdaptive(deletions(10)), batching, rng=np.random.default_rng(2))
-    assert [entry.edits for entry in report.publications] == [4, 4, 2]
-    assert not report.withheld
-    assert report.present.gdp <= 2.0
+    summary = interact(curator, NonAdaptive(deletions(10)), batching, rng=np.random.default_rng(2))
+    assert [entry.edits for entry in summary.publications] == [4, 4, 2]
+    assert not summary.withheld
+    assert summary.present.gdp <= 2.0
     with pytest.raises(InvalidParameter, match="no publication is left"):
         Batching.within_budget(curator.accountant, edits=1)
     spent = interact(curator, NonAdaptive([EditRequest.delete([20]), EditRequest.delete([21])]))
@@ -186,9 +186,9 @@ def test_the_budget_sets_the_batches_and_withholds_beyond_them() -> None:
 
 def test_accuracy_on_a_public_holdout() -> None:
     curator = learned()
-    report = interact(curator, NonAdaptive(deletions(1)), holdout=table(seed=5), rng=np.random.default_rng(2))
-    assert report.accuracy == curator.model.accuracy(table(seed=5))
-    assert set(report.to_dict()) >= {"served", "guarantees", "publications", "gradient_evaluations_per_request"}
+    summary = interact(curator, NonAdaptive(deletions(1)), holdout=table(seed=5), rng=np.random.default_rng(2))
+    assert summary.accuracy == curator.model.accuracy(table(seed=5))
+    assert set(summary.to_dict()) >= {"served", "guarantees", "publications", "gradient_evaluations_per_request"}
 
 
 def test_a_batching_that_never_publishes_is_refused() -> None:
@@ -217,8 +217,8 @@ def test_a_requester_of_ones_own_needs_two_names_only() -> None:
             return EditRequest.delete([self.left.pop(int(scores.argmax()))])
 
     curator = learned()
-    report = interact(curator, Picky(), rng=np.random.default_rng(2))
-    assert (report.served, report.adaptivity) == (3, 1)
+    summary = interact(curator, Picky(), rng=np.random.default_rng(2))
+    assert (summary.served, summary.adaptivity) == (3, 1)
     assert len(curator.records) == N - 3
 
 
