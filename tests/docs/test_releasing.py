@@ -116,6 +116,31 @@ def test_hooks_need_nothing_but_what_is_pinned() -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_programs_are_installed_only_where_a_test_uses_them_and_root_may(tmp_path: Path) -> None:
+    """The function of .ci/run, with stand-ins for `id` and apt-get that say what they were asked."""
+    text = (ROOT / ".ci" / "run").read_text()
+    function = text[text.index("program() {") : text.index("\n}\n", text.index("program() {")) + 3]
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_pages.py").write_text("BROWSER = 'no-such-browser'\n")
+
+    def said(user: int, wanted: str, answer: int = 0) -> str:
+        stubs = f'id() {{ echo {user}; }}\napt-get() {{ echo "$@" >>asked; return {answer}; }}\n'
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", f"{stubs}{function}{wanted}"], cwd=tmp_path, capture_output=True, text=True, check=True
+        )  # fmt: skip
+        return done.stdout
+
+    asked = tmp_path / "asked"
+    assert said(0, "program no-such-server no-such-server") == said(0, "program bash no-such-browser") == ""
+    assert not asked.exists(), "nothing uses it, or it is there"
+    assert "are skipped" in said(1000, "program no-such-browser no-such-browser")
+    assert not asked.exists(), "not root"
+    assert said(0, "program no-such-browser no-such-browser") == ""
+    assert "install -qy --no-install-recommends no-such-browser" in asked.read_text()
+    assert "are skipped" in said(0, "program no-such-browser no-such-browser", answer=1)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 @pytest.mark.parametrize("script", ["run", "package"])
 def test_scripts_are_well_formed(script: str) -> None:
     path = ROOT / ".ci" / script
