@@ -342,11 +342,13 @@ def _dearest(before: list[tuple[Guarantee, int]], number: int, like: Guarantee) 
         return total
 
     orders = sorted({order for part, _ in before for order, _ in part.points})
+    curves = dict.fromkeys(curve for part, _ in before for curve, _ in part.curves)
     return replace(
         like,
         gdp_squared=largest(lambda part: part.gdp_squared),
         rate=largest(lambda part: part.rate),
         points=tuple((q, largest(lambda part, q=q: part.listed(q))) for q in orders),  # type: ignore[misc]
+        curves=tuple((each, largest(lambda part, each=each: dict(part.curves).get(each, 0.0))) for each in curves),  # type: ignore[misc]
         rows=min((part.rows for part, _ in before), default=like.rows),
         proven=like.proven and all(part.proven for part, _ in before),
         slack=max((part.slack for part, _ in before), default=like.slack),

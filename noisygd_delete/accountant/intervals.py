@@ -111,16 +111,17 @@ def cost(about: str, adjacency: str, stretch: Stretch) -> Guarantee:
 
 
 def within(spent: Guarantee, plan: Plan) -> bool:
-    """Whether a guarantee lies within the plan's dp budget, in the measure of its method (relative 1e-12), slack included."""
-    room = 1 + 1e-12
+    """Whether a guarantee lies within the plan's dp budget, by whichever of its statements shows it (relative 1e-12), slack
+    included.
+    """
+    budget, room = plan.budget, 1 + 1e-12
     spent = spent.with_slack() if plan.problem.slack_in_budget else spent
-    if plan.method.gaussian:
-        if spent.gdp is not None:
-            return spent.gdp_squared <= plan.budget.dp_gdp() ** 2 * room
-        if plan.budget.measure == "gdp":
-            return False  # an extractor's Rényi curve does not give a μ
-        if plan.budget.measure == "epsilon-delta":
-            assert plan.budget.dp_delta is not None
-            return spent.epsilon(plan.budget.dp_delta) <= plan.budget.dp * room
-    rate, order = plan.budget.dp_rate()
-    return spent.renyi(order) <= rate * order * room
+    if spent.gdp is not None and spent.gdp**2 <= budget.dp_gdp() ** 2 * room:
+        return True
+    if budget.measure == "gdp":
+        return False  # a Rényi curve does not give a μ
+    if budget.measure == "renyi":
+        assert budget.order is not None
+        return spent.renyi(budget.order) <= budget.dp * room
+    assert budget.dp_delta is not None
+    return spent.epsilon(budget.dp_delta) <= budget.dp * room

@@ -39,6 +39,11 @@ def _best(objective: Curve, highest_order: float, rounds: int = 36) -> tuple[flo
     return best_order(objective, low=min(_LEAST, high / 1e3), high=high, rounds=rounds), math.log(high)
 
 
+def curve_least(objective: Curve, *, highest_order: float) -> float:
+    """The least value of `objective` found over the orders below `highest_order`; every order is valid."""
+    return objective(_best(objective, highest_order)[0])
+
+
 def curve_epsilon(*, renyi: Curve, highest_order: float, delta: float) -> float:
     """The least ε found over all orders below `highest_order` for which the curve implies (ε, δ)-DP, rounded up."""
     if delta >= 1:

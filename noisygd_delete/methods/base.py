@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..errors import InvalidParameter, count, non_negative, positive
@@ -243,6 +243,13 @@ class Method(ABC):
         notion = plan.problem.deletion_notion
         supremum = {"steps_with": math.inf, "steps_without": plan.delete_steps}
         return plan.mechanism.interval("deletion", notion, **supremum).assuming(NON_ADAPTIVE)
+
+    def allowed(self, plan: Plan) -> Guarantee:
+        """The dp budget as a guarantee, in the form in which the method's own guarantees come: of all `releases` together."""
+        nothing = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0)
+        if self.gaussian:
+            return replace(nothing, gdp_squared=plan.problem.dp_gdp() ** 2)
+        return replace(nothing, rate=plan.problem.dp_rate()[0])
 
     @abstractmethod
     def excess_risk(self, plan: Plan) -> float:

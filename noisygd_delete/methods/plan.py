@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -151,10 +151,7 @@ class Plan:
     @property
     def allowed(self) -> Guarantee:
         """The dp budget as a guarantee: of all `releases` together."""
-        nothing = self.mechanism.interval("dp", self.problem.adjacency, steps_with=0)
-        if self.method.gaussian:
-            return replace(nothing, gdp_squared=self.problem.dp_gdp() ** 2)
-        return replace(nothing, rate=self.problem.dp_rate()[0])
+        return self.method.allowed(self)
 
     @property
     def stationary_distance(self) -> float:

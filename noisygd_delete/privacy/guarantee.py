@@ -1,23 +1,26 @@
 """One type for every answer: what a publication, or a history of them, reveals about one record.
 
-A `Guarantee` is the composition of three kinds of parts, each kept in the form in which it was proven:
+A `Guarantee` is the composition of four kinds of parts, each kept in the form in which it was proven:
 
 * Gaussian DP parts (sharp certificates), which add in squares;
 * rates (Theorem 5.1, composition): ε_q = q · rate for every order q;
-* a Rényi bound at listed orders only (Theorem 5.2, an extractor's accountant).
+* a Rényi bound at listed orders only (Theorem 5.2, an extractor's accountant);
+* curves (objective perturbation): a formula of the order, finite below a public one, and a μ beside it where there is one.
 
-Conversions go one way: everything has a Rényi curve, only a purely Gaussian part has a μ.
+Conversions go one way: everything has a Rényi curve, only purely Gaussian parts have a μ.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..bounds import adaptive, conversion
+from ..bounds.order_curve import curve_epsilon, curve_least, curve_log_delta
 from ..errors import InvalidParameter, bound, choice, count, non_negative, probability, renyi_order
+from .curve import Curve
 from .shown import shown
 from .worlds import ADJACENCIES, DELETION_NOTIONS, Worlds
 
@@ -47,6 +50,7 @@ class Guarantee:
     gdp_squared  Σ μ² of the Gaussian parts
     rate         Σ of the rates
     points       ((order, ε), …): further Rényi cost, finite at these orders (and at smaller ones) only
+    curves       ((curve, how many times), …): further Rényi cost, a formula of the order
     rows         rows per data subject that the bound covers
     slack        relative rounding slack of the sensitivity on this machine; the bounds are over the reals, and
                  `with_slack` gives them with the slack included
@@ -57,6 +61,7 @@ class Guarantee:
     gdp_squared: float = 0.0
     rate: float = 0.0
     points: tuple[tuple[float, float], ...] = ()
+    curves: tuple[tuple[Curve, float], ...] = ()
     rows: int = 1
     source: str = ""
     assumptions: tuple[str, ...] = ()
@@ -74,11 +79,20 @@ class Guarantee:
         for order, cost in self.points:
             renyi_order("points order", order)
             bound(f"points ε at order {order}", cost)
+        for _, times in self.curves:
+            bound("times", times)
 
     def renyi(self, order: float) -> float:
         """ε_q at Rényi order q > 1."""
         q = renyi_order("order", order)
-        return bound("renyi", q * self.gdp_squared / 2 + q * self.rate + self.listed(q))
+        curved = math.fsum(times * curve.renyi(q) for curve, times in self.curves)
+        return bound("renyi", q * self.gdp_squared / 2 + q * self.rate + self.listed(q) + curved)
+
+    @property
+    def highest_order(self) -> float:
+        """The order from which on the curves say nothing; infinite where there is none."""
+        open_ended = (curve.highest_order for curve, _ in self.curves if curve.gdp_squared is None)
+        return min(open_ended, default=math.inf)
 
     def listed(self, order: float) -> float:
         """What the listed points add at this order; infinite above them."""
@@ -90,18 +104,25 @@ class Guarantee:
     @property
     def gdp(self) -> float | None:
         """μ, where the guarantee is Gaussian; None where it is not (a Rényi bound does not give a μ)."""
-        if self.rate == 0 and not self.points:
+        if self.rate or self.points or any(curve.gdp_squared is None for curve, _ in self.curves):
+            return None
+        if not self.curves:
             return math.sqrt(self.gdp_squared)
-        return None
+        return math.sqrt(
+            math.fsum([self.gdp_squared, *(times * (curve.gdp_squared or 0) for curve, times in self.curves)])
+        )
 
     def epsilon(self, delta: float) -> float:
         """Least ε, rounded up, with (ε, δ)-indistinguishability. Exact for Gaussian guarantees; best conversion otherwise."""
         delta = probability("delta", delta)
-        if self.gdp is not None:
-            return conversion.gdp_epsilon(mu=self.gdp, delta=delta)
-        if not self.points:
-            return conversion.rate_epsilon(rate=self.total_rate, delta=delta)
-        return min(conversion.renyi_epsilon_optimal(order=q, renyi=self.renyi(q), delta=delta) for q in self._orders())
+        exact = math.inf if self.gdp is None else conversion.gdp_epsilon(mu=self.gdp, delta=delta)
+        if self.points:
+            return min(
+                conversion.renyi_epsilon_optimal(order=q, renyi=self.renyi(q), delta=delta) for q in self._orders()
+            )
+        if self.curves:
+            return min(exact, curve_epsilon(renyi=self.renyi, highest_order=self.highest_order, delta=delta))
+        return exact if self.gdp is not None else conversion.rate_epsilon(rate=self.total_rate, delta=delta)
 
     def conversions(self, delta: float) -> dict[str, float]:
         """ε at this δ by every conversion that applies, side by side; `epsilon` uses the least.
@@ -117,8 +138,8 @@ class Guarantee:
         }
         answers = {} if self.gdp is None else {"gaussian-exact": conversion.gdp_epsilon(mu=self.gdp, delta=delta)}
         for name, way in ways.items():
-            if self.points:
-                answers[name] = min(way(order=q, renyi=self.renyi(q), delta=delta) for q in self._orders())
+            if self.points or self.curves:
+                answers[name] = self._least(lambda q, way=way: way(order=q, renyi=self.renyi(q), delta=delta))  # type: ignore[misc]
             else:
                 answers[name] = conversion.rate_epsilon(rate=self.total_rate, delta=delta, way=way)
         return answers
@@ -130,13 +151,15 @@ class Guarantee:
     def log_delta(self, epsilon: float) -> float:
         """log δ(ε): usable where δ itself underflows."""
         epsilon = non_negative("epsilon", epsilon)
-        if self.gdp is not None:
-            return conversion.gdp_log_delta(mu=self.gdp, epsilon=epsilon)
-        if not self.points:
-            return conversion.rate_log_delta(rate=self.total_rate, epsilon=epsilon)
-        return min(
-            conversion.renyi_log_delta_optimal(order=q, renyi=self.renyi(q), epsilon=epsilon) for q in self._orders()
-        )
+        exact = 0.0 if self.gdp is None else conversion.gdp_log_delta(mu=self.gdp, epsilon=epsilon)
+        if self.points:
+            return min(
+                conversion.renyi_log_delta_optimal(order=q, renyi=self.renyi(q), epsilon=epsilon)
+                for q in self._orders()
+            )
+        if self.curves:
+            return min(exact, curve_log_delta(renyi=self.renyi, highest_order=self.highest_order, epsilon=epsilon))
+        return exact if self.gdp is not None else conversion.rate_log_delta(rate=self.total_rate, epsilon=epsilon)
 
     @property
     def least_delta(self) -> float:
@@ -151,11 +174,19 @@ class Guarantee:
 
     @property
     def total_rate(self) -> float:
-        """ε_q/q apart from the listed points: every Gaussian part has a rate, μ²/2."""
-        return self.gdp_squared / 2 + self.rate
+        """ε_q/q apart from the listed points and the curves' Hessian costs: every Gaussian part has a rate, μ²/2."""
+        return self.gdp_squared / 2 + self.rate + math.fsum(times * curve.rate for curve, times in self.curves)
 
     def _orders(self) -> list[float]:
         return [order for order, _ in self.points]
+
+    def _least(self, objective: Callable[[float], float]) -> float:
+        """The least value over the orders at which this guarantee says anything; every order is valid."""
+        if self.points:
+            return min(map(objective, self._orders()))
+        if self.curves:
+            return curve_least(objective, highest_order=self.highest_order)
+        return objective(conversion.best_order(objective))
 
     def tradeoff(self, false_positive: float) -> float:
         """Least false negative rate of any test between the two worlds with this false positive rate; rounded down."""
@@ -164,9 +195,9 @@ class Guarantee:
             raise InvalidParameter(f"false_positive={rate:g} must be at most 1: it is the rate of false alarms")
         if self.gdp is not None:
             return conversion.gdp_tradeoff(mu=self.gdp, false_positive=rate)
-        if not self.points:
+        if not (self.points or self.curves):
             return conversion.rate_tradeoff(rate=self.total_rate, false_positive=rate)
-        return max(conversion.renyi_tradeoff(order=q, renyi=self.renyi(q), false_positive=rate) for q in self._orders())
+        return -self._least(lambda q: -conversion.renyi_tradeoff(order=q, renyi=self.renyi(q), false_positive=rate))
 
     @property
     def advantage(self) -> float:
@@ -177,7 +208,7 @@ class Guarantee:
         """
         if self.gdp is not None:
             return conversion.gdp_advantage(mu=self.gdp)
-        if not self.points:
+        if not (self.points or self.curves):
             return conversion.rate_advantage(rate=self.total_rate)
         return self.delta(0.0)
 
@@ -201,8 +232,7 @@ class Guarantee:
         def at(order: float) -> float:
             return adaptive.membership_advantage(order=order, renyi=self.renyi(order))
 
-        best = min(map(at, self._orders())) if self.points else at(conversion.best_order(at))
-        return min(1.0, best, 2 * self.advantage)
+        return min(1.0, self._least(at), 2 * self.advantage)
 
     @property
     def unit(self) -> str:
@@ -212,7 +242,8 @@ class Guarantee:
     def covers(self, other: Guarantee) -> bool:
         """Whether `other` promises at least as much, for the same worlds and unit (relative 1e-12).
 
-        A Rényi cap is compared at its own orders, a Gaussian cap covers Gaussian guarantees only.
+        A cap of listed orders is compared at them, a Gaussian cap covers Gaussian guarantees only, and one with curves those
+        that have no more of each of its parts.
         """
         if (self.about, self.adjacency) != (other.about, other.adjacency) or other.rows < self.rows:
             return False
@@ -220,7 +251,10 @@ class Guarantee:
         if self.gdp is not None:
             return other.gdp is not None and other.gdp_squared <= self.gdp_squared * room
         if not self.points:
-            return not other.points and other.total_rate <= self.total_rate * room
+            own = dict(self.curves)
+            fewer = all(times <= own.get(curve, 0.0) * room for curve, times in other.curves)
+            rest = other.gdp_squared / 2 + other.rate <= (self.gdp_squared / 2 + self.rate) * room
+            return not other.points and fewer and rest
         return all(other.renyi(order) <= self.renyi(order) * room for order in self._orders())
 
     @staticmethod
@@ -238,11 +272,16 @@ class Guarantee:
                 )
         orders = sorted({order for part, _ in listed for order, _ in part.points})
         guarantees = [part for part, _ in listed]
+        curves: dict[Curve, float] = {}
+        for part, times in listed:
+            for curve, number in part.curves:
+                curves[curve] = curves.get(curve, 0.0) + number * times
         return replace(
             first,
             gdp_squared=math.fsum(part.gdp_squared * times for part, times in listed),
             rate=math.fsum(part.rate * times for part, times in listed),
             points=tuple((q, math.fsum(part.listed(q) * times for part, times in listed)) for q in orders),
+            curves=tuple(curves.items()),
             rows=min(part.rows for part in guarantees),  # a sum covers no more rows than its weakest part
             source=" + ".join(
                 dict.fromkeys(source for part in guarantees for source in part.source.split(" + ") if source)
@@ -278,6 +317,7 @@ class Guarantee:
             gdp_squared=self.gdp_squared * growth,
             rate=self.rate * growth,
             points=tuple((order, cost * growth) for order, cost in self.points),
+            curves=tuple((curve, times * growth) for curve, times in self.curves),
             slack=0.0,
         )
 
@@ -292,6 +332,7 @@ class Guarantee:
                 **{
                     **fields,
                     "points": tuple((float(order), float(cost)) for order, cost in fields.get("points", ())),
+                    "curves": tuple((Curve(**curve), float(times)) for curve, times in fields.get("curves", ())),
                     "assumptions": tuple(fields.get("assumptions", ())),
                 }
             )
