@@ -36,7 +36,7 @@ class Accountant(History):
     def steps_since_learn(self) -> int:
         """Steps that a record present since the last fresh learn has been through."""
         if self._events and self._events[-1].kind == "extractor":
-            return self._events[-1].steps
+            return self._events[-1].exposure
         return self._since_fresh
 
     @property
@@ -80,7 +80,7 @@ class Accountant(History):
 
         def served(since_learn: int) -> int:
             room = self.plan.horizon - since_learn  # type: ignore[union-attr, operator]
-            return room // unlearn.steps + 1 if room >= 0 else 0
+            return room // unlearn.exposure + 1 if room >= 0 else 0
 
         left = publications - min(publications, served(self.steps_since_learn))
         learns = -(-left // (1 + served(self.plan.learn_steps)))
@@ -91,7 +91,7 @@ class Accountant(History):
         assert self.plan is not None
         world = self.plan.problem.adjacency
         return Guarantee.composed(
-            (event.mechanism.interval("dp", world, steps_with=event.steps), times)
+            (event.mechanism.interval("dp", world, steps_with=event.exposure), times)
             for event, times in self.coming(publications)
             if times
         )

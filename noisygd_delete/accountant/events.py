@@ -75,6 +75,11 @@ class Event:
         return self.kind is not EventKinds.UNLEARN or self.mechanism.fresh
 
     @property
+    def exposure(self) -> int:
+        """What it counts as where exposure to a record adds up: its steps, or one for a run that draws its noise at once."""
+        return self.mechanism.exposure(self.steps)
+
+    @property
     def label(self) -> str:
         """The kind in a word for people: a release that erased nothing unlearns nothing."""
         return label(self.kind, self.counts)

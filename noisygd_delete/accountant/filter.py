@@ -53,10 +53,10 @@ class PrivacyFilter:
 
     def allows(self, event: Event) -> bool:
         """Whether the cap still covers everything admitted and this release."""
-        if not event.steps:
+        if not event.exposure:
             return True
         ahead = self._parts.copy()
-        ahead[event.mechanism, event.steps, 0.0] += 1
+        ahead[event.mechanism, event.exposure, 0.0] += 1
         return self._cap.covers(self._spent(ahead, event))
 
     def admit(self, event: Event) -> None:
@@ -72,6 +72,6 @@ class PrivacyFilter:
                 f"a {event.kind} of {event.steps} steps does not fit under the cap after {len(self._admitted)} releases; "
                 "fewer steps or more noise may, a larger cap only for a new sequence"
             )
-        if event.steps:
-            self._parts[event.mechanism, event.steps, 0.0] += 1
+        if event.exposure:
+            self._parts[event.mechanism, event.exposure, 0.0] += 1
         self._admitted.append(event)

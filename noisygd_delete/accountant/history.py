@@ -60,13 +60,13 @@ class History:
         number = count("times", times)
         self._check_next(event)
         self._events += [event] * number
-        if event.steps:
-            self._published[event.mechanism, event.steps, 0.0] += number
+        if event.exposure:
+            self._published[event.mechanism, event.exposure, 0.0] += number
         if event.kind == "extractor":
-            self._extractors = ((event.mechanism, event.steps, 0.0),) if event.steps else ()
+            self._extractors = ((event.mechanism, event.exposure, 0.0),) if event.exposure else ()
             self._trained += number
         else:
-            self._since_fresh = event.steps if event.fresh else self._since_fresh + event.steps * number
+            self._since_fresh = event.exposure if event.fresh else self._since_fresh + event.exposure * number
         return len(self._events)
 
     def what_if(self, *events: Event) -> Self:
@@ -247,7 +247,7 @@ class History:
         Holds under adaptive requests. Time does not grow with the number of releases.
         """
         last = self._events[-1]
-        before = self._published - Counter({(last.mechanism, last.steps, 0.0): 1})
+        before = self._published - Counter({(last.mechanism, last.exposure, 0.0): 1})
         return self._total("deletion", self._adjacency("deletion", None), before, self.seen(None))
 
     def deletion_of_each(self, *, notion: str | None = None) -> list[Guarantee]:

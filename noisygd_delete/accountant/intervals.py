@@ -32,17 +32,17 @@ def stretches(
     for number, event in enumerate(events, start=1):
         inside = present_from <= number and (erased_at is None or number < erased_at)
         if event.kind == "extractor":
-            extractor = (event.mechanism, event.steps, 0) if inside and event.steps else None
+            extractor = (event.mechanism, event.exposure, 0) if inside and event.exposure else None
         else:
             carried: float = 0
             if event.fresh:
                 carried = steps_with if event.warm else 0
                 steps_with = steps_without = 0
             if inside:
-                steps_with += event.steps
+                steps_with += event.exposure
             elif present_from <= number:
                 steps_with = steps_with or carried
-                steps_without += event.steps
+                steps_without += event.exposure
         if number in observed:
             if extractor:
                 yield extractor
@@ -59,10 +59,10 @@ def alone(events: Iterable[Event]) -> Iterator[tuple[Stretch, ...]]:
     extractor: tuple[Stretch, ...] = ()
     for event in events:
         if event.kind == "extractor":
-            extractor = ((event.mechanism, event.steps, 0),) if event.steps else ()
+            extractor = ((event.mechanism, event.exposure, 0),) if event.exposure else ()
             yield extractor
             continue
-        steps = event.steps + (0 if event.fresh else steps)
+        steps = event.exposure + (0 if event.fresh else steps)
         yield (*extractor, *([(event.mechanism, steps, 0.0)] if steps else []))
 
 
@@ -82,10 +82,10 @@ def erasures(events: Iterable[Event], shown: Collection[int]) -> Iterator[tuple[
         before = steps if event.kind == "unlearn" and (event.warm or not event.fresh) else 0
         if event.kind == "extractor":
             yield seen, ()
-            extractor = ((event.mechanism, event.steps, 0.0),) if event.steps else ()
+            extractor = ((event.mechanism, event.exposure, 0.0),) if event.exposure else ()
         else:
-            yield seen, (*extractor, *([(event.mechanism, before, event.steps)] if before and number > 1 else []))
-            steps = event.steps + (0 if event.fresh else steps)
+            yield seen, (*extractor, *([(event.mechanism, before, event.exposure)] if before and number > 1 else []))
+            steps = event.exposure + (0 if event.fresh else steps)
         if number in shown:
             seen.update(extractor)
             extractor = ()

@@ -60,12 +60,19 @@ class Mechanism(ABC):
         """Rows of one data subject that the figures cover together."""
         return 1
 
+    def exposure(self, steps: int) -> int:
+        """What a run of so many noisy steps counts as, in the unit in which `interval` counts them.
+
+        The steps themselves; a run whose noise is all drawn at once counts as one, whatever else it does.
+        """
+        return steps
+
     def check_steps(self, steps: int) -> None:  # noqa: B027 - most cover any number
         """Raise `InvalidParameter` where a release of so many steps is not one that the bounds cover."""
 
     def interval(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
-        """What the model published after `steps_with` steps with the record and `steps_without` steps after its erasure
-        reveals about it, given the point from which both worlds started (the initial law, or an observed model).
+        """What the model published after `steps_with` steps with the record and `steps_without` steps after its erasure (each
+        as `exposure` counts them) reveals about it, given the point from which both worlds started (the initial law, or an observed model).
 
         `steps_with` may be `math.inf`: the supremum over any history. What the observer did not see of that history, nobody
         who made requests may have seen either: whoever takes the supremum says so (`Guarantee.assuming`).
@@ -241,7 +248,7 @@ class Method(ABC):
     def deletion(self, plan: Plan) -> Guarantee:
         """What the release that serves a deletion reveals about the erased record, whatever came before."""
         notion = plan.problem.deletion_notion
-        supremum = {"steps_with": math.inf, "steps_without": plan.delete_steps}
+        supremum = {"steps_with": math.inf, "steps_without": plan.mechanism.exposure(plan.delete_steps)}
         return plan.mechanism.interval("deletion", notion, **supremum).assuming(NON_ADAPTIVE)
 
     def allowed(self, plan: Plan) -> Guarantee:

@@ -15,14 +15,10 @@ Complete = Callable[[float], Plan]
 
 def published_together(plan: Plan) -> Guarantee:
     """What N = `releases` observed publications reveal about a record present in all of them: one learn, N − 1 requests."""
-    learned = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=plan.learn_steps)
-    requested = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=plan.delete_steps)
-    return Guarantee(
-        about="dp",
-        adjacency=plan.problem.adjacency,
-        gdp_squared=learned.gdp_squared + (plan.releases - 1) * requested.gdp_squared,
-        rate=learned.rate + (plan.releases - 1) * requested.rate,
-    )
+    mechanism, world = plan.mechanism, plan.problem.adjacency
+    learned = mechanism.interval("dp", world, steps_with=mechanism.exposure(plan.learn_steps))
+    requested = mechanism.interval("dp", world, steps_with=mechanism.exposure(plan.delete_steps))
+    return Guarantee.composed([(learned, 1), *([(requested, plan.releases - 1)] if plan.releases > 1 else [])])
 
 
 def calibrate(

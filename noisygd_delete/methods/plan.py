@@ -143,8 +143,8 @@ class Plan:
         Holds under adaptive requests: given what was observed, both worlds restart from the same point.
         """
         notion = self.problem.deletion_notion
-        learned = self.mechanism.interval("deletion", notion, steps_with=self.learn_steps)
-        requested = self.mechanism.interval("deletion", notion, steps_with=self.delete_steps)
+        learned = self.mechanism.interval("deletion", notion, steps_with=self.mechanism.exposure(self.learn_steps))
+        requested = self.mechanism.interval("deletion", notion, steps_with=self.mechanism.exposure(self.delete_steps))
         parts = [(learned, 1), *([(requested, models - 1)] if count("models", models) > 1 else [])]
         return Guarantee.composed(parts).assuming("every release is observed")
 
