@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..engine import Execution, Objective, check_records
 from ..engine.device import DeviceObjective
 from ..engine.device_steps import STEPS
+from ..engine.discrete_gaussian import on_noisy_grid
 from ..engine.group import ALONE, Group
+from ..engine.linear_term import draw_linear_term
 from ..engine.noise import Noise
 from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
 from ..engine.objective_float64 import PreciseObjective
@@ -108,14 +110,19 @@ class Training:
 def train(
     records: Records, plan: Plan, procedure: Procedure, published: Weights | None, execution: Execution
 ) -> Training:
-    """Run a procedure of the plan: its start, then its noisy steps. `published` is None for a learn."""
+    """Run a procedure of the plan: its start, its noisy steps, the noise on its output. `published` is None for a learn."""
     check_fit(records, plan, execution.group)
     began = time.perf_counter()
     noise, passes = execution.noise(), procedure.steps
     begin = procedure.start
     if isinstance(begin, Solved):
+        linear = None  # drawn afresh, gone when this returns
+        if procedure.linear_term:
+            linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term)
         solution = solve(
-            PreciseObjective(records, plan.loss, regularization=plan.regularization, group=execution.group),
+            PreciseObjective(
+                records, plan.loss, regularization=plan.regularization, group=execution.group, linear=linear
+            ),
             start=published if begin.solver == "warm" else None,
             tolerance=begin.tolerance,
             strong_convexity=plan.problem.strong_convexity,
@@ -128,13 +135,26 @@ def train(
     else:
         assert published is not None
         start = published
-    model = _descend(start, records, plan, procedure, noise, execution)
+    weights = _descend(start, records, plan, procedure, noise, execution) if procedure.steps else start
+    released = _released(weights, procedure, noise)
+    model = Model(
+        weights=released[0] if plan.loss.outputs == 1 else released, loss=plan.loss, certified=noise.certified
+    )
     return Training(model, passes, time.perf_counter() - began)
+
+
+def _released(weights: Weights, procedure: Procedure, noise: Noise) -> Weights:
+    """The weights as they may leave: on a public grid, with the procedure's noise on its output."""
+    if procedure.output_noise:
+        return on_noisy_grid(weights, noise, output_noise=procedure.output_noise)
+    grid = publication_grid(step_size=procedure.step_size, noise_variance=procedure.noise_variance)
+    return on_grid(weights, grid)
 
 
 def _descend(
     start: Weights, records: Records, plan: Plan, procedure: Procedure, noise: Noise, execution: Execution
-) -> Model:
+) -> Weights:
+    """The noisy steps."""
     facts: dict[str, Any] = {"regularization": plan.regularization, "dtype": plan.problem.dtype}
     scale = {"step_size": procedure.step_size, "noise_variance": procedure.noise_variance}
     steps_and_noise: dict[str, Any] = {
@@ -156,9 +176,7 @@ def _descend(
         raise AssumptionViolated(
             "the weights overflowed; the step size is too large for this loss, plan it with make_plan"
         )
-    published = on_grid(weights, publication_grid(**scale))
-    published = published[0] if plan.loss.outputs == 1 else published
-    return Model(weights=published, loss=plan.loss, certified=noise.certified)
+    return weights
 
 
 def learn(

@@ -22,17 +22,19 @@ from .noise import Noise
 
 _ACCURACY = 2.0**-44  # of z, relative to 1 + |z|: cell of U, its rounding, and the inverse distribution function
 _ROUNDOFF = 2.0**-53
+_UNUSUAL = 9.0  # P(‖b‖ > ‖s√v‖ + 9 max s√v) < e^{−81/2} (Gaussian concentration)
 
 
 class LinearTerm:
     """b (outputs, features), float64, read-only, in units of the gradient sum."""
 
-    __slots__ = ("_vector", "rounding")
+    __slots__ = ("_vector", "norm", "rounding")
 
-    def __init__(self, vector: NDArray[np.float64], rounding: float) -> None:
+    def __init__(self, vector: NDArray[np.float64], rounding: float, usual: float) -> None:
         self._vector = vector
         self._vector.flags.writeable = False
         self.rounding = rounding
+        self.norm = max(usual, float(np.linalg.norm(vector)))  # a bound on ‖b‖, public but once in 10¹⁸ draws
 
     def per_record(self, records: int) -> NDArray[np.float64]:
         """b/n: what is added to the gradient of the mean objective."""
@@ -40,8 +42,7 @@ class LinearTerm:
 
     def per_record_rounding(self, records: int) -> float:
         """Bound on how far `per_record` may be from the ideal b/n, in norm."""
-        size = float(np.linalg.norm(self._vector))
-        return (self.rounding * (1 + 1e-12) + 4 * _ROUNDOFF * size) / records
+        return (self.rounding * (1 + 1e-12) + 4 * _ROUNDOFF * self.norm) / records
 
     def __repr__(self) -> str:
         return "LinearTerm(hidden)"
@@ -85,4 +86,5 @@ def draw_linear_term(
     if not (np.isfinite(scale) & (scale > 0)).all() or scale.shape != (shape[1],):
         raise ValueError("variances must be one positive finite number per feature")
     error = np.linalg.norm(scale * (1 + np.abs(normals)))
-    return LinearTerm(normals * scale, float(error) * (_ACCURACY + 4 * _ROUNDOFF) * (1 + 1e-9))
+    usual = math.sqrt(shape[0]) * float(np.linalg.norm(scale)) + _UNUSUAL * float(scale.max())
+    return LinearTerm(normals * scale, float(error) * (_ACCURACY + 4 * _ROUNDOFF) * (1 + 1e-9), usual)

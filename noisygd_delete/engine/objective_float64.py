@@ -45,7 +45,7 @@ class PreciseObjective:
         self._own = self._group.rows(records.slots, CHUNK)
         self.linear = linear
         self._pull = np.zeros(self.shape) if linear is None else linear.per_record(records.slots)
-        self.pull_norm = float(np.linalg.norm(self._pull))
+        self.pull_norm = 0.0 if linear is None else linear.norm / records.slots * (1 + 1e-12)  # at least ‖b‖/n
 
     def _chunks(self) -> Iterator[tuple[NDArray[np.float64], NDArray[Any]]]:
         buffer = np.empty((min(CHUNK, self.slots), self.shape[1]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..errors import InvalidParameter
+
 
 @dataclass(frozen=True)
 class Prior:
@@ -48,3 +50,9 @@ class Procedure:
     noise_variance: float = 0.0
     linear_term: float = 0.0
     output_noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.linear_term and not isinstance(self.start, Minimiser):
+            raise InvalidParameter(
+                f"linear_term={self.linear_term:g} is part of what a solver minimises: it needs a start at the minimiser"
+            )
