@@ -28,6 +28,9 @@ Array = Any
 
 MOST_CLASSES = 1_000_000
 
+ONE_DIRECTION = "one direction"  # ∇ℓ = g·x for a scalar g, so that the Hessian has rank one: in each of `blocks`
+SEVERAL_DIRECTIONS = "several directions"  # ∂²ℓ/∂z² has Frobenius norm at most β₊/R²
+
 
 @dataclass(frozen=True)
 class LossConstants:
@@ -77,6 +80,7 @@ class Loss(ABC):
 
     name: ClassVar[str]
     label_kind: ClassVar[str]  # "binary" (−1/+1), "class" (0..k−1), "target" (real) or "none"
+    curving: ClassVar[str] = ""  # how one record's Hessian lies, of the words below; "" where nothing is proven
     twice_differentiable: ClassVar[bool] = True  # the printed theorems assume C²; the tight ones need C^{1,1} only
     slope: ClassVar[Any] = None  # a static method, the formula of `ScalarSlope`; None: the loss states `derivative`
 
@@ -86,6 +90,11 @@ class Loss(ABC):
     @property
     def outputs(self) -> int:
         """Scores per record."""
+        return 1
+
+    @property
+    def blocks(self) -> int:
+        """Independent models that the loss is a sum of, each with L/√blocks."""
         return 1
 
     @property

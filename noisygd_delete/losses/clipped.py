@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import AssumptionViolated, InvalidParameter, scale
-from .base import Array, Loss, LossConstants, ScalarSlope
+from .base import ONE_DIRECTION, Array, Loss, LossConstants, ScalarSlope
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Clipped(Loss):
 
     name: ClassVar[str] = "clipped"
     label_kind: ClassVar[str] = ""
+    curving: ClassVar[str] = ONE_DIRECTION
     twice_differentiable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

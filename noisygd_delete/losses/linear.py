@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .base import Array, Loss, LossConstants
+from .base import ONE_DIRECTION, Array, Loss, LossConstants
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Linear(Loss):
 
     name: ClassVar[str] = "linear"
     label_kind: ClassVar[str] = "none"
+    curving: ClassVar[str] = ONE_DIRECTION
 
     @property
     def constants(self) -> LossConstants:

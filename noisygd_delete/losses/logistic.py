@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .base import Array, Loss, LossConstants
+from .base import ONE_DIRECTION, Array, Loss, LossConstants
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Logistic(Loss):
 
     name: ClassVar[str] = "logistic"
     label_kind: ClassVar[str] = "binary"
+    curving: ClassVar[str] = ONE_DIRECTION
 
     @property
     def constants(self) -> LossConstants:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import count
-from .base import MOST_CLASSES, Array, Loss, LossConstants
+from .base import MOST_CLASSES, ONE_DIRECTION, Array, Loss, LossConstants
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class OneVsRest(Loss):
 
     name: ClassVar[str] = "one-vs-rest"
     label_kind: ClassVar[str] = "class"
+    curving: ClassVar[str] = ONE_DIRECTION
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -32,6 +33,10 @@ class OneVsRest(Loss):
 
     @property
     def outputs(self) -> int:
+        return self.classes
+
+    @property
+    def blocks(self) -> int:
         return self.classes
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import scale
-from .base import Array, Loss, LossConstants
+from .base import ONE_DIRECTION, Array, Loss, LossConstants
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class PseudoHuber(Loss):
 
     name: ClassVar[str] = "pseudo-huber"
     label_kind: ClassVar[str] = "target"
+    curving: ClassVar[str] = ONE_DIRECTION
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .base import Array, Loss, LossConstants
+from .base import ONE_DIRECTION, Array, Loss, LossConstants
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Sigmoid(Loss):
 
     name: ClassVar[str] = "sigmoid"
     label_kind: ClassVar[str] = "binary"
+    curving: ClassVar[str] = ONE_DIRECTION
 
     @property
     def constants(self) -> LossConstants:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import count
-from .base import MOST_CLASSES, Array, Loss, LossConstants
+from .base import MOST_CLASSES, SEVERAL_DIRECTIONS, Array, Loss, LossConstants
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,8 @@ class Softmax(Loss):
     g = p − e_y with p = softmax(z). ‖p − e_y‖² = (1 − p_y)² + Σ_{j≠y} p_j² ≤ 2(1 − p_y)² < 2, so L = √2 R.
     ∂²ℓ/∂z² = diag(p) − ppᵀ is the covariance of a one-hot vector: it is positive semidefinite (β₋ = 0), and the variance
     of vᵀe_J for ‖v‖ = 1 is at most (max_j v_j − min_j v_j)²/4 ≤ 2/4 (Popoviciu), so β₊ = R²/2, attained at
-    p = (1/2, 1/2, 0, …), v = (1, −1, 0, …)/√2.
+    p = (1/2, 1/2, 0, …), v = (1, −1, 0, …)/√2. Its Frobenius norm is no larger: with s_k = Σ p^k it is
+    √(s₂ − 2s₃ + s₂²) ≤ √(s₂(1 − s₂)) ≤ 1/2, since s₂² ≤ s₁s₃ = s₃ (Cauchy).
     ℓ grows without bound: ω = ∞.
     """
 
@@ -24,6 +25,7 @@ class Softmax(Loss):
 
     name: ClassVar[str] = "softmax"
     label_kind: ClassVar[str] = "class"
+    curving: ClassVar[str] = SEVERAL_DIRECTIONS
 
     def __post_init__(self) -> None:
         super().__post_init__()
