@@ -44,7 +44,8 @@ class LinearLikelihoodRatio:
             tables = [world.before if first else world.after for world in (self.absent, self.present)]
             totals = [float(table.features.sum(dtype=np.float64)) / engine.slots for table in tables]
             if engine.from_minimiser:  # nothing of the release before is carried over
-                means, variance = [-total / engine.regularization for total in totals], 0.0
+                means = [-total / engine.regularization for total in totals]
+                variance = (engine.linear_term / (engine.slots * engine.regularization)) ** 2
                 carried = np.zeros(len(score))
             for _ in range(engine.learn_steps if first else engine.delete_steps):
                 means = [
@@ -53,6 +54,7 @@ class LinearLikelihoodRatio:
                 variance = contraction**2 * variance + fresh
                 carried = contraction * carried
             if number in self.observed:
+                variance += engine.output_noise**2
                 value = weights[:, 0, 0]
                 score += (value - carried - sum(means) / 2) * (means[1] - means[0]) / variance
                 means, variance, carried = [0.0, 0.0], 0.0, np.array(value)

@@ -54,6 +54,8 @@ def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | Non
         delete_steps=plan.delete_steps,
         later_releases=later_releases,
         from_minimiser=plan.mechanism.fresh,
+        linear_term=plan.linear_term,
+        output_noise=plan.output_noise,
     )
 
 

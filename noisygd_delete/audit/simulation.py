@@ -5,6 +5,7 @@ An engine maps a world to its releases, many chains at once. `noisy_gd` is the p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine import Objective
+from ..engine.discrete_gaussian import on_noisy_grid
+from ..engine.linear_term import draw_linear_term
 from ..engine.noise import Noise, ResearchNoise
 from ..engine.noisygd import initial_weights, on_grid, publication_grid, run
 from ..losses.base import Loss
@@ -36,7 +39,8 @@ class SimulatedNoisyGD:
     """The released algorithm: `learn_steps` on the table before, then per later release `delete_steps` on the one after.
 
     Holds a plan's numbers one by one, so that an audit can run a shorter learning phase, and a test a planted fault. With
-    `from_minimiser` every release starts from the minimiser of its own table (linear loss: −Σx/(nλ)).
+    `from_minimiser` every release starts from the minimiser of its own table (linear loss: −(b + Σx)/(nλ), with b of standard
+    deviation `linear_term`), drawn and published by the product's own samplers.
     """
 
     loss: Loss
@@ -49,23 +53,32 @@ class SimulatedNoisyGD:
     delete_steps: int
     later_releases: int = 1
     from_minimiser: bool = False
+    linear_term: float = 0.0
+    output_noise: float = 0.0
 
     def __call__(self, world: World, chains: int, generator: np.random.Generator) -> list[Chains]:
         noise = ResearchNoise(generator)
         shape = (chains, self.loss.outputs, world.before.features.shape[1])
-        start = self.start(initial_weights(shape, init_variance=self.init_variance, noise=noise), world.before)
-        releases = [self.publish(self.descend(start, world.before, self.learn_steps, noise))]
+        start = initial_weights(shape, init_variance=self.init_variance, noise=noise)
+        releases = [self.release(start, world.before, self.learn_steps, noise)]
         for _ in range(self.later_releases):
-            start = self.start(releases[-1], world.after)
-            releases.append(self.publish(self.descend(start, world.after, self.delete_steps, noise)))
+            releases.append(self.release(releases[-1], world.after, self.delete_steps, noise))
         return releases
 
-    def start(self, published: Chains, records: Records) -> Chains:
-        """Where a release begins: the last published weights (the initial law for the first), or the minimiser."""
+    def release(self, published: Chains, records: Records, steps: int, noise: Noise) -> Chains:
+        """One release after the one published before (the initial law for the first)."""
+        return self.publish(self.descend(self.start(published, records, noise), records, steps, noise), noise)
+
+    def start(self, published: Chains, records: Records, noise: Noise) -> Chains:
+        """Where a release begins: the last published weights, or the minimiser."""
         if not self.from_minimiser:
             return published
-        total = records.features.sum(axis=0, dtype=np.float64)
-        return np.broadcast_to(-total / (self.slots * self.regularization), published.shape)
+        mean = np.broadcast_to(records.features.sum(axis=0, dtype=np.float64) / self.slots, published.shape)
+        if self.linear_term:
+            flat = (math.prod(published.shape[:-1]), published.shape[-1])
+            term = draw_linear_term(flat, noise, deviation=self.linear_term)
+            mean = mean + term.per_record(self.slots).reshape(published.shape)
+        return -mean / self.regularization
 
     def descend(self, start: Chains, records: Records, steps: int, noise: Noise) -> Chains:
         objective = Objective(records, self.loss, regularization=self.regularization, dtype="float64", slots=self.slots)
@@ -78,5 +91,7 @@ class SimulatedNoisyGD:
             noise=noise,
         )
 
-    def publish(self, weights: Chains) -> Chains:
+    def publish(self, weights: Chains, noise: Noise) -> Chains:
+        if self.output_noise:
+            return on_noisy_grid(weights, noise, output_noise=self.output_noise)
         return on_grid(weights, publication_grid(step_size=self.step_size, noise_variance=self.noise_variance))

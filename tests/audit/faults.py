@@ -36,10 +36,10 @@ class CachedState(SimulatedNoisyGD):
         start = initial_weights(shape, init_variance=self.init_variance, noise=noise)
         learned = self.descend(start, world.before, self.learn_steps, noise)
         later = [
-            self.publish(self.descend(learned, world.after, self.delete_steps, noise))
+            self.publish(self.descend(learned, world.after, self.delete_steps, noise), noise)
             for _ in range(self.later_releases)
         ]
-        return [self.publish(learned), *later]
+        return [self.publish(learned, noise), *later]
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class CachedGradient(SimulatedNoisyGD):
         noise = ResearchNoise(generator)
         shape = (chains, self.loss.outputs, world.before.features.shape[1])
         start = initial_weights(shape, init_variance=self.init_variance, noise=noise)
-        releases = [self.publish(self.descend(start, world.before, self.learn_steps, noise))]
+        releases = [self.publish(self.descend(start, world.before, self.learn_steps, noise), noise)]
         for _ in range(self.later_releases):
             stale = self.descend(releases[-1], world.before, self.delete_steps // 2, noise)
             rest = self.delete_steps - self.delete_steps // 2
-            releases.append(self.publish(self.descend(stale, world.after, rest, noise)))
+            releases.append(self.publish(self.descend(stale, world.after, rest, noise), noise))
         return releases
 
 
@@ -64,9 +64,11 @@ class CachedMinimiser(SimulatedNoisyGD):
 
     def __call__(self, world, chains, generator):
         noise = ResearchNoise(generator)
-        start = self.start(np.zeros((chains, self.loss.outputs, world.before.features.shape[1])), world.before)
+        start = self.start(np.zeros((chains, self.loss.outputs, world.before.features.shape[1])), world.before, noise)
         later = [self.descend(start, world.after, self.delete_steps, noise) for _ in range(self.later_releases)]
-        return [self.publish(each) for each in (self.descend(start, world.before, self.learn_steps, noise), *later)]
+        return [
+            self.publish(each, noise) for each in (self.descend(start, world.before, self.learn_steps, noise), *later)
+        ]
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,11 @@ class ReusedSeed(SimulatedNoisyGD):
         noise = ResearchNoise(generator)
         shape = (chains, self.loss.outputs, world.before.features.shape[1])
         start = initial_weights(shape, init_variance=self.init_variance, noise=noise)
-        releases = [self.publish(self.descend(start, world.before, self.learn_steps, noise))]
+        releases = [self.publish(self.descend(start, world.before, self.learn_steps, noise), noise)]
         seed = int(generator.integers(1 << 60))
         for _ in range(self.later_releases):
             same = ResearchNoise(np.random.default_rng(seed))
-            releases.append(self.publish(self.descend(releases[-1], world.after, self.delete_steps, same)))
+            releases.append(self.publish(self.descend(releases[-1], world.after, self.delete_steps, same), same))
         return releases
 
 
