@@ -1,4 +1,4 @@
-"""The same history for dp_accounting: every noisy step as a Gaussian mechanism, composed.
+"""The same history for dp_accounting: every noisy step (or release drawn at once) as a Gaussian mechanism, composed.
 
 A loose upper bound by other people's code: it forgets that steps contract and that an unpublished iterate is never seen.
 """
@@ -35,6 +35,6 @@ def to_dp_accounting(accountant: Accountant, *, adjacency: str = "replace") -> A
 
     builder = dp_accounting.DpEventBuilder()
     for event in accountant.events:
-        if event.steps:
-            builder.compose(exported(event), event.steps)
+        if event.exposure:
+            builder.compose(exported(event), event.exposure)
     return builder.build()

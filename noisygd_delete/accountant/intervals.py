@@ -111,17 +111,5 @@ def cost(about: str, adjacency: str, stretch: Stretch) -> Guarantee:
 
 
 def within(spent: Guarantee, plan: Plan) -> bool:
-    """Whether a guarantee lies within the plan's dp budget, by whichever of its statements shows it (relative 1e-12), slack
-    included.
-    """
-    budget, room = plan.budget, 1 + 1e-12
-    spent = spent.with_slack() if plan.problem.slack_in_budget else spent
-    if spent.gdp is not None and spent.gdp**2 <= budget.dp_gdp() ** 2 * room:
-        return True
-    if budget.measure == "gdp":
-        return False  # a Rényi curve does not give a μ
-    if budget.measure == "renyi":
-        assert budget.order is not None
-        return spent.renyi(budget.order) <= budget.dp * room
-    assert budget.dp_delta is not None
-    return spent.epsilon(budget.dp_delta) <= budget.dp * room
+    """Whether a guarantee lies within the plan's budget, slack included."""
+    return plan.budget.affords(spent.with_slack() if plan.problem.slack_in_budget else spent)

@@ -12,6 +12,7 @@ DTYPES = ("float32", "float64")
 BLOCK = 256  # rows whose sum is formed in the table's own dtype
 SPAN = 64 * BLOCK  # rows whose blocks are added one after another
 CHUNK = 2048  # rows of a chunk of the float64 objective: it stays in the processor's cache
+GRID_BITS = 24  # exact noise of parameter τ lies on a grid of step τ/2²⁴
 MOST_PROCESSES = 128  # of a group: the slack counts an addition for each
 NORM_TOLERANCE = 2.0**-20  # rounding a row of norm R to float32 may lengthen it by far less than this
 

@@ -24,9 +24,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bounds.arithmetic import GRID_BITS
 from .noise import Noise
 
-BITS = 24  # k: σ = 2²⁴ steps of the grid
+BITS = GRID_BITS  # k: σ = 2²⁴ steps of the grid
 MOST_BITS = 26  # γ·2^{2k+1} fits into 64 bits for every a that numpy decides
 
 _RUN = 13  # words for the descending run: longer ones happen once in 6·10⁹

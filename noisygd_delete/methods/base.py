@@ -266,6 +266,10 @@ class Method(ABC):
         """Forecast of the excess risk of a release in the long run, where nothing is left of the start; nats per record."""
         return forecast_excess_risk(plan.problem, step_size=plan.step_size, noise_variance=plan.noise_variance)
 
+    def noise(self, plan: Plan) -> str:
+        """The noise in symbols, for a line of text."""
+        return f"σ²={plan.noise_variance:.6g}"
+
     def towards(self, plan: Plan, target: float) -> Plan:
         """The plan, or a dearer one of the same method whose forecast meets the target."""
         return plan

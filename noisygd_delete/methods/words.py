@@ -74,7 +74,16 @@ def promise(plan: Plan) -> str:
         f"Promise for a deleted record: an observer of the models after its deletion gains at most {deletion.at_most} over "
         f"guessing, if {deletion.assumptions[0]}. If they may have, what was observed while the record was there counts: at most "
         f"{plan.deletion_observed().at_most} after one observed model, and each further one adds. Under the first: "
-        f"{'; '.join(figures)}. Theorems speak of real numbers; for the rounding of gradient sums the figures include a factor "
+        f"{'; '.join(figures)}.{_slack(plan)}"
+    )
+
+
+def _slack(plan: Plan) -> str:
+    """What the figures include for the arithmetic of the machine; nothing where the bounds are about that arithmetic."""
+    if not plan.mechanism.slack:
+        return ""
+    return (
+        " Theorems speak of real numbers; for the rounding of gradient sums the figures include a factor "
         f"(1+{shown(plan.mechanism.slack)})²."
     )
 

@@ -20,6 +20,13 @@ def explain(plan: Plan) -> str:
     return "\n\n".join(filter(None, (plan.explain(), _rivals(plan))))
 
 
+def _against(plan: Plan, rival: Plan) -> str:
+    """The rival's noise, where both add the same kind; else what noise is for: its forecast cost."""
+    if plan.noise_variance and rival.noise_variance:
+        return f"noise variance {rival.noise_variance / plan.noise_variance:.3g}"
+    return f"forecast cost in regularised loss {rival.method.forecast(rival) / plan.method.forecast(plan):.3g}"
+
+
 def _rivals(plan: Plan) -> str:
     """The same budget under the other methods that cover the loss."""
     convex = plan.loss.constants.convex
@@ -36,7 +43,7 @@ def _rivals(plan: Plan) -> str:
             lines.append(f"'{method.name}' ({method.summary}) does not apply: {str(error).split('; at ')[0]}")
         else:
             lines.append(
-                f"'{method.name}' ({method.summary}): noise variance {rival.noise_variance / plan.noise_variance:.3g} times this one, "
+                f"'{method.name}' ({method.summary}): {_against(plan, rival)} times this one, "
                 f"K_A={rival.learn_steps}, K_Ā={rival.delete_steps} (forgetting {rival.delete_steps_for_deletion}, utility "
                 f"{rival.delete_steps_for_utility})"
             )

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..bounds import conversion
 from ..errors import InvalidParameter, Word, positive, renyi_order
-from .guarantee import stated_delta
+from .guarantee import Guarantee, stated_delta
 
 
 class Measures(Word):
@@ -115,6 +115,24 @@ class Budget:
             return amount / self.order, self.order
         assert delta is not None
         return conversion.rate_for(epsilon=amount, delta=delta)
+
+    def affords(self, spent: Guarantee) -> bool:
+        """Whether a guarantee lies within the part of the budget that it is about, by whichever of its statements shows it
+        (relative 1e-12).
+        """
+        staying, room = spent.about == "dp", 1 + 1e-12
+        amount = self.dp if staying else self.deletion
+        most = self.dp_gdp() if staying else self.deletion_gdp()
+        if spent.gdp is not None and spent.gdp**2 <= most**2 * room:
+            return True
+        if self.measure is Measures.GDP:
+            return False  # a Rényi curve does not give a μ
+        if self.measure is Measures.RENYI:
+            assert self.order is not None
+            return spent.renyi(self.order) <= amount * room
+        delta = self.dp_delta if staying else self.deletion_delta
+        assert delta is not None
+        return spent.epsilon(delta) <= amount * room
 
     def describe(self) -> str:
         """The budget in one phrase."""

@@ -249,7 +249,7 @@ class Guarantee:
             return False
         room = 1 + 1e-12
         if self.gdp is not None:
-            return other.gdp is not None and other.gdp_squared <= self.gdp_squared * room
+            return other.gdp is not None and other.gdp**2 <= self.gdp**2 * room
         if not self.points:
             own = dict(self.curves)
             fewer = all(times <= own.get(curve, 0.0) * room for curve, times in other.curves)

@@ -121,7 +121,7 @@ def _plan(certificate: Mapping[str, Any]) -> Check:
         return Check("plan", False, f"cannot be recomputed: {brief(error)}")
     if found:
         return Check("plan", False, f"planning again gives another {found}")
-    return Check("plan", True, f"planning again gives the same noise and steps (σ²={plan.noise_variance:.6g})")
+    return Check("plan", True, f"planning again gives the same noise and steps ({plan.method.noise(plan)})")
 
 
 def _statement(certificate: Mapping[str, Any]) -> Check:
