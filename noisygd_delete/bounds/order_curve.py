@@ -12,9 +12,8 @@ from collections.abc import Callable
 
 from . import objective_perturbation as perturbation
 from . import objective_perturbation_gdp as flow
-from .gaussian import gdp_for
 from .renyi import renyi_epsilon, renyi_epsilon_optimal, renyi_log_delta, renyi_log_delta_optimal
-from .rounding import UNIT, best_order, least, log_down
+from .rounding import UNIT, best_order, least
 from .search import least_safe
 
 Curve = Callable[[float], float]
@@ -115,22 +114,21 @@ def noise_for_epsilon_delta(
 ) -> float:
     """The least s for which N releases, composed at equal orders, are (ε, δ)-DP by Theorems 1 and 3; infinite if none.
 
-    By Canonne, Kamath & Steinke's conversion, which is quick; `curve_epsilon` says a little less of the same s.
+    By Canonne, Kamath & Steinke's conversion at the best order, where s is explicit; `curve_epsilon` says a little less of
+    the same s.
     """
-    limit = log_down(delta)
 
-    def affordable(noise: float) -> bool:
-        def renyi(order: float) -> float:
-            cost = perturbation.renyi(order=order, sensitivity=sensitivity, noise=noise, hessian=hessian(order))
-            return releases * (cost + order * inexact_rate) * (1 + 8 * UNIT)
+    def budget(order: float) -> float:
+        conversion = renyi_epsilon(order=order, renyi=1.0, delta=delta) - 1.0  # an order adds as much to any cost
+        return (epsilon - conversion) / releases * (1 - 8 * UNIT)
 
-        def log_delta(order: float) -> float:
-            return renyi_log_delta(order=order, renyi=renyi(order), epsilon=epsilon)
+    def noise(order: float) -> float:
+        left = budget(order) - hessian(order) - order * inexact_rate
+        return sensitivity * math.sqrt(order / (2 * left)) if left > 0 else math.inf
 
-        return log_delta(_best(log_delta, highest_order, rounds=20)[0]) <= limit
-
-    guess = sensitivity * math.sqrt(releases) / gdp_for(epsilon=epsilon, delta=delta)
-    return least_noise(affordable=affordable, guess=guess)
+    order, _ = _best(noise, highest_order)
+    facts = {"sensitivity": sensitivity, "hessian": hessian(order), "inexact_rate": inexact_rate}
+    return noise_for_renyi(order=order, budget=budget(order), **facts)
 
 
 def noise_for_gdp(
