@@ -445,6 +445,7 @@ def _beyond(**arguments: Any) -> float:
         f"bounds.order_curve:{name}"
         for name in (
             "curve_epsilon",
+            "curve_least",
             "curve_log_delta",
             "least_noise",
             "noise_for_renyi",

@@ -31,6 +31,7 @@ GROUPS = (
     "objective_perturbation",
     "objective_perturbation_gdp",
     "ridge",
+    "perturbed_releases",
     "accounting",
     "losses",
     "certified_removal",

@@ -11,6 +11,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "sharp": {"method": "sharp"},
     "cold": {"method": "minimiser", "solver": "cold"},
     "warm": {"method": "minimiser", "solver": "warm"},
+    "perturbed": {"method": "perturbed"},
     "composition": {"method": "composition"},
 }
 

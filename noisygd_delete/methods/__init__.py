@@ -10,6 +10,7 @@ from .base import Mechanism, Method, NoisySteps
 from .composition import Composition, CompositionRun
 from .minimiser import Minimiser, MinimiserRun
 from .near_gibbs import NearGibbs, NearGibbsRun
+from .perturbed import Perturbed, PerturbedRun
 from .plan import Plan
 from .problem import Problem
 from .procedure import Procedure
@@ -26,6 +27,7 @@ __all__ = [
     "Minimiser",
     "NearGibbs",
     "NoisySteps",
+    "Perturbed",
     "Plan",
     "Problem",
     "Procedure",
@@ -39,6 +41,7 @@ METHODS: dict[str, tuple[type[Method], type[Mechanism]]] = {
     "theorem": (Theorem, TheoremRun),
     "sharp": (Sharp, SharpRun),
     "minimiser": (Minimiser, MinimiserRun),
+    "perturbed": (Perturbed, PerturbedRun),
     "composition": (Composition, CompositionRun),
     "near-gibbs": (NearGibbs, NearGibbsRun),
 }

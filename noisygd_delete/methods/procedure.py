@@ -52,7 +52,7 @@ class Procedure:
     output_noise: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.linear_term and not isinstance(self.start, Minimiser):
+        if self.linear_term and not isinstance(self.start, Solved):
             raise InvalidParameter(
                 f"linear_term={self.linear_term:g} is part of what a solver minimises: it needs a start at the minimiser"
             )

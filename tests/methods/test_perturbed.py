@@ -1,0 +1,289 @@
+"""method="perturbed" from plan to accountant: budgets kept, few refusals, what is published, and what the papers say of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from noisygd_delete import Accountant, Budget, Curator, Plan, Records, learn, losses, make_plan, resume
+from noisygd_delete.accountant import Event
+from noisygd_delete.accountant.export import to_dp_accounting
+from noisygd_delete.accountant.filter import PrivacyFilter
+from noisygd_delete.curator import learning
+from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.errors import AssumptionViolated, BudgetExceeded, InvalidParameter, PlanInfeasible
+from noisygd_delete.losses import CATALOGUE
+from noisygd_delete.methods.procedure import Prior, Procedure
+from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
+from noisygd_delete.planner import explain
+from noisygd_delete.privacy.curve import FORMS
+from noisygd_delete.privacy.guarantee import Guarantee
+
+ADULT = {"records": 26_000, "features": 108, "regularization": 1e-3}
+BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
+SMALL = {"records": 400, "features": 6, "regularization": 0.02}
+
+
+def planned(loss=None, **changes) -> Plan:
+    return make_plan(loss or losses.Logistic(1.0), **{**ADULT, "budget": BUDGET, "method": "perturbed", **changes})
+
+
+def table(slots: int = 400, classes: int = 2, seed: int = 0) -> Records:
+    generator = np.random.default_rng(seed)
+    rows = generator.standard_normal((slots, 6))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    labels = np.where(rows[:, 0] > 0, 1.0, -1.0) if classes == 2 else (rows[:, :classes]).argmax(1).astype(float)
+    return Records(rows, labels)
+
+
+LOSSES = {
+    "logistic": losses.Logistic(1.0),
+    "clipped": losses.clip(losses.Logistic(1.0), 0.6),
+    "pseudo-huber": losses.PseudoHuber(1.0, delta=0.5),
+    "linear": losses.Linear(1.0),
+    "softmax": losses.Softmax(1.0, classes=3),
+    "one-vs-rest": losses.OneVsRest(1.0, classes=3),
+    "sigmoid": losses.Sigmoid(1.0),
+}
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    loss=st.sampled_from(sorted(LOSSES)),
+    measure=st.sampled_from(["renyi", "gdp", "epsilon-delta"]),
+    dp=st.floats(0.2, 8),
+    share=st.floats(1e-3, 1),
+    adjacency=st.sampled_from(["replace", "zero-out"]),
+    notion=st.sampled_from(["definition-4.1", "pairwise"]),
+    solver=st.sampled_from(["warm", "cold"]),
+    releases=st.sampled_from([1, 3, 40]),
+    rows=st.sampled_from([1, 3]),
+)
+def test_a_plan_never_exceeds_its_budget(loss, measure, dp, share, adjacency, notion, solver, releases, rows) -> None:
+    budget = {
+        "renyi": lambda: Budget(order=6, dp=dp, deletion=dp * share),
+        "gdp": lambda: Budget.from_gdp(dp=dp, deletion=dp * share),
+        "epsilon-delta": lambda: Budget.from_epsilon_delta(dp=(dp, 1e-6), deletion=(dp * share, 1e-6)),
+    }[measure]()
+    arguments = {
+        "records": 5000,
+        "features": 5,
+        "regularization": 0.2,
+        "adjacency": adjacency,
+        "deletion_notion": notion,
+        "solver": solver,
+        "releases": releases,
+        "rows_per_subject": rows,
+    }
+    refusal = None
+    if loss == "sigmoid" and rows > 1:
+        refusal = AssumptionViolated
+    elif measure == "gdp" and loss in ("softmax", "sigmoid"):
+        refusal = InvalidParameter
+    if refusal:
+        with pytest.raises(refusal):
+            planned(LOSSES[loss], budget=budget, **arguments)
+        return
+    plan = planned(LOSSES[loss], budget=budget, **arguments)
+    events = [Event("learn", 0, 0, plan.mechanism), *[Event("unlearn", 0, 1, plan.mechanism)] * (releases - 1)]
+    account = Accountant(plan, events)
+    assert budget.affords(account.dp_cumulative())
+    assert budget.affords(plan.deletion)
+    assert budget.affords(plan.dp)
+    if releases > 1:
+        assert not account.affordable(Event("unlearn", 0, 1, plan.mechanism))  # nothing is left over
+        assert Accountant(plan).remaining().publications == releases
+    promise = plan.dp.renyi(3.0)
+    assert promise >= 3 * plan.problem.sensitivity(plan.problem.adjacency) ** 2 / (2 * plan.linear_term**2)
+
+
+def test_the_noise_is_next_to_the_lower_bound() -> None:
+    """s of the linear loss is the least of any: a curve with no curvature, no tolerance."""
+    for regularization, dp, most in ((1e-2, 1.0, 1.006), (1e-2, 0.01, 1.006), (1e-3, 1.0, 1.006), (1e-3, 0.1, 1.011)):
+        plan = planned(regularization=regularization, budget=Budget(order=10, dp=dp, deletion=dp / 10))
+        assert 1 <= plan.linear_term / (2 * math.sqrt(10 / (2 * dp))) <= most
+
+
+def test_the_smaller_noise_of_two_proofs() -> None:
+    """At one order Rényi is exact; for (ε, δ) Gaussian DP saves what a conversion loses; where κ is large it says nothing."""
+    by_order, mechanism = planned(), planned().mechanism
+    assert by_order.linear_term < 4.5  # 2√5 = 4.472
+    assert mechanism.curve(by_order.problem.adjacency).gdp_squared is not None
+    delta = Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5))
+    gaussian = planned(budget=delta)
+    several = planned(losses.Softmax(1.0, classes=2), budget=delta)  # √2 longer gradients, no μ
+    assert 1.03 < several.linear_term / (math.sqrt(2) * gaussian.linear_term) < 1.2
+    steep = planned(regularization=2e-4, budget=Budget.from_epsilon_delta(dp=(0.6, 1e-5), deletion=(0.1, 1e-5)))
+    assert steep.dp.gdp is None  # κ is above 1/4
+    assert steep.dp.epsilon(1e-5) <= 0.6
+
+
+def test_what_is_not_proven_is_refused() -> None:
+    with pytest.raises(AssumptionViolated, match="tanh-network"):
+        planned(losses.TanhNetwork(1.0), regularization=5.0)
+    with pytest.raises(InvalidParameter, match="one gradient direction"):
+        planned(losses.Softmax(1.0, classes=3), budget=Budget.from_gdp(dp=1.0, deletion=0.1))
+    with pytest.raises(InvalidParameter, match="one gradient direction"):
+        planned(losses.Sigmoid(1.0), regularization=0.2, budget=Budget.from_gdp(dp=1.0, deletion=0.1))
+    with pytest.raises(AssumptionViolated, match="rows_per_subject=2"):
+        planned(losses.Sigmoid(1.0), regularization=0.2, rows_per_subject=2)
+    with pytest.raises(AssumptionViolated, match="weak convexity"):
+        planned(losses.Sigmoid(1.0), regularization=0.01)
+    with pytest.raises(PlanInfeasible, match="suffices") as refusal:
+        planned(regularization=1e-4, budget=Budget(order=10, dp=0.01, deletion=0.001))
+    way = refusal.value.alternatives[0]
+    assert planned(regularization=float(way.split("=")[1]), budget=Budget(order=10, dp=0.01, deletion=0.001))
+    with pytest.raises(InvalidParameter, match="cold"):
+        planned(budget=Budget(order=10, dp=1.0, deletion=1e-14))
+    assert planned(solver="cold", budget=Budget(order=10, dp=1.0, deletion=1e-14)).deletion.renyi(10) == 0
+    with pytest.raises(InvalidParameter, match="solver"):
+        planned(solver="lukewarm")
+
+
+def test_every_loss_says_how_it_curves() -> None:
+    assert {loss.curving for loss in CATALOGUE.values()} == {*FORMS[:2], ""}
+    assert not CATALOGUE["tanh-network"].curving
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+@pytest.mark.parametrize("solver", ["warm", "cold", "fixed"])
+def test_a_release_is_the_perturbed_minimiser_on_the_grid(loss: str, solver: str, monkeypatch) -> None:
+    """b is caught as it is drawn: the answer minimises the tilted objective to γ, and the release lies on the grid about it."""
+    drawn, answers = [], []
+    draw, publish = learning.draw_linear_term, learning.on_noisy_grid
+
+    def caught(*arguments, **words):
+        drawn.append(draw(*arguments, **words))
+        return drawn[-1]
+
+    def seen(weights, *arguments, **words):
+        answers.append(weights)
+        return publish(weights, *arguments, **words)
+
+    monkeypatch.setattr(learning, "draw_linear_term", caught)
+    monkeypatch.setattr(learning, "on_noisy_grid", seen)
+    chosen = LOSSES[loss]
+    records = table(classes=chosen.outputs if chosen.label_kind == "class" else 2)
+    plan = planned(chosen, **{**SMALL, "regularization": 0.15}, solver=solver)
+    curator = Curator(records, plan)
+    curator.learn()
+    release = curator.delete([3, 4])
+    assert len(drawn) == 2
+    for answer, term in zip(answers[1:], drawn[1:], strict=True):
+        gradient = PreciseObjective(records, chosen, regularization=0.15).gradient(answer) + term.per_record(400)
+        assert np.linalg.norm(gradient) <= plan.gradient_tolerance
+    model = curator.model
+    off = np.atleast_2d(model.weights) - answers[-1]
+    assert 0 < np.abs(off).max() < 10 * plan.output_noise
+    steps = model.weights / plan.mechanism.grid
+    assert (steps == np.rint(steps)).all()
+    assert model.certified
+    assert release.steps == 0
+    if solver == "fixed":
+        assert release.gradient_passes == plan.delete_solver_passes
+        assert curator.delete([5]).gradient_passes == plan.delete_solver_passes
+
+
+def test_the_spread_of_releases_is_that_of_the_plan() -> None:
+    """On the linear loss: mean −Σx/(nλ), standard deviation s/(nλ) and τ together."""
+    records, rng = table(), np.random.default_rng(7)
+    plan = planned(losses.Linear(1.0), **SMALL)
+    released = np.array([learn(records, plan, rng).weights for _ in range(400)])
+    mean = -records.features.sum(axis=0, dtype=np.float64) / (400 * 0.02)
+    deviation = math.hypot(plan.linear_term / (400 * 0.02), plan.output_noise)
+    assert np.abs(released.mean(axis=0) - mean).max() < 5 * deviation / 20
+    assert abs(released.std() / deviation - 1) < 0.08 or abs((released - mean).std() / deviation - 1) < 0.08
+
+
+def test_unlearning_forgets_whatever_the_start() -> None:
+    """From two models that differ wildly a request ends at the same minimiser, given b."""
+    records, plan = table(), planned(**SMALL)
+    models = [learn(records, plan, np.random.default_rng(seed)) for seed in (1, 2)]
+    after = [resume(records, model, plan, np.random.default_rng(9)).weights for model in models]
+    assert np.abs(after[0] - after[1]).max() <= 2 * plan.gradient_tolerance / 0.02 + 2 * plan.mechanism.grid
+    assert np.abs(models[0].weights - models[1].weights).max() > 0.01
+
+
+def test_history_and_papers_take_it_as_any_other() -> None:
+    plan = planned()
+    assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    assert mechanism_from_dict(json.loads(json.dumps(plan.mechanism.to_dict()))) == plan.mechanism
+    events = [Event("learn", 0, 0, plan.mechanism), *[Event("unlearn", 0, 1, plan.mechanism)] * 3]
+    account = Accountant(plan, events)
+    total = account.dp_cumulative()
+    assert Guarantee.from_dict(json.loads(json.dumps(total.to_dict()))) == total
+    assert account.deletion(1, 3, [3, 4]).renyi(10) == plan.deletion.renyi(10)
+    assert account.deletion(1, 3).renyi(10) == pytest.approx(2 * account.deletion(1, 2).renyi(10))
+    assert account.forgotten().renyi(10) <= 0.01  # of ε_dp = 1
+    seen = account.deletion_adaptive(1, 1, 4).renyi(10)
+    assert account.deletion(1, 4, [4]).renyi(10) < seen < account.deletion(1, 4).renyi(10)
+    assert "every release" in account.dp_cumulative().assumptions[-1]
+    said = " ".join(total.assumptions)
+    assert "real arithmetic" not in said
+    assert "real numbers alone" in said
+    assert "ChaCha20" in said
+    assert plan.mechanism.slack == 0
+    assert "real numbers;" not in plan.explain()
+    assert "forecast cost" in explain(plan)
+    with pytest.raises(InvalidParameter, match="noisy steps"):
+        Event("learn", 5, 0, plan.mechanism)
+
+
+def test_the_filter_and_the_exporter_take_it() -> None:
+    for budget in (
+        BUDGET,
+        Budget.from_gdp(dp=1.0, deletion=0.1),
+        Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.5, 1e-6)),
+    ):
+        plan = planned(budget=budget, releases=3)
+        event = Event("unlearn", 0, 1, plan.mechanism)
+        guard = PrivacyFilter.for_plan(plan)
+        for _ in range(3):
+            guard.admit(event)
+        with pytest.raises(BudgetExceeded):
+            guard.admit(event)
+    steep = planned(
+        losses.Softmax(1.0, classes=4), budget=Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.5, 1e-6))
+    )
+    guard = PrivacyFilter.for_plan(steep)
+    guard.admit(Event("learn", 0, 0, steep.mechanism))
+    with pytest.raises(BudgetExceeded):
+        guard.admit(Event("unlearn", 0, 1, steep.mechanism))
+    account = Accountant(plan, [Event("learn", 0, 0, plan.mechanism), event])
+    with pytest.raises(InvalidParameter, match="no such export"):
+        to_dp_accounting(Accountant(steep, [Event("learn", 0, 0, steep.mechanism)]))
+    rdp = pytest.importorskip("dp_accounting.rdp")
+    accountant = rdp.RdpAccountant()
+    accountant.compose(to_dp_accounting(account))
+    assert accountant.get_epsilon(1e-6) >= account.dp_cumulative().epsilon(1e-6) * (1 - 1e-6)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"output_noise": 0.003},
+        {"output_noise": -1.0},
+        {"linear_term": 0.0},
+        {"gradient_tolerance": math.nan},
+        {"form": "crooked"},
+        {"form": "weakly convex"},
+        {"weak_convexity": 0.1},
+        {"blocks": 0},
+        {"dimension": 1.5},
+        {"smoothness": -1.0},
+    ],
+)
+def test_impossible_facts_of_a_release_are_refused(wrong: dict) -> None:
+    with pytest.raises(InvalidParameter):
+        replace(planned().mechanism, **wrong)
+
+
+def test_a_linear_term_needs_a_minimiser() -> None:
+    with pytest.raises(InvalidParameter, match="start at the minimiser"):
+        Procedure(start=Prior(1.0), steps=3, step_size=0.1, noise_variance=1.0, linear_term=2.0)
