@@ -22,7 +22,7 @@ from ..losses.base import Loss
 from ..records import Records
 from .device_fused import FusedSteps, serves, tile
 from .device_place import placed, torch_module
-from .device_steps import Steps, Table
+from .device_steps import DeviceTable, Steps
 from .group import ALONE, Group
 
 
@@ -65,7 +65,7 @@ class DeviceObjective:
         width = records.features.shape[1]
         served = serves(loss, width, kind)
         self.fused = served and (all(group.gather(_agrees(place, loss))) if fused is None else fused)
-        self.table = Table.copied(
+        self.table = DeviceTable.copied(
             records,
             loss,
             regularization=regularization,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import BLOCK
 from ..losses.base import Loss
 from .device_place import multiprocessors
-from .device_steps import Steps, Table, in_a_tree
+from .device_steps import DeviceTable, Steps, in_a_tree
 
 _WIDEST = 2048  # features of a row that the kernel holds in registers
 _TILE = 4096  # numbers of a tile of rows
@@ -26,7 +26,7 @@ def serves(loss: Loss, width: int, dtype: str) -> bool:
 class FusedSteps(Steps):
     """`Steps` by the kernels of kernel_triton.py."""
 
-    def __init__(self, table: Table, step_size: float) -> None:
+    def __init__(self, table: DeviceTable, step_size: float) -> None:
         import torch
 
         super().__init__(table, step_size)

@@ -19,7 +19,7 @@ STEPS = 256  # whose noise is on the device at a time
 
 
 @dataclass(frozen=True)
-class Table:
+class DeviceTable:
     """What a step reads: rows (whole blocks, filled up with null rows, `stride` numbers apart) and labels on a device.
 
     shape   of the weights: (outputs, features)
@@ -39,7 +39,7 @@ class Table:
     @classmethod
     def copied(
         cls, records: Records, loss: Loss, *, regularization: float, kind: Any, stride: int, device: Any, group: Group
-    ) -> Table:
+    ) -> DeviceTable:
         """This process's share of the records, on its device.
 
         Raises:
@@ -77,7 +77,7 @@ class Table:
 class Steps:
     """θ and what a step needs, on the device: `add`, `total_of_group`, `update`. None of them waits for the host."""
 
-    def __init__(self, table: Table, step_size: float) -> None:
+    def __init__(self, table: DeviceTable, step_size: float) -> None:
         import torch
 
         self._table, self._step_size = table, step_size

@@ -122,7 +122,7 @@ class TextColumn(Sequence[str]):
         dots = np.flatnonzero(self._buffer == ord("."))
         if not len(dots):
             return ends
-        after = np.append(dots, len(self._buffer))[np.searchsorted(dots, starts)]
+        after: Places = np.append(dots, len(self._buffer))[np.searchsorted(dots, starts)]
         return np.minimum(after, ends)
 
     def positions(self, values: Sequence[str]) -> NDArray[np.intp]:
