@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 LOGISTIC_THIRD = 1 / (6 * math.sqrt(3))  # sup|ℓ‴| of the logistic loss, so ℓ″ is this-Lipschitz; the paper uses 1/4
 
 
-class Curve(Protocol):
+class LossCurve(Protocol):
     """ℓ as a function of the score: what one Newton step needs."""
 
     lipschitz: float
@@ -67,14 +67,14 @@ class LeastSquaresCurve:
         return np.zeros_like(scores)
 
 
-CURVES: dict[str, Curve] = {"logistic": LogisticCurve(), "least-squares": LeastSquaresCurve()}
+CURVES: dict[str, LossCurve] = {"logistic": LogisticCurve(), "least-squares": LeastSquaresCurve()}
 
 
 @dataclass(frozen=True)
 class SecondOrderProblem:
     """L_b of one table: rows (n, d), labels (outputs, n), null rows counting for nothing; `present` is n of the paper."""
 
-    curve: Curve
+    curve: LossCurve
     rows: Array
     labels: Array
     regularization: float
