@@ -52,8 +52,12 @@ class InFlight:
         return _seal(body) + body
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> InFlight:
-        """Read back `to_bytes`; raises ValueError, TypeError or KeyError for anything else."""
+    def from_bytes(cls, data: bytes, room: int | None = None) -> InFlight:
+        """Read back `to_bytes`; raises ValueError, TypeError or KeyError for anything else.
+
+        Args:
+            room: values that the table has; a request for more is refused before its rows are made. None: not looked at.
+        """
         body = data[_SEAL:]
         if data[:_SEAL] != _seal(body):  # a flipped bit would edit somebody else's slot
             raise ValueError("damaged")
@@ -61,6 +65,8 @@ class InFlight:
         if fields["format"] not in READABLE:
             raise ValueError(f"format {fields['format']!r}")
         ids, width = tuple(fields["ids"]), int(fields["width"])
+        if room is not None and len(ids) * width > room:
+            raise ValueError("more values than the table has")
         rows = np.zeros((len(ids), width), dtype=np.float32)
         held = np.array([name is not None for name in ids], dtype=bool)
         rows[held] = np.frombuffer(base64.b64decode(fields["rows"], validate=True), dtype=ROW).reshape(-1, width)
@@ -103,7 +109,8 @@ def in_flight(layout: Layout) -> InFlight | None:
     if not layout.request.exists() and not layout.request.is_symlink():
         return None
     try:
-        return InFlight.from_bytes(read(layout.request))
+        values = layout.features.stat().st_size // np.dtype(ROW).itemsize if layout.features.exists() else None
+        return InFlight.from_bytes(read(layout.request), values)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise StoreCorrupt(
             f"{layout.request}: not a request this program wrote; restore the store from a backup and send the request again"

@@ -96,7 +96,7 @@ class Tombstones:
 
     def _read(self) -> list[str]:
         try:
-            header, *digests = bounded.content(self.path, _LONGEST_LIST).decode("ascii").splitlines()
+            header, *digests = bounded.content(self.path, _LONGEST_LIST).decode("ascii").splitlines() or [""]
         except UnicodeDecodeError as error:
             raise InvalidParameter(f"{self.path}: not a list of erased ids") from error
         if not hmac.compare_digest(header.encode(), self._check.encode()):

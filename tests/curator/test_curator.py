@@ -244,3 +244,13 @@ def test_calls_that_edit_nothing_can_be_repeated_too(curator: Curator) -> None:
         with pytest.raises(InvalidRequest, match="another request"):
             call()
     assert len(curator.accountant.events) == 2
+
+
+def test_a_repeated_relearn_is_answered_once_and_never_for_another_plan(curator: Curator) -> None:
+    curator.learn()
+    first = curator.relearn(request_id="r")
+    again = curator.relearn(request_id="r")
+    assert (again.release, again.answered_before, len(curator.accountant.events)) == (first.release, True, 2)
+    with pytest.raises(InvalidRequest, match="another request"):
+        curator.relearn(plan_for(regularization=0.1), request_id="r")
+    assert curator.plan.regularization == 0.05

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -68,3 +69,24 @@ def test_a_target_for_the_excess_risk_needs_a_convex_objective() -> None:
     with pytest.raises((InvalidParameter, PlanInfeasible)) as refused:
         make_plan(network, method="sharp", excess_risk_target=0.1, **weak)
     assert f"{network.constants.weak_convexity:g}" in str(refused.value)
+
+
+def test_noise_below_what_theorem_5_2_asks_for_is_refused_with_the_least() -> None:
+    network = losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))
+    facts = {"records": 40, "features": 1, "regularization": 0.5, "budget": Budget(order=2, dp=1.9, deletion=0.5)}
+    with pytest.raises(InvalidParameter, match="the least that meets") as refused:
+        make_plan(network, method="sharp", noise_variance=1e-3, **facts)
+    least = float(re.search(r"is below ([\d.e+-]+),", str(refused.value))[1])
+    with pytest.raises(InvalidParameter, match="the least that meets"):
+        make_plan(network, method="sharp", noise_variance=least * 0.999, **facts)
+    assert make_plan(network, method="sharp", noise_variance=least * 4, **facts).noise_variance == least * 4
+    with pytest.raises(InvalidParameter, match="step_size is fixed"):
+        make_plan(network, method="theorem", step_size=0.1, **facts)
+    with pytest.raises(InvalidParameter, match="non-convex"):
+        make_plan(losses.Logistic(1.0), method="near-gibbs", **facts)
+
+
+def test_an_extractor_forgets_nothing_and_contradicts_nobody() -> None:
+    extractor = SampledGaussian(records=100, noise_multiplier=1.0, sampling_rate=0.1)
+    assert extractor.forgotten([(10, 1)]) is None
+    assert not extractor.contradicts(extractor)
