@@ -52,10 +52,11 @@ def gradient_error(
 
     With unit roundoff u and d' features: scores err by at most d'uR‖θ‖, which moves the mean gradient by βd'u‖θ‖
     (`curvature` is β = max(β₊, β₋)); the loss's derivative errs by (16 + 4 · outputs)u relative to L, taking exp and tanh
-    as good to 4u; sums inside and over chunks by (CHUNK + n/CHUNK)uL; the regulariser by 2uλ‖θ‖. The sum is doubled for
-    the second-order terms.
+    as good to 4u. A term is added to others at most CHUNK times inside its chunk, in whatever order and pieces, then once
+    for each chunk (of at least BLOCK rows) and each process: (CHUNK + n/BLOCK + MOST_PROCESSES)uL. The regulariser errs by
+    2uλ‖θ‖. The sum is doubled for the second-order terms.
     """
     curved = curvature * (features + 2) * weights_norm
-    chunks = -(-records // CHUNK)
-    summed = (24 + 4 * outputs + min(CHUNK, records) + chunks) * lipschitz
+    additions = min(CHUNK, records) + -(-records // BLOCK) + MOST_PROCESSES
+    summed = (24 + 4 * outputs + additions) * lipschitz
     return 2 * _UNIT_ROUNDOFF["float64"] * (curved + summed + 4 * regularization * weights_norm)

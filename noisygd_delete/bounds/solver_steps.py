@@ -10,25 +10,40 @@ from collections.abc import Iterator
 
 from ..errors import InvalidParameter
 
-ROWS = 2000  # of the sample whose Hessian steers the solver, or PER_FEATURE times the features if those are more
-PER_FEATURE = 10
-WIDE = 4  # the most gradient passes that factorising may cost; also the share of the rows that products use
+PER_FEATURE = 100  # most rows, for each feature, of the sample whose Hessian steers the solver
+MOST_CELLS = 1 << 24  # numbers of the sample
 
-_QUICK = 8  # multiplications of a factorisation are about this much quicker than those of a gradient
+_QUICK = 4  # multiplications of matrices are about this much quicker than those of a gradient
+_SIDE = 1024  # of the largest matrix that is factorised
+_SOLVED, _DECOMPOSED = (
+    60,
+    3,
+)  # how cheap a Cholesky factor (one output) and eigenvectors (several) are: a side of ∛(this · ndK)
+_LEAST_SHARE, _MOST_SHARE = 0.5, 2.0  # of a pass, for multiplying the sample out
 _COUNTED = 20_000  # steps that are counted one by one
 
 
-def factor_passes(*, records: int, features: int, outputs: int) -> int:
-    """Gradient passes that one factorisation of the sample's Hessian costs; 0 where it would cost too much and products are
-    used instead."""
-    rows = min(records, max(ROWS, PER_FEATURE * features))
-    passes = math.ceil(share_of_a_pass(rows, records, features, outputs))
-    return passes if passes <= WIDE else 0
+def sample_rows(*, records: int, features: int, outputs: int, condition_number: float) -> tuple[int, bool]:
+    """Rows m of the sample that steers the solver, and whether its Hessian is taken features by features (else rows by rows).
+
+    As many as can be multiplied out in half a gradient pass to two, more where the condition number κ is large and more
+    directions count: m d²/2 or m² d/2 multiplications against the pass's 2ndK, each `_QUICK` times as quick. And no larger a
+    matrix than can be factorised in about that time.
+    """
+    share = min(_MOST_SHARE, max(_LEAST_SHARE, condition_number**0.25 / 4))
+    affordable = 4 * _QUICK * share * records * outputs  # m d, or m²
+    cheap = _SOLVED if outputs == 1 else _DECOMPOSED
+    side = min(_SIDE, math.cbrt(cheap * records * features * outputs))
+    narrow = features <= side and features**2 <= affordable
+    rows = min(PER_FEATURE * features, affordable / features) if narrow else min(side, math.sqrt(affordable))
+    return max(1, min(int(rows), records, MOST_CELLS // features)), narrow
 
 
-def share_of_a_pass(rows: int, records: int, features: int, outputs: int) -> float:
-    """Gradient passes that forming and factorising the Hessian of so many rows amounts to, by multiplications."""
-    return rows * features / (2 * _QUICK * records * outputs)
+def factor_passes(*, records: int, features: int, outputs: int, condition_number: float) -> float:
+    """Gradient passes that one factorisation of the sample's Hessian amounts to, by multiplications."""
+    rows, narrow = sample_rows(records=records, features=features, outputs=outputs, condition_number=condition_number)
+    products = rows * features * (features if narrow else rows) / 2
+    return products / (2 * _QUICK * records * features * outputs)
 
 
 def growth(condition: float) -> Iterator[tuple[float, float]]:

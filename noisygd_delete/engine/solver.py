@@ -5,11 +5,13 @@ gradient is measured in float64, a bound on its rounding is added, and the first
 answer. With the linear term of objective perturbation the gradient is that of L_D(θ) + ⟨b, θ⟩/n for the *ideal* b, and the
 bound covers the rounding of b. How the point was found does not matter:
 
-* L-BFGS from the Hessian of a sample of rows (`quasi_newton`) usually gets there in four to twenty passes;
-* if it stops short, the optimal gradient method for smooth strongly convex functions (ITEM; Taylor & Drori 2023)
+* L-BFGS steered by a sample of rows (`quasi_newton`) usually gets there in four to twenty passes, all but the last in
+  float32;
+* if it stops short, Newton's method on differences of the gradient (`newton`) tries, for so many passes;
+* if that stops short, the optimal gradient method for smooth strongly convex functions (ITEM; Taylor & Drori 2023)
   takes its proven number of steps.
 
-`fixed=True` runs the second alone, from 0: its number of passes depends on public numbers only.
+`fixed=True` runs the last alone, from 0: its number of passes depends on public numbers only.
 """
 
 from __future__ import annotations
@@ -23,10 +25,17 @@ from numpy.typing import NDArray
 
 from ..bounds.solver_steps import condition, growth, proven_steps
 from ..errors import AssumptionViolated
+from .newton import newton
 from .objective_float64 import PreciseObjective
-from .quasi_newton import Sample, steer
+from .preconditioner import Sample
+from .quasi_newton import steer
 
 Vector = NDArray[np.float64]
+
+NEWTON_PASSES = 500
+_FLOOR = 2.0**-22  # of L: gradient norms that float32 can measure
+_STALLED = 16  # times that: where it may be float32 that no step helps
+_MOST_GAINED = 0.1  # what a step leaves of the gradient's norm, at best
 
 
 @dataclass(frozen=True)
@@ -42,27 +51,58 @@ class _Reached(Exception):
 
 
 class _Measured:
-    """L_D and ∇L_D; counts passes and raises `_Reached` at the first point within the tolerance."""
+    """∇L_D; counts passes, keeps the best point, and raises `_Reached` at the first one within the tolerance.
+
+    A point that need not be the last is measured in float32: the answer never is.
+    """
 
     def __init__(self, objective: PreciseObjective, tolerance: float) -> None:
         self.objective = objective
         self._tolerance = tolerance
+        self._floor = _FLOOR * objective.loss.constants.lipschitz
         self.passes = 0
         self.point = np.zeros(objective.shape)
+        self._best = self._last = math.inf
+        self._expected = math.inf
 
-    def __call__(self, weights: Vector) -> tuple[float, Vector]:
+    def quick(self, weights: Vector) -> Vector:
+        """The gradient in float32; as `__call__` has it where this point may be good enough, or float32 says too little."""
+        if self._expected > max(self._tolerance, self._floor):
+            self.passes += 1
+            gradient = self.objective.gradient(weights, "float32")
+            norm = float(np.linalg.norm(gradient))
+            if norm > self._tolerance:
+                self._note(weights, norm)
+                return gradient
+        return self(weights)
+
+    def __call__(self, weights: Vector) -> Vector:
         self.passes += 1
-        self.point = weights
-        value, gradient = self.objective.value_and_gradient(self.point)
-        if certified_norm(self.objective, self.point, gradient) <= self._tolerance:
+        gradient = self.objective.gradient(weights)
+        norm = certified_norm(self.objective, weights, gradient)
+        if norm <= self._tolerance:
+            self.point = weights
             raise _Reached
-        return value, gradient
+        self._note(weights, norm)
+        return gradient
+
+    def _note(self, weights: Vector, norm: float) -> None:
+        """Keep the best point, and expect of the next one what the last step brought."""
+        left = norm / self._last  # 0 at first
+        self._expected = norm * min(1.0, max(_MOST_GAINED, left))
+        if left > 0.5 and norm < _STALLED * self._floor:  # float32 has nothing more to say
+            self._expected = 0.0
+        self._last = norm
+        if norm <= self._best:
+            self._best, self.point = norm, weights
 
 
 def certified_norm(objective: PreciseObjective, weights: Vector, gradient: Vector) -> float:
     """Upper bound on the true ‖∇L_D(θ)‖, from its float64 value and the bound on its rounding."""
-    rounding = objective.gradient_error(float(np.linalg.norm(weights)))
-    return float(np.linalg.norm(gradient)) * (1 + 1e-12) + rounding
+    length, size = (
+        float(np.linalg.norm(vector)) * (1 + (vector.size + 4) * 2.0**-53) for vector in (gradient, weights)
+    )
+    return length + objective.gradient_error(size)
 
 
 def solve(
@@ -92,12 +132,14 @@ def solve(
     slope = objective.loss.constants.lipschitz + objective.pull_norm  # of the objective at 0, whatever the records
     try:
         if not fixed:
-            sample = Sample(objective)
-            steer(sample, measured, origin, cold=not origin.any())
+            sample = Sample(objective, objective_smoothness / strong_convexity)
+            steer(sample, measured.quick, origin, objective.loss.constants.lipschitz)
             origin = measured.point
-            slope = float(np.linalg.norm(objective.gradient(origin)))
+            slope = certified_norm(objective, origin, objective.gradient(origin))
             measured.passes += 1
         steps = proven_steps(distance=slope / strong_convexity, tolerance=tolerance, **curvature)
+        if not fixed:
+            newton(measured, origin, passes=min(NEWTON_PASSES, steps))
         measured.passes += steps
         measured(_accelerated(objective.gradient, origin, steps, **curvature))
     except _Reached:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import gradient_error
 from ..bounds.search import first_whole, least_whole
-from ..bounds.solver_steps import factor_passes, proven_steps
+from ..bounds.solver_steps import proven_steps, sample_rows
 from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_negative, positive
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
@@ -305,11 +305,12 @@ def solver_passes(problem: Problem, solver: str, tolerance: float) -> int:
 
 
 def forecast_passes(problem: Problem) -> int:
-    """An empirical rule over κ for L-BFGS; benchmarks/solve_then_diffuse.py prints it beside what was measured."""
+    """An empirical rule over κ, the sample's work included; benchmarks/solver.py prints it beside what was measured."""
     kappa = problem.objective_smoothness / problem.strong_convexity
-    factoring = factor_passes(records=problem.records, features=problem.features, outputs=problem.loss.outputs)
-    base, power = (2.0, 0.25) if factoring else (4.0, 0.27)
-    return factoring + math.ceil(base * math.pow(kappa, power))
+    outputs = problem.loss.outputs
+    _, narrow = sample_rows(records=problem.records, features=problem.features, outputs=outputs, condition_number=kappa)
+    base, power = (4.0, 0.12) if narrow and outputs == 1 else (3.0, 0.28)
+    return math.ceil(base * math.pow(kappa, power))
 
 
 def diffusion_steps(problem: Problem, step_size: float) -> int:

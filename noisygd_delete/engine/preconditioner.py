@@ -1,0 +1,168 @@
+"""A sample of rows that steers the solver: its gradient, and about the inverse of its Hessian.
+
+The Hessian of the mean loss is a mean of A_i ⊗ x_i x_iᵀ over the rows, A_i = ∂²ℓ/∂z², plus λI. Its inverse is taken
+
+* for one output: of the sample's Hessian itself, by a Cholesky factor of features by features or, for wide tables, of rows by
+  rows (Woodbury), so that no matrix of features by features is formed;
+* for several outputs: of Ā ⊗ M + λI, Ā and M the means of A_i and of x_i x_iᵀ (K-FAC; Martens & Grosse 2015), by their
+  eigenvectors; those of M come from the smaller of its two sides. What softmax cannot see, the same vector added to every class, is
+  exact then.
+
+Directions that a sample does not have are given the curvature of a row's share, tr/m. A_i is found from differences of the loss's
+slope, so a loss needs to state no second derivative, nor to have one everywhere. Rows stay float32: nothing here is proven, and
+nothing of it enters a certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from ..bounds.solver_steps import factor_passes, sample_rows
+from .objective_float64 import PreciseObjective
+
+Vector = NDArray[np.float64]
+Operator = Callable[[Vector], Vector]
+
+_COUPLING = 200  # rows from which Ā is found
+_MOST_CLASSES = 256  # outputs whose Ā is found in full
+_LOST = 2.0**-20  # of the trace
+_STEP = 2.5e-3  # of the differences, in units of the scores over which a slope changes
+
+
+class Sample:
+    """Every so-manyth slot of an objective's table, with the objective of those rows alone."""
+
+    def __init__(self, objective: PreciseObjective, condition_number: float) -> None:
+        outputs, features = objective.shape
+        size = {
+            "records": objective.slots,
+            "features": features,
+            "outputs": outputs,
+            "condition_number": condition_number,
+        }
+        rows, self.narrow = sample_rows(**size)
+        self.passes = 0.0  # gradient passes of the whole table that the work done here amounts to
+        self._factor = factor_passes(**size)
+        self._objective = objective
+        self._rows, self._labels = objective.strided(rows)
+        self._share = len(self._rows) / objective.slots
+        constants, radius = objective.loss.constants, objective.loss.radius
+        self._step = _STEP * (constants.lipschitz * radius / constants.curvature if constants.curvature else 1.0)
+        self._moment: tuple[Vector, Vector, float] | None = None
+
+    def _scores(self, weights: Vector) -> NDArray[np.float32]:
+        return np.asfortranarray(self._rows @ weights.T.astype(np.float32))
+
+    def gradient(self, weights: Vector) -> Vector:
+        """∇ of the sample's objective, regulariser and linear term included, in float32."""
+        self.passes += self._share
+        slopes = self._objective.loss.derivative(self._scores(weights), self._labels, np)
+        gradient: Vector = slopes.T @ self._rows / len(self._rows) + self._objective.regular_part(weights)[1]
+        return gradient
+
+    def inverse(self, weights: Vector) -> Operator:
+        """About the inverse Hessian at `weights`, as an operator on (outputs, features)."""
+        self.passes += self._factor
+        scores: NDArray[Any] = self._scores(weights)
+        if self._objective.loss.label_kind == "target":  # residuals of large labels lose their digits in float32
+            scores = scores.astype(np.float64)
+        return self._one_output(scores) if scores.shape[1] == 1 else self._several_outputs(scores)
+
+    def _change(self, scores: NDArray[Any], labels: NDArray[Any], direction: NDArray[Any]) -> NDArray[Any]:
+        """A_i v_i by a central difference."""
+        derivative = self._objective.loss.derivative
+        ahead, behind = (derivative(scores + step * direction, labels, np) for step in (self._step, -self._step))
+        change: NDArray[Any] = (ahead - behind) / (2 * self._step)
+        return change
+
+    def _unseen(self, trace: float) -> float:
+        """Curvature given to directions that the sample does not have; more than float32 can lose of those it has."""
+        return self._objective.regularization + trace * max(_LOST, 1 / len(self._rows) if self._share < 1 else 0.0)
+
+    def _one_output(self, scores: NDArray[Any]) -> Operator:
+        bend = np.maximum(self._change(scores, self._labels, np.ones_like(scores)), 0.0)
+        rooted = self._rows * np.sqrt(bend / len(bend)).astype(np.float32, copy=False)
+        unseen = self._unseen(float(np.vdot(rooted, rooted)))
+        if self.narrow:
+            factor = _cholesky(rooted.T @ rooted, unseen)
+            return lambda gradient: cho_solve(factor, gradient.T, check_finite=False).T
+        factor = _cholesky(rooted @ rooted.T, unseen)
+
+        def woodbury(gradient: Vector) -> Vector:
+            seen = cho_solve(factor, rooted @ gradient.T.astype(np.float32), check_finite=False)
+            step: Vector = (gradient - (rooted.T @ seen.astype(np.float32)).T) / unseen
+            return step
+
+        return woodbury
+
+    def _several_outputs(self, scores: NDArray[Any]) -> Operator:
+        if self._moment is None:
+            self._moment = _moment(self._rows, self.narrow)
+        features, along_features, trace = self._moment
+        few = slice(None, None, max(1, len(scores) // _COUPLING))
+        part, labels = scores[few], self._labels[few]
+        many = scores.shape[1] > _MOST_CLASSES
+        classes, along_classes = (None, self._each(part, labels)) if many else self._coupling(part, labels)
+        convexity = self._objective.regularization
+        rest = along_classes * (self._unseen(trace) - convexity) + convexity
+        scale = along_classes[:, None] * along_features[None, :] + rest[:, None]
+
+        def kronecker(gradient: Vector) -> Vector:
+            turned = gradient if classes is None else classes.T @ gradient
+            within = turned @ features
+            outside = 0.0 if self.narrow else (turned - within @ features.T) / rest[:, None]
+            step: Vector = (within / scale) @ features.T + outside
+            back: Vector = step if classes is None else classes @ step
+            return back
+
+        def centred(gradient: Vector) -> Vector:
+            common = gradient.mean(axis=0)
+            step = kronecker(gradient - common)
+            moved: Vector = step - step.mean(axis=0) + common / convexity
+            return moved
+
+        return centred if many and self._blind(part, labels) else kronecker
+
+    def _coupling(self, scores: NDArray[Any], labels: NDArray[Any]) -> tuple[Vector, Vector]:
+        """Eigenvectors of Ā as columns, and its eigenvalues: once for every output, all in one call."""
+        rows, outputs = scores.shape
+        probes = np.repeat(np.eye(outputs, dtype=scores.dtype), rows, axis=0)
+        change = self._change(np.tile(scores, (outputs, 1)), np.tile(labels, outputs), probes)
+        coupling = change.reshape(outputs, rows, outputs).mean(axis=1)
+        along, classes = eigh((coupling + coupling.T) / 2, check_finite=False)
+        return classes, np.maximum(along, 0.0)
+
+    def _each(self, scores: NDArray[Any], labels: NDArray[Any]) -> Vector:
+        """About the diagonal of Ā, for very many outputs: by random signs."""
+        signs = np.where(np.random.default_rng(0).random(scores.shape) < 0.5, 1, -1).astype(scores.dtype)
+        diagonal: Vector = (self._change(scores, labels, signs) * signs).mean(axis=0).astype(np.float64)
+        return np.maximum(diagonal, 0.0)
+
+    def _blind(self, scores: NDArray[Any], labels: NDArray[Any]) -> bool:
+        """Whether adding the same number to every score leaves the loss as it is."""
+        even = np.ones_like(scores)
+        return bool(np.abs(self._change(scores, labels, even)).max() < 1e-3)
+
+
+def _cholesky(matrix: NDArray[np.float32], shift: float) -> Any:
+    """Factor of `matrix` + `shift` I, in float64."""
+    shifted = matrix.astype(np.float64)
+    shifted[np.diag_indices_from(shifted)] += shift
+    return cho_factor(shifted, check_finite=False)
+
+
+def _moment(rows: NDArray[np.float32], narrow: bool) -> tuple[Vector, Vector, float]:
+    """Eigenvectors of M as columns, its eigenvalues, and its trace: all of them, or those in the span of the rows."""
+    trace = float(np.vdot(rows, rows)) / len(rows)
+    if narrow:
+        along, features = eigh((rows.T @ rows / len(rows)).astype(np.float64), check_finite=False)
+        return features, np.maximum(along, 0.0), trace
+    along, between = eigh((rows @ rows.T / len(rows)).astype(np.float64), check_finite=False)
+    seen = along > 1e-5 * max(float(along[-1]), 1e-300)
+    features = rows.T.astype(np.float64) @ (between[:, seen] / np.sqrt(along[seen] * len(rows)))
+    return features, along[seen], trace
