@@ -309,8 +309,9 @@ def forecast_passes(problem: Problem) -> int:
     kappa = problem.objective_smoothness / problem.strong_convexity
     outputs = problem.loss.outputs
     _, narrow = sample_rows(records=problem.records, features=problem.features, outputs=outputs, condition_number=kappa)
-    base, power = (4.0, 0.12) if narrow and outputs == 1 else (3.0, 0.28)
-    return math.ceil(base * math.pow(kappa, power))
+    if narrow and outputs == 1:
+        return 1 + math.ceil(2 * math.pow(kappa, 0.25))
+    return math.ceil(4 * math.pow(kappa, 0.27))
 
 
 def diffusion_steps(problem: Problem, step_size: float) -> int:
