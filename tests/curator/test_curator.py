@@ -8,7 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, EditRequest, Model, Records, learn, losses, make_plan, resume, unlearn
+from noisygd_delete import (
+    Budget,
+    Curator,
+    EditRequest,
+    Execution,
+    Model,
+    Records,
+    learn,
+    losses,
+    make_plan,
+    resume,
+    unlearn,
+)
 from noisygd_delete.errors import AssumptionViolated, BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned
 
 N, D = 300, 4
@@ -254,3 +266,34 @@ def test_a_repeated_relearn_is_answered_once_and_never_for_another_plan(curator:
     with pytest.raises(InvalidRequest, match="another request"):
         curator.relearn(plan_for(regularization=0.1), request_id="r")
     assert curator.plan.regularization == 0.05
+
+
+class Endless(np.random.Generator):
+    """Noise without end, as a generator of one's own may give."""
+
+    def standard_normal(self, *arguments, **options):
+        return np.full(arguments[0] if arguments else options["size"], np.inf)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_weights_that_are_no_numbers_are_never_published(curator: Curator) -> None:
+    curator.learn()
+    model = curator.model
+    with pytest.raises(AssumptionViolated, match="overflow"):
+        curator.relearn(rng=Endless(np.random.PCG64(0)))
+    assert curator.model is model
+    assert len(curator.accountant.events) == 1
+
+
+@pytest.mark.parametrize("method", ["sharp", "minimiser"])
+def test_a_device_takes_the_same_steps(method) -> None:
+    """Torch's own processor tensors stand in for a device: the same noise, the same model within float32 steps."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    plan, weights = plan_for(method=method), []
+    for place in ("cpu", "cpu:0"):
+        curator = Curator(Records(*rows_and_labels(), slots=N), plan)
+        curator.learn(execution=Execution(device=place, rng=np.random.default_rng(3)))
+        curator.delete([5], execution=Execution(device=place, rng=np.random.default_rng(4)))
+        weights.append(curator.model.weights)
+    assert np.abs(weights[0]).max() > 0.1
+    np.testing.assert_allclose(weights[0], weights[1], atol=1e-4)
