@@ -93,7 +93,7 @@ def questions(engine: SimulatedNoisyGD, plan: Plan) -> list[Question]:
     accountant, releases = claims(engine, plan), engine.later_releases + 1
     here, null, opposite = row_of(engine.loss.radius), row_of(0.0), row_of(-engine.loss.radius)
     other = {"replace": opposite, "zero-out": null, "definition-4.1": null, "pairwise": opposite}
-    staying, erased = other[plan.problem.adjacency], other[plan.problem.deletion_notion]
+    present, erased = other[plan.problem.adjacency], other[plan.problem.deletion_notion]
     everything = frozenset(range(1, releases + 1))
 
     def deletion(name: str, observed: Iterable[int]) -> Question:
@@ -101,13 +101,13 @@ def questions(engine: SimulatedNoisyGD, plan: Plan) -> list[Question]:
         claimed = accountant.deletion(1, 2, seen)
         return Question(name, World(here, null), World(erased, null), seen, claimed)
 
-    def staying_on(name: str, observed: Iterable[int]) -> Question:
+    def of_present(name: str, observed: Iterable[int]) -> Question:
         seen = frozenset(observed)
-        return Question(name, World(here, here), World(staying, staying), seen, accountant.dp_cumulative(observed=seen))
+        return Question(name, World(here, here), World(present, present), seen, accountant.dp_cumulative(observed=seen))
 
     asked = [
-        staying_on("record still there, the learned model", [1]),
-        staying_on(f"record still there, all {releases} releases", everything),
+        of_present("record still there, the learned model", [1]),
+        of_present(f"record still there, all {releases} releases", everything),
         deletion("erased record, the release that erased it", [2]),
         deletion("erased record, the learned model and every later one", everything),
     ]

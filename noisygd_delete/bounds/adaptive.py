@@ -9,7 +9,7 @@ was x or x′, the model lies within ε of that law; a test that tells x from x�
 Theorem 4.1 says this of "post-deletion releases". It holds for one release, Θ_i alone, and for several whose *joint* law
 lies within ε of one that never saw the record (what this package's accountant bounds). For a sequence of releases each
 of which satisfies Definition 4.1 it is false under adaptive requests: a request written from a model that saw the record
-carries it into records that stay, and two later releases together can name it with certainty at ε = 0 (the pair is in
+carries it into present records, and two later releases together can name it with certainty at ε = 0 (the pair is in
 `proofs_check/RESULTS.md`, 4.1).
 """
 

@@ -21,7 +21,7 @@ class Measures(Word):
 
 @dataclass(frozen=True)
 class Budget:
-    """ε_dp for records that stay and ε_dd for records that were erased, of one release.
+    """ε_dp for present records and ε_dd for records that were erased, of one release.
 
     `Budget(order=10, dp=1.0, deletion=0.1)` is the paper's (q, ε_dp) and (q, ε_dd); `from_epsilon_delta` and `from_gdp`
     state the same two in (ε, δ) and in Gaussian DP.
@@ -56,7 +56,7 @@ class Budget:
             raise InvalidParameter("delta belongs to an (ε, δ) budget; use Budget.from_epsilon_delta")
         if not self.deletion_gdp() <= self.dp_gdp() * (1 + 1e-12):
             raise InvalidParameter(
-                f"deletion={self.deletion!r} must be at most dp={self.dp!r}: privacy of existing records already gives deletion "
+                f"deletion={self.deletion!r} must be at most dp={self.dp!r}: privacy of present records already gives deletion "
                 "privacy at the dp level, so a weaker deletion budget asks for nothing"
             )
 
@@ -120,9 +120,9 @@ class Budget:
         """Whether a guarantee lies within the part of the budget that it is about, by whichever of its statements shows it
         (relative 1e-12).
         """
-        staying, room = spent.about == "dp", 1 + 1e-12
-        amount = self.dp if staying else self.deletion
-        most = self.dp_gdp() if staying else self.deletion_gdp()
+        present, room = spent.about == "dp", 1 + 1e-12
+        amount = self.dp if present else self.deletion
+        most = self.dp_gdp() if present else self.deletion_gdp()
         if spent.gdp is not None and spent.gdp**2 <= most**2 * room:
             return True
         if self.measure is Measures.GDP:
@@ -130,7 +130,7 @@ class Budget:
         if self.measure is Measures.RENYI:
             assert self.order is not None
             return spent.renyi(self.order) <= amount * room
-        delta = self.dp_delta if staying else self.deletion_delta
+        delta = self.dp_delta if present else self.deletion_delta
         assert delta is not None
         return spent.epsilon(delta) <= amount * room
 
@@ -141,8 +141,8 @@ class Budget:
         if self.measure is Measures.GDP:
             return f"μ_dp={self.dp:g} and μ_dd={self.deletion:g} Gaussian DP"
         return (
-            f"(ε={self.dp:g}, δ={self.dp_delta:g}) for existing records and (ε={self.deletion:g}, "
-            f"δ={self.deletion_delta:g}) for deleted ones"
+            f"(ε={self.dp:g}, δ={self.dp_delta:g}) for present records and (ε={self.deletion:g}, "
+            f"δ={self.deletion_delta:g}) for erased ones"
         )
 
     def to_dict(self) -> dict[str, Any]:
