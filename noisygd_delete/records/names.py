@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Self, overload
+from typing import Any, Self, overload
 from unicodedata import normalize
 
 import numpy as np
@@ -21,7 +21,7 @@ _MOST = (1 << 64) - SHIFT
 _BLOCK = 1 << 14  # slots looked at at a time
 
 
-class Names(Sequence[Id | None]):
+class Names(Sequence[Any]):
     """One name, or None, per slot.
 
     cells   (slots, words); they may be mapped from a file
@@ -123,7 +123,7 @@ class Names(Sequence[Id | None]):
             return [self[place] for place in range(*slot.indices(len(self)))]
         return self._name(range(len(self))[slot], self.cells[slot].tobytes())
 
-    def __iter__(self) -> Iterator[Id | None]:
+    def __iter__(self) -> Iterator[Any]:  # a name or None: who knows that every slot has one need not ask
         width = self.cells.shape[1] * WORD.itemsize
         for first in range(0, len(self), _BLOCK):
             data = self.cells[first : first + _BLOCK].tobytes()
@@ -152,7 +152,7 @@ class Names(Sequence[Id | None]):
     @property
     def only_texts(self) -> bool:
         """Whether no name is a number."""
-        if not self.texts and self.held.any():
+        if not self.texts and len(self._in_cells()):
             return False
         return all(isinstance(name, str) for name in self.others.values())
 

@@ -19,7 +19,7 @@ from ..errors import InvalidRecords, InvalidRequest
 from .counts import EditCounts
 from .mapped import mapping
 from .names import Names
-from .request import EditRequest, Id, Insertion, Labels, Rows, check_ids, column, matrix, subject_names
+from .request import EditRequest, Id, Insertion, Labels, Rows, check_ids, check_name, column, matrix, subject_names
 
 _BYTES_BESIDE = 24  # of a slot besides its row: label, and places for its id and subject
 
@@ -319,6 +319,8 @@ def _distinct(ids: Iterable[Id]) -> Names:
         return Names.of(check_ids("ids", ids, InvalidRecords))
     if (again := ids.repeated) is not None:
         raise InvalidRecords(f"ids names {again!r} more than once; each id must appear once")
+    for name in ids.others.values():
+        check_name("ids", name, InvalidRecords)
     if not ids.held.all():
         raise InvalidRecords(f"a row has no id (row {int(ids.held.argmin())}); give every row one")
     return ids
@@ -329,6 +331,8 @@ def _owners(subjects: Iterable[Id], length: int) -> Names:
         return Names.of(subject_names(subjects, length, InvalidRecords))
     if len(subjects) != length or not subjects.held.all():
         raise InvalidRecords(f"{len(subjects)} subjects were given for {length} rows; give one subject per row")
+    for name in subjects.others.values():
+        check_name("subjects", name, InvalidRecords)
     return subjects
 
 

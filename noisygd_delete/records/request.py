@@ -96,6 +96,12 @@ def check_ids(name: str, ids: Iterable[Any], error: type[Exception]) -> tuple[Id
     return tuple(checked)
 
 
+def check_name(name: str, value: Id, error: type[Exception]) -> None:
+    """Raise `error` if `value` is a text that no file and no message can hold."""
+    if isinstance(value, str):
+        text(name, value, error)
+
+
 def text(name: str, value: str, error: type[Exception]) -> str:
     """`value`, if a file and a message can hold it: half a surrogate pair, which JSON and file names can smuggle in, cannot
     be written."""

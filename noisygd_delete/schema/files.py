@@ -12,15 +12,19 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InvalidParameter, InvalidSchema, MissingDependency
 from ..records import bounded
+from . import plain
 
 BLOCK_ROWS = 16_384
 _LONGEST_LINE = 1 << 24
@@ -31,7 +35,6 @@ _MOST_HELD = 1 << 26  # characters of one block
 _EXPANSION, _SMALL = 100, 1 << 24  # of a gzip file: times its size, or so many characters
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16  # characters of the header that show its delimiter
-_DELIMITERS = (",", ";", "\t", "|")
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 
 
@@ -41,7 +44,7 @@ class Table:
 
     source: str
     columns: Mapping[str, Sequence[str]]
-    lines: Sequence[int]
+    lines: Sequence[int] | NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -94,25 +97,62 @@ def read_blocks(path: str | Path, delimiter: str | None = None, rows: int = BLOC
 
 
 def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: int) -> Iterator[Table]:
-    line = blank = held = 0
+    """Plain CSV by numpy; from the first piece on that is not plain, cell by cell."""
+    done = plain.Piece.nothing()
+    if compressed:
+        _check_expansion(path, size)
     try:
-        with gzip.open(path, "rb") if compressed else path.open("rb") as raw:
-            file = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
-            if compressed:
-                _check_expansion(path, size)
-            lines_of_file = _lines(path, file)
-            first = next(lines_of_file, "")
-            reader = csv.reader(
-                chain([first], lines_of_file),
-                delimiter=delimiter or _delimiter(first),
-                strict=True,
-                skipinitialspace=True,
+        with cast(BinaryIO, gzip.open(path, "rb")) if compressed else path.open("rb") as raw:
+            first = plain.header(raw, _LONGEST_LINE)
+            mark = None if first is None else delimiter or _delimiter(first)
+            names: list[str] = []
+            with suppress(csv.Error):  # a name beyond its limits: the careful reader says so
+                names = [] if first is None else next(_reader([first], mark or ","), [])
+            if names and mark in plain.DELIMITERS:
+                names = _header(str(path), names)
+                for piece in plain.pieces(raw, mark, len(names), _LONGEST_LINE):
+                    blank = done.blank + (0 if piece is None else piece.blank)
+                    if piece is None or blank > _MOST_BLANK:
+                        break
+                    for block in range(0, len(piece.lines), rows):
+                        here = slice(block, block + rows)
+                        yield Table(str(path), piece.columns(names, here), piece.lines[here])
+                    done = replace(piece, blank=blank)
+                else:
+                    return
+            raw.seek(done.end)
+            yield from _cell_by_cell(
+                path, raw, mark if done.end else delimiter, names if done.end else None, rows, done
             )
-            names = _header(str(path), next(reader, []))
+    except (EOFError, OSError, zlib.error) as error:
+        raise InvalidSchema(
+            f"{path}, after line {done.line}: the file breaks off or is damaged; copy it again"
+        ) from error
+
+
+def _reader(lines: Iterable[str], delimiter: str) -> Any:
+    return csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
+
+
+def _cell_by_cell(
+    path: Path, raw: BinaryIO, delimiter: str | None, names: list[str] | None, rows: int, done: plain.Piece
+) -> Iterator[Table]:
+    """The rest of a file behind what is `done`, with the header first if that is nothing."""
+    line, blank, held = done.line, done.blank, 0
+    coding = "utf-8" if done.end else "utf-8-sig"
+    try:
+        with io.TextIOWrapper(raw, encoding=coding, newline="") as file:
+            lines_of_file = _lines(path, file, done.line)
+            if names is None:
+                first = next(lines_of_file, "")
+                reader = _reader(chain([first], lines_of_file), delimiter or _delimiter(first))
+                names = _header(str(path), next(reader, []))
+            else:
+                reader = _reader(lines_of_file, delimiter or ",")
             cells: list[list[str]] = []
             lines: list[int] = []
             for row in reader:
-                line = reader.line_num
+                line = done.line + reader.line_num
                 if row and len(row) != len(names):
                     raise InvalidSchema(
                         f"{path}, line {line}: {len(row)} cells where the header has {len(names)}; "
@@ -161,9 +201,8 @@ def _check_expansion(path: Path, size: int) -> None:
                 )
 
 
-def _lines(path: Path, file: io.TextIOBase) -> Iterator[str]:
-    """Lines of bounded length: a file without line breaks must not fill memory."""
-    number = 0
+def _lines(path: Path, file: io.TextIOBase, number: int) -> Iterator[str]:
+    """Lines of bounded length, behind so many: a file without line breaks must not fill memory."""
     while line := file.readline(_LONGEST_LINE):
         number += 1
         if len(line) == _LONGEST_LINE:
@@ -175,7 +214,7 @@ def _delimiter(header: str) -> str:
     def columns(delimiter: str) -> int:
         return max(map(len, csv.reader([header[:_SAMPLE]], delimiter=delimiter)), default=0)
 
-    return max(_DELIMITERS, key=columns)
+    return max(plain.DELIMITERS, key=columns)
 
 
 def _header(source: str, names: Sequence[str]) -> list[str]:

@@ -27,8 +27,7 @@ not read.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,52 +35,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidSchema
-from ..records import bounded
+from ..records import Names, bounded
 from .columns import Category, Floats, Numeric
+from .encoded import Encoded, Gathered
 from .files import BLOCK_ROWS, Table, read_blocks
 from .keys import parse
+from .text import TextColumn
 
 # Rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free.
 _CELLS = 1 << 24  # of one block of a file, as numbers
 _HEADROOM = 1 - 2.0**-23
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """Rows ready for `Records`. `clipped` and `unknown` count cells per column, for the caller; they are not stored.
-
-    rows      float32 (n, d), float64 norm ≤ R
-    labels    float64: −1/+1, 0..k−1, or a target in [−1, 1]
-    ids, subjects   text as in the file; None where the schema names no such column
-    """
-
-    rows: npt.NDArray[np.float32]
-    labels: Floats
-    ids: list[str] | None
-    subjects: list[str] | None
-    clipped: dict[str, int] = field(default_factory=dict)
-    unknown: dict[str, int] = field(default_factory=dict)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Encoded]) -> Encoded:
-        """One after the other; counts add up."""
-
-        def total(counts: Iterable[dict[str, int]]) -> dict[str, int]:
-            sums: dict[str, int] = {}
-            for count in counts:
-                for name, number in count.items():
-                    sums[name] = sums.get(name, 0) + number
-            return sums
-
-        first = parts[0]
-        return cls(
-            rows=np.concatenate([part.rows for part in parts]),
-            labels=np.concatenate([part.labels for part in parts]),
-            ids=None if first.ids is None else [text for part in parts for text in part.ids or ()],
-            subjects=None if first.subjects is None else [text for part in parts for text in part.subjects or ()],
-            clipped=total(part.clipped for part in parts),
-            unknown=total(part.unknown for part in parts),
-        )
 
 
 @dataclass(frozen=True)
@@ -204,19 +167,16 @@ class Schema:
         return Encoded(rows.astype(np.float32), labels, ids, subjects, clipped, unknown)
 
     def encode_file(self, path: str | Path, delimiter: str | None = None) -> Encoded:
-        """`encode` over a CSV or Parquet file, block by block; ids must differ."""
-        seen: dict[str, int] = {}
-        parts = []
-        for table in read_blocks(path, delimiter, rows=max(1, min(BLOCK_ROWS, _CELLS // max(1, self.features)))):
-            part = self.encode(table)
-            for line, text in zip(table.lines, part.ids or (), strict=part.ids is not None):
-                if seen.setdefault(text, line) != line:
-                    raise InvalidSchema(
-                        f"{path}, line {line}, column {self.id_column!r}: the same id as line {seen[text]}; "
-                        "every record needs its own id (use the subject column for the person)"
-                    )
-            parts.append(part)
-        return Encoded.joined(parts)
+        """`encode` over a CSV or Parquet file, block by block; ids must differ. Beside the result, a few blocks are in memory."""
+        whole = Gathered(self.features)
+        try:
+            for table in read_blocks(path, delimiter, rows=max(1, min(BLOCK_ROWS, _CELLS // max(1, self.features)))):
+                whole.add(self.encode(table), table.lines)
+        except InvalidSchema:
+            whole.check_ids(path, self.id_column)  # what stands earlier in the file is said first
+            raise
+        whole.check_ids(path, self.id_column)
+        return whole.encoded()
 
     def decode(self, labels: npt.ArrayLike) -> list[str] | list[float]:
         """Class names, or targets in their own unit, of labels in the engine's coding."""
@@ -242,8 +202,11 @@ class Schema:
         return (2 * found - 1 if len(self.label.values) == 2 else found), None
 
 
-def _identifiers(table: Table, column: str, purpose: str) -> list[str]:
-    texts = list(table.column(column, purpose))
-    if not all(texts):
-        raise table.fault(texts.index(""), column, f"empty; {purpose} must be given")
-    return texts
+def _identifiers(table: Table, column: str, purpose: str) -> Names:
+    texts = table.column(column, purpose)
+    there = texts.lengths > 0 if isinstance(texts, TextColumn) else np.array([bool(text) for text in texts], bool)
+    if not there.all():
+        raise table.fault(int(there.argmin()), column, f"empty; {purpose} must be given")
+    if isinstance(texts, TextColumn):
+        return Names.from_buffer(texts.buffer, texts.starts, texts.lengths)
+    return Names.of(texts)

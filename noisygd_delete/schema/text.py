@@ -22,7 +22,8 @@ Places = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
-_SPACES = np.isin(np.arange(256), np.frombuffer(b"\t\n\v\f\r\x1c\x1d\x1e\x1f ", np.uint8))
+SPACES = b"\t\n\v\f\r\x1c\x1d\x1e\x1f "  # of ASCII, as `str.strip` has it
+_SPACES = np.isin(np.arange(256), np.frombuffer(SPACES, np.uint8))
 _LONGEST_RUN = 64  # of spaces that are stripped together
 _LONGEST_WORD = 64  # bytes of a category that is looked up together
 _DIGITS = 19  # a number below 10^19 fits a word
@@ -39,25 +40,35 @@ _HALF_WAY = np.uint64(1 << 10)
 
 
 class TextColumn(Sequence[str]):
-    """Texts buffer[starts[i] : ends[i]], stripped of the space around them."""
+    """Texts buffer[starts[i] : ends[i]], stripped of the space around them.
 
-    def __init__(self, buffer: NDArray[np.uint8], starts: Places, ends: Places) -> None:
-        self._buffer, self._raw = buffer, (starts, ends)
+    dots  where the buffer has any
+    bare  there is no space to strip
+    """
+
+    def __init__(
+        self, buffer: NDArray[np.uint8], starts: Places, ends: Places, dots: Places, *, bare: bool = False
+    ) -> None:
+        self._buffer, self._raw, self._dots, self._bare = buffer, (starts, ends), dots, bare
 
     @cached_property
     def _stripped(self) -> tuple[Places, Places]:
         starts, ends = (np.array(places) for places in self._raw)
+        if self._bare:
+            return starts, ends
         some = np.flatnonzero(starts < ends)
         for _ in range(_LONGEST_RUN):
             first, last = _SPACES[self._buffer[starts[some]]], _SPACES[self._buffer[ends[some] - 1]]
             if not (first.any() or last.any()):
+                some = some[:0]
                 break
             starts[some] += first
             ends[some] -= last & (starts[some] < ends[some])
             some = some[(first | last) & (starts[some] < ends[some])]
         at_edge = starts < ends
         edges = self._buffer[np.where(at_edge, starts, 0)] | self._buffer[np.where(at_edge, ends - 1, 0)]
-        left = (edges > 127) | np.isin(np.arange(len(starts)), some)
+        left = edges > 127
+        left[some] = True
         for cell in np.flatnonzero(left & at_edge).tolist():
             text = self._buffer[starts[cell] : ends[cell]].tobytes().decode()
             starts[cell] += len(text.encode()) - len(text.lstrip().encode())
@@ -104,7 +115,7 @@ class TextColumn(Sequence[str]):
         starts, ends = self._stripped
         negative = (self._buffer[starts] == ord("-")) & (starts < ends)
         starts = starts + negative
-        dots = self._dots(starts, ends)
+        dots = self._first_dots(starts, ends)
         whole, fits = _digits(self._buffer, starts, dots)
         decimals = np.maximum(ends - dots - 1, 0)
         fraction, fraction_fits = _digits(self._buffer, ends - decimals, ends)
@@ -117,12 +128,11 @@ class TextColumn(Sequence[str]):
             values[cell] = number(self[cell])
         return values
 
-    def _dots(self, starts: Places, ends: Places) -> Places:
+    def _first_dots(self, starts: Places, ends: Places) -> Places:
         """Where each text has its first dot, or its end."""
-        dots = np.flatnonzero(self._buffer == ord("."))
-        if not len(dots):
+        if not len(self._dots):
             return ends
-        after: Places = np.append(dots, len(self._buffer))[np.searchsorted(dots, starts)]
+        after: Places = np.append(self._dots, len(self._buffer))[np.searchsorted(self._dots, starts)]
         return np.minimum(after, ends)
 
     def positions(self, values: Sequence[str]) -> NDArray[np.intp]:

@@ -33,6 +33,8 @@ _DAMAGED = "not the names of this table; restore the store from a backup"
 
 def written(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[tuple[Path, Iterable[bytes]]]:
     """The files of a new table's names, texts all of them: the file of ids comes last."""
+    ids = ids if ids.texts else Names.texts_of(ids)
+    subjects = subjects if subjects is None or subjects.texts else Names.texts_of(subjects)
     long: list[bytes] = []
     for which, names in ((SUBJECTS, subjects), (IDS, ids)):
         long += [] if names is None else [_piece(slot, which, str(name)) for slot, name in sorted(names.others.items())]
@@ -43,8 +45,6 @@ def written(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[tupl
 
 
 def _written(names: Names) -> Iterator[bytes]:
-    if not names.texts:  # no names at all
-        names = Names(np.zeros((len(names), WIDTHS[0]), WORD), texts=True)
     yield (_MAGIC + str(names.cells.shape[1]).encode() + b"\n").ljust(_HEAD, b"\0")
     for first in range(0, len(names), _BLOCK):
         yield np.ascontiguousarray(names.cells[first : first + _BLOCK], WORD).tobytes()

@@ -111,6 +111,9 @@ def test_a_table_takes_names_as_they_are() -> None:
     assert table.rows_per_subject == 2
     with pytest.raises(InvalidRecords, match="more than once"):
         Records(rows, labels, Names.of(["a", "b", "a"]))
+    for long in ("ids", "subjects"):
+        with pytest.raises(InvalidRecords, match=f"{long} contains a text of 1001 characters"):
+            Records(rows, labels, **{"ids": ["a", "b", "c"], long: Names.of(["x" * 1001, "b", "c"])})
     with pytest.raises(InvalidRecords, match="has no id"):
         Records(rows, labels, Names.of(["a", None, "c"]))
     with pytest.raises(InvalidRecords, match="one subject per row"):

@@ -397,6 +397,16 @@ def test_no_file_keeps_an_erased_name_of_any_length(tmp_path: Path) -> None:
     assert kept.ids_by_slot == kept.subjects_by_slot
 
 
+def test_texts_in_place_of_numbers_are_written(tmp_path: Path) -> None:
+    """A table of numbered records whose every record was replaced by a named one."""
+    table_of = Records(np.zeros((2, 3)), np.zeros(2))
+    table_of.edit(EditRequest.delete([0, 1]))
+    table_of.edit(EditRequest.insert(["a", "long" * 90], np.zeros((2, 3)), np.zeros(2)))
+    layout = Layout(tmp_path)
+    table.write(Disk(), layout, table_of)
+    assert table.load(layout, plan(slots=2), with_subjects=False).ids_by_slot == ["a", "long" * 90]
+
+
 def test_creating_refuses_what_is_not_its_own(tmp_path: Path, path: Path) -> None:
     with pytest.raises(StoreError, match="a store already"):
         Store.create(path, records(), SCHEMA, plan())
