@@ -15,6 +15,7 @@ from ..engine.group import launched
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from ..version import __version__
 from . import (
+    advise,
     audit,
     bench,
     certificate,
@@ -35,6 +36,7 @@ from .words import options_of, spoken
 
 _COMMANDS = (
     demo,
+    advise,
     plan,
     init,
     change,

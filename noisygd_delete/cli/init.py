@@ -65,7 +65,7 @@ def _create(parsed: argparse.Namespace) -> int:
     if tombstones is not None:
         tombstones.refuse(encoded.ids or ())
     records = Records(encoded.rows, encoded.labels, encoded.ids, encoded.subjects, slots=parsed.slots)
-    _fill_loss(parsed, schema)
+    fill_loss(parsed, schema)
     plan = plan_from(parsed, records=records.slots, features=schema.features)
     if not parsed.dry_run:
         Store.create(parsed.store, records, schema, plan).close()
@@ -102,7 +102,7 @@ def _schema(parsed: argparse.Namespace) -> Schema:
     return schema
 
 
-def _fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
+def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
     """The loss that fits the schema's label, and its row norm, where the arguments leave them open."""
     if parsed.radius is None:
         parsed.radius = schema.radius

@@ -26,18 +26,7 @@ from .words import options_of, spoken
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `make_plan` other than the table's sizes; shared by every command that plans."""
-    loss = parser.add_argument_group("loss")
-    loss.add_argument("--loss", default="logistic", choices=sorted(losses.CATALOGUE), help="default: logistic")
-    loss.add_argument("--radius", type=number, default=1.0, help="bound R on the norm of a feature row (default 1)")
-    loss.add_argument("--classes", type=whole, help="number of classes (softmax, one-vs-rest)")
-    loss.add_argument("--huber-delta", type=number, help="δ of the pseudo-Huber loss (default 1)")
-    loss.add_argument(
-        "--clip",
-        type=number,
-        metavar="L",
-        help="clip every record's gradient to this norm: less noise, some loss of fit",
-    )
-    loss.add_argument("--outer-weights", type=_numbers, metavar="A,B,...", help="fixed outer weights (tanh-network)")
+    loss = add_loss_arguments(parser)
     loss.add_argument("--regularization", type=number, default=1e-3, metavar="λ", help="default 1e-3")
     loss.add_argument(
         "--ridge",
@@ -45,17 +34,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
         choices=RIDGES,
         help="forecast: raise λ, by public numbers alone, where the noise asks for it (default: given)",
     )
-    loss.add_argument(
-        "--model-norm", type=number, metavar="B", help="--ridge forecast: norm a good model may have (default: from n)"
-    )
-    budget = parser.add_argument_group(
-        "budget of one release (give one of the three forms; default: --order 10 --dp 1 --deletion 0.1)"
-    )
-    budget.add_argument("--order", type=number, help="Rényi order q of --dp and --deletion")
-    budget.add_argument("--dp", type=number, help="ε_dp, or ε with --delta, or μ with --gdp")
-    budget.add_argument("--deletion", type=number, help="ε_dd in the same measure")
-    budget.add_argument("--delta", type=number, help="read --dp and --deletion as ε of (ε, δ) with this δ")
-    budget.add_argument("--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method sharp)")
+    add_budget_arguments(parser)
     chosen = parser.add_argument_group("guarantee")
     chosen.add_argument(
         "--method", default="theorem", choices=METHODS, help="way of learning and deleting (default: theorem)"
@@ -89,6 +68,38 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
         choices=FRESH_LEARN,
         help="composition: then ask for it (default: demand), or run it (automatic)",
     )
+
+
+def add_loss_arguments(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """The loss and what is known of its rows and weights; the group, for what a command adds to it."""
+    loss = parser.add_argument_group("loss")
+    loss.add_argument("--loss", default="logistic", choices=sorted(losses.CATALOGUE), help="default: logistic")
+    loss.add_argument("--radius", type=number, default=1.0, help="bound R on the norm of a feature row (default 1)")
+    loss.add_argument("--classes", type=whole, help="number of classes (softmax, one-vs-rest)")
+    loss.add_argument("--huber-delta", type=number, help="δ of the pseudo-Huber loss (default 1)")
+    loss.add_argument(
+        "--clip",
+        type=number,
+        metavar="L",
+        help="clip every record's gradient to this norm: less noise, some loss of fit",
+    )
+    loss.add_argument("--outer-weights", type=_numbers, metavar="A,B,...", help="fixed outer weights (tanh-network)")
+    loss.add_argument(
+        "--model-norm", type=number, metavar="B", help="--ridge forecast: norm a good model may have (default: from n)"
+    )
+    return loss
+
+
+def add_budget_arguments(parser: argparse.ArgumentParser) -> None:
+    """The budget of one release, in one of its three forms."""
+    budget = parser.add_argument_group(
+        "budget of one release (give one of the three forms; default: --order 10 --dp 1 --deletion 0.1)"
+    )
+    budget.add_argument("--order", type=number, help="Rényi order q of --dp and --deletion")
+    budget.add_argument("--dp", type=number, help="ε_dp, or ε with --delta, or μ with --gdp")
+    budget.add_argument("--deletion", type=number, help="ε_dd in the same measure")
+    budget.add_argument("--delta", type=number, help="read --dp and --deletion as ε of (ε, δ) with this δ")
+    budget.add_argument("--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method sharp)")
 
 
 _OWN = (

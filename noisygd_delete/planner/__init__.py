@@ -1,8 +1,9 @@
 """Budget + loss + sizes -> Plan, or a refusal with the numbers. The only room that weighs one method against another."""
 
+from .advise import advise
 from .cheapest import cheapest_plan
 from .comparison import compare_plans
 from .explain import explain
 from .make import make_plan
 
-__all__ = ["cheapest_plan", "compare_plans", "explain", "make_plan"]
+__all__ = ["advise", "cheapest_plan", "compare_plans", "explain", "make_plan"]

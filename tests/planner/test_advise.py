@@ -1,0 +1,107 @@
+"""`advise`: its plan is the one that the line it prints makes, and it says so where nothing good can be had."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from noisygd_delete import Budget, losses
+from noisygd_delete.cli import main
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.planner import advise, make_plan
+
+WIDE = Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
+TIGHT = Budget.from_epsilon_delta(dp=(1, 1e-5), deletion=(0.1, 1e-5))
+ROOMY = {"records": 26_000, "features": 20, "budget": WIDE}
+LOGISTIC = losses.Logistic(1.0)
+
+
+@pytest.fixture(scope="module")
+def advice():
+    return advise(LOGISTIC, **ROOMY)
+
+
+def test_the_options_make_the_plan_that_was_weighed(advice) -> None:
+    again = make_plan(LOGISTIC, **ROOMY, **advice.options())
+    assert (again.learn_steps, again.delete_steps) == (advice.plan.learn_steps, advice.plan.delete_steps)
+    assert again.noise_variance == advice.plan.noise_variance
+    assert again.method.forecast(again) == pytest.approx(advice.plan.method.forecast(advice.plan))
+
+
+def test_the_chosen_way_is_good_and_no_good_way_deletes_more_cheaply(advice) -> None:
+    assert advice.worth_having
+    assert advice.remedies == ()
+    assert advice.guessing == pytest.approx(math.log(2))
+    assert advice.chosen.excess_risk <= math.log(2) / 20
+    good = [way for way in advice.comparison.candidates if way.excess_risk <= math.log(2) / 20]
+    assert advice.chosen.delete_passes == min(way.delete_passes for way in good)
+    assert "theorem" in {way.method for way in advice.comparison.candidates}  # the paper is always in the table
+
+
+def test_where_nothing_is_worth_having_what_would_do_does() -> None:
+    """Each remedy, taken alone, brings the same way under a quarter of what guessing loses; half as much of it does not."""
+    poor = advise(LOGISTIC, records=400, features=30, budget=TIGHT)
+    assert not poor.worth_having
+    more = int(poor.remedies[0].split()[0].removeprefix("n=").replace(",", ""))
+
+    def share(records: int, budget: Budget = TIGHT) -> float:
+        plan = make_plan(LOGISTIC, records=records, features=30, budget=budget, regularization=0.25 / records, ridge="forecast",
+                         method=poor.chosen.method)  # fmt: skip
+        return (plan.method.forecast(plan) + plan.problem.ridge_cost) / math.log(2)
+
+    assert share(more) < 0.25 < share(more // 2)
+    wider = float(poor.remedies[1].split("ε=")[1].split(",")[0])
+    assert share(400, Budget.from_epsilon_delta(dp=(wider, 1e-5), deletion=(wider / 10, 1e-5))) < 0.26
+    assert share(400, Budget.from_epsilon_delta(dp=(wider / 2, 1e-5), deletion=(wider / 20, 1e-5))) > 0.25
+    text = poor.table()
+    assert "Nothing here is likely to be worth having" in text
+    assert all(remedy in text for remedy in poor.remedies)
+
+
+def test_requests_share_the_budget() -> None:
+    shared = advise(LOGISTIC, requests=12, **ROOMY)
+    plan = shared.plan
+    assert 1 <= shared.chosen.publications <= 12
+    assert plan.problem.releases == shared.chosen.publications + 1
+    assert plan.problem.batch == math.ceil(12 / shared.chosen.publications)
+
+
+@pytest.mark.parametrize("name", ["regularization", "ridge", "target", "method", "releases"])
+def test_what_advice_chooses_is_not_an_argument(name: str) -> None:
+    with pytest.raises(InvalidParameter, match=f"advise chooses {name}"):
+        advise(LOGISTIC, **ROOMY, **{name: 1})
+
+
+def test_a_loss_without_odds_needs_a_norm() -> None:
+    with pytest.raises(InvalidParameter, match="model_norm"):
+        advise(losses.PseudoHuber(1.0, 1.0), **ROOMY)
+    assert advise(losses.PseudoHuber(1.0, 1.0), model_norm=1.0, **ROOMY).chosen.plan is not None
+
+
+def test_the_command_prints_a_line_that_makes_the_same_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--records", "26000", "--features", "20", "--dp", "2", "--deletion", "0.2", "--delta", "1e-6"]
+    assert main(["advise", *asked, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    words = told["init"].split()
+    given = words[words.index("--method") :]
+    assert main(["plan", "--records", "26000", "--features", "20", *given, "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    (chosen,) = (way for way in told["candidates"] if way["method"] == told["chosen"])
+    assert plan["noise_variance"] == chosen["noise_variance"]
+    assert main(["advise", *asked]) == 0
+    assert told["init"] in capsys.readouterr().out
+
+
+def test_a_schema_gives_columns_and_loss(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    schema = tmp_path / "schema.toml"
+    schema.write_text('id = "id"\n[label]\ncolumn = "y"\nclasses = ["a", "b", "c"]\n[columns.a]\nbounds = [0, 1]\n')
+    asked = ["--records", "50000", "--dp", "4", "--deletion", "0.4", "--delta", "1e-6", "--json"]
+    assert main(["advise", "--schema", str(schema), *asked]) == 0
+    by_schema = json.loads(capsys.readouterr().out)
+    assert main(["advise", "--features", "2", "--loss", "softmax", "--classes", "3", *asked]) == 0
+    assert by_schema["candidates"] == json.loads(capsys.readouterr().out)["candidates"]
+    assert f"--schema {schema}" in by_schema["init"]
+    with pytest.raises(SystemExit, match="2"):
+        main(["advise", "--records", "5"])
