@@ -174,3 +174,6 @@ class Word(StrEnum):
     def _missing_(cls, value: object) -> Self:
         family = re.sub("(?<=[a-z])(?=[A-Z])", " ", cls.__name__).lower()
         raise InvalidParameter(f"{value!r} is not one of the {family}: {', '.join(map(repr, map(str, cls)))}")
+
+    def __repr__(self) -> str:
+        return repr(str(self))

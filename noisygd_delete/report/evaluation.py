@@ -23,7 +23,7 @@ _BINS = 10
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Tenth:
     """Rows whose predicted probability (of the class predicted) fell between two tenths: what was said, and what came true."""
 
     rows: int
@@ -55,7 +55,7 @@ class Evaluation:
     auc: float | None = None
     classes: Sequence[str] = ()
     confusion: Sequence[Sequence[int]] = ()
-    calibration: Sequence[Calibration] = ()
+    calibration: Sequence[Tenth] = ()
     calibration_error: float | None = None
     mean_absolute_error: float | None = None
     root_mean_squared_error: float | None = None
@@ -141,10 +141,10 @@ def _auc(metrics: Any, truth: NDArray[np.intp], chances: NDArray[np.float64]) ->
     return float(metrics.roc_auc_score(truth, chances, multi_class="ovr", labels=np.arange(chances.shape[1])))
 
 
-def _calibration(chances: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[Calibration, ...]:
+def _calibration(chances: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[Tenth, ...]:
     tenth = np.minimum((chances * _BINS).astype(int), _BINS - 1)
     return tuple(
-        Calibration(int(inside.sum()), float(chances[inside].mean()), float(right[inside].mean()))
+        Tenth(int(inside.sum()), float(chances[inside].mean()), float(right[inside].mean()))
         for inside in (tenth == number for number in range(_BINS))
         if inside.any()
     )
