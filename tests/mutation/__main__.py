@@ -49,7 +49,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
         ("bounds", "accountant/test_agreement.py", "accountant/test_monotone.py", "engine/test_float_sensitivity.py"),
     ),
-    "privacy": ((), ("accountant", "across/test_extreme_numbers.py")),
+    "privacy": ((), ("privacy", "accountant", "across/test_extreme_numbers.py")),
     "methods": (
         ("words", "feasibility"),
         (
