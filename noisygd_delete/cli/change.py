@@ -348,8 +348,9 @@ def sentence(release: Release) -> str:
         return (
             f"done on the rows; waiting for the next release (publish, or any later request): {release.counts.text()}"
         )
-    edited = f"{release.counts.text()}, " if release.edits else ""
-    lines = [f"release {release.release} ({release.label}): {edited}{release.steps} steps"]
+    done = [release.counts.text()] if release.edits else []
+    done.append(f"{release.steps} steps" if release.steps else "solved, and noise added once")
+    lines = [f"release {release.release} ({release.label}): {', '.join(done)}"]
     for name, guarantee in release.guarantees.items():
         gain = f"an observer gains at most {guarantee.at_most} over guessing"
         condition = f"; holds only if {NON_ADAPTIVE}" if guarantee.non_adaptive else ""

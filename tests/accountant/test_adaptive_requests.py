@@ -27,6 +27,12 @@ METHODS = {
         "budget": Budget.from_gdp(dp=2.0, deletion=0.08),
     },
     "minimiser, warm": {"method": "minimiser", "budget": Budget.from_gdp(dp=2.0, deletion=0.08)},
+    "perturbed, cold": {
+        "method": "perturbed",
+        "solver": "cold",
+        "budget": Budget.from_gdp(dp=2.0, deletion=0.08),
+    },
+    "perturbed, warm": {"method": "perturbed", "budget": Budget.from_gdp(dp=2.0, deletion=0.08)},
 }
 NON_CONVEX = {
     "sharp": {"method": "sharp"},
