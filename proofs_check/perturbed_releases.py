@@ -12,7 +12,7 @@ import numpy as np
 from noisygd_delete import Budget, Plan, losses
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.bounds import order_curve
-from noisygd_delete.methods.perturbed import PerturbedRun
+from noisygd_delete.methods.perturbed_run import PerturbedRun
 from noisygd_delete.privacy.curve import Curve
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.privacy.worlds import Worlds
@@ -55,7 +55,7 @@ def _run(**facts: Any) -> PerturbedRun:
     claim=PerturbedRun.interval,
     fault=("the Hessian term forgotten", _faulty(smoothness=lambda _: 0.0)),
     licenses=(
-        "methods.perturbed:PerturbedRun",
+        "methods.perturbed_run:PerturbedRun",
         "privacy.curve:Curve",
         "privacy.budget:Budget.affords",
     ),

@@ -51,7 +51,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     own = parser.add_argument_group("options of a method (one that does not belong to --method is an error)")
     own.add_argument("--step-size", type=number, metavar="η")
     own.add_argument("--noise-variance", type=_noise, metavar="σ²", help="a number, or 'cheapest' under Theorem 5.2")
-    own.add_argument("--solver", choices=SOLVERS, help="minimiser: where the solver starts (default: warm)")
+    own.add_argument("--solver", choices=SOLVERS, help="minimiser, perturbed: where the solver starts (default: warm)")
     own.add_argument("--diffusion-steps", type=whole, metavar="K", help="minimiser")
     own.add_argument("--gradient-tolerance", type=number, metavar="γ", help="minimiser")
     own.add_argument("--form", choices=FORMS, help="near-gibbs: Theorem 5.2 as printed, or sharper")

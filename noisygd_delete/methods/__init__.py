@@ -10,7 +10,8 @@ from .base import Mechanism, Method, NoisySteps
 from .composition import Composition, CompositionRun
 from .minimiser import Minimiser, MinimiserRun
 from .near_gibbs import NearGibbs, NearGibbsRun
-from .perturbed import Perturbed, PerturbedRun
+from .perturbed import Perturbed
+from .perturbed_run import PerturbedRun
 from .plan import Plan
 from .problem import Problem
 from .procedure import Procedure

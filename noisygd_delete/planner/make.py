@@ -46,8 +46,8 @@ def make_plan(
         budget: of one release; with `releases=N > 1` the dp part is for N observed publications together.
         method: "theorem" (Theorem 5.1, or 5.2 for a non-convex loss, as printed), "sharp" (the tight bound of the same
             algorithm: also for non-convex losses with λ > β₋, and Theorem 5.2 sharpened for the others), "minimiser" (solve for
-            the minimiser of the current records, then diffuse) or "composition" (non-convex losses: every noisy step costs,
-            nothing is forgotten before a fresh learn); or an object of `noisygd_delete.methods`, with its options.
+            the minimiser of the current records, then diffuse), "perturbed" (minimise under a random linear term, exact on a
+            machine) or "composition" (non-convex losses: every noisy step costs, nothing is forgotten before a fresh learn); or an object of `noisygd_delete.methods`, with its options.
         adjacency: "replace" or "zero-out", of the dp guarantee.
         deletion_notion: "definition-4.1" (against never there) or "pairwise" (x or x′).
         batch: r, records edited by one request, for the utility condition alone.

@@ -20,7 +20,7 @@ from noisygd_delete.audit.membership import linear_engine
 from noisygd_delete.bounds import objective_perturbation as tilt
 from noisygd_delete.bounds import objective_perturbation_gdp as flow
 from noisygd_delete.curator import learning
-from noisygd_delete.methods.perturbed import PerturbedRun
+from noisygd_delete.methods.perturbed_run import PerturbedRun
 from noisygd_delete.privacy import curve
 from noisygd_delete.privacy.worlds import Worlds
 from noisygd_delete.store import Store
