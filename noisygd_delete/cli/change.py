@@ -13,6 +13,7 @@ from .. import losses
 from ..accountant import Accountant, Statuses
 from ..curator.curator import Release
 from ..engine import Execution
+from ..engine.group import ALONE, worth_sharing
 from ..errors import InvalidParameter, InvalidRequest
 from ..methods.plan import Plan
 from ..planner import make_plan
@@ -135,6 +136,14 @@ def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
 def open_store(parsed: argparse.Namespace) -> Store:
     """The store, having finished an interrupted request first and said so."""
     store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), execution=parsed.execution)
+    group, problem = parsed.execution.group if parsed.execution else ALONE, store.plan.problem
+    numbers = problem.records * problem.features * problem.loss.outputs
+    if group.size > 1 and not worth_sharing(numbers, passes=store.plan.learn_steps, processes=group.size):
+        print(
+            f"this table is small: starting {group.size} processes, and their messages at every step, take longer than they "
+            "save; one process alone, without torchrun, is faster",
+            file=sys.stderr,
+        )
     if store.recovered is not None:
         print(f"a request that had been interrupted was finished first: {sentence(store.recovered)}", file=sys.stderr)
     return store

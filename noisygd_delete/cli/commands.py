@@ -3,53 +3,35 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
-from ..engine import Execution
-from ..engine.device_place import check
-from ..engine.group import launched
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from ..version import __version__
-from . import (
-    advise,
-    audit,
-    bench,
-    certificate,
-    change,
-    demo,
-    evaluate,
-    init,
-    keygen,
-    look,
-    plan,
-    predict,
-    stream,
-    verify_certificate,
-)
 from .arguments import Intermixed
 from .streams import complain, flushed, written_out
 from .words import options_of, spoken
 
-_COMMANDS = (
-    demo,
-    advise,
-    plan,
-    init,
-    change,
-    stream,
-    predict,
-    evaluate,
-    look,
-    audit,
-    certificate,
-    keygen,
-    verify_certificate,
-    bench,
-)
+_COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked for: each brings what it needs with it
+    "demo": "demo",
+    "advise": "advise",
+    "plan": "plan",
+    "init": "init",
+    **dict.fromkeys(("learn", "delete", "replace", "insert", "publish", "relearn"), "change"),
+    "stream": "stream",
+    "predict": "predict",
+    "evaluate": "evaluate",
+    **dict.fromkeys(("status", "budget", "verify"), "look"),
+    "audit": "audit",
+    **dict.fromkeys(("certificate", "report"), "certificate"),
+    "keygen": "keygen",
+    "verify-certificate": "verify_certificate",
+    "bench": "bench",
+}
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
 
@@ -66,8 +48,8 @@ class _Completion(argparse.Action):
         parser.exit()
 
 
-def parser() -> argparse.ArgumentParser:
-    """The whole command line, each command registered by its own module."""
+def parser(command: str | None = None) -> argparse.ArgumentParser:
+    """The whole command line, each command registered by its own module; or the part that knows this one command."""
     root = Intermixed(
         prog="noisygd-delete",
         description="Train models by noisy gradient descent and erase records from them, with a certificate.",
@@ -83,11 +65,11 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"noisygd-delete {__version__}")
     commands: Any = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=Intermixed)
-    for command in _COMMANDS:
-        command.register(commands)
+    for module in dict.fromkeys(_COMMANDS.values() if command is None else [_COMMANDS[command]]):
+        import_module(f".{module}", __package__).register(commands)
     for command_parser in commands.choices.values():
         command_parser.set_defaults(options=options_of(command_parser))
-    root.set_defaults(run=lambda _: _greet(root), options={})
+    root.set_defaults(run=lambda _: _greet(root), options={}, execution=None)
     return root
 
 
@@ -100,7 +82,9 @@ def _greet(root: argparse.ArgumentParser) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
     written_out()
-    parsed = parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    named = arguments[0] if arguments and arguments[0] in _COMMANDS else None
+    parsed = parser(named).parse_args(arguments)
     name = f"noisygd-delete {parsed.command}"
     try:
         return _shared(parsed)
@@ -127,17 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _shared(parsed: argparse.Namespace) -> int:
     """The command, run by this process; under torchrun by process 0, and the others take part in its releases."""
-    group = launched()
-    parsed.execution = execution = Execution(group=group)
-    if "device" in parsed:
-        place = check(parsed.device or execution.device, group)
-        parsed.execution = execution = replace(execution, device=place)
-    if group.size == 1:
+    if "device" not in parsed and "TORCHELASTIC_RUN_ID" not in os.environ:
         return int(parsed.run(parsed))
-    from ..store import follow, leading
+    from .together import together
 
-    if group.rank:
-        follow(getattr(parsed, "store", "."), execution)
-        return 0
-    with leading(group):
-        return int(parsed.run(parsed))
+    return together(parsed)

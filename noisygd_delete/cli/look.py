@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..accountant import statement_text
 from ..errors import StoreCorrupt, StoreLocked
 from ..privacy.shown import shown
 from ..records import EditCounts, bounded
-from ..store import Soundness, absent, budget, status, tokens, verify
+from ..store.status import budget, status
 from .arguments import number, whole
-from .change import open_store
 from .shared import read_certificate, show, store_command
+
+if TYPE_CHECKING:
+    from ..store import Soundness
 
 _INTEGRITY = 5
 _OPTIONS = {"status": " --json", "budget": " --delta 1e-6", "verify": " --absent erased-ids.txt"}
@@ -87,6 +90,8 @@ def _finish(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:
     """Finish an interrupted request, if there is one and nobody is at work on it."""
     if not answer["request_in_flight"]:
         return False
+    from .change import open_store
+
     try:
         open_store(parsed).close()
     except StoreLocked:
@@ -154,6 +159,8 @@ def _verify(parsed: argparse.Namespace) -> int:
     if parsed.absent is not None:
         return _absent(parsed)
     certificate = None if parsed.certificate is None else read_certificate(parsed.certificate)
+    from ..store import verify
+
     result = verify(parsed.store, wait=parsed.wait)
     if certificate is not None:
         result = _continues(parsed, result, certificate)
@@ -172,10 +179,12 @@ def _continues(parsed: argparse.Namespace, result: Soundness, certificate: Any) 
     except StoreCorrupt as error:  # a broken ledger continues nothing
         fault = str(error)
     faults = result.faults if fault is None or fault in result.faults else (*result.faults, fault)
-    return Soundness((*result.checked, "the ledger continues from the certificate"), faults)
+    return replace(result, checked=(*result.checked, "the ledger continues from the certificate"), faults=faults)
 
 
 def _absent(parsed: argparse.Namespace) -> int:
+    from ..store import absent, tokens
+
     wanted = tokens(parsed.absent, bounded.text(parsed.absent, bounded.LIST))
     hits = absent(parsed.store, wanted)
     summary = f"{len(wanted)} texts looked for in every byte of {parsed.store}: "

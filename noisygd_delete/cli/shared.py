@@ -5,15 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from ..engine.noisygd import Progress
 from ..errors import InvalidParameter
 from ..records import bounded
 from .arguments import number
 from .streams import tell
+
+if TYPE_CHECKING:
+    from ..engine.noisygd import Progress
+
+_PATIENCE = 0.5  # seconds of a run that no bar is drawn for: loading what draws it would be a part of them
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -68,15 +73,41 @@ def progress_bar(
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    from tqdm import tqdm
+    bar = _Bar(label, total, running, unit)
+    try:
+        yield bar
+    finally:
+        bar.close()
 
-    with tqdm(total=total, desc=label, unit=unit, leave=False) as bar:
 
-        def advance(step: int) -> None:
-            if step % 16 and step != total and total >= 64:
-                return
-            if running is not None:
-                bar.set_postfix_str(running(step), refresh=False)
-            bar.update(step - bar.n)
+class _Bar:
+    """Drawn once a run has taken `_PATIENCE` seconds, then ten times a second at most. What it says beside the steps is
+    computed anew only while that takes less than a hundredth of the time."""
 
-        yield advance
+    def __init__(self, label: str, total: int, running: Callable[[int], str] | None, unit: str) -> None:
+        self._words: dict[str, Any] = {"total": total, "desc": label, "unit": unit, "leave": False}
+        self._running, self._bar = running, cast("Any", None)
+        self._began = time.perf_counter()
+        self._next = self._speaks = self._began + _PATIENCE
+
+    def __call__(self, step: int) -> None:
+        now = time.perf_counter()
+        if now < self._next:
+            return
+        if self._bar is None:
+            from tqdm.std import tqdm
+
+            self._bar = tqdm(**self._words)
+            self._bar.start_t -= now - self._began
+        if self._running is not None and now >= self._speaks:
+            before = time.perf_counter()
+            self._bar.set_postfix_str(self._running(step), refresh=False)
+            after = time.perf_counter()
+            self._speaks = after + 99 * (after - before)
+        self._bar.n = step
+        self._bar.refresh()
+        self._next = time.perf_counter() + 0.1
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()

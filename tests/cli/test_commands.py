@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -141,10 +142,66 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
 
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr("noisygd_delete.cli.shared._PATIENCE", 0.1)
     with progress_bar("learn", 64, lambda step: f"ε_dp={step / 100}") as progress:
         assert progress is not None
         for step in range(1, 65):
             progress(step)
             time.sleep(0.008)  # a bar is redrawn ten times a second at most
-    assert "ε_dp=0.48" in screen.getvalue()
+    told = [float(text) for text in re.findall(r"ε_dp=([0-9.]+)", screen.getvalue())]
+    assert told
+    assert told == sorted(told)
+    assert 0.1 < told[-1] <= 0.64
     assert "step/s" in screen.getvalue()
+
+
+def test_a_command_brings_what_it_needs_and_no_more() -> None:
+    """`status` loads no engine, planner or signing; and the table of modules knows every command there is."""
+    from noisygd_delete.cli import commands
+
+    [action] = commands.parser()._subparsers._group_actions
+    assert list(action.choices) == list(commands._COMMANDS)
+    for name in commands._COMMANDS:
+        assert name in commands.parser(name)._subparsers._group_actions[0].choices
+    code = "import sys; from noisygd_delete.cli.commands import parser; parser('status'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    heavy = (
+        "noisygd_delete.engine",
+        "noisygd_delete.planner",
+        "noisygd_delete.curator",
+        "scipy.linalg",
+        "cryptography",
+    )
+    assert [name for name in loaded if name.startswith((*heavy, "numba", "torch", "tqdm", "sklearn"))] == []
+
+
+def test_what_a_bar_says_takes_a_hundredth_of_the_run(monkeypatch) -> None:
+    """On a clock of the test: steps of 1 ms, and a guarantee that takes 20 ms to compute."""
+    import io
+
+    from noisygd_delete.cli import shared
+
+    now, asked = [0.0], []
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def running(step: int) -> str:
+        asked.append(step)
+        now[0] += 0.02
+        return "ε"
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(shared.time, "perf_counter", lambda: now[0])
+    with shared.progress_bar("delete", 20_000, running) as progress:
+        for step in range(1, 20_001):
+            now[0] += 0.001
+            progress(step)
+    assert 5 <= len(asked) <= 11
+    assert 0.02 * len(asked) < 0.012 * now[0]
+    asked.clear()
+    with shared.progress_bar("delete", 13, running) as progress:  # a short run draws nothing at all
+        for step in range(1, 14):
+            progress(step)
+    assert not asked

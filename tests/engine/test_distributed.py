@@ -13,7 +13,7 @@ import pytest
 from noisygd_delete import Budget, Curator, Records, Store, losses, make_plan, methods
 from noisygd_delete.bounds.arithmetic import BLOCK
 from noisygd_delete.engine import Objective
-from noisygd_delete.engine.group import ALONE, Group
+from noisygd_delete.engine.group import ALONE, Group, worth_sharing
 from noisygd_delete.engine.noise import KEY_BYTES, SecureNoise, noise_source
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from tests.store.conftest import SCHEMA, plan, records
@@ -135,6 +135,13 @@ def test_two_processes_do_the_work_of_one(tmp_path: Path) -> None:
         assert "the row of id 2900" in (tmp_path / f"refused-{rank}").read_text()
 
 
+def test_advice_on_sharing_weighs_the_work_against_starting_and_messages() -> None:
+    assert not worth_sharing(26_000 * 108, passes=120, processes=2)  # Adult: launching alone takes longer
+    assert worth_sharing(10**8, passes=120, processes=2)
+    assert not worth_sharing(10**8, passes=1, processes=2)
+    assert not worth_sharing(10**5, passes=10**6, processes=64)  # every step waits for a message
+
+
 COMMAND = """
 import os, signal, sys
 from noisygd_delete.engine import group
@@ -168,6 +175,11 @@ def test_the_command_line_takes_several_processes_and_survives_the_death_of_one(
     second = records().ids[1]
     ended = launch(tmp_path / "command.py", 1, f"{erase} {second}", check=False)
     assert ended.returncode
+    assert (
+        "another one of the group has gone" in ended.stderr or "another process of the group has gone" in ended.stderr
+    )
+    assert "finished by the next command" in ended.stderr
+    assert "this table is small" in told.stderr
     assert (store / "journal" / "request.json").exists()
     with Store.open(store) as opened:
         assert opened.recovered is not None
