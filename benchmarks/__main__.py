@@ -11,6 +11,7 @@ MEASUREMENTS = {
     "ledger": "commands on a store of thousands of releases over the same on one of ten",
     "compare": "all deletion methods on Adult, MNIST 3-vs-8 and digits",
     "removal_figure": "certified removal: residual bounds against the truth over 100 removals",
+    "threads": "products at default threads over one thread, by size of the table",
     "savings": "Table 1 of the paper, evaluated and measured",
     "adaptive": "adaptive streams: advantage over releases, claimed against measured, 1,000 requests on Adult",
     "mnist_extractor": "DP-trained extractor and certified head on MNIST: accuracy, ε of both parts, time of a deletion",

@@ -19,6 +19,7 @@ from ..engine.noise import Noise
 from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
 from ..engine.objective_float64 import PreciseObjective
 from ..engine.solver import solve
+from ..engine.threads import on_threads_that_pay
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..losses.base import Loss
 from ..methods.plan import Plan
@@ -107,6 +108,7 @@ class Training:
     seconds: float
 
 
+@on_threads_that_pay
 def train(
     records: Records, plan: Plan, procedure: Procedure, published: Weights | None, execution: Execution
 ) -> Training:

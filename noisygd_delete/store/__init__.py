@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .store import Store
     from .verification import Soundness, absent, tokens, verify
 
-__all__ = ["Store", "Tombstones", "Soundness", "absent", "budget", "follow", "leading", "status", "tokens", "verify"]
+__all__ = ["Soundness", "Store", "Tombstones", "absent", "budget", "follow", "leading", "status", "tokens", "verify"]
 
 _HOMES = {
     "Store": "store",
