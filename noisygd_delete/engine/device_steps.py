@@ -35,6 +35,7 @@ class DeviceTable:
     shape: tuple[int, int]
     kind: Any
     group: Group
+    device: Any
 
     @classmethod
     def copied(
@@ -63,11 +64,7 @@ class DeviceTable:
             part = slice(own.start + here.start, own.start + here.stop)
             rows[here, :width] = torch.from_numpy(np.array(records.features[part])).to(device, kind)
             labels[here] = torch.from_numpy(np.array(records.labels[part])).to(device, labelled)
-        return cls(rows, labels, loss, regularization, slots, (loss.outputs, width), kind, group)
-
-    @property
-    def device(self) -> Any:
-        return self.rows.device
+        return cls(rows, labels, loss, regularization, slots, (loss.outputs, width), kind, group, device)
 
     @property
     def blocks(self) -> int:
