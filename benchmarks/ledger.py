@@ -14,9 +14,12 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
+from noisygd_delete.accountant import written
+from noisygd_delete.store import places, seal
 from noisygd_delete.store.disk import Disk
+from noisygd_delete.store.entry import linked
 from noisygd_delete.store.layout import Layout
-from noisygd_delete.store.ledger import Ledger, _link
+from noisygd_delete.store.ledger import Ledger
 
 from . import report
 from .timing import ratio, rounds
@@ -54,17 +57,19 @@ def grown(store: Path, target: Path, releases: int) -> Path:
     shutil.copytree(store, target)
     layout = Layout.at(target)
     ledger = Ledger.read(layout.ledger)
-    last, now = ledger.head, ledger.releases
-    digest, rows = ledger.digests[-1], []
-    for number in range(now + 1, releases + 1):
-        answer = {**(last.answer or {}), "release": number, "request_id": f"request-{number}"}
-        body, digest = _link(digest, replace(last, request_id=f"request-{number}", answer=answer))
-        rows.append((len(ledger.entries) + number - now, body, digest))
+    last, now, length = ledger.head, ledger.releases, ledger.length + releases - ledger.releases
+    digest, account, event = ledger.digest, ledger.account, ledger.accountant.last
     with sqlite3.connect(layout.ledger) as connection:
-        connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
+        for number in range(now + 1, releases + 1):
+            account.record(event)
+            answer = {**(last.answer or {}), "release": number, "request_id": f"request-{number}"}
+            entry = replace(last, request_id=f"request-{number}", answer=answer, account=written.to_dict(account))
+            body, digest = linked(digest, entry)
+            connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (length - releases + number, body, digest))
+            places.write(connection, places.of([entry], length - releases + number, number - 1))
     connection.close()
     layout.model(now).rename(layout.model(releases))
-    Ledger.read(layout.ledger).seal(Disk())
+    seal.write(Disk(), layout.ledger, length, digest)
     return target
 
 

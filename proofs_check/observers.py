@@ -30,8 +30,8 @@ def _adaptive(accountant: Accountant, models_seen: int, **query) -> Guarantee:
         lambda accountant, models_seen, **query: _adaptive(accountant, max(0, models_seen - 1), **query),
     ),
     licenses=(
-        "accountant.history:History.deletion_adaptive",
-        "accountant.history:_dearest",
+        "accountant.accountant:Accountant.deletion_adaptive",
+        "accountant.adaptive:_dearest",
         "accountant.intervals:alone",
     ),
     scope="Random histories as in S.history, every set of p earlier models enumerated with its joint Gaussian law (all later ones "
@@ -152,11 +152,13 @@ def _without_extractors(accountant: Accountant, *, present_from: int, erased_at:
     claim=lambda accountant, **query: accountant.deletion(notion="definition-4.1", **query),
     fault=("an extractor trained with the record is ignored", _without_extractors),
     licenses=(
-        "accountant.history:History._hidden_past",
-        "accountant.history:History.deletion",
-        "accountant.history:History.forgotten",
-        "methods.near_gibbs:NearGibbsRun.forgotten",
+        "accountant.history:History.hidden_past",
+        "accountant.accountant:Accountant.deletion",
+        "accountant.accountant:Accountant.forgotten",
+        "methods.near_gibbs:NearGibbsRun.closer",
+        "methods.near_gibbs:NearGibbsRun.forgets_at",
         "bounds.gibbs:Gibbs.closeness",
+        "bounds.gibbs:Gibbs.closer",
     ),
     scope="Random histories with fresh learns, printed and sharper form: the answer at the order of Theorem 5.2 is the smaller of the induction "
     "written out here and the composition of the steps with the record; 0 steps and no edits included. `forgotten` is the induction.",
@@ -236,7 +238,7 @@ def _steps_with(events: list[Event], start: int, erased: int, observed: list[int
     evidence=(RIGOROUS,),
     claim=lambda plan, events: Accountant(plan, events).forgotten(),
     fault=("as if twice the steps were taken", lambda plan, events: plan.mechanism.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=2 * plan.delete_steps)),
-    licenses=("accountant.history:History.forgotten", "methods.base:Method.deletion", "methods.base:Mechanism.interval"),
+    licenses=("accountant.accountant:Accountant.forgotten", "methods.base:Method.deletion", "methods.base:Mechanism.interval"),
     scope="Plans by every convex way, learned once and asked up to six times: the joint law of the last release alone (closed form, linear "
     "loss) is never above; the stated figure is c^K μ_∞ resp. what Theorem 5.1 prints, a solver's tolerance, or 0; it says that requests "
     "must not have adapted. A learn alone has forgotten nothing and owes nothing.",

@@ -1,17 +1,23 @@
 """Releases so far -> every question about ε_dp, ε_dd, (ε, δ), advantage and the remaining budget."""
 
-from .accountant import Accountant, Remaining
+from .account import Account
+from .accountant import Accountant
+from .ahead import Ahead, Outlook, Remaining
 from .events import Event, EventKinds, Statuses, label
 from .filter import PrivacyFilter
+from .history import Past
 from .intervals import within
-from .statement import Forecast, Statement, forecast, report
+from .statement import Statement, forecast, report
 from .text import text as statement_text
 
 __all__ = [
+    "Account",
     "Accountant",
+    "Ahead",
     "Event",
     "EventKinds",
-    "Forecast",
+    "Outlook",
+    "Past",
     "PrivacyFilter",
     "Remaining",
     "Statement",

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
 from ..methods.base import Mechanism
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from .events import Event
 
 Stretch = tuple[Mechanism, float, float]  # mechanism, steps with the record, steps after its erasure
@@ -53,10 +54,11 @@ def stretches(
                 steps_with = steps_without = 0
 
 
-def alone(events: Iterable[Event]) -> Iterator[tuple[Stretch, ...]]:
-    """For each release: what it reveals when it is the only one observed, of a record present from the start."""
-    steps: float = 0
-    extractor: tuple[Stretch, ...] = ()
+def alone(
+    events: Iterable[Event], steps: float = 0, extractor: tuple[Stretch, ...] = ()
+) -> Iterator[tuple[Stretch, ...]]:
+    """For each release: what it reveals when it is the only one observed, of a record present from the start. Releases before
+    the first one come in by the steps since their last fresh run, and the extractor that they carry."""
     for event in events:
         if event.kind == "extractor":
             extractor = ((event.mechanism, event.exposure, 0),) if event.exposure else ()
@@ -66,25 +68,28 @@ def alone(events: Iterable[Event]) -> Iterator[tuple[Stretch, ...]]:
         yield (*extractor, *([(event.mechanism, steps, 0.0)] if steps else []))
 
 
-def erased_by(events: Iterable[Event]) -> Iterator[tuple[Stretch, ...]]:
-    """For each release: what it alone reveals of a record present from the start and erased by it."""
-    return (parts for _, parts in erasures(events, ()))
+def erased_by(
+    events: Iterable[Event], steps: float = 0, extractor: tuple[Stretch, ...] = ()
+) -> Iterator[tuple[Stretch, ...]]:
+    """For each release: what it alone reveals of a record present from the start and erased by it. Releases before come in as
+    in `alone`."""
+    return (parts for _, parts in erasures(events, (), steps, extractor))
 
 
-def erasures(events: Iterable[Event], shown: Collection[int]) -> Iterator[tuple[Counter[Stretch], tuple[Stretch, ...]]]:
+def erasures(
+    events: Iterable[Event], shown: Collection[int], steps: float = 0, extractor: tuple[Stretch, ...] = ()
+) -> Iterator[tuple[Counter[Stretch], tuple[Stretch, ...]]]:
     """For each release, of a record present from the start and erased by it: the stretches that the `shown` releases
     before it end (one counter that grows: to be read before the next is asked for), and what it reveals itself.
     """
     seen: Counter[Stretch] = Counter()
-    steps: float = 0
-    extractor: tuple[Stretch, ...] = ()
     for number, event in enumerate(events, start=1):
         before = steps if event.kind == "unlearn" and (event.warm or not event.fresh) else 0
         if event.kind == "extractor":
             yield seen, ()
             extractor = ((event.mechanism, event.exposure, 0.0),) if event.exposure else ()
         else:
-            yield seen, (*extractor, *([(event.mechanism, before, event.exposure)] if before and number > 1 else []))
+            yield seen, (*extractor, *([(event.mechanism, before, event.exposure)] if before else []))
             steps = event.exposure + (0 if event.fresh else steps)
         if number in shown:
             seen.update(extractor)
@@ -102,6 +107,32 @@ def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event, kn
         if stretch not in known:
             known[stretch] = cost(about, adjacency, stretch)
     return Guarantee.composed([*((known[stretch], times) for stretch, times in parts.items()), (known[nothing], 1)])
+
+
+def answer(
+    about: str,
+    adjacency: str,
+    parts: Counter[Stretch],
+    last: Event,
+    observed: Collection[int],
+    releases: int,
+    known: Known | None = None,
+) -> Guarantee:
+    """The cost of the stretches, which says what was observed: these of so many releases."""
+    total = compose(about, adjacency, parts, last, known)
+    everything = len(observed) == releases
+    seen = (
+        "every release is observed"
+        if everything
+        else f"only {_listed(observed)} observed; {NON_ADAPTIVE} that were not"
+    )
+    return replace(total, assumptions=(*total.assumptions, f"{seen}; this set was fixed in advance"))
+
+
+def _listed(observed: Collection[int]) -> str:
+    if len(observed) <= 12:
+        return f"the releases {sorted(observed)} are"
+    return f"{len(observed)} releases from {min(observed)} to {max(observed)} are"
 
 
 def cost(about: str, adjacency: str, stretch: Stretch) -> Guarantee:

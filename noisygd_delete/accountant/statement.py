@@ -8,61 +8,18 @@ from functools import cache
 from typing import Any
 
 from ..bounds import adaptive
-from ..errors import NotLearned, count, probability
+from ..errors import NotLearned, probability
 from ..privacy.guarantee import Guarantee, stated_delta
 from .accountant import Accountant
-from .intervals import within
+from .ahead import Outlook
 from .text import text
 
 Measure = Callable[[Guarantee], dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Forecast:
-    """What serving a number of requests would cost, published in batches.
-
-    batch         requests covered by one publication
-    publications  how many that makes
-    fresh_learns  how many of those are fresh learns, which composition's horizon asks for
-    steps         Noisy-GD steps in all
-    added         what these publications alone reveal about a record that stays
-    total         together with everything published before
-    affordable    whether the cap on the sum covers them (True where none was set: every release has its own budget)
-    """
-
-    requests: int
-    batch: int
-    publications: int
-    fresh_learns: int
-    steps: int
-    added: Guarantee
-    total: Guarantee
-    affordable: bool
-
-
-def forecast(accountant: Accountant, requests: int, batch: int = 1) -> Forecast:
-    """What the next `requests` requests would cost if each publication covered `batch` of them. Nothing is recorded.
-
-    Batched erasures are carried out on the rows at once; what waits for the batch to fill is the model that forgot them.
-    """
-    publications = -(-count("requests", requests) // count("batch", batch))
-    begin = accountant.planned()
-    plan = accountant.plan
-    assert plan is not None
-    ahead = accountant if begin.kind == "unlearn" else accountant.what_if(begin)
-    coming, added = ahead.coming(publications), ahead.cost_of_coming(publications)
-    total = ahead.dp_cumulative() + added
-    affordable = plan.releases == 1 or within(total, plan)
-    return Forecast(
-        requests=requests,
-        batch=batch,
-        publications=publications,
-        fresh_learns=sum(times for event, times in coming if event.kind == "relearn"),
-        steps=sum(event.steps * times for event, times in coming),
-        added=added,
-        total=total,
-        affordable=affordable,
-    )
+def forecast(accountant: Accountant, requests: int, batch: int = 1) -> Outlook:
+    """What the next `requests` requests would cost if each publication covered `batch` of them. Nothing is recorded."""
+    return accountant.ahead().outlook(requests, batch)
 
 
 @dataclass(frozen=True)
@@ -105,15 +62,12 @@ def report(
         attack_advantage: an advantage that attacks on A and Ā have reached; Theorem 4.5 then bounds ε_dd from below.
         last: how many of the latest releases to list one by one.
     """
-    if not accountant.events:
+    if not accountant.releases:
         raise NotLearned("nothing has been released yet; call learn first")
     brief, measure = _measures(stated_delta("delta", delta), order)
     seen = None if observed is None else sorted(accountant.seen(observed))
-    total = len(accountant.events)
-    served = [number for number, event in enumerate(accountant.events, start=1) if event.counts.erased and number > 1]
-    erased = served[-1] if erased_at is None and served else erased_at
-    each = accountant.dp_of_each(last)
-    numbered = list(enumerate(accountant.events, start=1))[-len(each) :]
+    total, account = accountant.releases, accountant.account
+    erased = account.erasing.number if erased_at is None and account.erasing is not None else erased_at
     answers: dict[str, Any] = {
         "count": total,
         "releases": [
@@ -126,7 +80,7 @@ def report(
                 "counts": event.counts.to_dict(),
                 "dp": brief(dp),
             }
-            for (number, event), dp in zip(numbered, each, strict=True)
+            for (number, event), dp in zip(accountant.latest(last), accountant.dp_of_each(last), strict=True)
         ],
         "observed": "every release" if seen is None else seen,
         "dp_cumulative": measure(accountant.dp_cumulative(seen, present_from=present_from)),
@@ -201,16 +155,16 @@ def _measures(delta: float, order: float) -> tuple[Measure, Measure]:
 
 
 def _notes(accountant: Accountant) -> Iterable[str]:
-    mechanisms = {event.mechanism for event in accountant.events}
+    account = accountant.account
     yield "What was observed is an assertion of whoever asks; the default, every release, is the safe one."
-    if any(facts.slack for facts in mechanisms):
+    if any(facts.slack for facts in account.mechanisms):
         yield "The theorems speak of real numbers; the rounding slack of this machine's gradient sums is included in every figure."
-    if any(event.kind == "relearn" for event in accountant.events):
+    if account.relearned:
         yield (
             "A fresh learn forgets every erased record, but for the records that are still there it is one more publication: "
             "their cumulative cost goes on growing."
         )
-    yield from dict.fromkeys(note for facts in mechanisms for note in facts.notes)
+    yield from dict.fromkeys(note for facts in account.mechanisms for note in facts.notes)
     if accountant.plan is not None and accountant.plan.releases > 1:
         yield "A publication beyond the budget is withheld; an erasure is carried out on the rows all the same."
 

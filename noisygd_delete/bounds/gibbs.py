@@ -43,12 +43,20 @@ class Gibbs:
         The models in between must not have been observed, nor may the requests depend on them. Infinite where the step
         size is larger than G.22 allows.
         """
-        run = self._run(step_size, noise_variance, records)
-        (learn_steps, _), *requests = runs  # a fresh learn starts from the prior, whatever was edited before it
-        cost = run(self._prior(noise_variance), learn_steps, 0)
+        chain: dict[str, Any] = {"step_size": step_size, "noise_variance": noise_variance, "records": records}
+        (learn_steps, edits), *requests = runs
+        cost = self.closer(**chain, before=None, steps=learn_steps, edits=edits)
         for steps, edits in requests:
-            cost = run(cost, steps, edits)
+            cost = self.closer(**chain, before=cost, steps=steps, edits=edits)
         return cost
+
+    def closer(
+        self, *, step_size: float, noise_variance: float, records: int, before: float | None, steps: float, edits: int
+    ) -> float:
+        """`closeness` after one run more than those that led to `before`. None: a fresh learn, which starts from the prior,
+        whatever was edited before it."""
+        run = self._run(step_size, noise_variance, records)
+        return run(self._prior(noise_variance), steps, 0) if before is None else run(before, steps, edits)
 
     def worst_closeness(
         self,

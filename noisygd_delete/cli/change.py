@@ -217,13 +217,16 @@ def _relearn(parsed: argparse.Namespace) -> int:
 
 def _relearning(plan: Plan, spent: Accountant) -> dict[str, Any]:
     """What a fresh learn by this plan would cost on top of what is out."""
-    ahead, delta = Accountant(plan, spent.events), plan.budget.shown_delta
-    event = ahead.planned("relearn" if spent.events else "learn")
+    ahead = spent.under(plan).ahead()
+    event = ahead.planned("relearn" if spent.releases else "learn")
+    affordable = ahead.affordable(event)
+    ahead.add(event)
+    foreseen = ahead.foresight(plan.budget.shown_delta)
     return {
-        "publication": "published" if ahead.affordable(event) else "refused",
-        "epsilon_before": spent.dp_cumulative().with_slack().epsilon(delta) if spent.events else 0.0,
-        "epsilon_after": ahead.what_if(event).dp_cumulative().with_slack().epsilon(delta),
-        "delta": delta,
+        "publication": "published" if affordable else "refused",
+        "epsilon_before": foreseen.before or 0.0,
+        "epsilon_after": foreseen.after,
+        "delta": foreseen.delta,
     }
 
 

@@ -43,6 +43,9 @@ def register(commands: Any) -> None:
         if name == "budget":
             parser.add_argument("--order", type=number, help="Rényi order; default: the plan's, or 10")
             parser.add_argument("--delta", type=number, help="δ; default: the plan's, or 1e-6")
+            parser.add_argument(
+                "--last", type=whole, default=50, metavar="N", help="list the last N releases (default 50)"
+            )
             _add_questions(parser)
         if name == "verify":
             parser.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
@@ -130,7 +133,17 @@ def _words(value: Any) -> str:
 
 def _budget(parsed: argparse.Namespace) -> int:
     _finish(parsed, status(parsed.store))
-    names = ("order", "delta", "present_from", "erased_at", "observed", "models_seen", "requests", "attack_advantage")
+    names = (
+        "order",
+        "delta",
+        "last",
+        "present_from",
+        "erased_at",
+        "observed",
+        "models_seen",
+        "requests",
+        "attack_advantage",
+    )
     answer = budget(parsed.store, **{name: getattr(parsed, name) for name in names})
     total = answer["cumulative"]
     head = f"{'release':>7}  {'kind':<8}{'steps':>8}{'edits':>7}{'ε, order ' + format(total['order'], 'g'):>16}"
@@ -138,6 +151,9 @@ def _budget(parsed: argparse.Namespace) -> int:
         f"budget {answer['budget']}; {answer['adjacency']} adjacency",
         head + f"{'μ':>9}{'ε, δ=' + shown(total['delta']):>14}",
     ]
+    skipped = answer["released"] - len(answer["releases"])
+    if skipped:
+        lines.append(f"{'':>7}  the first {skipped} are not listed; --last {answer['released']} lists them all")
     for entry in answer["releases"]:
         lines.append(
             f"{entry['release']:>7}  {entry['label']:<8}{entry['steps']:>8}{entry['edits']:>7}{_measures(entry['dp'])}"

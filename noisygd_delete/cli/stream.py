@@ -109,10 +109,10 @@ def _to_the_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
 
 def _so_far(store: Store) -> str:
     accountant = store.accountant
-    if not accountant.events:
+    if not accountant.releases:
         return ""
     spent = accountant.dp_cumulative().with_slack().epsilon(store.plan.budget.shown_delta)
-    return f"{len(accountant.events)} releases, ε_dp={shown(spent)}"
+    return f"{accountant.releases} releases, ε_dp={shown(spent)}"
 
 
 @contextmanager

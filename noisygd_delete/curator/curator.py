@@ -110,14 +110,14 @@ class Curator:
         records: Records,
         plan: Plan,
         *,
-        events: Iterable[Event],
+        accountant: Accountant,
         model: Model | None,
         pending_edits: int | EditCounts,
         execution: Execution | None = None,
     ) -> Curator:
         """A curator in the state that these facts describe: all that may persist between releases."""
         curator = cls(records, plan, execution=execution)
-        curator.accountant = Accountant(plan, events)
+        curator.accountant = accountant
         curator.pending = EditCounts.of(pending_edits)
         curator._model = model
         return curator
@@ -140,7 +140,8 @@ class Curator:
 
     @property
     def _begun(self) -> bool:
-        return any(event.kind != "extractor" for event in self.accountant.events)
+        account = self.accountant.account
+        return account.releases > account.trained
 
     def learn(
         self,
@@ -179,7 +180,7 @@ class Curator:
         return self._learn(plan or self.plan, request_id, Execution.of(execution, rng))
 
     def _learn(self, plan: Plan, request_id: str | None, execution: Execution) -> Release:
-        accountant = Accountant(plan, self.accountant.events)
+        accountant = self.accountant.under(plan)
         event = accountant.planned("relearn" if self._begun else "learn", self.pending)
         if not accountant.affordable(event):
             raise BudgetExceeded(_refusal(accountant))
@@ -249,7 +250,7 @@ class Curator:
                 raise BudgetExceeded(_refusal(self.accountant))
             self._model = None
             spent = {"dp_cumulative": self.accountant.dp_cumulative()}
-            number = len(self.accountant.events)
+            number = self.accountant.releases
             return self._answer(
                 Release(
                     release=number,
@@ -366,7 +367,7 @@ class Curator:
 def _refusal(accountant: Accountant) -> str:
     spent = accountant.remaining()
     return (
-        f"publishing once more would exceed the budget of {spent.allowed}: {len(accountant.events)} releases are out. "
+        f"publishing once more would exceed the budget of {spent.allowed}: {accountant.releases} releases are out. "
         "What is spent stays spent: plan afresh with a larger dp budget, and relearn"
     )
 

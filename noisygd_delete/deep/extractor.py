@@ -177,7 +177,7 @@ class CertifiedHead:
         self.curator = Curator.restored(
             Records(extractor.rows(inputs), labels, ids=ids),
             plan,
-            events=() if extractor.event is None else (extractor.event,),
+            accountant=Accountant(plan, () if extractor.event is None else (extractor.event,)),
             model=None,
             pending_edits=0,
         )

@@ -145,7 +145,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             return self.random_state
         if isinstance(self.random_state, np.random.RandomState):
             return np.random.default_rng(self.random_state.randint(2**31, size=4))
-        released = len(self._curator.accountant.events)
+        released = self._curator.accountant.releases
         return np.random.default_rng([int(self.random_state), released])
 
     def _published(self, release: Release) -> Release:
@@ -280,7 +280,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         self._curator = Curator.restored(
             records,
             self.plan_,
-            events=self.accountant_.events,
+            accountant=self.accountant_.what_if(),
             model=getattr(self, "model_", None),
             pending_edits=self._pending,
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -39,7 +38,7 @@ class Mechanism(ABC):
     source: ClassVar[str]  # where the bound is proven
     fresh: ClassVar[bool] = False  # whether every release starts anew, not from the model published before
     carried: ClassVar[bool] = False  # whether every later model carries what this run published
-    forgets_unobserved: ClassVar[bool] = False  # whether `forgotten` speaks of a past that nobody observed
+    forgets_unobserved: ClassVar[bool] = False  # whether `forgets_at` speaks of a past that nobody observed
     notes: ClassVar[tuple[str, ...]] = ()  # what a statement of account must say where such a run took part
 
     records: int
@@ -97,12 +96,16 @@ class Mechanism(ABC):
         }
         return Guarantee(about=about, adjacency=worlds, **{**facts, **cost})
 
-    def forgotten(self, runs: Sequence[tuple[float, int]]) -> Guarantee | None:
-        """Deletion of everything erased so far, for an observer of this model and later ones only (Definition 4.1).
+    def closer(self, before: float | None, steps: float, edits: int) -> float | None:
+        """How far the model is, after `steps` steps and the edits before them, from a law that never saw what was erased: from
+        how far it was `before`, or from the start (None). None where nothing is known but what the observed models say.
 
-        `runs` are the (steps, edits) of the learn and of every request since. Requests must not depend on the models in
-        between. None where nothing is known but what the observed models say.
+        Nobody may have observed the models before, nor may requests have depended on them.
         """
+        return None
+
+    def forgets_at(self, closeness: float | None) -> Guarantee | None:
+        """Deletion of everything erased so far, for an observer of a model so close, and of later ones only (Definition 4.1)."""
         return None
 
     def contradicts(self, other: Mechanism) -> bool:

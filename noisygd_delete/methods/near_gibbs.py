@@ -53,16 +53,23 @@ class NearGibbsRun(NoisySteps):
         rate = theorem_5_1.composition_rate(**self._chain(), sensitivity=self.sensitivity(worlds), steps=steps_with)
         return {"rate": rate} if self.gibbs.form == "printed" else {"gdp_squared": 2 * rate}
 
+    def closer(self, before: float | None, steps: float, edits: int) -> float:
+        return self.gibbs.closer(before=before, steps=steps, edits=edits, **self._chain())
+
     def forgotten(self, runs: Sequence[tuple[float, int]]) -> Guarantee:
+        """`forgets_at` after a learn and requests, each given as (steps, edits before it)."""
         return self._near(self.gibbs.closeness(runs=runs, **self._chain()))
 
     def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee:
-        """`forgotten` after a learn and any number of requests of at most `batch` edits."""
+        """`forgets_at` after a learn and any number of requests of at most `batch` edits."""
         requests = {"learn_steps": learn_steps, "delete_steps": delete_steps, "batch": batch}
         return self._near(self.gibbs.worst_closeness(**requests, **self._chain()))
 
-    def _near(self, cost: float) -> Guarantee:
-        facts: dict[str, Any] = {"source": _SOURCES[self.gibbs.form], "points": ((self.gibbs.order, cost),)}
+    def forgets_at(self, closeness: float | None) -> Guarantee | None:
+        return None if closeness is None else self._near(closeness)
+
+    def _near(self, closeness: float) -> Guarantee:
+        facts: dict[str, Any] = {"source": _SOURCES[self.gibbs.form], "points": ((self.gibbs.order, closeness),)}
         hidden = "no earlier model was observed"
         return self.guarantee("deletion", Worlds.DEFINITION_4_1, **facts).assuming(hidden).assuming(NON_ADAPTIVE)
 
@@ -221,7 +228,7 @@ class NearGibbs(Method):
     def excess_risk(self, plan: Plan) -> float:
         """(162) at the closeness of the learned model, or of one after requests if that is worse."""
         facts = self.mechanism(plan)
-        gibbs, learned = facts.gibbs, facts.forgotten([(plan.learn_steps, 0)])
+        gibbs, learned = facts.gibbs, facts.closer(None, plan.learn_steps, 0)
         barrier = theorem_5_2.log_barrier if self.form == "sharper" else theorem_5_2.log_barrier_printed
         return theorem_5_2.excess_risk(
             log_barrier=barrier(range=gibbs.range, noise_variance=plan.noise_variance),
@@ -231,7 +238,7 @@ class NearGibbs(Method):
             smoothness=gibbs.smoothness,
             regularization=plan.regularization,
             dimension=plan.dimension,
-            deletion=max(learned.renyi(gibbs.order), plan.deletion.renyi(gibbs.order)),
+            deletion=max(learned, plan.deletion.renyi(gibbs.order)),
         )
 
     def words(self, plan: Plan) -> tuple[str, ...]:

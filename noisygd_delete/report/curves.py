@@ -20,11 +20,13 @@ from ..privacy.guarantee import Guarantee
 
 Curve = NDArray[np.float64]
 POINTS = 160
+LISTED = 200  # releases that a report lists one by one, the last ones
 
 
 @dataclass(frozen=True)
 class BurnDown:
-    """Cost to a record still there, after each release: ε at δ, rounding slack included, of that release alone and of all so far."""
+    """Cost to a record still there, after each of these releases: ε at δ, rounding slack included, of that release alone and of all
+    so far."""
 
     release: Curve
     single: Curve
@@ -64,14 +66,22 @@ class Utility:
     kept: float
 
 
+def shown(releases: int) -> list[int]:
+    """The releases that a report converts and draws: the last `LISTED`, and of those before as many as a picture can show."""
+    first = max(1, releases - LISTED + 1)
+    before = np.unique(np.linspace(1, first - 1, POINTS).astype(int)) if first > 1 else np.array([], int)
+    return [*map(int, before), *range(first, releases + 1)]
+
+
 def burn_down(accountant: Accountant, plan: Plan, delta: float) -> BurnDown:
     def epsilons(guarantees: Sequence[Guarantee]) -> Curve:
         return np.array([guarantee.with_slack().epsilon(delta) for guarantee in guarantees])
 
+    numbers = shown(accountant.releases)
     return BurnDown(
-        release=np.arange(1.0, len(accountant.events) + 1),
-        single=epsilons(accountant.dp_of_each()),
-        cumulative=epsilons(accountant.dp_cumulative_of_each()),
+        release=np.array(numbers, dtype=float),
+        single=epsilons(accountant.dp_of_each(at=numbers)),
+        cumulative=epsilons(accountant.dp_cumulative_of_each(numbers)),
         allowed=plan.allowed.epsilon(delta) if plan.releases > 1 else None,
     )
 
@@ -128,7 +138,10 @@ def costs(accountant: Accountant, plan: Plan) -> Costs:
 
     passes = np.array([event.steps + solver(event) for event in accountant.events], float)
     learning = np.full(len(passes), float(plan.learn_steps + plan.learn_solver_passes))
-    return Costs(np.arange(1.0, len(passes) + 1), passes, passes.cumsum(), learning.cumsum())
+    numbers = np.array(shown(len(passes)))
+    return Costs(
+        numbers.astype(float), *(of_all[numbers - 1] for of_all in (passes, passes.cumsum(), learning.cumsum()))
+    )
 
 
 def utility(accountant: Accountant, plan: Plan) -> Utility | None:
@@ -141,11 +154,14 @@ def utility(accountant: Accountant, plan: Plan) -> Utility | None:
     settled = plan.stationary_distance
     start = plan.dimension * plan.init_variance + (constants.lipschitz / plan.regularization) ** 2
     square, distance, course = start, math.inf, []
-    numbers: Sequence[int] = [i for i, e in enumerate(accountant.events, 1) if e.mechanism == plan.mechanism]
+    events, drawn = accountant.events, set(shown(accountant.releases))
+    same = {mechanism: mechanism == plan.mechanism for mechanism in accountant.account.mechanisms}
+    numbers = [number for number, event in enumerate(events, start=1) if same[event.mechanism]]
     if plan.mechanism.fresh:  # every release starts afresh, so one bound holds for all
+        numbers = sorted(drawn.intersection(numbers))
         return Utility(np.array(numbers, float), np.full(len(numbers), plan.excess_risk), plan.excess_risk)
     for number in numbers:
-        event = accountant.events[number - 1]
+        event = events[number - 1]
         move = 0.0
         if event.fresh:
             square, distance = start, math.sqrt(start) + math.sqrt(settled)
@@ -160,6 +176,8 @@ def utility(accountant: Accountant, plan: Plan) -> Utility | None:
             distance_before=square, move=move, steps=event.steps, stationary=settled, **chain
         )
         distance = (1 - plan.step_size * problem.strong_convexity) ** event.steps * (distance + move)
+        if number not in drawn:
+            continue
         course.append(
             excess_of(
                 square=square,
@@ -170,4 +188,4 @@ def utility(accountant: Accountant, plan: Plan) -> Utility | None:
                 **chain,
             )
         )
-    return Utility(np.array(numbers, float), np.array(course), plan.excess_risk)
+    return Utility(np.array(sorted(drawn.intersection(numbers)), float), np.array(course), plan.excess_risk)

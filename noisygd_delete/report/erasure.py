@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..records import EditCounts
 from ..store import presence
+from ..store.entry import EntryKinds, Outline
 from ..store.layout import Layout
-from ..store.ledger import Entry, EntryKinds, Ledger
+from ..store.ledger import Ledger
 from .facts import Erasure
 
 
@@ -37,7 +38,7 @@ def events_of(ledger: Ledger) -> list[Event]:
 
 def release_times(ledger: Ledger) -> list[str]:
     """When each release was made."""
-    return [entry.time for entry in ledger.entries if entry.event is not None]
+    return [entry.time for entry in ledger.outline if entry.event is not None]
 
 
 @dataclass(frozen=True)
@@ -66,15 +67,15 @@ class Standing:
 
 def standing(ledger: Ledger) -> Standing:
     """What the releases alone do not show: what is pending, what was withheld, and since when the model is withdrawn."""
-    found, release = [], ledger.releases
+    found, release, entries = [], ledger.releases, ledger.outline
     following: int | None = None
-    for position in range(len(ledger.entries) - 1, 0, -1):
-        entry = ledger.entries[position]
+    for position in range(len(entries) - 1, 0, -1):
+        entry = entries[position]
         if entry.event is not None:
             following, release = release, release - 1
         elif entry.kind in (EntryKinds.EDIT, EntryKinds.WITHHELD):
             found.append(Unpublished(entry.kind, entry.time, ledger.edited(position), following))
-    gone = [entry for before, entry in pairwise(ledger.entries) if before.model and not entry.model]
+    gone = [entry for before, entry in pairwise(entries) if before.model and not entry.model]
     withdrawn = gone[-1].time if gone and ledger.head.model is None else None
     return Standing(ledger.head.pending_counts, tuple(reversed(found)), withdrawn)
 
@@ -101,32 +102,31 @@ def erasure_in(
         raise InvalidParameter(
             "nothing has been published from this store: there is no model a record could be seen in"
         )
-    published = next((i for i in range(first, len(ledger.entries)) if ledger.entries[i].event is not None), None)
+    published = ledger.covering(first)
     last = first if published is None else published
-    edited: str | None = ledger.entries[first].time
-    served = None if published is None else ledger.entries[published].time
+    edited: str | None = ledger.entry(first).time
+    served = None if published is None else ledger.entry(published).time
     if release is not None or (served is not None and served < str(edited)):
         edited = None  # several requests, or a clock that was set back in between: no one time is right
     erasure = Erasure(
         rows=counts.deleted + counts.replaced,
         replaced=counts.replaced,
         inserted=counts.inserted,
-        release=None if published is None else _releases(ledger.entries[: published + 1]),
+        release=None if published is None else _releases(ledger.outline[: published + 1]),
         status=_status(ledger, published),
-        request_id=ledger.entries[first].request_id if release is None else None,
+        request_id=ledger.entry(first).request_id if release is None else None,
         received=received,
         edited=edited,
         served=served,
-        model_before=ledger.entries[first - 1].model,
-        model_after=None if published is None else ledger.entries[published].model,
+        model_before=ledger.entry(first - 1).model,
+        model_after=None if published is None else ledger.entry(published).model,
         checked=checked,
         audit=tuple(audit),
         controller=controller,
-        ledger_entries=len(ledger.entries),
-        ledger_sha256=ledger.digests[-1],
+        ledger_entries=ledger.length,
+        ledger_sha256=ledger.digest,
     )
-    plans = [entry.plan for entry in ledger.entries[: last + 1] if entry.plan is not None]
-    return erasure, plan_from_dict(plans[-1]), events
+    return erasure, plan_from_dict(ledger.plan_at(last)), events
 
 
 def _status(ledger: Ledger, published: int | None) -> Statuses:
@@ -135,7 +135,7 @@ def _status(ledger: Ledger, published: int | None) -> Statuses:
     return Statuses.WITHHELD if ledger.head.model is None else Statuses.PENDING
 
 
-def _releases(entries: Sequence[Entry]) -> int:
+def _releases(entries: Sequence[Outline]) -> int:
     return sum(entry.event is not None for entry in entries)
 
 
@@ -143,15 +143,13 @@ def _named(ledger: Ledger, request_id: str | None, release: int | None) -> tuple
     """(position of the entry, the edits it stands for)."""
     if (request_id is None) == (release is None):
         raise InvalidParameter("name the erasure by its request id or by the release that covered it, one of the two")
-    made = 0
-    for position, entry in enumerate(ledger.entries):
-        made += entry.event is not None
-        if release is not None:
-            if entry.event is not None and made == release:
-                return position, _erased(Event.from_dict(entry.event).counts, f"release {release}")
-        elif entry.request_id == request_id:
-            return position, _erased(ledger.edited(position), f"request {request_id!r}")
     asked = f"release {release}" if request_id is None else f"request {request_id!r}"
+    position = ledger.position(request_id)
+    if position is not None:
+        return position, _erased(ledger.edited(position), asked)
+    if release is not None and 1 <= release <= ledger.releases:
+        made = (place for place, entry in enumerate(ledger.outline) if entry.event is not None)
+        return next(islice(made, release - 1, None)), _erased(ledger.events[release - 1].counts, asked)
     raise InvalidParameter(
         f"{asked} is not in the ledger; `status` counts the releases, and request ids are the caller's"
     )

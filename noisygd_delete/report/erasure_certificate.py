@@ -61,6 +61,7 @@ def erasure_certificate(
         InvalidParameter: facts that contradict one another or the ledger.
     """
     history = list(events)
+    described = {event: event.to_dict() for event in set(history)}
     facts = {
         **stated(
             erasure,
@@ -69,7 +70,7 @@ def erasure_certificate(
         ),
         "public_facts": {
             "plan": plan.to_dict(),
-            "ledger": [event.to_dict() for event in history],
+            "ledger": [described[event] for event in history],
             "delta": stated_delta("delta", plan.budget.shown_delta if delta is None else delta),
         },
     }

@@ -39,20 +39,21 @@ def store_report(
     accountant = Accountant(plan, events)
     delta = plan.budget.shown_delta if delta is None else delta
     order = plan.budget.order or 10.0
-    dates = list(times) if times is not None else [None] * len(accountant.events)
+    dates = list(times) if times is not None else [None] * accountant.releases
     course = curves.burn_down(accountant, plan, delta)
-    told = zip(accountant.events, dates, course.single, course.cumulative, strict=True)
+    listed = accountant.latest(curves.LISTED) if accountant.releases else []
+    told = zip(listed, course.single[-curves.LISTED :], course.cumulative[-curves.LISTED :], strict=True)
     rows = [
         {
             "release": number,
-            "time": when,
+            "time": dates[number - 1],
             "kind": event.label,
             "steps": event.steps,
             "edits": event.counts.text() if event.edits else "none",
             "single": float(single),
             "cumulative": float(cumulative),
         }
-        for number, (event, when, single, cumulative) in enumerate(told, start=1)
+        for (number, event), single, cumulative in told
     ]
     pictures: dict[str, str | None] = {"budget": None, "cost": None, "utility": None, "forgetting": None, "audit": None}
     if rows:
@@ -85,6 +86,8 @@ def store_report(
         publications=remaining.publications,
         delta=delta,
         rows=rows,
+        releases=accountant.releases,
+        listed=curves.LISTED,
         edits=every.text(),
         standing=standing,
         pictures=pictures,
@@ -99,10 +102,24 @@ def _erased(accountant: Accountant, plan: Plan) -> dict[str, Guarantee]:
     history = accountant
     erasing = [number for number, event in enumerate(accountant.events, start=1) if number > 1 and event.counts.erased]
     if not erasing:
-        if not accountant.events:
+        if not accountant.releases:
             return {"later": plan.deletion, "observed": plan.deletion_observed()}
         history = accountant.what_if(accountant.planned())
-        erasing = [len(history.events)]
+        erasing = [history.releases]
     each = history.deletion_of_each()
-    later = max((each[number - 2] for number in erasing), key=lambda guarantee: guarantee.with_slack().advantage)
+    later = _dearest([each[number - 2] for number in erasing])
     return {"later": later, "observed": history.deletion(1, erasing[-1])}
+
+
+def _dearest(found: list[Guarantee]) -> Guarantee:
+    """The one of the largest advantage, which takes long to compute: only for those that no other one surely exceeds."""
+
+    def parts(guarantee: Guarantee) -> tuple[float, float, tuple[object, ...]]:
+        exact = guarantee.with_slack()
+        return exact.gdp_squared, exact.rate, (*exact.points, *exact.curves)
+
+    measured = {guarantee: parts(guarantee) for guarantee in dict.fromkeys(found)}
+    top = max(measured, key=lambda guarantee: measured[guarantee][:2])
+    _, rate, others = measured[top]
+    rivals = [one for one, own in measured.items() if own[1] > rate or (own[2] and own[2] != others)]
+    return max((top, *rivals), key=lambda guarantee: guarantee.with_slack().advantage)

@@ -62,12 +62,13 @@ def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | 
     entries, digest = evidence.get("ledger_entries"), evidence.get("ledger_sha256")
     if type(entries) is not int or entries < 1 or not isinstance(digest, str):
         return "the certificate does not say what the ledger was when it was issued; take one issued from a store"
-    if entries > len(ledger.entries):
+    digests = ledger.digests
+    if entries > len(digests):
         return (
-            f"the ledger has {len(ledger.entries)} entries, and {entries} when the certificate was issued: an older copy "
+            f"the ledger has {len(digests)} entries, and {entries} when the certificate was issued: an older copy "
             "of the store was put back. Carry out again every erasure made since, or restore the newer copy"
         )
-    if ledger.digests[entries - 1] != digest:
+    if digests[entries - 1] != digest:
         return (
             f"entry {entries} of the ledger is not the one that the certificate was issued after: this is another store, "
             "or an older copy that was put back and used"

@@ -9,7 +9,8 @@ from ..accountant import EventKinds, Statuses
 from ..curator.curator import Release
 from ..privacy.guarantee import Guarantee
 from ..records import EditCounts
-from .ledger import Entry, Ledger
+from .entry import Entry
+from .ledger import Ledger
 
 # gradient passes and seconds are missing: they may depend on the data, so they are told once and never kept
 _PUBLIC = ("release", "kind", "status", "steps", "edits", "counts", "certified", "request_id", "guarantees")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from ..accountant import Event
+from ..accountant import Account, Accountant, Event
 from ..curator.curator import Curator, Release
 from ..curator.learning import Model
 from ..engine import Execution
@@ -33,7 +33,7 @@ class GroupRun:
     held: Plan
     plan: Plan
     with_subjects: bool
-    events: tuple[Event, ...]
+    account: Account
     model: Model | None
     pending: EditCounts
     request_id: str | None = None
@@ -47,14 +47,14 @@ class GroupRun:
         curator = Curator.restored(
             table.with_slots(records, self.plan.records),
             self.plan,
-            events=self.events,
+            accountant=Accountant.resumed(self.plan, self.account),
             model=self.model,
             pending_edits=self.pending,
             execution=execution,
         )
         call = curator.learn if self.action == "learn" else curator.publish
         release = call(request_id=self.request_id, execution=execution)
-        return release, curator.accountant.events[-1]
+        return release, curator.accountant.last
 
     def follow(self, layout: Layout, execution: Execution) -> None:
         """Another process's part."""

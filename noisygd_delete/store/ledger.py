@@ -1,290 +1,360 @@
 """The ledger: a hash chain of public facts. Its last entry says which plan and which model are in force.
 
-An entry never holds anything that depends on the records other than the published model's own digest: no row, no id,
-no statistic, no time taken.
+Every entry carries the sums of all releases so far (`accountant.account`), so that a reading looks at the last few links and
+does not grow with the ledger: what a long ledger says of its past is read when somebody asks, and checked link by link then.
+`verify` checks every link, and every sum against the releases it is the sum of.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..accountant import Accountant, Event
-from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, Word, count
+from ..accountant import Account, Accountant, Event, written
+from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
-from ..records import EditCounts, bounded
+from ..records import EditCounts
 from ..schema import Schema
+from . import places, seal
 from .database import connect, create, forget, transaction
-from .disk import Disk, read
-from .layout import FORMAT, READABLE, Layout
+from .disk import Disk
+from .entry import START, Entry, Outline, Row, checked, linked, outlined, parsed
+from .layout import Layout
 
-_START = "0" * 64
+LOOKED_AT = 32  # links at the end that every reading checks, and parses
 
-
-class EntryKinds(Word):
-    """What a line of the ledger records: the beginning; a release; rows edited, publication left for later; rows edited,
-    publication refused by the budget, the model withdrawn."""
-
-    INIT = "init"
-    LEARN = "learn"
-    UNLEARN = "unlearn"
-    RELEARN = "relearn"
-    EDIT = "edit"
-    WITHHELD = "withheld"
+_TABLE = "CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL, digest TEXT NOT NULL)"
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One line of the ledger.
+class Ledger:
+    """The ledger as it was at one moment.
 
-    kind     one of `EntryKinds`, as a word or as its text
-    plan     the plan from here on; schema: of the store, in the first entry only
-    event    of a release, for the accountant
-    pending  edits that no release covers yet; waiting: the same by kind (None in entries of format 1, which only counted)
-    model    SHA-256 of the model file in force; None before the first and after a withdrawal
-    answer   what the caller was told; request_id: the caller's random token, to tell it again
+    length  entries; digest: the last link, which seals them all
     """
 
-    kind: EntryKinds
-    time: str
-    pending: int
-    model: str | None = None
-    plan: dict[str, Any] | None = None
-    schema: dict[str, Any] | None = None
-    event: dict[str, Any] | None = None
-    answer: dict[str, Any] | None = None
-    request_id: str | None = None
-    waiting: dict[str, int] | None = None
-    format: int = FORMAT
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", EntryKinds(self.kind))
-        count("pending", self.pending, minimum=0)
-        if self.pending_counts.total != self.pending:
-            raise InvalidParameter(f"pending={self.pending} is not the sum of its kinds: {self.pending_counts.text()}")
-
-    @property
-    def pending_counts(self) -> EditCounts:
-        """The edits that no release covers yet, by kind."""
-        return EditCounts.of(self.pending) if self.waiting is None else EditCounts.from_dict(self.waiting)
-
-
-def now() -> str:
-    """UTC, to the second: information for people, never used in a decision."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """The entries, read whole and checked link by link. `digests[k]` seals entries 0 to k: the hash chain."""
-
-    path: Path
-    entries: tuple[Entry, ...]
-    digests: tuple[str, ...]
+    def __init__(self, path: Path, length: int, digest: str, tail: Sequence[Entry], account: Account | None) -> None:
+        """`tail`: the last entries, parsed; `account`: the sums, where they are known."""
+        self.path, self.length, self.digest = path, length, digest
+        self._tail = tuple(tail)
+        self._known = account
 
     @classmethod
     def create(cls, disk: Disk, path: Path, first: Entry) -> Ledger:
         """A ledger of one entry. Until that is committed there is no store."""
-        body, digest = _link(_START, first)
-        ledger = cls(path, (first,), (digest,))
-        ledger.seal(disk)
+        first = replace(first, account=written.to_dict(Account()))
+        body, digest = linked(START, first)
+        seal.write(disk, path, 1, digest)
         create(disk, path)
         with connect(path, journal="DELETE") as connection, transaction(connection, disk, path):
-            connection.execute(
-                "CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL, digest TEXT NOT NULL)"
-            )
+            connection.execute(_TABLE)
             connection.execute("INSERT INTO entries VALUES (1, ?, ?)", (body, digest))
-        return ledger
+            places.write(connection, places.of([first]))
+        return cls(path, 1, digest, [first], Account())
 
     @classmethod
     def read(cls, path: Path) -> Ledger:
-        """The ledger on disk.
+        """The ledger on disk, its last links checked.
 
         Raises:
             StoreCorrupt: another format, a broken link, an entry that does not parse, or entries cut off at the end.
         """
-        sealed = _sealed(path)  # before the ledger: another process may be adding to it
+        sealed = seal.sealed(path)  # before the ledger: another process may be adding to it
         with connect(path) as connection:
-            rows = connection.execute("SELECT number, body, digest FROM entries ORDER BY number").fetchall()
-        ledger = cls.from_rows(path, rows)
-        ledger._check(sealed)
+            length = connection.execute("SELECT MAX(number) FROM entries").fetchone()[0] or 0
+            first = max(1, min(length - LOOKED_AT, length if sealed is None else sealed[0]) - 1)
+            rows = _rows(connection, "number >= ?", first).fetchall()
+        ledger = cls.from_rows(path, rows, first)
+        ledger._check_seal(sealed, {number: digest for number, _, digest in rows})
         return ledger
 
     @classmethod
-    def from_rows(cls, path: Path, rows: Sequence[tuple[int, str, str]]) -> Ledger:
-        """The ledger of these (number, body, digest)."""
+    def from_rows(cls, path: Path, rows: Sequence[Row], first: int = 1) -> Ledger:
+        """The ledger that ends in these rows, numbered from `first` on: all of them, or the last ones. Then the first of the
+        rows is but their foothold: its link is taken at its word."""
         if not rows:
             raise StoreCorrupt(f"{path}: the ledger is empty; restore the store from a backup")
-        digest, entries, digests = _START, [], []
-        before = _READ.get(path)  # the same digest is the same entry after the same ones: it was parsed and judged then
-        for expected, (number, body, stated) in enumerate(rows, start=1):
-            digest = hashlib.sha256(f"{digest}{body}".encode()).hexdigest()
-            if number != expected or digest != stated:
-                raise StoreCorrupt(
-                    f"{path}: entry {expected} does not continue the hash chain: the ledger was changed by hand or damaged. "
-                    "Nothing in it can be trusted; restore the store from a backup"
-                )
-            known = before is not None and expected <= len(before.digests) and before.digests[expected - 1] == digest
-            entries.append(before.entries[expected - 1] if known and before else _parse(path, expected, body))
-            digests.append(digest)
-        if before is not None and before.digests == tuple(digests):
-            return before
-        ledger = cls(path, tuple(entries), tuple(digests))
+        looked_at = rows if first == 1 else rows[1:]
+        before = START if first == 1 else rows[0][2]
+        tail = [parsed(path, number, body) for number, body, _ in checked(path, looked_at, first + (first > 1), before)]
+        ledger = cls(path, rows[-1][0], rows[-1][2], tail, None)
         try:
+            ledger._known = _sums(tail, Account() if first == 1 else None)
             Schema.from_dict(ledger.schema)
             ledger.accountant  # noqa: B018 -- refuses a history that could not have happened
         except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise StoreCorrupt(
-                f"{path}: its entries contradict one another ({error}); restore from a backup"
-            ) from error
-        _READ.clear()
-        _READ[path] = ledger
+            raise _contradiction(path, error) from error
         return ledger
 
     def append(self, disk: Disk, entry: Entry) -> Ledger:
         """Commit one more entry: the instant at which a request has happened."""
-        body, digest = _link(self.digests[-1], entry)
+        account = self.account
+        if entry.event is not None:
+            account.record(Event.from_dict(entry.event))
+        entry = replace(entry, account=written.to_dict(account))
+        body, digest = linked(self.digest, entry)
         with connect(self.path) as connection, transaction(connection, disk, self.path):
-            connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (len(self.entries) + 1, body, digest))
+            if not places.known(connection):
+                places.write(connection, places.of(self.outline))
+            places.write(connection, places.of([entry], self.length + 1, self.releases))
+            connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (self.length + 1, body, digest))
         forget(disk, self.path)
-        longer = replace(self, entries=(*self.entries, entry), digests=(*self.digests, digest))
+        longer = Ledger(self.path, self.length + 1, digest, (*self._tail, entry)[-LOOKED_AT:], account)
         longer.seal(disk)
-        if entry.plan is None:  # the account goes on: nothing that happened before is looked at again
-            published = () if entry.event is None else (Event.from_dict(entry.event),)
-            object.__setattr__(longer, "_account", self._account.what_if(*published))
         return longer
 
     def seal(self, disk: Disk) -> None:
-        """Note outside the ledger how long it is. A crash before this leaves the former length, which still holds."""
-        seal = {"entries": len(self.digests), "sha256": self.digests[-1]}
-        disk.replace(seal_of(self.path), (json.dumps(seal) + "\n").encode())
+        """Note outside the ledger how long it is."""
+        seal.write(disk, self.path, self.length, self.digest)
 
     @property
     def is_sealed(self) -> bool:
-        return _sealed(self.path) == (len(self.digests), self.digests[-1])
+        return seal.sealed(self.path) == (self.length, self.digest)
 
-    def _check(self, sealed: tuple[int, str] | None) -> None:
+    def _check_seal(self, sealed: tuple[int, str] | None, digests: dict[int, str]) -> None:
         if sealed is None:
             in_store = self.path == Layout(self.path.parent).ledger  # a copy elsewhere has no seal
-            if in_store and len(self.entries) > 1 and self.head.format > 1:  # an older version wrote none
-                raise StoreCorrupt(f"{seal_of(self.path)}: missing; put it back from a backup of the store. {_LOST}")
+            if in_store and self.length > 1 and self.head.format > 1:  # an older version wrote none
+                raise seal.missing(self.path)
             return
-        entries, digest = sealed
-        if not 1 <= entries <= len(self.digests):
-            raise StoreCorrupt(
-                f"{self.path}: has {len(self.digests)} entries and had {entries}: its end was cut off. {_LOST}"
-            )
-        if self.digests[entries - 1] != digest:
-            raise StoreCorrupt(f"{self.path}: not the ledger that {seal_of(self.path).name} was made for. {_LOST}")
+        if not 1 <= sealed[0] <= self.length:
+            raise seal.cut_off(self.path, self.length, sealed[0])
+        if digests[sealed[0]] != sealed[1]:
+            raise seal.of_another(self.path)
+
+    # --- what is in force ---
 
     @property
     def head(self) -> Entry:
-        return self.entries[-1]
+        return self._tail[-1]
 
     @property
-    def plans(self) -> list[dict[str, Any]]:
-        """Every plan so far, the one in force last."""
-        return [entry.plan for entry in self.entries if entry.plan is not None]
+    def account(self) -> Account:
+        """The sums of every release so far; the caller's own."""
+        return self._account.copy()
 
-    @property
-    def plan(self) -> Plan:
-        plan = self._account.plan
-        assert plan is not None
-        return plan
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        return self.entries[0].schema or {}
+    @cached_property
+    def _account(self) -> Account:
+        if self._known is not None:
+            return self._known
+        return Account.of(self.events)  # entries of an earlier version, which kept no sums
 
     @property
     def accountant(self) -> Accountant:
         """Of every release so far; the caller's own."""
-        return self._account.what_if()
+        return Accountant.resumed(self.plan, self._account, self)
 
     @cached_property
-    def _account(self) -> Accountant:
-        events = (Event.from_dict(entry.event) for entry in self.entries if entry.event is not None)
-        return Accountant(plan_from_dict(self.plans[-1]), events)
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """Every release so far."""
-        return self._account.events
+    def plan(self) -> Plan:
+        return plan_from_dict(self.plans[-1])
 
     @property
     def releases(self) -> int:
         return self._account.releases
 
-    def edited(self, position: int) -> EditCounts:
-        """The edits that the request of the entry at this position (from 0) made itself, by kind; those that had waited
-        before it, and that its release covered too, are not among them."""
-        entry = self.entries[position]
-        covered = entry.pending_counts if entry.event is None else Event.from_dict(entry.event).counts
-        return covered - self.entries[position - 1].pending_counts if position else covered
+    @cached_property
+    def _planned(self) -> list[tuple[int, Entry]]:
+        """The entries that hold a plan, the first one among them, each with its number."""
+        first = self.length - len(self._tail) + 1
+        held = [(number, entry) for number, entry in enumerate(self._tail, start=first) if entry.plan is not None]
+        if first == 1:
+            return held
+        with self._places() as connection:
+            return [(number, self.entry(number - 1)) for number in places.plans(connection) if number < first] + held
+
+    @property
+    def plans(self) -> list[dict[str, Any]]:
+        """Every plan so far, the one in force last."""
+        return [entry.plan for _, entry in self._planned if entry.plan is not None]
+
+    def plan_at(self, position: int) -> dict[str, Any]:
+        """The plan in force at the entry at this position (from 0)."""
+        plans = [entry.plan for number, entry in self._planned if entry.plan is not None and number <= position + 1]
+        return plans[-1]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return self._planned[0][1].schema or {}
+
+    # --- single entries, each checked to be the one its link says ---
+
+    @contextmanager
+    def _places(self) -> Iterator[sqlite3.Connection]:
+        """A connection with the table of places."""
+        with connect(self.path) as connection:
+            if not places.known(connection):
+                places.write(connection, places.of(self.outline), passing=True)
+            yield connection
+
+    def entry(self, position: int) -> Entry:
+        """The entry at this position (from 0)."""
+        first, number = self.length - len(self._tail), position + 1
+        if position >= first:
+            return self._tail[position - first]
+        with connect(self.path) as connection:
+            rows = _rows(connection, "number = ?", number)
+            ((_, body, _),) = checked(self.path, rows, number, _link(connection, position))
+        return parsed(self.path, number, body)
 
     def position(self, request_id: str | None) -> int | None:
         """Where (from 0) the entry is that served this request before; None if none did."""
         if request_id is None:
             return None
-        return next((place for place, entry in enumerate(self.entries) if entry.request_id == request_id), None)
+        with self._places() as connection:
+            position = self._at(places.request(connection, request_id))
+        self._agree(position is None or self.entry(position).request_id == request_id)
+        return position
+
+    def made(self, release: int) -> int | None:
+        """Where (from 0) the entry of this release is; None if there is none."""
+        with self._places() as connection:
+            position = self._at(places.release(connection, release))
+        self._agree(position is None or self.entry(position).event is not None)
+        return position
+
+    def covering(self, position: int) -> int | None:
+        """Where (from 0) the first release is from this position on; None if there is none."""
+        with self._places() as connection:
+            return self._at(places.release_from(connection, position + 1))
+
+    def _agree(self, found: bool) -> None:
+        if not found:
+            raise _contradiction(self.path, "the table of places names another entry")
+
+    def _at(self, number: int | None) -> int | None:
+        return None if number is None or number > self.length else number - 1
+
+    def edited(self, position: int) -> EditCounts:
+        """The edits that the request of the entry at this position (from 0) made itself, by kind; those that had waited
+        before it, and that its release covered too, are not among them."""
+        entry = self.entry(position)
+        covered = entry.pending_counts if entry.event is None else Event.from_dict(entry.event).counts
+        return covered - self.entry(position - 1).pending_counts if position else covered
 
     def answered(self, request_id: str | None) -> tuple[Entry, ...]:
         """The entry that served this request before and all later ones; empty if none did."""
         position = self.position(request_id)
         return () if position is None else self.entries[position:]
 
+    # --- all of them ---
 
-_READ: dict[Path, Ledger] = {}  # the ledger that this process read last; every reading checks the chain all the same
+    def _checked(self) -> Iterator[Row]:
+        """Every row, one after the other, its link checked."""
+        digest = START
+        with connect(self.path) as connection:
+            for row in checked(self.path, _rows(connection, "number <= ?", self.length), 1, START):
+                digest = row[2]
+                yield row
+        if digest != self.digest:
+            raise seal.of_another(self.path)
 
-_LOST = "Restore the store from a backup, and carry out again every request made since"
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Every entry, parsed. For long ledgers `outline` is many times faster."""
+        if len(self._tail) == self.length:
+            return self._tail
+        return tuple(parsed(self.path, number, body) for number, body, _ in self._checked())
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """`digests[k]` seals entries 0 to k: the hash chain."""
+        return tuple(digest for _, _, digest in self._checked())
+
+    @cached_property
+    def outline(self) -> list[Outline]:
+        """Every entry without its answer, its plan and its sums."""
+        return [outlined(self.path, number, body) for number, body, _ in self._checked()]
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """Every release so far; equal descriptions are read once."""
+        if len(self._tail) == self.length:
+            return tuple(Event.from_dict(entry.event) for entry in self._tail if entry.event is not None)
+        events = _events(self.outline)
+        if self._known is not None and written.to_dict(Account.of(events)) != written.to_dict(self._known):
+            raise _contradiction(self.path, "the sums that the last one states are not those of the releases")
+        return events
+
+    def events_since(self, number: int) -> Sequence[Event]:
+        """The releases from this number on."""
+        position = None if number == 1 else self.made(number)
+        if position is None or len(self._tail) == self.length:
+            return self.events[number - 1 :]
+        with connect(self.path) as connection:
+            before = _link(connection, position)
+            rows = _rows(connection, "number > ? AND number <= ?", position, self.length).fetchall()
+        entries = [outlined(self.path, n, body) for n, body, _ in checked(self.path, rows, position + 1, before)]
+        return _events(entries)
+
+    def account_after(self, number: int) -> Account | None:
+        """The sums after so many releases, where they were kept."""
+        position = self.made(number) if number else None
+        kept = None if position is None else self.entry(position).account
+        return None if kept is None else written.from_dict(kept)
+
+    def check(self) -> None:
+        """Every link, every entry, and every sum against the releases that it is the sum of.
+
+        Raises:
+            StoreCorrupt: the first that is wrong, by its number.
+        """
+        account = Account()
+        for number, body, _ in self._checked():
+            try:
+                _replayed([parsed(self.path, number, body)], account)
+            except StoreCorrupt:
+                raise
+            except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
+                raise _contradiction(self.path, f"entry {number}: {error}") from error
+        try:
+            with connect(self.path) as connection:
+                places.check(connection, places.of(self.outline))
+        except InvalidParameter as error:
+            raise _contradiction(self.path, error) from error
 
 
-def seal_of(ledger: Path) -> Path:
-    return Layout(ledger.parent).seal
+def _rows(connection: sqlite3.Connection, condition: str, *values: object, most: int = -1) -> sqlite3.Cursor:
+    query = f"SELECT number, body, digest FROM entries WHERE {condition} ORDER BY number LIMIT {most}"
+    return connection.execute(query, values)
 
 
-def _sealed(ledger: Path) -> tuple[int, str] | None:
-    """What the seal says, None where there is none."""
-    path = seal_of(ledger)
-    if not path.exists() and not path.is_symlink():
-        return None
-    try:
-        seal = bounded.parsed(read(path, 1 << 12).decode())
-        if (
-            set(seal) != {"entries", "sha256"}
-            or type(seal["entries"]) is not int
-            or not isinstance(seal["sha256"], str)
-        ):
-            raise ValueError("other parts")
-    except (ValueError, TypeError) as error:
-        raise StoreCorrupt(f"{path}: not a seal of a ledger; put it back from a backup of the store") from error
-    return seal["entries"], seal["sha256"]
+def _link(connection: sqlite3.Connection, number: int) -> str:
+    """The link that an entry states; what the first one continues for 0."""
+    found = connection.execute("SELECT digest FROM entries WHERE number = ?", (number,)).fetchone()
+    return START if found is None else found[0]
 
 
-def _link(digest: str, entry: Entry) -> tuple[str, str]:
-    # keys stay in their own order: that of the schema's columns is the order of the features in a row
-    body = json.dumps(asdict(entry), ensure_ascii=True, allow_nan=False)
-    return body, hashlib.sha256(f"{digest}{body}".encode()).hexdigest()
+def _events(entries: Iterable[Outline]) -> tuple[Event, ...]:
+    known: dict[bytes, Event] = {}
+    texts = [entry.event for entry in entries if entry.event is not None]
+    for text in dict.fromkeys(texts):
+        known[text] = Event.from_dict(json.loads(text))
+    return tuple(known[text] for text in texts)
 
 
-def _parse(path: Path, number: int, body: str) -> Entry:
-    try:
-        fields = bounded.parsed(body)
-        if fields.get("format") not in READABLE:
-            raise StoreCorrupt(
-                f"{path}: entry {number} has format {fields.get('format')!r} and this program writes format {FORMAT}; "
-                "use the version of noisygd-delete that made the store"
-            )
-        entry = Entry(**fields)
-    except (ValueError, TypeError, AttributeError, InvalidParameter, RecursionError) as error:
-        raise StoreCorrupt(f"{path}: entry {number} is not a ledger entry; restore the store from a backup") from error
-    if number == 1 and (entry.plan is None or entry.schema is None):
-        raise StoreCorrupt(f"{path}: the first entry lacks the plan or the schema; restore the store from a backup")
-    return entry
+def _sums(tail: Sequence[Entry], account: Account | None) -> Account | None:
+    """The sums after the last entry: from `account` on, or from the first entry that states them; None if none does."""
+    for place, entry in enumerate(tail if account is None else ()):
+        if entry.account is not None:
+            return _replayed(tail[place + 1 :], written.from_dict(entry.account))
+    return None if account is None else _replayed(tail, account)
+
+
+def _replayed(entries: Iterable[Entry], account: Account) -> Account:
+    """The sums as the entries add to them; those that an entry states must be these."""
+    for entry in entries:
+        if entry.event is not None:
+            account.record(Event.from_dict(entry.event))
+        if entry.account is not None and entry.account != written.to_dict(account):
+            raise InvalidParameter("the sums that it states are not those of the releases")
+    return account
+
+
+def _contradiction(path: Path, error: object) -> StoreCorrupt:
+    return StoreCorrupt(f"{path}: its entries contradict one another ({error}); restore from a backup")

@@ -49,11 +49,16 @@ def _model_state(layout: Layout, ledger: Ledger) -> str | None:
 
 
 def budget(
-    path: str | Path, *, order: float | None = None, delta: float | None = None, **questions: Any
+    path: str | Path,
+    *,
+    order: float | None = None,
+    delta: float | None = None,
+    last: int | None = None,
+    **questions: Any,
 ) -> dict[str, Any]:
     """Every release, and all of them together, as Rényi, GDP and (ε, δ); and the whole statement of account.
 
-    `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
+    `last`: how many of the latest releases to list; None: all, which takes time for each. `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
     """
     layout = Layout.at(path)
     presence.require_store(layout)
@@ -74,24 +79,26 @@ def budget(
         }
 
     releases = []
-    if accountant.events:
-        erased = [None, *accountant.deletion_of_each()]
-        for number, (event, dp) in enumerate(zip(accountant.events, accountant.dp_of_each(), strict=True), start=1):
+    if accountant.releases:
+        listed = accountant.latest(last or accountant.releases)
+        found = accountant.deletion_of_each(last)
+        erased = [None] * (len(listed) - len(found)) + found  # the first release erases nothing
+        for (number, event), dp, deletion in zip(listed, accountant.dp_of_each(last), erased, strict=True):
             entry = {"release": number, "kind": event.kind, "label": event.label, "steps": event.steps}
             entry |= {"edits": event.edits, "counts": event.counts.to_dict()}
             entry["dp"] = measured(dp)
-            deletion = erased[number - 1]
             if event.counts.erased and deletion is not None:
                 # what the releases from this one on reveal about the records it erased
                 entry["deletion"] = measured(deletion)
             releases.append(entry)
     remaining = accountant.remaining()
-    statement = report(accountant, delta=delta, order=order, **questions) if accountant.events else None
+    statement = report(accountant, delta=delta, order=order, **questions) if accountant.releases else None
     return {
         "budget": remaining.allowed,
         "method": plan.method.name,
         "adjacency": plan.problem.adjacency,
         "deletion_notion": plan.problem.deletion_notion,
+        "released": accountant.releases,
         "releases": releases,
         "cumulative": measured(remaining.spent),
         "publications_left": remaining.publications,

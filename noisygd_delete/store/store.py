@@ -21,8 +21,9 @@ from ..records import EditRequest, Records, check_repeat, check_token
 from ..schema import Schema
 from . import answers, journal, presence, recovery, table
 from .disk import Disk, explained
+from .entry import Entry, EntryKinds, now
 from .layout import Layout
-from .ledger import Entry, EntryKinds, Ledger, now
+from .ledger import Ledger
 from .lock import Lock
 from .suppression import Tombstones
 from .transaction import Rolling
@@ -175,7 +176,7 @@ class Store:
 
     def learn(self, *, request_id: str | None = None, execution: Execution | None = None) -> Release:
         """Train from the initial law and publish the first model."""
-        if self.ledger.releases and not self.ledger.answered(request_id):
+        if self.ledger.releases and self.ledger.position(request_id) is None:
             raise InvalidParameter(
                 f"{self.path}: a model has been published already; use relearn for a fresh one (charged like any release)"
             )
@@ -249,7 +250,7 @@ class Store:
             edits = check_edit(self.records, self.plan, request)
             if self._tombstones is not None:
                 self._tombstones.mind(request, edits, self.records, self._rolling.disk)
-            change = journal.InFlight(len(self.ledger.entries), edits, publish, request.request_id)
+            change = journal.InFlight(self.ledger.length, edits, publish, request.request_id)
             with explained(self.path, _NOTHING_CHANGED):
                 journal.accept(self._rolling.disk, self._rolling.layout, change)
             return self._rolling.finish(change, execution)
@@ -264,19 +265,20 @@ class Store:
         answer |= {"request_id_answered_before": False, "steps": 0}
         if not (publish and self.ledger.releases):
             return answer | {"publication": "left for later"}
-        event = self.accountant.publication(self._rolling.pending + counts)
+        ahead = self.accountant.ahead()
+        event = ahead.publication(self._rolling.pending + counts)
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return answer | {"publication": "withheld"}
-        ahead = Accountant(self.plan, [*self.accountant.events, event])
-        erased = (self.plan.deletion, ahead.deletion_observed()) if event.counts.erased else ()
-        alone, observed = (guarantee.with_slack().epsilon(delta) for guarantee in erased) if erased else (None, None)
+        ahead.add(event)
+        foreseen = ahead.foresight(delta)
+        alone, observed = ahead.deletion(delta) if event.counts.erased else (None, None)
         return answer | {
             "publication": "published",
             "steps": event.steps,
             "gradient_evaluations": self.plan.gradient_evaluations["learn" if event.kind == "relearn" else "delete"],
             "delta": delta,
-            "epsilon_before": self.accountant.dp_cumulative().with_slack().epsilon(delta),
-            "epsilon_after": ahead.dp_cumulative().with_slack().epsilon(delta),
+            "epsilon_before": foreseen.before,
+            "epsilon_after": foreseen.after,
             "epsilon_deletion": alone,
             "epsilon_deletion_observed": observed,
         }
@@ -299,14 +301,16 @@ class Store:
         position = self.ledger.position(request_id)
         if position is None:
             return None
-        if self.ledger.edited(position).total or self.ledger.entries[position].kind not in kinds:
+        if self.ledger.edited(position).total or self.ledger.entry(position).kind not in kinds:
             raise InvalidRequest(OTHER_REQUEST)
         return self._told(request_id)
 
     def _told(self, request_id: str | None) -> Release:
         """The answer of an earlier request: the release that covered it, with its model while no later one replaced it."""
-        kept, *later = self.ledger.answered(request_id)
-        covering = next((entry for entry in (kept, *later) if entry.event is not None), kept)
+        position = self.ledger.position(request_id)
+        assert position is not None
+        covered = self.ledger.covering(position)
+        covering = self.ledger.entry(position if covered is None else covered)
         release = replace(answers.told(covering), request_id=request_id)
         in_force = covering.event is not None and release.release == self.ledger.releases
         return replace(release, model=self._rolling.model()) if in_force else release

@@ -22,9 +22,10 @@ from ..records import NO_EDITS, EditCounts, Records
 from ..schema import Schema
 from . import answers, journal, models, recovery, table
 from .disk import Disk, explained
+from .entry import Entry, EntryKinds, now
 from .group import GroupRun
 from .layout import Layout
-from .ledger import Entry, EntryKinds, Ledger, now
+from .ledger import Ledger
 
 _WILL_FINISH = "the request is in the journal; free space or fix permissions, and the next command finishes it"
 
@@ -83,7 +84,7 @@ class Rolling:
             held=self.ledger.plan,
             plan=plan,
             with_subjects=self.schema.subject_column is not None,
-            events=self.ledger.events,
+            account=self.ledger.account,
             model=self.model(),
             pending=pending,
             request_id=request_id,
@@ -110,7 +111,7 @@ class Rolling:
         recovery.adopt(self.disk, self.layout)
         recovery.catch_up(self.disk, self.layout, self.ledger)
         recovery.sweep(self.disk, self.layout, self.ledger)
-        if change is not None and change.base == len(self.ledger.entries):
+        if change is not None and change.base == self.ledger.length:
             self.recovered = self.finish(change, execution)
         elif change is not None:
             journal.clear(self.disk, self.layout)

@@ -88,6 +88,7 @@ def _journal(layout: Layout) -> Iterator[str]:
 
 def _ledger(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
+    ledger.check()
     for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):
         try:
             same = bounded.parsed(read(path).decode()) == fields

@@ -93,9 +93,8 @@ def forecast(
     Args:
         repeats: whether a request was answered before; it raises `InvalidRequest` for other contents under a known id.
     """
-    plan, ahead = curator.plan, Accountant(curator.plan, curator.accountant.events)
-    learned = bool(ahead.events)
-    before = ahead.dp_cumulative().with_slack().epsilon(delta) if learned else None
+    plan, ahead = curator.plan, curator.accountant.ahead()
+    learned = bool(ahead.account.releases)
     total = repeated = refused = releases = steps = gradients = 0
     told: dict[str, object] = {}
     erased: set[int] = set()
@@ -107,7 +106,7 @@ def forecast(
         if event is None:
             withheld = learned
             return
-        ahead.record(event)
+        ahead.add(event)
         releases, waiting, steps = releases + 1, NO_EDITS, steps + event.steps
         gradients += plan.gradient_evaluations["learn" if event.kind == "relearn" else "delete"]
 
@@ -141,7 +140,8 @@ def forecast(
             publish()
     if waiting.total:
         publish()
-    forgets = learned and releases > 0 and edits.erased > 0
+    foreseen = ahead.foresight(delta)
+    alone, observed = ahead.deletion(delta) if releases and edits.erased else (None, None)
     return StreamForecast(
         requests=total,
         repeated=repeated,
@@ -152,10 +152,10 @@ def forecast(
         steps=steps,
         gradient_evaluations=gradients,
         delta=delta,
-        epsilon_before=before,
-        epsilon_after=ahead.dp_cumulative().with_slack().epsilon(delta) if learned else None,
-        epsilon_deletion=plan.deletion.with_slack().epsilon(delta) if forgets else None,
-        epsilon_deletion_observed=ahead.deletion_observed().with_slack().epsilon(delta) if forgets else None,
+        epsilon_before=foreseen.before,
+        epsilon_after=foreseen.after,
+        epsilon_deletion=alone,
+        epsilon_deletion_observed=observed,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -14,7 +14,6 @@ from ..curator.curator import Release
 from ..curator.learning import Model
 from ..engine import Execution
 from ..errors import InvalidRequest, NotLearned
-from ..privacy.guarantee import Guarantee
 from ..records import EditRequest, Records
 from .account import Publication, StreamSummary
 from .batching import Batching
@@ -77,7 +76,7 @@ class Stream:
         self._served = self._repeated = self._position = 0
         self._refused: list[tuple[int, str]] = []
         self._publications: list[Publication] = []
-        self._seconds = 0.0
+        self._seconds, self._evaluations = 0.0, 0
 
     @property
     def due(self) -> float | None:
@@ -139,6 +138,7 @@ class Stream:
         seconds = time.perf_counter() - started
         self._seconds += seconds
         cumulative = release.guarantees["dp_cumulative"]
+        self._evaluations += self.curator.accountant.last.mechanism.records * release.gradient_passes
         publication = Publication(
             release=release.release,
             status=release.status,
@@ -159,11 +159,7 @@ class Stream:
     def summary(self, holdout: Records | None = None) -> StreamSummary:
         """The account so far. `holdout`: public records, for the accuracy of the current model."""
         accountant = self.curator.accountant
-        shown = self._shown(len(accountant.events))
-        evaluations = sum(
-            accountant.events[entry.release - 1].mechanism.records * entry.gradient_passes
-            for entry in self._publications
-        )
+        shown = self._shown(accountant.releases)
         current = _model_of(self.curator)
         return StreamSummary(
             served=self._served,
@@ -171,33 +167,20 @@ class Stream:
             refused=tuple(self._refused),
             publications=tuple(self._publications),
             present=accountant.dp_cumulative(),
-            erased=_costliest(accountant, shown),
-            everything=_costliest(accountant, range(1, len(accountant.events) + 1)),
+            erased=accountant.costliest_deletion(shown),
+            everything=accountant.costliest_deletion(range(1, accountant.releases + 1)),
             adaptivity=len(shown),
-            gradient_evaluations=evaluations,
+            gradient_evaluations=self._evaluations,
             seconds=self._seconds,
             accuracy=None if holdout is None or current is None else current.accuracy(holdout),
         )
 
     def _shown(self, releases: int) -> Sequence[int]:
         everything = range(1, releases + 1)
-        return everything if self._observable is None else [n for n in everything if n in self._observable]
-
-
-def _costliest(accountant: Accountant, shown: Sequence[int]) -> Guarantee | None:
-    """The deletion guarantee of the erasure that costs most, for a record present since the first release, to an observer
-    of the shown releases before it and of all from it on.
-
-    Between fresh learns every release runs the same steps, so presence for longer costs more: the latest erasure of each
-    such stretch is enough.
-    """
-    latest: dict[int, int] = {}
-    stretch = 0
-    for number, event in enumerate(accountant.events, start=1):
-        stretch += event.fresh and number > 1
-        if event.counts.erased and number > 1:
-            latest[stretch] = number
-    return accountant.costliest_deletion(latest.values(), shown)
+        if self._observable is None:
+            return everything
+        declared = self._observable if isinstance(self._observable, Collection) else everything
+        return sorted(number for number in declared if number in everything and number in self._observable)
 
 
 def _without_ids(error: InvalidRequest, request: EditRequest) -> str:
@@ -236,7 +219,7 @@ def interact(
     """Algorithm 1: the requester and the curator take turns until the requester, or `limit` requests, end it.
 
     Args:
-        curator: has learned already; its last model is release number `len(curator.accountant.events)`.
+        curator: has learned already; its last model is release number `curator.accountant.releases`.
         holdout: public records on which the final model is scored.
 
     The requester is shown the releases it declared, and only those published since this call began, plus the current one.
@@ -252,7 +235,7 @@ def interact(
     seen: dict[int, Model] = {}
 
     def look() -> None:
-        number = len(curator.accountant.events)
+        number = curator.accountant.releases
         visible = requester.observable is None or number in requester.observable
         if visible and number not in seen and (current := _model_of(curator)) is not None:
             seen[number] = current

@@ -275,7 +275,7 @@ def clock_jumps(folder: Path, count: int) -> Counter[str]:
     """The clock stands anywhere between 1970 and 2106 at every call: no decision reads it."""
     from datetime import UTC, datetime
 
-    from noisygd_delete.store import ledger
+    from noisygd_delete.store import entry
 
     chance, counts = random.Random(3), Counter[str]()
 
@@ -284,7 +284,7 @@ def clock_jumps(folder: Path, count: int) -> Counter[str]:
         def now(zone: Any = None) -> datetime:
             return datetime.fromtimestamp(chance.randrange(1 << 32), UTC)
 
-    ledger.datetime = Clock  # type: ignore[attr-defined]
+    entry.datetime = Clock  # type: ignore[attr-defined]
     for number in range(count):
         operation = OPERATIONS[number % len(OPERATIONS)]
         shutil.copytree(prepared(folder, operation), folder / "copy")

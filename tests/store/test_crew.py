@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from noisygd_delete.accountant import Account
 from noisygd_delete.curator.curator import Curator
 from noisygd_delete.engine import Execution
 from noisygd_delete.engine.group import Group
@@ -32,7 +33,7 @@ class Hearing(Group):
 
 
 def task(action: str, events=(), model=None, pending: int = 0) -> GroupRun:
-    return GroupRun(action, plan(), plan(), True, tuple(events), model, pending, "r")
+    return GroupRun(action, plan(), plan(), True, Account.of(events), model, pending, "r")
 
 
 def test_a_follower_runs_what_it_hears_until_the_end(path: Path, monkeypatch) -> None:

@@ -111,19 +111,23 @@ def test_a_crash_does_not_forget_the_kinds(path: Path) -> None:
 
 
 def as_format_1(path: Path) -> None:
-    """The ledger as former versions wrote it: edits are numbers, and nothing seals its length."""
+    """The ledger as former versions wrote it: edits are numbers, and neither sums nor places are kept, nor anything that seals its length."""
     (path / "seal.json").unlink()
     digest = "0" * 64
-    with closing(sqlite3.connect(path / "ledger.sqlite")) as connection, connection:
+    with closing(sqlite3.connect(path / "ledger.sqlite")) as connection:
+        connection.execute("DROP TABLE places")
         for number, body in connection.execute("SELECT number, body FROM entries ORDER BY number").fetchall():
             fields = json.loads(body) | {"format": 1}
             fields.pop("waiting")
+            fields.pop("account")
             for part in ("event", "answer"):
                 if fields[part] is not None:
                     fields[part].pop("counts")
             old = json.dumps(fields)
             digest = hashlib.sha256(f"{digest}{old}".encode()).hexdigest()
             connection.execute("UPDATE entries SET body = ?, digest = ? WHERE number = ?", (old, digest, number))
+        connection.commit()
+        connection.execute("VACUUM")
 
 
 def test_an_old_ledger_opens_and_its_edits_count_as_erasures(path: Path) -> None:

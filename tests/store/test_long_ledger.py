@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from dataclasses import replace
@@ -9,42 +10,52 @@ from dataclasses import replace
 import pytest
 
 from noisygd_delete import EditRequest
-from noisygd_delete.accountant import Event, events, history
-from noisygd_delete.accountant.history import History
-from noisygd_delete.report.erasure import erasure_in, ledger_of
-from noisygd_delete.store import Store, budget, status, verify
+from noisygd_delete.accountant import Account, Accountant, Event, events, history, written
+from noisygd_delete.errors import StoreCorrupt
+from noisygd_delete.report.erasure import erasure_in, ledger_of, standing
+from noisygd_delete.store import Store, budget, places, seal, status, verify
+from noisygd_delete.store import entry as entries
+from noisygd_delete.store import ledger as ledgers
 from noisygd_delete.store.disk import Disk
+from noisygd_delete.store.entry import linked
 from noisygd_delete.store.layout import Layout
-from noisygd_delete.store.ledger import Ledger, _link
-from noisygd_delete.stream import Stream
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.stream import Batching, Stream, forecast
 
 from .conftest import SCHEMA, name, plan, records
+from .test_kinds import as_format_1
 
 RELEASES = 300
 
 
 def old_store(path, releases, **chosen):
-    """A store whose last release was made again and again, every entry with a link of its own."""
+    """A store whose last release was made again and again, every entry with a link and sums of its own."""
     with Store.create(path, records(), SCHEMA, plan(**chosen)) as store:
         store.learn()
-        store.serve(EditRequest.delete([name(0)]))
+        store.serve(EditRequest.delete([name(0)], request_id="r-2"))
     layout = Layout.at(path)
     ledger = Ledger.read(layout.ledger)
-    digest, last, made = ledger.digests[-1], ledger.head, ledger.releases
+    digest, last, made, account = ledger.digest, ledger.head, ledger.releases, ledger.account
+    event, added = Event.from_dict(last.event), []
     with sqlite3.connect(layout.ledger) as connection:
         for number in range(made + 1, releases + 1):
-            body, digest = _link(digest, replace(last, answer={**last.answer, "release": number}))
+            account.record(event)
+            answer, sums = {**last.answer, "release": number}, written.to_dict(account)
+            entry = replace(last, answer=answer, account=sums, request_id=f"r-{number}")
+            body, digest = linked(digest, entry)
             connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number + 1, body, digest))
+            added.append(entry)
+        places.write(connection, places.of(added, made + 2, made))
     connection.close()
     layout.model(made).rename(layout.model(releases))
-    Ledger.read(layout.ledger).seal(Disk())
+    seal.write(Disk(), layout.ledger, releases + 1, digest)
     return path
 
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Calls that a rebuilt account makes for every release."""
-    calls = {"mechanisms read": 0, "releases recorded": 0, "releases walked": 0}
+    """What would grow with the ledger if it were read whole."""
+    calls = dict.fromkeys(("entries read", "links checked", "releases recorded", "releases walked"), 0)
 
     def counting(owner, method, what, of=lambda *_: 1):
         inner = getattr(owner, method)
@@ -55,37 +66,161 @@ def counted(monkeypatch):
 
         monkeypatch.setattr(owner, method, outer)
 
-    counting(events, "mechanism_from_dict", "mechanisms read")
-    counting(History, "record", "releases recorded")
-    counting(history, "stretches", "releases walked", lambda past, *_: len(past))
+    counting(ledgers, "parsed", "entries read")
+    counting(ledgers, "outlined", "entries read")
+    counting(entries, "_digest", "links checked")
+    counting(Account, "_add", "releases recorded")
+    for walk in ("stretches", "alone", "erasures"):
+        counting(history, walk, "releases walked", lambda past, *_: len(past))
     return calls
 
 
-@pytest.mark.parametrize("method", ["sharp", "minimiser"])
-def test_a_request_reads_no_release_twice(tmp_path, counted, method):
-    """One request through a stream: a few walks over the releases, and no mechanism read for each."""
-    path = old_store(tmp_path / "store", RELEASES, method=method)
-    events._READ.clear()
+def after(path, counted, work):
+    """What the work counts on this store."""
     counted.update(dict.fromkeys(counted, 0))
+    work(path)
+    return dict(counted)
+
+
+def one_request(path):
     with Store.open(path) as store:
         stream = Stream(store, observable=())
-        stream.push(EditRequest.delete([name(3)]))
-        summary = stream.summary()
-    assert summary.served == 1
-    assert counted["mechanisms read"] < 10, counted
-    assert counted["releases recorded"] < RELEASES / 2, counted
-    assert counted["releases walked"] <= 12 * RELEASES, counted
+        stream.push(EditRequest.delete([name(3)], request_id="new"))
+        assert stream.summary().served == 1
 
 
-def test_papers_of_a_long_ledger_read_no_release_twice(tmp_path, counted):
+def foreseen(path):
+    with Store.open(path) as store:
+        assert store.foresee(EditRequest.delete([name(3)]))["steps"]
+        assert forecast(store, [EditRequest.delete([name(4)])], Batching()).releases == 1
+
+
+def answered_before(path):
+    with Store.open(path) as store:
+        assert store.serve(EditRequest.delete([name(0)], request_id="r-2")).answered_before
+
+
+WORK = {
+    "opening": lambda path: Store.open(path).close(),
+    "status": status,
+    "budget": lambda path: budget(path, last=20),
+    "foreseeing": foreseen,
+    "a request sent again": answered_before,
+    "one request through a stream": one_request,
+}
+
+
+@pytest.mark.parametrize("method", ["sharp", "minimiser"])
+def test_what_is_done_often_costs_the_same_on_a_long_ledger(tmp_path, counted, method):
+    """The same counts, to the last one, on ledgers of which one is four times as long."""
+    short, long = (old_store(tmp_path / f"{size}", size, method=method) for size in (100, 400))
+    for what, work in WORK.items():
+        few, many = after(short, counted, work), after(long, counted, work)
+        assert few == many, what
+        assert sum(many.values()) < 800, (what, many)
+
+
+def test_what_reads_the_whole_ledger_reads_it_once_or_twice(tmp_path, counted):
+    """`verify`, a certificate, a report: so much for each release, and no more."""
     path = old_store(tmp_path / "store", RELEASES)
-    events._READ.clear()
-    counted.update(dict.fromkeys(counted, 0))
-    assert status(path)["releases"] == len(budget(path)["releases"]) == RELEASES
+    work = {
+        "verify": lambda path: verify(path).passed or pytest.fail("not sound"),
+        "certificate": lambda path: erasure_in(ledger_of(path), release=RELEASES),
+        "report": lambda path: standing(ledger_of(path)),
+        "all of the budget": budget,
+    }
+    for what, whole in work.items():
+        many = after(path, counted, whole)
+        assert many["entries read"] <= 2.5 * RELEASES, (what, many)
+        assert many["links checked"] <= 2.5 * RELEASES, (what, many)
+        assert many["releases recorded"] <= 1.5 * RELEASES, (what, many)
+
+
+def test_a_ledger_of_an_earlier_version_is_short_of_sums_until_its_next_entry(tmp_path, counted):
+    """It opens, says the same, and is as quick as any once something has happened to it."""
+    path = old_store(tmp_path / "store", 100)
+    said = status(path), budget(path)
+    as_format_1(path)
     assert verify(path).passed
-    assert erasure_in(ledger_of(path), release=RELEASES)[0].release == RELEASES
-    assert counted["mechanisms read"] < 10, counted
-    assert counted["releases recorded"] < RELEASES / 2, counted
+    assert (status(path), budget(path)["cumulative"]) == (said[0], said[1]["cumulative"])
+    assert after(path, counted, status)["entries read"] >= 100
+    answered_before(path)
+    one_request(path)
+    assert verify(path).passed
+    assert after(path, counted, status)["entries read"] < 100
+
+
+def tampered(path, number, change):
+    """One entry changed by somebody who mends every link after it, and the seal."""
+    layout = Layout.at(path)
+    with sqlite3.connect(layout.ledger) as connection:
+        digest, *rows = connection.execute(
+            "SELECT body, digest FROM entries WHERE number >= ?", (number - 1,)
+        ).fetchall()
+        digest = digest[1]
+        for place, (body, _) in enumerate(rows, start=number):
+            fields = json.loads(body)
+            new = body if change(fields, place) is None else json.dumps(fields)
+            digest = hashlib.sha256(f"{digest}{new}".encode()).hexdigest()
+            connection.execute("UPDATE entries SET body = ?, digest = ? WHERE number = ?", (new, digest, place))
+    connection.close()
+    seal.write(Disk(), layout.ledger, number + len(rows) - 1, digest)
+
+
+def cheaper_from(number, ledger):
+    """Forty releases that nobody is charged for, in every sum from this entry on, each following from the one before."""
+    forged = ledger.account_after(number - 2)
+    event = Event.from_dict(ledger.head.event)
+    forged.published[event.mechanism, event.steps, 0.0] -= 40
+
+    def change(fields, place):
+        forged.record(event)
+        fields["account"] = written.to_dict(forged)
+        return fields
+
+    return change
+
+
+def test_sums_that_somebody_changed_are_found_by_verify(tmp_path):
+    """Also those changed consistently to the end, where no reading that looks at the last links could see it."""
+    path = old_store(tmp_path / "store", 100)
+    truth = budget(path, last=1)["cumulative"]["renyi"]
+    assert verify(path).passed
+    tampered(path, 50, cheaper_from(50, ledger_of(path)))
+    assert budget(path, last=1)["cumulative"]["renyi"] < truth
+    faults = verify(path).faults
+    assert any("entry 50: the sums that it states are not those of the releases" in fault for fault in faults), faults
+    with pytest.raises(StoreCorrupt, match="the sums"):
+        ledger_of(path).events
+
+
+def test_a_sum_changed_among_the_last_entries_is_refused_at_once(tmp_path):
+    path = old_store(tmp_path / "store", 100)
+    tampered(path, 95, cheaper_from(95, ledger_of(path)))
+    with pytest.raises(StoreCorrupt, match="the sums that it states"):
+        Store.open(path)
+
+
+def test_a_request_that_somebody_hid_from_the_table_of_places_is_found(tmp_path):
+    path = old_store(tmp_path / "store", 100)
+    with sqlite3.connect(path / "ledger.sqlite") as connection:
+        connection.execute("UPDATE places SET request_id = 'other' WHERE number = 60")
+    connection.close()
+    assert any("entry 60" in fault for fault in verify(path).faults)
+    with Store.open(path) as store, pytest.raises(StoreCorrupt, match="another entry"):
+        store.ledger.position("other")
+
+
+def test_a_link_broken_long_ago_is_found_by_verify_and_by_whoever_reads_it(tmp_path):
+    path = old_store(tmp_path / "store", 100)
+    with sqlite3.connect(path / "ledger.sqlite") as connection:
+        connection.execute("UPDATE entries SET body = replace(body, '\"steps\"', '\"step\"') WHERE number = 40")
+    connection.close()
+    assert any("entry 40 does not continue the hash chain" in fault for fault in verify(path).faults)
+    with Store.open(path) as store:
+        for asked in (lambda: store.ledger.entry(39), lambda: store.ledger.events, lambda: store.accountant.events):
+            with pytest.raises(StoreCorrupt, match="hash chain"):
+                asked()
 
 
 def test_the_account_of_a_store_is_the_callers_own(tmp_path):
@@ -108,5 +243,5 @@ def test_an_account_that_grew_is_that_of_the_ledger_read_anew(tmp_path):
     events._READ.clear()
     again = [Event.from_dict(json.loads(text)) for text in described]
     assert list(grown.events) == again
-    assert grown.accountant.dp_cumulative() == History(grown.plan, again).dp_cumulative()
+    assert grown.accountant.dp_cumulative() == Accountant(grown.plan, again).dp_cumulative()
     assert grown.accountant.forgotten() == type(grown.accountant)(grown.plan, again).forgotten()

@@ -16,8 +16,9 @@ from noisygd_delete import EditRequest, Model, Records, Schema, losses
 from noisygd_delete.errors import InvalidParameter, StoreCorrupt, StoreError, StoreLocked
 from noisygd_delete.store import Store, database, journal, models, table
 from noisygd_delete.store.disk import Disk, read
+from noisygd_delete.store.entry import Entry, now
 from noisygd_delete.store.layout import Layout
-from noisygd_delete.store.ledger import Entry, Ledger, now
+from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.lock import Lock
 from noisygd_delete.store.recovery import as_json
 

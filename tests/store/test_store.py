@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Accountant, Budget, Curator, EditRequest, Records, Release
-from noisygd_delete.accountant import Event
+from noisygd_delete.accountant import Account, Event, written
 from noisygd_delete.errors import (
     AssumptionViolated,
     BudgetExceeded,
@@ -90,11 +90,17 @@ def test_the_ledger_holds_public_facts_only(path: Path) -> None:
         entries = [asdict(entry) for entry in store.ledger.entries]
         events = [event.to_dict() for event in store.accountant.events]
     facts = {"kind", "time", "pending", "model", "plan", "schema", "event", "answer", "request_id", "format", "waiting"}
+    facts.add("account")  # sums of the events so far: whoever has those has these
     told = {"release", "kind", "status", "steps", "edits", "counts", "certified", "request_id", "guarantees"}
     for entry in entries:
         assert set(entry) == facts
         assert entry["answer"] is None or set(entry["answer"]) == told
     assert [entry["kind"] for entry in entries] == ["init", "learn", "unlearn", "edit"]
+    so_far = Account()
+    for entry in entries:
+        if entry["event"] is not None:
+            so_far.record(Event.from_dict(entry["event"]))
+        assert entry["account"] == written.to_dict(so_far)
     assert set(events[0]) == {"kind", "steps", "edits", "counts", "mechanism"}
     kept = {file.name for file in path.rglob("*") if file.is_file()}
     expected = {"plan.json", "schema.json", "ledger.sqlite", "seal.json", "lock", "model-2.safetensors"}

@@ -1,0 +1,204 @@
+"""What a sequence of releases comes to: running sums, whose size does not grow with it.
+
+Whatever is asked about all releases together, about the last one, or about the costliest erasure follows from these sums;
+a question about some of the releases walks through them (`accountant`). A store seals the sums with every entry of its
+ledger, so that opening it takes as long after 10^5 releases as after ten.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from ..errors import InvalidParameter, count
+from ..methods.base import Mechanism
+from ..privacy.guarantee import Guarantee
+from .events import Event, EventKinds
+from .intervals import Known, Stretch, answer
+
+
+@dataclass(frozen=True)
+class Erasing:
+    """A release that erased something, as it looks to who saw no model before it, of a record present since the first one.
+
+    number     of the release
+    since      steps with the record since the last fresh run: what the release itself has to forget
+    steps      of the release; mechanism: its facts
+    carried    the stretch of an extractor that its model carries, if there is one
+    closeness  of its model to the law of the records it leaves, where the mechanism knows (`Mechanism.closer`)
+    """
+
+    number: int
+    mechanism: Mechanism
+    since: float
+    steps: float
+    carried: tuple[Stretch, ...] = ()
+    closeness: float | None = None
+
+    @property
+    def parts(self) -> tuple[Stretch, ...]:
+        """The stretches that separate the worlds with and without the record."""
+        return (*self.carried, *([(self.mechanism, self.since, self.steps)] if self.since else []))
+
+    @property
+    def hidden(self) -> Guarantee | None:
+        """What is known because nobody saw the models before."""
+        return self.mechanism.forgets_at(self.closeness)
+
+    def covers(self, other: Erasing) -> bool:
+        """Whether this one certainly reveals at least as much: longer presence costs more, and so does a model further off."""
+        alike = (self.mechanism, self.steps, self.carried) == (other.mechanism, other.steps, other.carried)
+        further = self.closeness == other.closeness or (
+            None not in (self.closeness, other.closeness) and self.closeness >= other.closeness  # type: ignore[operator]
+        )
+        return alike and self.since >= other.since and further
+
+
+@dataclass
+class Account:
+    """The sums after so many releases. Everything in it is a public fact.
+
+    last         the last release
+    mechanisms   of all releases, in the order of their first use
+    published    the stretches that end at each release, where all are observed
+    since_fresh  steps since the last fresh run
+    carried      the stretch of the last extractor; trained: extractors in all
+    relearned    fresh learns after the first
+    closeness    of the last model to the law of its records, where the mechanism knows and no extractor is carried
+    erasing      the last release that erased something; before: what was published before it
+    dearest      of the releases that erased something before the last fresh run, those that no other one covers
+    """
+
+    releases: int = 0
+    last: Event | None = None
+    mechanisms: dict[Mechanism, None] = field(default_factory=dict)
+    published: Counter[Stretch] = field(default_factory=Counter)
+    since_fresh: int = 0
+    carried: tuple[Stretch, ...] = ()
+    trained: int = 0
+    relearned: int = 0
+    closeness: float | None = None
+    erasing: Erasing | None = None
+    before: Counter[Stretch] = field(default_factory=Counter)
+    dearest: tuple[Erasing, ...] = ()
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Account:
+        """The sums of these releases."""
+        account = cls()
+        for _, equal in groupby(events, key=id):  # a run of one event again and again is recorded at once
+            event, *others = equal
+            account.record(event, 1 + len(others))
+        return account
+
+    def copy(self) -> Account:
+        return replace(
+            self, mechanisms=dict(self.mechanisms), published=self.published.copy(), before=self.before.copy()
+        )
+
+    def record(self, event: Event, times: int = 1) -> None:
+        """Add a release, or `times` equal ones after each other.
+
+        Raises:
+            InvalidParameter: the event resumes a chain with other facts than the chain began with; nothing was added.
+        """
+        number = count("times", times)
+        self.check(event)
+        alike = 0 if number < 4 or event.mechanism.forgets_unobserved else number - 3  # which change sums alone
+        for left in range(number - alike, 0, -1):
+            self._add(event)
+            if alike and left == 2:  # from the third on, equal releases follow equal ones
+                self._repeat(event, alike)
+
+    def check(self, event: Event) -> None:
+        """Raise `InvalidParameter` where the release cannot follow."""
+        last = self.last
+        if last is not None and event.mechanism is not last.mechanism and event.mechanism.contradicts(last.mechanism):
+            raise InvalidParameter(CONTRADICTION)
+        if event.kind is not EventKinds.UNLEARN:
+            return
+        if last is None:
+            raise InvalidParameter("the first release must be a 'learn': there is no published model to resume from")
+        if last.kind is EventKinds.EXTRACTOR:
+            raise InvalidParameter(
+                "a new extractor needs a fresh learn ('relearn'): the published model read other features"
+            )
+        if not event.fresh and event.mechanism is not last.mechanism and event.mechanism != last.mechanism:
+            raise InvalidParameter("a change of plan or of n needs a fresh learn ('relearn'); it cannot resume a chain")
+
+    def _add(self, event: Event) -> None:
+        self.releases += 1
+        if event.fresh and self.erasing is not None and self.erasing not in self.dearest:
+            self._close(self.erasing)
+        mechanism, first = event.mechanism, self.releases == 1
+        erases = bool(event.counts.erased) and not first
+        since = 0 if event.kind is not EventKinds.UNLEARN or (event.fresh and not event.warm) else self.since_fresh
+        if erases:
+            self.before = self.published.copy()
+        if event.kind is EventKinds.EXTRACTOR:
+            self.carried = ((mechanism, event.exposure, 0.0),) if event.exposure else ()
+            self.trained += 1
+        else:
+            self.since_fresh = event.exposure + (0 if event.fresh else self.since_fresh)
+            self.relearned += event.kind is EventKinds.RELEARN
+        started = None if event.fresh else self.closeness
+        self.closeness = None if self.trained else mechanism.closer(started, event.steps, event.edits)
+        if erases:
+            carried = () if event.kind is EventKinds.EXTRACTOR else self.carried
+            self.erasing = Erasing(self.releases, mechanism, since, event.exposure, carried, self.closeness)
+        if event.exposure:
+            self.published[mechanism, event.exposure, 0.0] += 1
+        self.mechanisms.setdefault(mechanism)
+        self.last = event
+
+    def _close(self, erasing: Erasing) -> None:
+        if not any(other.covers(erasing) for other in self.dearest):
+            self.dearest = (*(other for other in self.dearest if not erasing.covers(other)), erasing)
+
+    def _repeat(self, event: Event, times: int) -> None:
+        self.releases += times
+        if event.kind is EventKinds.EXTRACTOR:
+            self.trained += times
+        else:
+            self.since_fresh += 0 if event.fresh else event.exposure * times
+            self.relearned += times * (event.kind is EventKinds.RELEARN)
+        if event.exposure:
+            self.published[event.mechanism, event.exposure, 0.0] += times
+
+    @property
+    def alone(self) -> tuple[Stretch, ...]:
+        """What the last release reveals when it is the only one observed, of a record present from the start."""
+        assert self.last is not None
+        lone = self.since_fresh and self.last.kind is not EventKinds.EXTRACTOR
+        return (*self.carried, *([(self.last.mechanism, self.since_fresh, 0.0)] if lone else []))
+
+    def everything(self, about: str, world: str, known: Known | None = None) -> Guarantee:
+        """What all releases together reveal about a record present in all of them."""
+        return self.answer(about, world, self.published, known)
+
+    def answer(self, about: str, world: str, parts: Counter[Stretch], known: Known | None = None) -> Guarantee:
+        """What these stretches reveal to an observer of every release."""
+        assert self.last is not None
+        return answer(about, world, parts, self.last, range(1, self.releases + 1), self.releases, known)
+
+    def deletion_observed(self, world: str) -> Guarantee:
+        """Of what the last release erased, every release observed: what all the others showed of it."""
+        assert self.last is not None
+        return self.answer("deletion", world, self.published - Counter({_stretch(self.last): 1}))
+
+    @property
+    def costly(self) -> tuple[Erasing, ...]:
+        """The releases that erased something, without those that another one covers: among them is the dearest to an observer
+        who came afterwards."""
+        if self.erasing is None or self.erasing in self.dearest:
+            return self.dearest
+        return (*self.dearest, self.erasing)
+
+
+def _stretch(event: Event) -> Stretch:
+    return event.mechanism, event.exposure, 0.0
+
+
+CONTRADICTION = "runs that share every other fact state different smoothness of the objective"

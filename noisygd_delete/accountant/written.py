@@ -1,0 +1,122 @@
+"""An account as JSON, and back: what a store seals with every entry of its ledger."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import InvalidParameter, count
+from ..methods import Mechanism
+from ..methods.reading import mechanism_from_dict
+from ..records import EditCounts
+from .account import Account, Erasing
+from .events import Event
+from .intervals import Stretch
+
+_ENDLESS = (
+    "infinite"  # JSON has no infinity: a closeness that does not exist, of a step size beyond what its bound allows
+)
+
+
+def to_dict(account: Account) -> dict[str, Any]:
+    """Every mechanism once, by number from there on."""
+    numbers = {mechanism: number for number, mechanism in enumerate(account.mechanisms)}
+
+    def stretches(counted: Counter[Stretch]) -> list[list[Any]]:
+        return [[numbers[mechanism], steps, times] for (mechanism, steps, _), times in counted.items()]
+
+    def carried(held: tuple[Stretch, ...]) -> list[list[Any]]:
+        return stretches(Counter(held))
+
+    def erasing(one: Erasing) -> dict[str, Any]:
+        return {
+            "number": one.number,
+            "mechanism": numbers[one.mechanism],
+            "since": one.since,
+            "steps": one.steps,
+            "carried": carried(one.carried),
+            "closeness": _closeness(one.closeness),
+        }
+
+    last = account.last
+    return {
+        "releases": account.releases,
+        "mechanisms": [mechanism.to_dict() for mechanism in account.mechanisms],
+        "last": None if last is None else {**last.to_dict(), "mechanism": numbers[last.mechanism]},
+        "published": stretches(account.published),
+        "since_fresh": account.since_fresh,
+        "carried": carried(account.carried),
+        "trained": account.trained,
+        "relearned": account.relearned,
+        "closeness": _closeness(account.closeness),
+        "erasing": None if account.erasing is None else erasing(account.erasing),
+        "before": stretches(account.before),
+        "dearest": [erasing(one) for one in account.dearest],
+    }
+
+
+def _closeness(value: float | None) -> float | str | None:
+    return _ENDLESS if value == math.inf else value
+
+
+def from_dict(fields: Mapping[str, Any]) -> Account:
+    """Read back `to_dict`.
+
+    Raises:
+        InvalidParameter: it is not one. Whether its sums are those of the releases is another question.
+    """
+    try:
+        account = _read(fields)
+    except (TypeError, KeyError, ValueError, IndexError, AttributeError) as error:
+        raise InvalidParameter(f"not the sums of an account: {error!r}") from error
+    if (account.last is None) != (account.releases == 0) or to_dict(account) != fields:
+        raise InvalidParameter("not the sums of an account: parts unknown, missing, or of another kind")
+    return account
+
+
+def _read(fields: Mapping[str, Any]) -> Account:
+    mechanisms: Sequence[Mechanism] = [mechanism_from_dict(facts) for facts in fields["mechanisms"]]
+
+    def numbered(number: Any) -> Mechanism:
+        return mechanisms[count("mechanism", number, minimum=0)]
+
+    def stretches(listed: Any) -> Counter[Stretch]:
+        return Counter({(numbered(n), count("steps", s), 0.0): count("times", times) for n, s, times in listed})
+
+    def erasing(one: Mapping[str, Any]) -> Erasing:
+        return Erasing(
+            number=count("number", one["number"]),
+            mechanism=numbered(one["mechanism"]),
+            since=count("since", one["since"], minimum=0),
+            steps=count("steps", one["steps"], minimum=0),
+            carried=tuple(stretches(one["carried"])),
+            closeness=_far(one["closeness"]),
+        )
+
+    last = fields["last"]
+    return Account(
+        releases=count("releases", fields["releases"], minimum=0),
+        last=None
+        if last is None
+        else Event(
+            **{**last, "mechanism": numbered(last["mechanism"]), "counts": EditCounts.from_dict(last["counts"])}
+        ),
+        mechanisms=dict.fromkeys(mechanisms),
+        published=stretches(fields["published"]),
+        since_fresh=count("since_fresh", fields["since_fresh"], minimum=0),
+        carried=tuple(stretches(fields["carried"])),
+        trained=count("trained", fields["trained"], minimum=0),
+        relearned=count("relearned", fields["relearned"], minimum=0),
+        closeness=_far(fields["closeness"]),
+        erasing=None if fields["erasing"] is None else erasing(fields["erasing"]),
+        before=stretches(fields["before"]),
+        dearest=tuple(erasing(one) for one in fields["dearest"]),
+    )
+
+
+def _far(value: Any) -> float | None:
+    if value is None:
+        return None
+    return math.inf if value == _ENDLESS else float(value)

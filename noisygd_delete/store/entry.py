@@ -1,0 +1,195 @@
+"""One line of the ledger, and the links that chain the lines: public facts only.
+
+An entry never holds anything that depends on the records other than the published model's own digest: no row, no id,
+no statistic, no time taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..errors import InvalidParameter, StoreCorrupt, Word, count
+from ..records import EditCounts, bounded
+from .layout import FORMAT, READABLE
+
+START = "0" * 64  # what the first link continues
+
+
+class EntryKinds(Word):
+    """What a line of the ledger records: the beginning; a release; rows edited, publication left for later; rows edited,
+    publication refused by the budget, the model withdrawn."""
+
+    INIT = "init"
+    LEARN = "learn"
+    UNLEARN = "unlearn"
+    RELEARN = "relearn"
+    EDIT = "edit"
+    WITHHELD = "withheld"
+
+
+Row = tuple[int, str, str]  # number, body, digest
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger.
+
+    kind     one of `EntryKinds`, as a word or as its text
+    plan     the plan from here on; schema: of the store, in the first entry only
+    event    of a release, for the accountant; account: the sums of all releases so far (None in entries of earlier versions)
+    pending  edits that no release covers yet; waiting: the same by kind (None in entries of format 1, which only counted)
+    model    SHA-256 of the model file in force; None before the first and after a withdrawal
+    answer   what the caller was told; request_id: the caller's random token, to tell it again
+    """
+
+    kind: EntryKinds
+    time: str
+    pending: int
+    model: str | None = None
+    plan: dict[str, Any] | None = None
+    schema: dict[str, Any] | None = None
+    event: dict[str, Any] | None = None
+    answer: dict[str, Any] | None = None
+    request_id: str | None = None
+    waiting: dict[str, int] | None = None
+    account: dict[str, Any] | None = None
+    format: int = FORMAT
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", EntryKinds(self.kind))
+        count("pending", self.pending, minimum=0)
+        if self.pending_counts.total != self.pending:
+            raise InvalidParameter(f"pending={self.pending} is not the sum of its kinds: {self.pending_counts.text()}")
+
+    @property
+    def pending_counts(self) -> EditCounts:
+        """The edits that no release covers yet, by kind."""
+        return EditCounts.of(self.pending) if self.waiting is None else EditCounts.from_dict(self.waiting)
+
+
+_NOTHING = b"null"
+
+
+class _Written(msgspec.Struct):
+    """What is looked at of every entry of a long ledger: the rest of the JSON is skipped."""
+
+    kind: str
+    time: str
+    pending: int
+    model: str | None = None
+    plan: msgspec.Raw = msgspec.Raw(_NOTHING)
+    event: msgspec.Raw = msgspec.Raw(_NOTHING)
+    request_id: str | None = None
+    waiting: dict[str, int] | None = None
+
+
+_decoded = msgspec.json.Decoder(_Written).decode
+
+
+class Outline(NamedTuple):
+    """An entry of which only the outline was read. `event` is its text; `plan`: whether it holds one, else None."""
+
+    kind: EntryKinds
+    time: str
+    pending: int
+    model: str | None
+    plan: bool | None
+    event: bytes | None
+    request_id: str | None
+    waiting: dict[str, int] | None
+
+    @property
+    def pending_counts(self) -> EditCounts:
+        """As of an `Entry`."""
+        return EditCounts.of(self.pending) if self.waiting is None else EditCounts.from_dict(self.waiting)
+
+
+def outlined(path: Path, number: int, body: str) -> Outline:
+    """The outline of the entry in a row.
+
+    Raises:
+        StoreCorrupt: it is none.
+    """
+    try:
+        found = _decoded(body)
+        kind = EntryKinds(found.kind)
+    except (msgspec.MsgspecError, InvalidParameter) as error:
+        raise _no_entry(path, number) from error
+    planned = True if bytes(found.plan) != _NOTHING else None
+    event = bytes(found.event)
+    return Outline(
+        kind,
+        found.time,
+        found.pending,
+        found.model,
+        planned,
+        None if event == _NOTHING else event,
+        found.request_id,
+        found.waiting,
+    )
+
+
+def _no_entry(path: Path, number: int) -> StoreCorrupt:
+    return StoreCorrupt(f"{path}: entry {number} is not a ledger entry; restore the store from a backup")
+
+
+def now() -> str:
+    """UTC, to the second: information for people, never used in a decision."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def linked(before: str, entry: Entry) -> tuple[str, str]:
+    """(body, digest) of an entry that follows the link `before`."""
+    # keys stay in their own order: that of the schema's columns is the order of the features in a row
+    body = json.dumps(asdict(entry), ensure_ascii=True, allow_nan=False)
+    return body, _digest(before, body)
+
+
+def _digest(before: str, body: str) -> str:
+    return hashlib.sha256(f"{before}{body}".encode()).hexdigest()
+
+
+def checked(path: Path, rows: Iterable[Row], first: int, before: str) -> Iterator[Row]:
+    """The same rows, numbered from `first` on and each continuing the link before it, the first one `before`.
+
+    Raises:
+        StoreCorrupt: one of them does not.
+    """
+    for expected, row in enumerate(rows, start=first):
+        number, body, stated = row
+        before = _digest(before, body)
+        if number != expected or before != stated:
+            raise StoreCorrupt(
+                f"{path}: entry {expected} does not continue the hash chain: the ledger was changed by hand or damaged. "
+                "Nothing in it can be trusted; restore the store from a backup"
+            )
+        yield row
+
+
+def parsed(path: Path, number: int, body: str) -> Entry:
+    """The entry in a row.
+
+    Raises:
+        StoreCorrupt: it is of another format, or none.
+    """
+    try:
+        fields = bounded.parsed(body)
+        if fields.get("format") not in READABLE:
+            raise StoreCorrupt(
+                f"{path}: entry {number} has format {fields.get('format')!r} and this program writes format {FORMAT}; "
+                "use the version of noisygd-delete that made the store"
+            )
+        entry = Entry(**fields)
+    except (ValueError, TypeError, AttributeError, InvalidParameter, RecursionError) as error:
+        raise _no_entry(path, number) from error
+    if number == 1 and (entry.plan is None or entry.schema is None):
+        raise StoreCorrupt(f"{path}: the first entry lacks the plan or the schema; restore the store from a backup")
+    return entry

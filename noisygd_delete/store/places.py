@@ -1,0 +1,84 @@
+"""Where in a long ledger a request, a release and a plan stand: a table beside the entries, all of it read off them.
+
+Nothing is decided by it alone: an entry that is found is checked to be the one asked for, and `verify` reads the table off the
+entries again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+
+from ..errors import InvalidParameter
+from .entry import Entry, Outline
+
+Place = tuple[
+    int, str | None, int | None, int | None
+]  # number of the entry, its request id, its release, 1 where it holds a plan
+
+_COLUMNS = "(number INTEGER PRIMARY KEY, request_id TEXT, release INTEGER, planned INTEGER)"
+_INDEXES = (
+    "CREATE INDEX requests ON places (request_id) WHERE request_id IS NOT NULL",
+    "CREATE INDEX releases ON places (release) WHERE release IS NOT NULL",
+    "CREATE INDEX plans ON places (planned) WHERE planned IS NOT NULL",
+)
+
+
+def of(entries: Iterable[Entry | Outline], first: int = 1, releases: int = 0) -> Iterator[Place]:
+    """The places of entries that are numbered from `first` on and follow so many releases."""
+    for number, entry in enumerate(entries, start=first):
+        releases += entry.event is not None
+        made = None if entry.event is None else releases
+        yield number, entry.request_id, made, None if entry.plan is None else 1
+
+
+def known(connection: sqlite3.Connection) -> bool:
+    """Whether the ledger has the table; one of an earlier version has none before its next entry."""
+    asked = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'places'"
+    return bool(connection.execute(asked).fetchone()[0])
+
+
+def write(connection: sqlite3.Connection, places: Iterable[Place], *, passing: bool = False) -> None:
+    """Add places; the table is made where there is none. `passing`: for this connection only."""
+    if passing or not known(connection):
+        connection.execute(f"CREATE {'TEMP' if passing else ''} TABLE places {_COLUMNS}")
+        for statement in () if passing else _INDEXES:
+            connection.execute(statement)
+    connection.executemany("INSERT INTO places VALUES (?, ?, ?, ?)", places)
+
+
+def request(connection: sqlite3.Connection, request_id: str) -> int | None:
+    """The number of the entry that served this request first."""
+    return _first(connection, "request_id = ?", request_id)
+
+
+def release(connection: sqlite3.Connection, number: int) -> int | None:
+    """The number of the entry that made this release."""
+    return _first(connection, "release = ?", number)
+
+
+def release_from(connection: sqlite3.Connection, number: int) -> int | None:
+    """The number of the first entry from this one on that made a release."""
+    return _first(connection, "number >= ? AND release IS NOT NULL", number)
+
+
+def plans(connection: sqlite3.Connection) -> list[int]:
+    """The numbers of the entries that hold a plan."""
+    return [number for (number,) in connection.execute("SELECT number FROM places WHERE planned = 1 ORDER BY number")]
+
+
+def check(connection: sqlite3.Connection, expected: Iterable[Place]) -> None:
+    """Raise `InvalidParameter` unless the table, if there is one, says what the entries say."""
+    if known(connection):
+        stated = connection.execute("SELECT number, request_id, release, planned FROM places ORDER BY number")
+        for place, found in zip_longest(expected, stated):
+            if place != found:
+                number = (place or found)[0]
+                raise InvalidParameter(f"the table of places does not say what entry {number} says")
+
+
+def _first(connection: sqlite3.Connection, condition: str, value: int | str) -> int | None:
+    query = f"SELECT number FROM places WHERE {condition} ORDER BY number LIMIT 1"
+    found = connection.execute(query, (value,)).fetchone()
+    return None if found is None else found[0]

@@ -1,0 +1,187 @@
+"""Running sums: whatever they answer, a walk through the releases answers too."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+
+import pytest
+
+from noisygd_delete import Accountant, Budget, losses, make_plan
+from noisygd_delete.accountant import Account, Event, written
+from noisygd_delete.accountant.intervals import alone, stretches
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.methods.minimiser import MinimiserRun
+from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sharp import SharpRun
+from noisygd_delete.methods.theorem import TheoremRun
+
+CHAIN = {"records": 100, "step_size": 0.3, "noise_variance": 0.05, "strong_convexity": 0.4, "lipschitz": 1.0}
+NEAR = make_plan(
+    losses.Sigmoid(radius=1.0),
+    records=10,
+    features=2,
+    regularization=0.05,
+    budget=Budget(order=2, dp=1.9, deletion=0.5),
+    method="theorem",
+).mechanism
+FACTS = [
+    SharpRun(**CHAIN),
+    TheoremRun(**CHAIN),
+    MinimiserRun(**CHAIN, gradient_tolerance=1e-4, warm=True),
+    MinimiserRun(**CHAIN, gradient_tolerance=1e-4, warm=False),
+    NEAR,
+]
+PHI = SampledGaussian(records=100, sampling_rate=0.05, noise_multiplier=2.0)
+
+
+def some_history(seed, most=14):
+    """Releases of one way, or of several after each other, some of which erase nothing; now and then an extractor."""
+    chance = random.Random(seed)
+    facts = chance.choice(FACTS)
+    events = [Event("learn", chance.randrange(1, 40), 0, facts)]
+    while len(events) < chance.randrange(2, most):
+        kind = chance.choice(["unlearn", "unlearn", "unlearn", "relearn", "extractor"][: 5 if seed % 3 else 4])
+        if kind == "extractor":
+            facts = chance.choice(FACTS)
+            events += [Event("extractor", 20, 0, PHI), Event("relearn", 9, chance.randrange(2), facts)]
+            continue
+        if kind == "relearn":
+            facts = chance.choice(FACTS)
+        events.append(Event(kind, 30 if kind == "relearn" else 7, chance.randrange(3), facts))
+    return events
+
+
+def cost(guarantee):
+    return guarantee.gdp_squared, guarantee.rate, guarantee.points, guarantee.curves
+
+
+def erasing(events):
+    return [number for number, event in enumerate(events, start=1) if number > 1 and event.counts.erased]
+
+
+def latest_of_each_stretch(events):
+    latest, stretch = {}, 0
+    for number, event in enumerate(events, start=1):
+        stretch += event.fresh and number > 1
+        if number in erasing(events):
+            latest[stretch] = number
+    return latest.values()
+
+
+def disagreements(events):
+    """Every question on which the sums and the walk differ, or a kept sum and the same read back."""
+    accountant, end, found = Accountant(events=events), len(events) + 1, []
+    account = accountant.account
+    if account.published != Counter(stretches(events, present_from=1, erased_at=None, observed=range(1, end))):
+        found.append("what all releases cost")
+    if account.alone != list(alone(events))[-1]:
+        found.append("what the last release costs")
+    for erased in erasing(events):
+        for seen in (range(1, end), range(erased, end)):
+            walked = accountant.deletion(1, erased, list(seen))
+            if cost(accountant.deletion(1, erased, seen)) != cost(walked):
+                found.append(f"erased at {erased}, {seen} seen")
+    for shown in ((), range(1, end)):
+        dearest = accountant.costliest_deletion(shown)
+        each = [
+            accountant.deletion(1, number, [*filter(number.__gt__, shown), *range(number, end)])
+            for number in latest_of_each_stretch(events)
+        ]
+        if (dearest and dearest.advantage) != max((answer.advantage for answer in each), default=None):
+            found.append(f"the costliest, {shown} shown")
+    kept = json.loads(json.dumps(written.to_dict(account), allow_nan=False))
+    if written.from_dict(kept) != account:
+        found.append("read back")
+    return found
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_sums_and_a_walk_agree(seed):
+    assert disagreements(some_history(seed)) == []
+
+
+def stale_before(right, self, event):
+    before = self.before
+    right(self, event)
+    self.before = before
+
+
+def long_chain(right, self, event):
+    since = self.since_fresh
+    right(self, event)
+    self.since_fresh = since + event.steps
+
+
+def no_other_chain(right, self, event):
+    right(self, event)
+    self.dearest = ()
+
+
+def never_closer(right, self, event):
+    right(self, event)
+    self.closeness = None
+
+
+@pytest.mark.parametrize("fault", [stale_before, long_chain, no_other_chain])
+def test_a_sum_that_goes_wrong_is_noticed(fault, monkeypatch):
+    right = Account._add
+    monkeypatch.setattr(Account, "_add", lambda self, event: fault(right, self, event))
+    assert any(disagreements(some_history(seed)) for seed in range(60))
+
+
+def test_a_release_again_and_again_is_that_many_releases():
+    for facts in FACTS:
+        learn = Event("learn", 30, 0, facts)
+        for edits in (0, 1):
+            event = Event("unlearn", 7, edits, facts)
+            for times in (1, 2, 3, 4, 5, 50):
+                at_once, singly = Account.of([learn]), Account.of([learn])
+                at_once.record(event, times)
+                for _ in range(times):
+                    singly.record(event)
+                assert at_once == singly, (facts.method, times)
+
+
+def test_closeness_is_that_of_the_whole_chain():
+    """Theorem 5.2 release by release, in work that does not grow: `deletion_of_each` of 400 releases in 400 steps of the induction."""
+    events = [Event("learn", 30, 0, NEAR), *[Event("unlearn", 7, 1 + number % 3, NEAR) for number in range(400)]]
+    runs = [(event.steps, event.edits) for event in events]
+    assert Account.of(events).closeness == NEAR.gibbs.closeness(runs=runs, **NEAR._chain())
+    steps = Counter()
+    right = type(NEAR.gibbs).closer
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(NEAR.gibbs), "closer", lambda self, **given: steps.update(["step"]) or right(self, **given))
+        accountant = Accountant(events=events)
+        assert len(accountant.deletion_of_each()) == 400
+    assert steps["step"] <= 2 * len(events)
+
+
+def test_what_is_not_an_account_is_refused():
+    kept = written.to_dict(Account.of(some_history(7)))
+    for change in (
+        {"releases": -1},
+        {"releases": "9"},
+        {"published": [[99, 1, 1]]},
+        {"mechanisms": []},
+        {"extra": 1},
+        {"last": None},
+        {"dearest": 3},
+    ):
+        with pytest.raises(InvalidParameter):
+            written.from_dict({**kept, **change})
+    del kept["before"]
+    with pytest.raises(InvalidParameter):
+        written.from_dict(kept)
+
+
+def test_an_accountant_of_sums_alone_says_what_follows_from_them():
+    events = some_history(4)
+    whole = Accountant(events=events)
+    resumed = Accountant.resumed(None, whole.account)
+    assert (resumed.releases, resumed.last) == (whole.releases, events[-1])
+    assert resumed.dp_cumulative() == whole.dp_cumulative()
+    assert resumed.dp() == whole.dp()
+    with pytest.raises(InvalidParameter, match="only the sums"):
+        resumed.events
