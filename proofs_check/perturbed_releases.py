@@ -124,7 +124,11 @@ def _releases(claim, effort: int) -> Finding:
     evidence=(RIGOROUS,),
     claim=Guarantee.composed,
     fault=("each curve counted once", lambda parts: Guarantee.composed([(part, 1) for part, _ in parts])),
-    licenses=("privacy.guarantee:Guarantee.composed", "privacy.guarantee:Guarantee.highest_order"),
+    licenses=(
+        "privacy.guarantee:Guarantee.composed",
+        "privacy.curve:fewer",
+        "privacy.guarantee:Guarantee.highest_order",
+    ),
     scope="Random sums of curves with and without μ, of one and of different ρ, Gaussian parts and rates: every order against the sum of the parts, the μ "
     "where all have one; a cap covers what has no more of each part; the accountant on histories of releases, hidden and observed, warm and cold.",
 )
@@ -162,6 +166,29 @@ def _composed(claim, effort: int) -> Finding:
         require(total.highest_order == min(unknown, default=math.inf), "the highest order")
         less = claim(parts)
         require(total.covers(less) and not less.covers(total), f"{total} covers {less}, and not the other way round")
+    many = [
+        (
+            Guarantee(
+                "dp",
+                "replace",
+                curves=(
+                    (Curve(rate=0.01, form=form, between_records=True, ratio=ratio, below=low, gdp_squared=mu), 1.0),
+                ),
+            ),
+            2,
+        )
+        for form in ("one direction", "several directions", "weakly convex")
+        for ratio in np.linspace(0.001, 0.1, 30)
+        for low, mu in (
+            (ratio / 2 if form == "weakly convex" else 0.0, 0.02),
+            (0.0, 0.02 if form == "one direction" else None),
+        )
+    ]  # more kinds than are kept
+    total = claim(many)
+    require(len(total.curves) <= 3, f"{len(total.curves)} curves are left")
+    for order in (1.3, 3.0, 8.0):
+        terms = math.fsum(times * part.renyi(order) for part, times in many)
+        require(total.renyi(order) >= terms * (1 - 1e-12), f"order {order}: {total.renyi(order)} below {terms}")
     for warm in (True, False):
         run = _run(warm=warm)
         events = [Event("learn", 0, 0, run), *[Event("unlearn", 0, 1, run)] * 4]

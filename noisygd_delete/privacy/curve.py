@@ -8,8 +8,8 @@ answered by the better one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from ..bounds import objective_perturbation as bounds
 from ..bounds.rounding import UNIT, sum_up
@@ -28,6 +28,9 @@ _COSTS: dict[tuple[str, bool], Callable[..., float]] = {  # (how one row curves,
     (WEAKLY_CONVEX, True): bounds.weakly_convex_replace_hessian,
 }
 FORMS = tuple(dict.fromkeys(form for form, _ in _COSTS))
+
+
+MOST = 64  # distinct curves in one guarantee: a search over orders asks each of them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,3 +86,30 @@ class Curve:
         hessian = self.hessian(order)
         tilted = math.inf if hessian == math.inf else sum_up(order * self.rate, hessian)
         return tilted if self.gdp_squared is None else min(tilted, order * self.gdp_squared / 2 * (1 + 4 * UNIT))
+
+
+def fewer(curves: Mapping[Curve, float]) -> Mapping[Curve, float]:
+    """The same composition in at most a few curves, never below it: what nobody but a stranger's ledger needs.
+
+    The Hessian cost grows with ρ and ρ₋, rates and μ² add up, and the smaller of two sums is not below the sum of the smaller.
+    """
+    if len(curves) <= MOST:
+        return curves
+    kinds: dict[tuple[str, bool, int, int], list[tuple[Curve, float]]] = {}
+    for curve, times in curves.items():
+        kinds.setdefault((curve.form, curve.between_records, curve.rows, curve.blocks), []).append((curve, times))
+    merged: dict[Curve, float] = {}
+    for alike in kinds.values():
+        number = math.fsum(times for _, times in alike)
+        squares = [None if curve.gdp_squared is None else times * curve.gdp_squared for curve, times in alike]
+        known = [square for square in squares if square is not None]
+        mean = math.fsum(known) / number * (1 + 8 * UNIT) if len(known) == len(squares) else None
+        whole = replace(
+            alike[0][0],
+            rate=math.fsum(times * curve.rate for curve, times in alike) / number * (1 + 8 * UNIT),
+            ratio=max(curve.ratio for curve, _ in alike),
+            below=max(curve.below for curve, _ in alike),
+            gdp_squared=mean,
+        )
+        merged[whole] = number
+    return merged

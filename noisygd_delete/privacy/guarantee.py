@@ -20,7 +20,7 @@ from typing import Any
 from ..bounds import adaptive, conversion
 from ..bounds.order_curve import curve_epsilon, curve_least, curve_log_delta
 from ..errors import InvalidParameter, bound, choice, count, non_negative, probability, renyi_order
-from .curve import Curve
+from .curve import Curve, fewer
 from .shown import shown
 from .worlds import ADJACENCIES, DELETION_NOTIONS, Worlds
 
@@ -281,7 +281,7 @@ class Guarantee:
             gdp_squared=math.fsum(part.gdp_squared * times for part, times in listed),
             rate=math.fsum(part.rate * times for part, times in listed),
             points=tuple((q, math.fsum(part.listed(q) * times for part, times in listed)) for q in orders),
-            curves=tuple(curves.items()),
+            curves=tuple(fewer(curves).items()),
             rows=min(part.rows for part in guarantees),  # a sum covers no more rows than its weakest part
             source=" + ".join(
                 dict.fromkeys(source for part in guarantees for source in part.source.split(" + ") if source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -233,6 +234,24 @@ def test_history_and_papers_take_it_as_any_other() -> None:
     assert "forecast cost" in explain(plan)
     with pytest.raises(InvalidParameter, match="noisy steps"):
         Event("learn", 5, 0, plan.mechanism)
+
+
+def test_a_ledger_of_very_many_different_releases_is_answered_in_seconds() -> None:
+    """A stranger's: no two alike. What is merged is never below the sum of its parts."""
+    first = planned().mechanism
+    runs = [
+        replace(first, linear_term=first.linear_term * (1 + k / 1e6), smoothness=0.25 - k / 1e6) for k in range(3000)
+    ]
+    began = time.process_time()
+    account = Accountant(None, [Event("relearn" if k else "learn", 0, 0, run) for k, run in enumerate(runs)])
+    total = account.dp_cumulative(adjacency="zero-out")
+    assert total.epsilon(1e-6) < math.inf
+    assert len(total.curves) == 1
+    assert time.process_time() - began < 4
+    parts = [run.interval("dp", "zero-out", steps_with=1) for run in runs]
+    assert total.renyi(5.0) >= math.fsum(part.renyi(5.0) for part in parts) * (1 - 1e-12)
+    assert total.gdp >= math.sqrt(math.fsum(part.gdp**2 for part in parts)) * (1 - 1e-12)
+    assert total.gdp <= math.sqrt(math.fsum(part.gdp**2 for part in parts)) * (1 + 1e-9)
 
 
 def test_the_filter_and_the_exporter_take_it() -> None:
