@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
@@ -48,6 +49,8 @@ def typed(kind: type[T], given: Mapping[str, Any], what: str, **read: Any) -> T:
             raise InvalidParameter(f"not {what}: {name}: {error}") from error
         if isinstance(converted[name], float):
             real(name, converted[name])
+            if converted[name] == 0 and math.copysign(1.0, converted[name]) < 0:  # a signed paper has one form
+                raise InvalidParameter(f"not {what}: {name}: zero is written 0.0, never -0.0")
     try:
         return kind(**converted, **read)
     except TypeError as error:

@@ -104,7 +104,7 @@ def test_a_good_certificate_holds(certificate, key):
     assert [check.name for check in answer.checks] == ["format", "signature", "plan", "statement", "stated facts"]
 
 
-@pytest.mark.parametrize("options", [{"method": "theorem"}, {"method": "sharp"}, {"method": "minimiser"}])
+@pytest.mark.parametrize("options", [{"method": name} for name in ("theorem", "sharp", "minimiser", "perturbed")])
 @pytest.mark.parametrize("status", ["published", "withheld", "pending"])
 def test_every_status_and_certificate_verifies(options, status, key):
     plan = a_plan(**options)
