@@ -153,7 +153,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         self.release_, self.plan_, self.accountant_ = release, self._curator.plan, self._curator.accountant
         self.n_records_, self._next_id = len(self._curator.records), self._curator.records.next_id
         self._pending = self._curator.pending
-        self.n_iter_ = release.steps
+        self.n_iter_ = max(1, release.steps)  # a release without noisy steps is one solve
         if release.model is not None:
             self.model_ = release.model
         elif hasattr(self, "model_"):

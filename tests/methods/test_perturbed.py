@@ -306,3 +306,17 @@ def test_impossible_facts_of_a_release_are_refused(wrong: dict) -> None:
 def test_a_linear_term_needs_a_minimiser() -> None:
     with pytest.raises(InvalidParameter, match="start at the minimiser"):
         Procedure(start=Prior(1.0), steps=3, step_size=0.1, noise_variance=1.0, linear_term=2.0)
+
+
+def test_an_estimator_takes_it() -> None:
+    estimators = pytest.importorskip("noisygd_delete.estimators")
+    generator = np.random.default_rng(3)
+    rows = generator.normal(size=(900, 4))
+    labels = (rows[:, 0] > 0).astype(int)
+    model = estimators.NoisyGDClassifier(feature_bounds=(-5, 5), method="perturbed", regularization=0.05)
+    model.fit(rows, labels)
+    assert model.n_iter_ == 1
+    assert model.certified_
+    release = model.delete([3, 4])
+    assert release.guarantees["deletion"].renyi(10) <= 0.01
+    assert model.score(rows, labels) > 0.75
