@@ -34,7 +34,7 @@ def _sound(renyi: Curve) -> Curve:
 
 def _best(objective: Curve, highest_order: float, rounds: int = 36) -> tuple[float, float]:
     """(order, the highest log(q−1) worth trying) for Canonne, Kamath & Steinke's conversion."""
-    high = min(_MOST, (highest_order - 1) * (1 - 1e-9))
+    high = min(_MOST, max(highest_order - 1, 1e-12) * (1 - 1e-9))  # a curve may end where no order above 1 is a float
     return best_order(objective, low=min(_LEAST, high / 1e3), high=high, rounds=rounds), math.log(high)
 
 

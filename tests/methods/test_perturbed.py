@@ -320,3 +320,12 @@ def test_an_estimator_takes_it() -> None:
     release = model.delete([3, 4])
     assert release.guarantees["deletion"].renyi(10) <= 0.01
     assert model.score(rows, labels) > 0.75
+
+
+def test_a_curve_that_ends_where_no_order_is_left_is_refused() -> None:
+    """λ so small that ρ is beyond 10⁸⁰: the highest order is 1, and no search over orders may fall over it."""
+    budget = Budget.from_epsilon_delta(dp=(500.0, 0.3), deletion=(1.0, 0.1))
+    with pytest.raises(PlanInfeasible):
+        planned(regularization=1e-90, records=10, budget=budget)
+    steep = replace(planned().mechanism, strong_convexity=1e-90)
+    assert steep.interval("dp", "replace", steps_with=1).epsilon(1e-6) == math.inf
