@@ -7,6 +7,8 @@ from importlib import import_module
 
 MEASUREMENTS = {
     "kernel": "time of a step over the time of reading the matrix once",
+    "tables": "a table from CSV to rows over pandas, peak memory, bytes per id, 500 requests in batches of 10",
+    "growth": "what time and memory grow with, as fitted exponents; `--check` compares with the committed ones",
     "speed": "other engines, deletion against learning, the lower bound, growth, memory, start-up, two processes",
     "ledger": "commands on a store of thousands of releases over the same on one of ten",
     "compare": "all deletion methods on Adult, MNIST 3-vs-8 and digits",

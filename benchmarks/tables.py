@@ -6,7 +6,6 @@ python -m benchmarks tables [--rows N] [--out FILE]
 from __future__ import annotations
 
 import argparse
-import resource
 import subprocess
 import sys
 import tempfile
@@ -124,10 +123,16 @@ def _peak(rows: int) -> None:
         fields = write(path, rows, decimals=2)
         for file in (Path(folder) / "records").iterdir():
             file.unlink()
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = _held()
         by_this_package(path, fields, Path(folder))
-        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+        grown = _held() - before
     print(grown / (rows * 4 * 85))
+
+
+def _held() -> int:
+    """The most memory that this process has had."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM"))
 
 
 def bytes_per_id(rows: int) -> tuple[float, float]:

@@ -6,16 +6,17 @@ import argparse
 import dataclasses
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import groupby, islice
 from pathlib import Path
 from queue import Empty, Queue
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from ..errors import InvalidRequest, count
 from ..privacy.guarantee import Guarantee
 from ..privacy.shown import shown
-from ..records import Records, bounded
+from ..records import EditRequest, Records, bounded
 from ..store import Store
 from ..stream import Batching, Stream, StreamSummary, forecast
 from ..stream.parsing import Numbered, numbered, read
@@ -82,13 +83,19 @@ def _run(parsed: argparse.Namespace) -> int:
         stream.tick()
         with progress_bar("stream", total, lambda _: _so_far(store), unit="request") as progress:
             table = parsed.csv or parsed.requests.endswith(".csv")
-            for line, request in _to_the_end(numbered(arrivals, store.schema, table=table)):
-                if isinstance(request, InvalidRequest):
-                    stream.refuse(str(request))
-                else:
-                    stream.push(request, f"line {line}")
+            arrived = _to_the_end(numbered(arrivals, store.schema, table=table))
+            # what a file holds is here; a pipe's next line may never come
+            most = (stream.batching.size or 1) if total else 1
+            while together := list(islice(arrived, most)):
+                for sound, part in groupby(together, lambda one: not isinstance(one[1], InvalidRequest)):
+                    numbers, answers = zip(*part, strict=True)
+                    if sound:
+                        sources = (f"line {line}" for line in numbers)
+                        stream.push_all(list(zip(cast(Sequence[EditRequest], answers), sources, strict=True)))
+                    for refused in () if sound else answers:
+                        stream.refuse(str(refused))
                 if progress is not None:
-                    progress(line)
+                    progress(together[-1][0])
         stream.flush()
         summary = stream.summary(holdout)
     show(parsed, summary.to_dict(), _summary(summary, store.plan.budget.shown_delta))

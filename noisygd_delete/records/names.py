@@ -59,7 +59,8 @@ class Names(Sequence[Any]):
     @classmethod
     def texts_of(cls, names: Sequence[Id | None], words: int | None = None) -> Self:
         """The same in text cells, of so many words if they are given."""
-        written = [name.encode() if isinstance(name, str) else b"" for name in names]
+        # half a surrogate pair is no text, which whoever keeps names says; to look for one is no fault
+        written = [name.encode("utf-8", "surrogatepass") if isinstance(name, str) else b"" for name in names]
         lengths = np.fromiter(map(len, written), np.int64, len(written))
         numbered = [slot for slot, name in enumerate(names) if isinstance(name, int)]
         kept = np.fromiter((isinstance(name, str) for name in names), bool, len(names))
@@ -134,7 +135,7 @@ class Names(Sequence[Any]):
         held = cell[-1] if self.texts else int.from_bytes(cell, "little")
         if held <= ELSEWHERE:
             return self.others[slot] if held else None
-        return cell[: held - SHIFT].decode() if self.texts else held - SHIFT
+        return cell[: held - SHIFT].decode("utf-8", "surrogatepass") if self.texts else held - SHIFT
 
     def __eq__(self, other: object) -> bool:
         return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import StoreCorrupt
-from ..records import EditCounts, SlotEdits, bounded
+from ..records import NO_EDITS, EditCounts, SlotEdits, bounded
 from .disk import Disk, read
 from .layout import FORMAT, READABLE, ROW, Layout
 
@@ -23,12 +23,19 @@ class InFlight:
 
     base     ledger entries when it was accepted; a longer ledger says that it has happened
     publish  whether a release follows at once
+    parts    where it is several requests in one: each one's id and counts, in order
     """
 
     base: int
     edits: SlotEdits
     publish: bool
     request_id: str | None
+    parts: tuple[tuple[str | None, EditCounts], ...] = ()
+
+    @property
+    def requests(self) -> tuple[tuple[str | None, EditCounts], ...]:
+        """Id and counts of every request in it."""
+        return self.parts or ((self.request_id, self.edits.counts),)
 
     def to_bytes(self) -> bytes:
         held = np.array([name is not None for name in self.edits.ids], dtype=bool)
@@ -47,6 +54,7 @@ class InFlight:
                 "subjects": self.edits.subjects,
                 "next_id": self.edits.next_id,
                 "counts": self.edits.counts.to_dict(),
+                "parts": [[name, counts.to_dict()] for name, counts in self.parts],
             }
         ).encode()
         return _seal(body) + body
@@ -88,7 +96,10 @@ class InFlight:
             raise ValueError("its parts do not fit together")
         if not (np.isfinite(rows).all() and np.isfinite(edits.labels).all()):
             raise ValueError("not finite")
-        return cls(int(fields["base"]), edits, bool(fields["publish"]), fields["request_id"])
+        parts = tuple((name, EditCounts.from_dict(counts)) for name, counts in fields.get("parts", ()))
+        if parts and sum((counts for _, counts in parts), NO_EDITS) != edits.counts:
+            raise ValueError("its requests are not its edits")
+        return cls(int(fields["base"]), edits, bool(fields["publish"]), fields["request_id"], parts)
 
 
 def _seal(body: bytes) -> bytes:

@@ -6,6 +6,7 @@ noise. Nothing is kept that the architecture does not list.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +27,7 @@ from .layout import Layout
 from .ledger import Ledger
 from .lock import Lock
 from .suppression import Tombstones
+from .together import Together
 from .transaction import Rolling
 
 _NOTHING_CHANGED = "nothing was changed"
@@ -254,6 +256,45 @@ class Store:
             with explained(self.path, _NOTHING_CHANGED):
                 journal.accept(self._rolling.disk, self._rolling.layout, change)
             return self._rolling.finish(change, execution)
+
+    def edit_all(self, requests: Sequence[EditRequest]) -> tuple[list[InvalidRequest | None], int]:
+        """`serve(publish=False)` for each request in turn, those that are independent of one another in one transaction.
+
+        Returns:
+            Per request None, or why it was refused; and how many were carried out (the others were answered before).
+        """
+        outcomes: list[InvalidRequest | None] = []
+        before = len(self.ledger.entries)
+        together = Together(self.ledger)
+        with self._rolling.changing(Execution()):
+            for request in map(table.in_text, requests):
+                outcomes.append(None)
+                if not together.takes(request, self.records, self.plan):
+                    self._carry_out(together)
+                    together = Together(self.ledger)
+                    try:
+                        if self.repeats(request):
+                            continue
+                        together.add(request, check_edit(self.records, self.plan, request))
+                    except InvalidRequest as error:
+                        outcomes[-1] = error
+                        continue
+                try:
+                    if self._tombstones is not None:
+                        self._tombstones.mind(request, together.last, self.records, self._rolling.disk)
+                except InvalidRequest as error:
+                    together.drop()
+                    outcomes[-1] = error
+            self._carry_out(together)
+        return outcomes, len(self.ledger.entries) - before
+
+    def _carry_out(self, together: Together) -> None:
+        if not together.edits:
+            return
+        change = together.change(len(self.ledger.entries))
+        with explained(self.path, _NOTHING_CHANGED):
+            journal.accept(self._rolling.disk, self._rolling.layout, change)
+        self._rolling.finish(change, Execution())
 
     def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
         """What `serve` would do and what it would cost, having validated everything and changed nothing."""

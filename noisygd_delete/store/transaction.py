@@ -132,8 +132,7 @@ class Rolling:
                 except NoisyGDDeleteError as error:
                     failure = error  # whatever stands in the way, the rows are edited: say so in the ledger
             if release is None:
-                release = answers.pending(self.ledger, pending, change.request_id)
-                self._append(EntryKinds.EDIT, release, self.ledger.head.model)
+                release = self._note_edits(change)
             self.catch_up()
             journal.clear(self.disk, self.layout)
         if failure is not None:
@@ -156,9 +155,23 @@ class Rolling:
             digest = models.write(self.disk, self.layout, release.model, release.release)
             self._append(EntryKinds(release.kind), release, digest, event=answers.plain(event.to_dict()), plan=plan)
 
+    def _note_edits(self, change: journal.InFlight) -> Release:
+        """An entry for every request of an accepted change, and the answer to the last of them."""
+        pending, entries = self.pending, []
+        for request_id, counts in change.requests:
+            pending += counts
+            release = answers.pending(self.ledger, pending, request_id)
+            entries.append(self._entry(EntryKinds.EDIT, release, self.ledger.head.model))
+        self.ledger = self.ledger.append(self.disk, *entries)
+        return release
+
     def _append(self, kind: EntryKinds, release: Release, model: str | None, **facts: Any) -> None:
+        self.ledger = self.ledger.append(self.disk, self._entry(kind, release, model, **facts))
+
+    @staticmethod
+    def _entry(kind: EntryKinds, release: Release, model: str | None, **facts: Any) -> Entry:
         waiting = NO_EDITS if "event" in facts else release.counts
-        entry = Entry(
+        return Entry(
             kind=kind,
             time=now(),
             pending=waiting.total,
@@ -168,7 +181,6 @@ class Rolling:
             request_id=release.request_id,
             **facts,
         )
-        self.ledger = self.ledger.append(self.disk, entry)
 
     def catch_up(self) -> None:
         """What follows from the newest entry: old models removed, plan and slots as it says."""

@@ -115,6 +115,32 @@ class Stream:
             self._oldest = self._clock()
         self.tick()
 
+    def push_all(self, requests: Sequence[tuple[EditRequest, str]]) -> None:
+        """`push` for each (request, source) in turn. A curator on disk edits those that fit the batch in one transaction."""
+        edit_all = getattr(self.curator, "edit_all", None)
+        left = list(requests)
+        while left and edit_all is not None and self.batching.size is not None:
+            self.tick()
+            room = max(1, self.batching.size - self.curator.pending_edits)
+            now, left = left[:room], left[room:]
+            first, self._position = self._position, self._position + len(now)
+            started = time.perf_counter()
+            outcomes, served = edit_all([request for request, _ in now])
+            self._seconds += time.perf_counter() - started
+            for position, (request, source), error in zip(range(first, self._position), now, outcomes, strict=True):
+                if error is not None:
+                    self._refused.append(
+                        (position, f"{source}: {_without_ids(error, request)}" if source else str(error))
+                    )
+            self._served += served
+            self._waiting += served
+            self._repeated += len(now) - served - sum(error is not None for error in outcomes)
+            if served and self._oldest is None:
+                self._oldest = self._clock()
+            self.tick()
+        for request, source in left:
+            self.push(request, source)
+
     def refuse(self, reason: str) -> None:
         """Note a request that could not even be read."""
         self._refused.append((self._position, reason))

@@ -94,6 +94,11 @@ def test_names_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> No
     alike(Names.of([4, 5, None, 4]), [4, 5, None, 4])
 
 
+def test_half_a_surrogate_pair_can_be_looked_for() -> None:
+    assert "\ud800" not in Names.of(["a", None])
+    alike(Names.of(["\ud800", "b"]), ["\ud800", "b"])
+
+
 @pytest.mark.parametrize("there", ["Zoë", "ﬁne", "a", "e\u0301" * 40])
 def test_a_name_in_another_unicode_form_is_seen(there: str) -> None:
     for form in ("NFC", "NFD", "NFKC", "NFKD"):

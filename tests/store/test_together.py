@@ -1,0 +1,141 @@
+"""Requests in one transaction do what they do one after the other, and a crash leaves all of them or none."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete import EditRequest
+from noisygd_delete.errors import InvalidRequest
+from noisygd_delete.store import Store, verify
+from noisygd_delete.store.disk import Disk
+from noisygd_delete.stream import Batching, Stream
+
+from .conftest import CrashAt, found, name, person, row, traces
+from .test_crash import crashed, points
+
+
+def some_request(chance: random.Random, number: int) -> EditRequest:
+    """Few names, so that requests meet one another; some ask what cannot be done."""
+    token = f"r{chance.randrange(number + 1)}" if chance.random() < 0.5 else None
+    k = chance.randrange(10)
+    kind = chance.randrange(4)
+    if kind == 0:
+        return EditRequest.delete({name(k), name(chance.randrange(10))}, request_id=token)
+    if kind == 1:
+        return EditRequest.delete(subjects=[person(k)], request_id=token)
+    if kind == 2:
+        return EditRequest.replace({name(k): (row(50 + number), 1.0)}, request_id=token)
+    return EditRequest.insert([name(k)], [row(70 + number)], [-1.0], subjects=[person(k)], request_id=token)
+
+
+def state(store: Store) -> tuple[object, ...]:
+    """Who is there with what, and what the ledger says; slots may differ, since a freed one is taken again later."""
+    table = store.records
+    people = zip(table.ids_by_slot, table.subjects_by_slot, table.features, table.labels, strict=True)
+    here = sorted((who, owner, row.tobytes(), float(label)) for who, owner, row, label in people if who is not None)
+    facts = [(entry.kind, entry.pending, entry.waiting, entry.request_id) for entry in store.ledger.entries]
+    return here, facts, store.pending_edits
+
+
+def one_by_one(store: Store, requests: list[EditRequest]) -> list[str | None]:
+    outcomes: list[str | None] = []
+    for request in requests:
+        try:
+            store.serve(request, publish=False)
+            outcomes.append(None)
+        except InvalidRequest as error:
+            outcomes.append(str(error))
+    return outcomes
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_together_is_one_after_the_other(path: Path, tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    requests = [some_request(chance, number) for number in range(9)]
+    shutil.copytree(path, tmp_path / "other")
+    with Store.open(path, disk=CrashAt()) as store, Store.open(tmp_path / "other", disk=CrashAt()) as other:
+        outcomes, served = store.edit_all(requests)
+        assert [error and str(error) for error in outcomes] == one_by_one(other, requests)
+        assert served == len(store.ledger.entries) - 2
+        assert state(store) == state(other)
+    assert verify(path).faults == ()
+
+
+def three(store: Store) -> None:
+    store.edit_all(
+        [
+            EditRequest.delete([name(3)], request_id="a"),
+            EditRequest.replace({name(4): (row(70), 1.0)}, request_id="b"),
+            EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"], request_id="c"),
+        ]
+    )
+
+
+def test_a_crash_leaves_all_of_them_or_none(path: Path, tmp_path: Path) -> None:
+    total = points(path, tmp_path / "whole", three)
+    outcomes = []
+    for at in range(total):
+        copy = tmp_path / "copy"
+        shutil.copytree(path, copy)
+        assert crashed(copy, three, at)
+        accepted = (copy / "journal" / "request.json").exists()
+        if at % 3 == 0:
+            crashed(copy, lambda store: None, at // 3)
+        with Store.open(copy) as store:
+            happened = [bool(store.ledger.answered(token)) for token in "abc"]
+            assert len(set(happened)) == 1
+            assert happened[0] >= accepted
+            assert len(store.ledger.entries) == 2 + 3 * happened[0]
+            assert (name(3) in store.records, name(99) in store.records) == (not happened[0], happened[0])
+            three(store)  # sent again: done, or answered
+            assert (len(store.ledger.entries), store.pending_edits) == (5, 3)
+        assert found(copy, [*traces(3), *traces(4)[1:]]) == []
+        assert verify(copy).faults == ()
+        outcomes.append(happened[0])
+        shutil.rmtree(copy)
+    assert outcomes == sorted(outcomes)
+
+
+def test_a_batch_of_a_stream_is_two_transactions(path: Path) -> None:
+    """One for its edits and one for its release: few syncs a request, however large the batch."""
+
+    class Counting(Disk):
+        syncs = 0
+
+        def fsync(self, descriptor: int) -> None:
+            self.syncs += 1
+
+    def syncs(batch: int) -> float:
+        with Store.open(path, disk=(disk := Counting())) as store:
+            stream = Stream(store, Batching(size=batch))
+            before = disk.syncs
+            names = store.records.ids[:batch]
+            stream.push_all([(EditRequest.delete([who]), f"line {k}") for k, who in enumerate(names)])
+            assert (stream.summary().served, len(stream.summary().publications)) == (batch, 1)
+            assert not set(names) & set(store.records.ids)
+        return disk.syncs - before
+
+    assert syncs(6) == syncs(2)
+
+
+def test_a_stream_s_summary_is_the_same_however_requests_arrive(path: Path, tmp_path: Path) -> None:
+    chance = random.Random(5)
+    requests = [(some_request(chance, number), f"line {number}") for number in range(12)]
+    shutil.copytree(path, tmp_path / "other")
+    told = []
+    for folder, together in ((path, True), (tmp_path / "other", False)):
+        with Store.open(folder) as store:
+            stream = Stream(store, Batching(size=3))
+            if together:
+                stream.push_all(requests)
+            else:
+                for request, source in requests:
+                    stream.push(request, source)
+            stream.flush()
+            summary = stream.summary()
+            told.append((summary.served, summary.repeated, summary.refused, sum(p.edits for p in summary.publications)))
+    assert told[0] == told[1]
