@@ -92,41 +92,25 @@ class Ledger:
             raise _contradiction(path, error) from error
         return ledger
 
-<<<<<<< HEAD
-    def append(self, disk: Disk, entry: Entry) -> Ledger:
-        """Commit one more entry: the instant at which a request has happened."""
-        account = self.account
-        if entry.event is not None:
-            account.record(Event.from_dict(entry.event))
-        entry = replace(entry, account=written.to_dict(account))
-        body, digest = linked(self.digest, entry)
+    def append(self, disk: Disk, *more: Entry) -> Ledger:
+        """Commit more entries, all of them or none: the instant at which their requests have happened."""
+        account, digest = self.account, self.digest
+        entries: list[Entry] = []
+        rows: list[tuple[int, str, str]] = []
+        for number, added in enumerate(more, start=self.length + 1):
+            if added.event is not None:
+                account.record(Event.from_dict(added.event))
+            entries.append(replace(added, account=written.to_dict(account)))
+            body, digest = linked(digest, entries[-1])
+            rows.append((number, body, digest))
         with connect(self.path) as connection, transaction(connection, disk, self.path):
             if not places.known(connection):
                 places.write(connection, places.of(self.outline))
-            places.write(connection, places.of([entry], self.length + 1, self.releases))
-            connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (self.length + 1, body, digest))
-        forget(disk, self.path)
-        longer = Ledger(self.path, self.length + 1, digest, (*self._tail, entry)[-LOOKED_AT:], account)
-        longer.seal(disk)
-=======
-    def append(self, disk: Disk, *more: Entry) -> Ledger:
-        """Commit more entries, all of them or none: the instant at which their requests have happened."""
-        rows, digests = [], [self.digests[-1]]
-        for number, entry in enumerate(more, start=len(self.entries) + 1):
-            body, digest = _link(digests[-1], entry)
-            rows.append((number, body, digest))
-            digests.append(digest)
-        with connect(self.path) as connection, transaction(connection, disk, self.path):
+            places.write(connection, places.of(entries, self.length + 1, self.releases))
             connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
         forget(disk, self.path)
-        longer = replace(self, entries=(*self.entries, *more), digests=(*self.digests, *digests[1:]))
+        longer = Ledger(self.path, rows[-1][0], digest, (*self._tail, *entries)[-LOOKED_AT:], account)
         longer.seal(disk)
-        if all(
-            entry.plan is None for entry in more
-        ):  # the account goes on: what happened before is not looked at again
-            published = tuple(Event.from_dict(entry.event) for entry in more if entry.event is not None)
-            object.__setattr__(longer, "_account", self._account.what_if(*published))
->>>>>>> 0bb5493 (Independent requests of a batch share one transaction: one journal, one sync of each file, entries committed together)
         return longer
 
     def seal(self, disk: Disk) -> None:
