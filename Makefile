@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test examples package long faults mutation coverage lint types proofs bench bench-kernel docs clean
+.PHONY: demo test examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -60,6 +60,9 @@ bench: $(READY)         ## side-by-side measurements
 
 bench-kernel: $(READY)  ## time of a step over one reading of the matrix; the last line has the ratios
 	$(RUN) -m benchmarks kernel
+
+bench-check: $(READY)   ## does anything grow faster with a resource than committed? Ratios, never seconds
+	$(RUN) -m benchmarks growth --check
 
 docs: $(READY)          ## the documentation site, into site/
 	$(RUN) -m mkdocs build --strict

@@ -1,0 +1,164 @@
+"""What time and memory grow with: for each resource a small and a large run, and the exponent between them.
+
+python -m benchmarks growth            writes benchmarks/results/growth.md
+python -m benchmarks growth --check    measures again and fails where an exponent is larger than the committed one by `MORE`
+
+Ratios only: how long a run took is compared with another run on the same machine a moment before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
+from noisygd_delete.records import Names
+
+RESULTS = Path(__file__).parent / "results" / "growth.md"
+MORE = 0.35  # exponents of short runs on a shared machine differ by this much and no more
+_TIMES = 3
+
+
+def _rows(n: int, d: int, path: Path | None = None) -> np.ndarray:
+    """Unit rows, in memory or mapped from a file."""
+    rng = np.random.default_rng(0)
+    rows = np.empty((n, d), np.float32) if path is None else np.memmap(path, np.float32, mode="w+", shape=(n, d))
+    for first in range(0, n, 1 << 16):
+        part = rng.standard_normal(rows[first : first + (1 << 16)].shape, dtype=np.float32)
+        rows[first : first + len(part)] = part / (np.linalg.norm(part, axis=1, keepdims=True) * (1 + 2.0**-20))
+    return rows
+
+
+def _curator(n: int, d: int, classes: int = 2, path: Path | None = None, subjects: int | None = None) -> Curator:
+    rng = np.random.default_rng(1)
+    labels = rng.choice([-1.0, 1.0], n) if classes == 2 else rng.integers(0, classes, n).astype(float)
+    loss = losses.Logistic(1.0) if classes == 2 else losses.Softmax(1.0, classes=classes)
+    owners = None if subjects is None else [f"s{k % subjects}" for k in range(n)]
+    plan = make_plan(
+        loss, records=n, features=d, regularization=0.1, budget=Budget.from_gdp(dp=0.5, deletion=0.1), method="sharp",
+        rows_per_subject=1 if subjects is None else math.ceil(n / subjects),
+    )  # fmt: skip
+    curator = Curator(Records(_rows(n, d, path), labels, subjects=owners), plan)
+    curator.learn()
+    return curator
+
+
+def _deletion(curator: Curator) -> Callable[[int], object]:
+    return lambda k: curator.delete([k])
+
+
+def _by_rows(n: int) -> Callable[[int], object]:
+    return _deletion(_curator(n, 20))
+
+
+def _by_rows_mapped(n: int) -> Callable[[int], object]:
+    folder = tempfile.TemporaryDirectory()
+    curator = _curator(n, 20, path=Path(folder.name, "rows"))
+    curator.__dict__["folder"] = folder  # until the curator goes
+    return _deletion(curator)
+
+
+def _by_features(d: int) -> Callable[[int], object]:
+    return _deletion(_curator(20_000, d))
+
+
+def _by_classes(classes: int) -> Callable[[int], object]:
+    return _deletion(_curator(20_000, 50, classes))
+
+
+def _by_subjects(subjects: int) -> Callable[[int], object]:
+    curator = _curator(200_000, 5, subjects=subjects)
+    return lambda k: curator.records.resolve(EditRequest.delete(subjects=[f"s{k}"]))
+
+
+def _by_requests(requests: int) -> Callable[[int], object]:
+    """Named in one request, found in a table of 10^6."""
+    names = Names.of([f"record-{k:07d}" for k in range(10**6)])
+    wanted = [f"record-{k * 3:07d}" for k in range(requests)]
+    return lambda _: names.find(wanted)
+
+
+def _by_releases(releases: int) -> Callable[[int], object]:
+    """One more deletion after so many."""
+    curator = _curator(2_000, 5)
+    for k in range(releases):
+        curator.delete([1000 + k])
+    return _deletion(curator)
+
+
+# resource -> (what is timed, small, large)
+RESOURCES: dict[str, tuple[Callable[[int], Callable[[int], object]], int, int]] = {
+    "n, in memory": (_by_rows, 50_000, 1_000_000),
+    "n, mapped from a file": (_by_rows_mapped, 50_000, 3_000_000),
+    "d": (_by_features, 50, 800),
+    "classes": (_by_classes, 5, 80),
+    "subjects, of 200,000 rows": (_by_subjects, 10_000, 200_000),
+    "ids named in a request, of 10^6": (_by_requests, 10, 10_000),
+    "releases before": (_by_releases, 5, 100),
+}
+
+
+def exponent(make: Callable[[int], Callable[[int], object]], small: int, large: int) -> tuple[float, float]:
+    """(time of the large run over the small one's, the exponent that this makes)."""
+    runs = make(small), make(large)
+    best = [math.inf, math.inf]
+    for turn in range(_TIMES):
+        for which, run in enumerate(runs):
+            began = time.perf_counter()
+            run(turn)
+            best[which] = min(best[which], time.perf_counter() - began)
+    ratio = best[1] / best[0]
+    return ratio, math.log(ratio) / math.log(large / small)
+
+
+def measured() -> dict[str, tuple[int, int, float, float]]:
+    return {name: (small, large, *exponent(make, small, large)) for name, (make, small, large) in RESOURCES.items()}
+
+
+def committed(path: Path = RESULTS) -> dict[str, float]:
+    """The exponents of the committed table."""
+    rows = [
+        line.strip("|").split("|")
+        for line in path.read_text().splitlines()
+        if line.startswith("| ") and "---" not in line
+    ]
+    return {cells[0].strip(): float(cells[-1]) for cells in rows[1:]}
+
+
+def worse(now: dict[str, float], before: dict[str, float]) -> list[str]:
+    """What grows faster than it did, by more than chance, and what is measured no more."""
+    return [
+        f"{name}: exponent {now.get(name, math.nan):.2f}, committed {exponent:.2f}"
+        for name, exponent in before.items()
+        if not now.get(name, math.nan) <= exponent + MORE
+    ]
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parsed = parser.parse_args(arguments)
+    found = measured()
+    lines = [
+        "# Growth",
+        "",
+        "Made by `python -m benchmarks growth`; `make bench-check` compares. A deletion (noise steps, whole tables; `sharp`), or for",
+        "subjects and ids the finding of them, at two sizes: the shortest of three, taken in turn, over one another.",
+        "",
+        "| resource | from | to | time over | exponent |",
+        "|---|---:|---:|---:|---:|",
+        *(f"| {name} | {a:,} | {b:,} | {ratio:.2f} | {power:.2f} |" for name, (a, b, ratio, power) in found.items()),
+    ]
+    print("\n".join(lines))
+    if not parsed.check:
+        RESULTS.write_text("\n".join(lines) + "\n")
+        return
+    faults = worse({name: power for name, (*_, power) in found.items()}, committed())
+    if faults:
+        raise SystemExit("grows faster than committed:\n" + "\n".join(faults))
