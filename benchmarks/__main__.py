@@ -7,7 +7,8 @@ from importlib import import_module
 
 MEASUREMENTS = {
     "kernel": "time of a step over the time of reading the matrix once",
-    "tables": "a table from CSV to rows over pandas, peak memory, bytes per id, 500 requests in batches of 10",
+    "tables": "a table from CSV to rows over pandas, peak memory, bytes per id",
+    "stream_rate": "requests in batches of 10 on Adult, over another checkout: rate, share of computing, syncs",
     "growth": "what time and memory grow with, as fitted exponents; `--check` compares with the committed ones",
     "speed": "other engines, deletion against learning, the lower bound, growth, memory, start-up, two processes",
     "ledger": "commands on a store of thousands of releases over the same on one of ten",

@@ -1,9 +1,13 @@
-"""Requests in batches of 10 on Adult: `python benchmarks/stream_rate.py N` prints requests a second, the share of computing and
-syncs a request, of the package that the path finds first."""
+"""Requests in batches of 10 on Adult, in turn on another checkout of the project and on this one.
+
+python -m benchmarks stream_rate --other FOLDER [--requests N]
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -15,7 +19,8 @@ from noisygd_delete.store import Store
 from noisygd_delete.stream import Batching, Stream
 
 
-def main(requests: int, data: Path, schema_file: Path) -> tuple[float, float, float]:
+def rate(requests: int, data: Path, schema_file: Path) -> tuple[float, float, float]:
+    """Requests a second, the share of computing and syncs a request, of the package that the path finds first."""
     schema = Schema.read(schema_file)
     encoded = schema.encode_file(data)
     n, d = encoded.rows.shape
@@ -62,5 +67,43 @@ def main(requests: int, data: Path, schema_file: Path) -> tuple[float, float, fl
     return requests / whole, computed[0] / whole, syncs[0] / requests
 
 
+def main(arguments: list[str]) -> None:
+    from benchmarks.datasets import path
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--other", type=Path, required=True, help="a checkout of the commit to compare with")
+    parser.add_argument("--requests", type=int, default=500)
+    parser.add_argument("--times", type=int, default=2)
+    parsed = parser.parse_args(arguments)
+    program = [sys.executable, __file__, str(parsed.requests), str(path("adult.csv.gz"))]
+    program.append(str(ROOT / "examples" / "schemas" / "adult.toml"))
+
+    def once(tree: Path) -> list[float]:
+        environment = {**os.environ, "PYTHONPATH": str(tree.resolve())}
+        done = subprocess.run(program, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+        return list(map(float, done.stdout.split()))
+
+    pairs = [(once(parsed.other), once(ROOT)) for _ in range(parsed.times)]
+    columns = [[" and ".join(f"{pair[which][fact]:.2f}" for pair in pairs) for which in (0, 1)] for fact in (1, 2)]
+    lines = [
+        "# Requests in batches of 10 on Adult",
+        "",
+        f"Made by `python -m benchmarks stream_rate --requests {parsed.requests}`: deletions, minimiser, in turn on commit ce305e4 and on this",
+        "one. Syncs are those of the store's own files; SQLite's own, a few per transaction, come on top of both.",
+        "",
+        "| | ce305e4 | now |",
+        "|---|---:|---:|",
+        "| requests a second, over ce305e4 | 1 | "
+        + " and ".join(f"{now[0] / then[0]:.1f}" for then, now in pairs)
+        + " |",
+        f"| share of computing | {columns[0][0]} | {columns[0][1]} |",
+        f"| syncs a request | {columns[1][0]} | {columns[1][1]} |",
+    ]
+    (ROOT / "benchmarks" / "results" / "stream_rate.md").write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
+
+
+ROOT = Path(__file__).resolve().parents[1]
+
 if __name__ == "__main__":
-    print(*main(int(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])))
+    print(*rate(int(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])))
