@@ -264,7 +264,7 @@ class Store:
             Per request None, or why it was refused; and how many were carried out (the others were answered before).
         """
         outcomes: list[InvalidRequest | None] = []
-        before = len(self.ledger.entries)
+        before = self.ledger.length
         together = Together(self.ledger)
         with self._rolling.changing(Execution()):
             for request in map(table.in_text, requests):
@@ -286,12 +286,12 @@ class Store:
                     together.drop()
                     outcomes[-1] = error
             self._carry_out(together)
-        return outcomes, len(self.ledger.entries) - before
+        return outcomes, self.ledger.length - before
 
     def _carry_out(self, together: Together) -> None:
         if not together.edits:
             return
-        change = together.change(len(self.ledger.entries))
+        change = together.change(self.ledger.length)
         with explained(self.path, _NOTHING_CHANGED):
             journal.accept(self._rolling.disk, self._rolling.layout, change)
         self._rolling.finish(change, Execution())
