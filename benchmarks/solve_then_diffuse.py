@@ -11,16 +11,19 @@ import math
 import time
 import warnings
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks import datasets, report
 from noisygd_delete import Budget, Curator, EditRequest, Model, Plan, Records, compare_plans, make_plan
+from noisygd_delete.baselines.solver import minimise
 from noisygd_delete.curator.learning import resume
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.engine.solver import solve
+from noisygd_delete.losses import Loss
 from noisygd_delete.privacy import Worlds
 
 ORDER = 10
@@ -79,8 +82,15 @@ class Case:
         model = self.model(self.minimiser)
         return min(timed(lambda: resume(self.edited, model, plan))[1] for _ in range(3)) / 50
 
-    def plan(self, dp: float, **way: str) -> Plan:
-        return make_plan(self.loss, budget=Budget(order=ORDER, dp=dp, deletion=0.1 * dp), **self.sizes, **way)
+    def plan(self, dp: float, loss: Loss | None = None, **way: Any) -> Plan:
+        budget = Budget(order=ORDER, dp=dp, deletion=0.1 * dp)
+        return make_plan(loss or self.loss, budget=budget, **self.sizes, **way)
+
+    def minimiser_of(self, plan: Plan) -> np.ndarray:
+        """Of the plan's own objective: another λ, or clipped slopes."""
+        if (plan.regularization, plan.loss) == (self.regularization, self.loss):
+            return self.minimiser
+        return minimise(self.edited, plan.loss, regularization=plan.regularization, tolerance=PRECISE).weights
 
     def model(self, weights: np.ndarray) -> Model:
         return Model(weights[0] if self.loss.outputs == 1 else weights, self.loss, False)
@@ -133,9 +143,8 @@ class Case:
             f"forecast {plan.delete_solver_passes} + {plan.delete_steps} passes; ε_dd={plan.deletion.renyi(ORDER):.1e}",
         )
 
-    def resumed(self, name: str, dp: float, cap: int, repeats: int, **way: str) -> Measured:
+    def resumed(self, name: str, plan: Plan, cap: int, repeats: int) -> Measured:
         """Learn, then delete, by Noisy-GD from the published model."""
-        plan = self.plan(dp, **way)
         if max(plan.learn_steps, plan.delete_steps) <= cap:
             curator = Curator(self.data.train.copy(), plan)
             curator.learn()
@@ -143,7 +152,7 @@ class Case:
         else:
             short = replace(plan, delete_steps_for_deletion=min(cap, plan.delete_steps), delete_steps_for_utility=0)
             settled = replace(short, delete_steps_for_deletion=cap)
-            model = resume(self.edited, self.model(self.minimiser), settled)
+            model = resume(self.edited, self.model(self.minimiser_of(plan)), settled)
             models, note = [model], "long-run law†"
             for _ in range(repeats - 1 if short.delete_steps * repeats <= cap else 0):
                 models.append(resume(self.edited, models[-1], short))
@@ -222,8 +231,8 @@ def measure(case: Case, dp: float, cap: int, repeats: int) -> tuple[list[Measure
     """All ways at one budget, and the way the planner takes."""
     case.time_again()
     measured = [
-        case.resumed("Theorem 5.1", dp, cap, repeats, method="theorem"),
-        case.resumed("sharp Noisy-GD", dp, cap, repeats, method="sharp"),
+        case.resumed("Theorem 5.1", case.plan(dp, method="theorem"), cap, repeats),
+        case.resumed("sharp Noisy-GD", case.plan(dp, method="sharp"), cap, repeats),
         case.plain_bound(dp),
         case.solved(dp, repeats),
         case.perturbed(dp, repeats),
@@ -268,7 +277,7 @@ def show(case: Case, dp: float, measured: list[Measured], chosen: str) -> str:
 
     rows = [
         [
-            way.method,
+            way.way,
             way.learn_passes,
             way.delete_passes,
             number(way.seconds / case.pass_seconds, ".0f"),
