@@ -21,6 +21,7 @@ MEASUREMENTS = {
     "nonconvex_accuracy": "sigmoid loss and tanh network beside logistic regression at one (ε, δ)",
     "nonconvex_steps": "steps for non-convex losses over n, d, λ, ω, ε_dd under every certificate",
     "solver": "one solve beside scikit-learn: passes and time, warm and cold, at the same tolerance",
+    "objective_perturbation": "objective perturbation against every other method, all with the same options, and its noise",
     "solve_then_diffuse": "solve, then diffuse against every other way: passes, time, accuracy, excess risk",
 }
 

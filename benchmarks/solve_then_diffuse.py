@@ -22,7 +22,7 @@ from noisygd_delete.baselines.solver import minimise
 from noisygd_delete.curator.learning import resume
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.objective_float64 import PreciseObjective
-from noisygd_delete.engine.solver import solve
+from noisygd_delete.engine.solver import Solution, solve
 from noisygd_delete.losses import Loss
 from noisygd_delete.privacy import Worlds
 
@@ -86,11 +86,9 @@ class Case:
         budget = Budget(order=ORDER, dp=dp, deletion=0.1 * dp)
         return make_plan(loss or self.loss, budget=budget, **self.sizes, **way)
 
-    def minimiser_of(self, plan: Plan) -> np.ndarray:
-        """Of the plan's own objective: another λ, or clipped slopes."""
-        if (plan.regularization, plan.loss) == (self.regularization, self.loss):
-            return self.minimiser
-        return minimise(self.edited, plan.loss, regularization=plan.regularization, tolerance=PRECISE).weights
+    def solution(self, plan: Plan, tolerance: float) -> Solution:
+        """The minimiser of the plan's own objective on the edited table: another λ, or clipped slopes."""
+        return minimise(self.edited, plan.loss, regularization=plan.regularization, tolerance=tolerance)
 
     def model(self, weights: np.ndarray) -> Model:
         return Model(weights[0] if self.loss.outputs == 1 else weights, self.loss, False)
@@ -152,7 +150,7 @@ class Case:
         else:
             short = replace(plan, delete_steps_for_deletion=min(cap, plan.delete_steps), delete_steps_for_utility=0)
             settled = replace(short, delete_steps_for_deletion=cap)
-            model = resume(self.edited, self.model(self.minimiser_of(plan)), settled)
+            model = resume(self.edited, self.model(self.solution(plan, PRECISE).weights), settled)
             models, note = [model], "long-run law†"
             for _ in range(repeats - 1 if short.delete_steps * repeats <= cap else 0):
                 models.append(resume(self.edited, models[-1], short))

@@ -66,7 +66,7 @@ def _create(parsed: argparse.Namespace) -> int:
         tombstones.refuse(encoded.ids or ())
     records = Records(encoded.rows, encoded.labels, encoded.ids, encoded.subjects, slots=parsed.slots)
     fill_loss(parsed, schema)
-    plan = plan_from(parsed, records=records.slots, features=schema.features)
+    plan = plan_from(parsed, records=records.slots, features=schema.features, one_hot_blocks=schema.one_hot_blocks)
     if not parsed.dry_run:
         Store.create(parsed.store, records, schema, plan).close()
     answer = {

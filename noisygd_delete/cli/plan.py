@@ -121,6 +121,10 @@ def _numbers(text: str) -> tuple[float, ...]:
         raise argparse.ArgumentTypeError(f"{text!r} must be numbers with commas between them") from error
 
 
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(whole(part) for part in text.split(","))
+
+
 def _noise(text: str) -> float | str:
     try:
         return text if text == "cheapest" else float(text)
@@ -172,7 +176,9 @@ def budget_from(parsed: argparse.Namespace) -> Budget:
     return Budget(order=10 if parsed.order is None else parsed.order, dp=dp, deletion=deletion)
 
 
-def plan_from(parsed: argparse.Namespace, *, records: int, features: int) -> Plan:
+def plan_from(
+    parsed: argparse.Namespace, *, records: int, features: int, one_hot_blocks: tuple[int, ...] | None = None
+) -> Plan:
     """The plan the arguments ask for, at the given sizes."""
     return make_plan(
         loss_from(parsed),
@@ -190,6 +196,7 @@ def plan_from(parsed: argparse.Namespace, *, records: int, features: int) -> Pla
         dtype=parsed.dtype,
         ridge=parsed.ridge,
         model_norm=parsed.model_norm,
+        one_hot_blocks=one_hot_blocks,
     )
 
 
@@ -202,6 +209,12 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("--records", type=whole, required=True, help="n, number of slots")
     parser.add_argument("--features", type=whole, required=True, help="columns, the constant one included")
+    parser.add_argument(
+        "--one-hot-blocks",
+        type=_sizes,
+        metavar="K,K,...",
+        help="columns in order: k for k of which one is always hot, 0 for any other (init takes them from the schema)",
+    )
     add_plan_arguments(parser)
     comparing = parser.add_argument_group("comparison")
     comparing.add_argument(
@@ -261,11 +274,12 @@ def _run(parsed: argparse.Namespace) -> int:
             rows_per_subject=parsed.rows_per_subject,
             ridge=parsed.ridge,
             model_norm=parsed.model_norm,
+            one_hot_blocks=parsed.one_hot_blocks,
             target=parsed.excess_risk,
             requests=parsed.requests,
         )
         show(parsed, comparison.to_dict(), comparison.table())
         return 0
-    plan = plan_from(parsed, records=parsed.records, features=parsed.features)
+    plan = plan_from(parsed, records=parsed.records, features=parsed.features, one_hot_blocks=parsed.one_hot_blocks)
     show(parsed, {**plan.summary(), **warning(plan)}, explained(plan))
     return 0

@@ -38,7 +38,7 @@ def check_records(
             raise AssumptionViolated(
                 f"the row of id {records.ids_by_slot[slot]!r} has norm {longest:.6g} > radius={loss.radius:g} in the shape of the "
                 'noise: one of its one-hot blocks is cold. Give the block a column for unknown values (unknown = "column"), divide '
-                "the row by that norm, or plan without noise_blocks"
+                "the row by that norm, or plan without one_hot_blocks"
             )
     check_labels(records.labels, records.occupied, loss)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
 from ..bounds import conversion
 from ..bounds.arithmetic import DTYPES as DTYPES  # noqa: PLC0414 - for the command line
 from ..bounds.arithmetic import sensitivity_slack
+from ..bounds.noise_shape import column_variances
 from ..bounds.ridge import ridge_cost
 from ..errors import InvalidParameter, choice, count, probability, scale
 from ..losses.base import Loss
@@ -42,6 +44,7 @@ class Problem:
     asked_regularization: float | None = (
         None  # the λ asked for, where the forecast of the noise raised it to `regularization`
     )
+    one_hot_blocks: tuple[int, ...] | None = None  # of a schema: how its columns lie, for noise of a public shape
     model_norm: float | None = None  # B: the public guess of the model's norm that it was raised for
 
     def __post_init__(self) -> None:
@@ -77,6 +80,31 @@ class Problem:
                 f"asked_regularization={self.asked_regularization:g} must be at most regularization={self.regularization:g}, with the "
                 "model_norm that it was raised for"
             )
+
+        if self.one_hot_blocks is not None:
+            sizes = tuple(self.one_hot_blocks)
+            if not all(isinstance(k, int) and k >= 0 for k in sizes) or sum(k or 1 for k in sizes) != self.features:
+                raise InvalidParameter(
+                    f"one_hot_blocks={sizes} must be whole numbers, k for k columns of which one is always hot and 0 for any other "
+                    f"column, {self.features} columns in all"
+                )
+            object.__setattr__(self, "one_hot_blocks", sizes)
+
+    @property
+    def noise_shape(self) -> tuple[float, ...] | None:
+        """v of every column, the diagonal of Σ: the noise that costs least among those that make no allowed row count for more.
+
+        None where nothing is known of the columns, or where they give no other than Σ = I.
+        """
+        if self.one_hot_blocks is None:
+            return None
+        variances = column_variances(blocks=self.one_hot_blocks)
+        return variances if any(v != 1 for v in variances) else None
+
+    @property
+    def noise_trace(self) -> float:
+        """tr Σ over all weights; d where the noise is round."""
+        return self.dimension if self.noise_shape is None else self.loss.outputs * math.fsum(self.noise_shape)
 
     @property
     def ridge_cost(self) -> float:

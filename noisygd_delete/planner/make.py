@@ -35,6 +35,7 @@ def make_plan(
     ridge: str = "given",
     model_norm: float | None = None,
     asked_regularization: float | None = None,
+    one_hot_blocks: tuple[int, ...] | None = None,
     **options: Any,
 ) -> Plan:
     """The least noise and the fewest steps whose guarantees lie within the budget.
@@ -60,6 +61,7 @@ def make_plan(
             public numbers alone (`planner.ridge`). The plan says by how much and what that costs.
         model_norm: B for ridge="forecast", the norm that a good model may have; None: from n and the loss.
         asked_regularization: of a plan made before, whose λ the forecast had raised from it; it is a note, unless ridge is "forecast".
+        one_hot_blocks: `Schema.one_hot_blocks`: objective perturbation then shapes its noise by them, the same for less.
         options: of the method, where it is named by a string: step_size, noise_variance, solver, diffusion_steps, ...
 
     Raises:
@@ -84,6 +86,7 @@ def make_plan(
         slack_in_budget=slack_in_budget,
         asked_regularization=asked_regularization,
         model_norm=model_norm,
+        one_hot_blocks=one_hot_blocks,
     )
     try:
         return plan_for(with_ridge(problem, plan_for, ridge))

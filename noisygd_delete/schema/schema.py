@@ -114,7 +114,7 @@ class Schema:
         return sum(kind.width for kind in self.columns.values()) + self.intercept
 
     @property
-    def noise_blocks(self) -> tuple[int, ...]:
+    def one_hot_blocks(self) -> tuple[int, ...]:
         """The columns as `bounds.noise_shape` reads them: k for k one-hot columns of which every row has one hot, else 0 each.
 
         A category with unknown = "zero" may have none hot, so its columns count as numbers do. What follows is true of every row

@@ -34,8 +34,8 @@ def table(rows: list[str], tmp_path: Path):
 
 def test_columns_that_may_be_cold_count_as_numbers() -> None:
     schema = Schema.from_dict(SCHEMA)
-    assert schema.noise_blocks == (0, 4, 0, 0, 2, 1)  # "work" has its column for other values
-    variances = column_variances(blocks=schema.noise_blocks)
+    assert schema.one_hot_blocks == (0, 4, 0, 0, 2, 1)  # "work" has its column for other values
+    variances = column_variances(blocks=schema.one_hot_blocks)
     assert len(variances) == schema.features
     total = 2 + 2**0.5 + 1  # √4 + √2 + √1
     expected = [1, *[total / 6] * 4, 1, 1, *[total / (3 * 2**0.5)] * 2, total / 3]
@@ -51,7 +51,7 @@ def test_every_row_of_the_schema_is_as_long_in_the_shape(rows: str, tmp_path: Pa
     file.write_text("age,work,town,sex,y\n0,a,p,m,no\n100,zzz,q,f,yes\n50,b,elsewhere,m,no\n-9,c,,f,yes\n")
     read = Schema.from_dict(schema)
     encoded = read.encode_file(file)
-    variances = np.array(column_variances(blocks=read.noise_blocks))
+    variances = np.array(column_variances(blocks=read.one_hot_blocks))
     exact = encoded.rows.astype(np.float64)
     plain, shaped = np.linalg.norm(exact, axis=1), np.linalg.norm(exact / np.sqrt(variances), axis=1)
     assert shaped == pytest.approx(plain, rel=1e-6)
