@@ -75,7 +75,11 @@ def check_fit(records: Records, plan: Plan, group: Group = ALONE) -> None:
             f"the table has {records.features.shape[1]} features and the plan features={plan.features} (count the constant column)"
         )
     _check_subjects(records.rows_per_subject, plan)
-    check_records(records, plan.loss, group)
+    check_records(records, plan.loss, group, variances=_variances(plan))
+
+
+def _variances(plan: Plan) -> NDArray[np.float64] | None:
+    return None if plan.noise_shape is None else np.array(plan.noise_shape)
 
 
 def _check_subjects(rows: int, plan: Plan) -> None:
@@ -93,7 +97,8 @@ def check_edit(records: Records, plan: Plan, request: EditRequest) -> SlotEdits:
         return edits
     try:
         _check_subjects(records.most_rows_after(edits), plan)
-        check_records(Records.from_slots(edits.rows, edits.labels, edits.ids, None), plan.loss)
+        rows = Records.from_slots(edits.rows, edits.labels, edits.ids, None)
+        check_records(rows, plan.loss, variances=_variances(plan))
     except (AssumptionViolated, InvalidRecords) as error:
         raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
     return edits
@@ -120,7 +125,8 @@ def train(
     if isinstance(begin, Solved):
         linear = None  # drawn afresh, gone when this returns
         if procedure.linear_term:
-            linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term)
+            shape = None if procedure.shape is None else np.array(procedure.shape)
+            linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term, variances=shape)
         solution = solve(
             PreciseObjective(
                 records, plan.loss, regularization=plan.regularization, group=execution.group, linear=linear

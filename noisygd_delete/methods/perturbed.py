@@ -159,7 +159,7 @@ def _check_covered(problem: Problem) -> None:
 
 def _risk_facts(plan: Plan) -> dict[str, float]:
     return {
-        "dimension": plan.dimension,
+        "dimension": plan.problem.noise_trace,
         "noise": plan.linear_term,
         "strong_convexity": plan.problem.strong_convexity,
         "records": plan.records,
@@ -187,10 +187,16 @@ def _perturbing(plan: Plan) -> str:
     curve = plan.mechanism.curve(plan.problem.adjacency)  # type: ignore[attr-defined]
     order = plan.budget.order
     bent = "" if order is None else f" Of ε_dp, {shown(curve.hessian(order))} pays for how a row bends the objective."
+    shape = (
+        ""
+        if plan.noise_shape is None
+        else f" Its variance follows the schema's one-hot blocks, {plan.problem.noise_trace:.4g} s² in all where the same protection without a "
+        f"shape takes {plan.dimension} s²; every row is checked to be no longer in that shape."
+    )
     return (
         f"Perturbing: every release minimises the objective plus ⟨b, θ⟩/n, b fresh Gaussian noise of standard deviation "
         f"s={plan.linear_term:.6g} per weight in units of the gradient sum, where one record moves it by at most "
-        f"Δ={plan.problem.sensitivity(plan.problem.adjacency):g}: halving ε multiplies s by √2.{bent} Directions in which the data curve "
+        f"Δ={plan.problem.sensitivity(plan.problem.adjacency):g}: halving ε multiplies s by √2.{bent}{shape} Directions in which the data curve "
         f"the objective feel the noise least. Expected cost in regularised loss: at most {plan.excess_risk:.3g}."
     )
 

@@ -42,6 +42,7 @@ def row_facts(problem: Problem) -> dict[str, Any]:
         "dimension": problem.dimension,
         "rows_per_subject": problem.rows_per_subject,
         "proven": constants.proven,
+        "shaped": problem.noise_shape is not None,
     }
 
 
@@ -158,7 +159,8 @@ def _rounding(problem: Problem, noise: float) -> float:
 
 def _usual_pull(problem: Problem, noise: float) -> float:
     """‖b‖/n, but once in 10¹⁸ draws."""
-    return noise * (math.sqrt(problem.dimension) + _UNUSUAL) / problem.records
+    widest = math.sqrt(max(problem.noise_shape or (1.0,)))
+    return noise * (math.sqrt(problem.noise_trace) + _UNUSUAL * widest) / problem.records
 
 
 def proven_passes(problem: Problem, noise: float, tolerance: float) -> int:

@@ -33,6 +33,7 @@ class PerturbedRun(Mechanism):
     dimension           d
     rows_per_subject    rows of one data subject that count as one record
     warm                whether the solver of a request starts from the published model
+    shaped              whether b has the public shape of the schema's columns; every row is checked to be no longer in it
     """
 
     method: ClassVar[str] = "perturbed"
@@ -54,6 +55,7 @@ class PerturbedRun(Mechanism):
     blocks: int = 1
     rows_per_subject: int = 1
     warm: bool = False
+    shaped: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -172,8 +174,9 @@ class PerturbedRun(Mechanism):
 
     def _assumptions(self) -> tuple[str, ...]:
         constants = "proven" if self.proven else "declared by the user, not proven"
+        shaped = "; no row is longer in the shape of b, where its columns count by their variances" if self.shaped else ""
         return (
-            f"every record's loss has gradient norm at most {self.lipschitz:g} ({constants})",
+            f"every record's loss has gradient norm at most {self.lipschitz:g} ({constants}){shaped}",
             f"n={self.records} slots is public and fixed",
             f"the gradient at the solver's answer, measured in double precision, is at most {self.gradient_tolerance:.3g} with the "
             "rounding of the gradient and of the random linear term included; the solver's running time is not observed",

@@ -121,7 +121,13 @@ class Plan:
             noise_variance=self.noise_variance,
             linear_term=self.linear_term,
             output_noise=self.output_noise,
+            shape=self.noise_shape,
         )
+
+    @property
+    def noise_shape(self) -> tuple[float, ...] | None:
+        """v of every column, where the noise has a shape: then every row must be as short in it as the loss assumes."""
+        return self.problem.noise_shape if self.linear_term else None
 
     @property
     def dp(self) -> Guarantee:

@@ -39,6 +39,7 @@ class Procedure:
     """One run. Absent parts are 0.
 
     linear_term     s: standard deviation per coordinate of b, added to the gradient *sum* (objective perturbation)
+    shape           v of every column, so that b has variance s²v there; None: 1 everywhere
     start           where the steps begin
     steps           K noisy steps of size η (`step_size`), each adding N(0, 2ησ² I), σ² = `noise_variance`
     output_noise    τ: standard deviation of the noise on the published weights
@@ -50,6 +51,7 @@ class Procedure:
     noise_variance: float = 0.0
     linear_term: float = 0.0
     output_noise: float = 0.0
+    shape: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.linear_term and not isinstance(self.start, Solved):
