@@ -7,12 +7,18 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bounds.arithmetic import BLOCK, NORM_TOLERANCE, SPAN
+from ..bounds.arithmetic import BLOCK, CHUNK, NORM_TOLERANCE
 from ..errors import AssumptionViolated, InvalidRecords
 from ..losses.base import Loss
 from ..records import Records
 from .group import ALONE, Group
 from .windows import windows
+
+_TOO_LONG = (
+    ": L and β are proven for shorter rows only. Divide every row by its own norm, clip it, or give the loss a larger radius",
+    " in the shape of the noise: one of its one-hot blocks is cold. Give the block a column for unknown values "
+    '(unknown = "column"), divide the row by that norm, or plan without one_hot_blocks',
+)
 
 
 def check_records(
@@ -25,35 +31,29 @@ def check_records(
     Args:
         variances: (features,) v of a shaped noise, for which √(xᵀΣ⁻¹x) ≤ R is assumed as well.
     """
+    weights = [np.ones(records.features.shape[1]), *([] if variances is None else [1 / variances])]
     own = group.rows(records.slots, BLOCK)
-    longest, slot = max(group.gather(_longest(records.features, own)))
-    if not longest <= loss.radius * (1 + NORM_TOLERANCE):
-        raise AssumptionViolated(
-            f"the row of id {records.names[slot]!r} has norm {longest:.6g} > radius={loss.radius:g}: L and β are proven "
-            "for shorter rows only. Divide every row by its own norm, clip it, or give the loss a larger radius"
-        )
-    if variances is not None:
-        longest, slot = max(group.gather(_longest(records.features, own, 1 / variances)))
+    for (longest, slot), advice in zip(
+        map(max, zip(*group.gather(_longest(records.features, own, weights)), strict=True)), _TOO_LONG
+    ):
         if not longest <= loss.radius * (1 + NORM_TOLERANCE):
             raise AssumptionViolated(
-                f"the row of id {records.ids_by_slot[slot]!r} has norm {longest:.6g} > radius={loss.radius:g} in the shape of the "
-                'noise: one of its one-hot blocks is cold. Give the block a column for unknown values (unknown = "column"), divide '
-                "the row by that norm, or plan without one_hot_blocks"
+                f"the row of id {records.names[slot]!r} has norm {longest:.6g} > radius={loss.radius:g}{advice}"
             )
     check_labels(records.labels, records.occupied, loss)
 
 
-def _longest(rows: NDArray[np.float32], own: range, weights: NDArray[np.float64] | None = None) -> tuple[float, int]:
-    """The largest norm among the rows `own`, its squares weighted by `weights`, and where."""
-    longest = (0.0, own.start)
-    for part in windows(rows, own.start, own.stop, SPAN):
-        if weights is None:
-            squares = np.einsum("ij,ij->i", rows[part], rows[part], dtype=np.float64)
-        else:
-            squares = np.square(rows[part], dtype=np.float64) @ weights
-        slot = int(squares.argmax())  # a NaN is the largest of all
-        norm = math.inf if np.isnan(squares[slot]) else math.sqrt(squares[slot])
-        longest = max(longest, (norm, part.start + slot))
+def _longest(rows: NDArray[np.float32], own: range, weights: list[NDArray[np.float64]]) -> list[tuple[float, int]]:
+    """For each of the weights of squares: the largest norm among the rows `own`, and where."""
+    longest = [(0.0, own.start)] * len(weights)
+    columns, buffer = np.array(weights).T, np.empty((min(CHUNK, max(len(own), 1)), rows.shape[1]))
+    for part in windows(rows, own.start, own.stop, CHUNK):
+        squares = buffer[: part.stop - part.start]
+        np.square(rows[part], out=squares, dtype=np.float64)
+        for which, sums in enumerate((squares @ columns).T):
+            slot = int(sums.argmax())  # a NaN is the largest of all
+            norm = math.inf if np.isnan(sums[slot]) else math.sqrt(sums[slot])
+            longest[which] = max(longest[which], (norm, part.start + slot))
     return longest
 
 
