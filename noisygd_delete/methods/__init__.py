@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import InvalidParameter, choice
 from .base import Mechanism, Method, NoisySteps
 from .composition import Composition, CompositionRun
+from .interleaved import Interleaved, ResumedRun
 from .minimiser import Minimiser, MinimiserRun
 from .near_gibbs import NearGibbs, NearGibbsRun
 from .perturbed import Perturbed
@@ -23,6 +24,7 @@ __all__ = [
     "MECHANISMS",
     "METHODS",
     "Composition",
+    "Interleaved",
     "Mechanism",
     "Method",
     "Minimiser",
@@ -43,6 +45,7 @@ METHODS: dict[str, tuple[type[Method], type[Mechanism]]] = {
     "sharp": (Sharp, SharpRun),
     "minimiser": (Minimiser, MinimiserRun),
     "perturbed": (Perturbed, PerturbedRun),
+    "interleaved": (Interleaved, ResumedRun),
     "composition": (Composition, CompositionRun),
     "near-gibbs": (NearGibbs, NearGibbsRun),
 }

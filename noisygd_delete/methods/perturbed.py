@@ -69,6 +69,10 @@ class Perturbed(Method):
             plan=plan,
         )
 
+    def complete(self, problem: Problem, noise: float) -> Plan:
+        """The plan with this s, within its budget or not."""
+        return self._complete(problem, noise, _inexact_rate(problem, warm=self.solver == "warm"))
+
     def _complete(self, problem: Problem, noise: float, inexact: float) -> Plan:
         output_noise, tolerance = output_of(problem, noise, inexact)
         passes = forecast_passes(problem)

@@ -14,7 +14,7 @@ from ..privacy.budget import Budget
 from ..privacy.guarantee import Guarantee
 from .base import Mechanism, Method
 from .problem import Problem
-from .procedure import Procedure
+from .procedure import Minimiser, Procedure
 from .words import clipping, heading, promise, ridge, worth
 
 
@@ -103,6 +103,11 @@ class Plan:
         """The public facts of a run, as the accountant sees it."""
         return self.method.mechanism(self)
 
+    @cached_property
+    def learn_mechanism(self) -> Mechanism:
+        """The same of a learn."""
+        return self.method.learn_mechanism(self)
+
     @property
     def procedure(self) -> Procedure:
         """What a request runs."""
@@ -114,14 +119,16 @@ class Plan:
         return self._procedure(learning=True)
 
     def _procedure(self, *, learning: bool) -> Procedure:
+        start = self.method.start(self, learning=learning)
+        solved = isinstance(start, Minimiser)  # a linear term is part of what is solved, and its answer wants noise
         return Procedure(
-            start=self.method.start(self, learning=learning),
+            start=start,
             steps=self.learn_steps if learning else self.delete_steps,
             step_size=self.step_size,
             noise_variance=self.noise_variance,
-            linear_term=self.linear_term,
-            output_noise=self.output_noise,
-            shape=self.noise_shape,
+            linear_term=self.linear_term if solved else 0.0,
+            output_noise=self.output_noise if solved else 0.0,
+            shape=self.noise_shape if solved else None,
         )
 
     @property
@@ -149,7 +156,8 @@ class Plan:
         Holds under adaptive requests: given what was observed, both worlds restart from the same point.
         """
         notion = self.problem.deletion_notion
-        learned = self.mechanism.interval("deletion", notion, steps_with=self.mechanism.exposure(self.learn_steps))
+        learning = self.learn_mechanism
+        learned = learning.interval("deletion", notion, steps_with=learning.exposure(self.learn_steps))
         requested = self.mechanism.interval("deletion", notion, steps_with=self.mechanism.exposure(self.delete_steps))
         parts = [(learned, 1), *([(requested, models - 1)] if count("models", models) > 1 else [])]
         return Guarantee.composed(parts).assuming("every release is observed")

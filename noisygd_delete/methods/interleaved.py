@@ -1,0 +1,244 @@
+"""A stream: some publications are fresh (objective perturbation), the others resume from the model published before.
+
+A fresh publication forgets everything and costs its full ε_dp. One that resumes takes K = 1 to 3 steps of Noisy-GD and costs, given
+the model it starts from, (1−c^K)/(1+c^K) of what the chain costs in the long run: almost nothing where c = 1 − ηλ is near 1. What is
+proved, and all that is counted: given an observed model both worlds restart from it, so over F fresh and N − F resumed publications
+
+    ε_dp = F · ε(fresh) + (N − F) · ε(K steps from a common point)
+
+for adaptive requests too. K steps do not forget by themselves. An erased record is charged for its last fresh publication and for
+every step after it, observed or not, until the next fresh one, which never saw it and starts from 0: there its figure is 0.
+That clean steps also make a hidden fresh publication fade is not used here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ..bounds import utility
+from ..bounds.search import least_safe
+from ..errors import InvalidParameter, PlanInfeasible, choice, count
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from . import procedure
+from .base import Mechanism, Method
+from .forecast import forecast_excess_risk
+from .perturbed import Perturbed
+from .plan import Plan
+from .problem import Problem
+from .resuming import minimiser_move
+from .sharp import SharpRun, contracting_step_size
+
+_STEPS = (1, 2, 3, 5, 10)  # K that a plan may choose
+_FEWEST_RESUMED = 2
+_DIGITS = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumedRun(SharpRun):
+    """K steps of Noisy-GD from the model published before, whichever run of as many records published it.
+
+    Where that run is of another kind the accountant counts it as observed, so nothing is asked of how its law and the chain's fit.
+    """
+
+    method: ClassVar[str] = "interleaved"
+    source: ClassVar[str] = (
+        "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the "
+        "publication it began from"
+    )
+
+    def resumes(self, other: Mechanism) -> bool:
+        return self == other or (other.fresh and other.records == self.records)
+
+
+@dataclass(frozen=True)
+class Interleaved(Method):
+    """s and σ² such that a fresh model and a resumed one cost the same by forecast, and N publications meet the budget.
+
+    fresh_every    one publication in so many is fresh; None: as few as keep a deletion within its budget. A plan states it
+    resumed_steps  K; None: the one with the least forecast. A plan states it
+    solver         "cold", or "fixed" for a number of passes that no record can change
+    step_size      η; None takes 1/(λ+β)
+    """
+
+    name: ClassVar[str] = "interleaved"
+    summary: ClassVar[str] = "many publications: a few by objective perturbation, between them a few noisy steps"
+
+    fresh_every: int | None = None
+    resumed_steps: int | None = None
+    solver: str = "cold"
+    step_size: float | None = None
+
+    def __post_init__(self) -> None:
+        choice("solver", self.solver, ("cold", "fixed"))
+        if self.fresh_every is not None:
+            count("fresh_every", self.fresh_every, minimum=_FEWEST_RESUMED + 1)
+        if self.resumed_steps is not None:
+            count("resumed_steps", self.resumed_steps)
+
+    @property
+    def passes_depend_on_data(self) -> bool:
+        return self.solver != "fixed"
+
+    @property
+    def relearns(self) -> bool:
+        return True
+
+    def plan(self, problem: Problem) -> Plan:
+        if problem.releases <= _FEWEST_RESUMED:
+            raise InvalidParameter(
+                f"releases={problem.releases}: method='interleaved' shares a budget among many publications, more than "
+                f"{_FEWEST_RESUMED} of them; for one take method='perturbed'"
+            )
+        if problem.rows_per_subject > 1 and problem.budget.measure == "gdp" and not problem.loss.constants.convex:
+            raise InvalidParameter("a Gaussian-DP budget needs a convex loss for method='interleaved'")
+        steps = _STEPS if self.resumed_steps is None else (self.resumed_steps,)
+        found = [plan for plan in (self._best(problem, number) for number in steps) if plan is not None]
+        if not found:
+            raise PlanInfeasible(
+                f"no mix of fresh and resumed publications keeps {problem.releases} of them and a deletion within "
+                f"{problem.budget.describe()}; raise the deletion budget or λ, or publish fewer times",
+                alternatives=("a larger deletion budget", "method='perturbed'", "method='sharp'"),
+            )
+        return min(found, key=lambda plan: plan.method.forecast(plan))
+
+    def _best(self, problem: Problem, steps: int) -> Plan | None:
+        """With the fewest fresh publications that keep a deletion within its budget: less noise than with more of them."""
+        for every in [self.fresh_every] if self.fresh_every else _candidates(problem.releases):
+            plan = self._with(problem, steps, every)
+            if plan is not None and problem.budget.affords(plan.deletion.with_slack()):
+                return plan
+        return None
+
+    def _with(self, problem: Problem, steps: int, every: int) -> Plan | None:
+        method = replace(self, fresh_every=every, resumed_steps=steps)
+        own, eta = replace(problem, method=method), contracting_step_size(problem, self.step_size)
+        fresh = Perturbed(solver=self.solver)
+        learns = _fresh(problem.releases, every)
+        unit = forecast_excess_risk(problem, step_size=eta, noise_variance=1.0)
+        alone = fresh.plan(replace(problem, method=fresh, releases=learns))  # says what is wrong with the problem
+
+        def complete(noise: float) -> Plan:
+            made = fresh.complete(replace(problem, method=fresh, releases=learns), noise)
+            return replace(
+                made,
+                problem=own,
+                step_size=eta,
+                noise_variance=fresh.forecast(made) / unit,
+                delete_steps_for_deletion=steps,
+                delete_solver_passes=0,
+                horizon=steps * (every - 2),
+            )
+
+        def affordable(noise: float) -> bool:
+            return problem.budget.affords(method.together(complete(noise)).with_slack())
+
+        noise = least_safe(affordable, guess=alone.linear_term, below=alone.linear_term / 2, most=1e12, digits=_DIGITS)
+        return complete(noise) if noise < math.inf else None
+
+    def together(self, plan: Plan) -> Guarantee:
+        """What all publications reveal about a record present in every one of them, all observed."""
+        assert self.fresh_every is not None
+        world, fresh = plan.problem.adjacency, _fresh(plan.releases, self.fresh_every)
+        learned = plan.learn_mechanism.interval("dp", world, steps_with=1)
+        resumed = plan.mechanism.interval("dp", world, steps_with=plan.delete_steps)
+        return Guarantee.composed([(learned, fresh), (resumed, plan.releases - fresh)])
+
+    def mechanism(self, plan: Plan) -> ResumedRun:
+        return ResumedRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
+
+    def learn_mechanism(self, plan: Plan) -> Mechanism:
+        return Perturbed(solver=self.solver).mechanism(plan)
+
+    def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
+        return procedure.Minimiser(plan.gradient_tolerance, self.solver) if learning else procedure.Published()
+
+    def allowed(self, plan: Plan) -> Guarantee:
+        return Perturbed.allowed(Perturbed(), plan)
+
+    def dp(self, plan: Plan) -> Guarantee:
+        """A fresh publication and every step that may follow it before the next one."""
+        return self._since_fresh(plan, "dp", 0)
+
+    def deletion(self, plan: Plan) -> Guarantee:
+        """Erased by the last publication before a fresh one, the dearest moment. By a fresh one: 0."""
+        return self._since_fresh(plan, "deletion", plan.delete_steps)
+
+    def _since_fresh(self, plan: Plan, about: str, clean: int) -> Guarantee:
+        assert self.fresh_every is not None
+        world = plan.problem.adjacency if about == "dp" else plan.problem.deletion_notion
+        longest = (self.fresh_every - 1) * plan.delete_steps - clean
+        parts = [
+            (plan.learn_mechanism.interval(about, world, steps_with=1), 1),
+            (plan.mechanism.interval(about, world, steps_with=longest, steps_without=clean), 1),
+        ]
+        return Guarantee.composed(parts).assuming(NON_ADAPTIVE)
+
+    def excess_risk(self, plan: Plan) -> float:
+        """The worse of a fresh model and of the chain that goes on from it, however long."""
+        fresh, problem = Perturbed().excess_risk(plan), plan.problem
+        resumed = utility.released_excess(
+            start=2 * fresh / problem.strong_convexity,
+            learn_steps=0,
+            delete_steps=plan.delete_steps,
+            move=minimiser_move(plan),
+            dimension=plan.dimension,
+            noise_variance=plan.noise_variance,
+            step_size=plan.step_size,
+            strong_convexity=problem.strong_convexity,
+            objective_smoothness=problem.objective_smoothness,
+        )
+        return max(fresh, resumed)
+
+    def forecast(self, plan: Plan) -> float:
+        """A fresh model's, which is a resumed one's too, and what the chain lags behind the edits."""
+        return Perturbed().forecast(plan) + self._lag(plan)
+
+    def _lag(self, plan: Plan) -> float:
+        """Edits move the minimiser; along curvature h a publication makes good 1 − (1−ηh)^{2K} of what it costs not to follow.
+
+        r edits cost r gᵀH⁻¹g/(2n²) at first, whose mean is at most min(d, L²/λ): public numbers, for choosing alone.
+        """
+        assert self.fresh_every is not None
+        rate = min(plan.step_size * plan.problem.strong_convexity, 1.0)
+        made_good = 1.0 if rate == 1 else -math.expm1(2 * plan.delete_steps * math.log1p(-rate))
+        publications = min(self.fresh_every - 1, 1 / made_good)
+        gradient = min(plan.dimension, plan.loss.constants.lipschitz**2 / plan.problem.strong_convexity)
+        return plan.problem.batch * publications * gradient / (2 * plan.records**2)
+
+    def noise(self, plan: Plan) -> str:
+        return f"{Perturbed().noise(plan)}; between: σ²={plan.noise_variance:.6g}"
+
+    def words(self, plan: Plan) -> tuple[str, ...]:
+        assert self.fresh_every is not None
+        fresh = _fresh(plan.releases, self.fresh_every)
+        one = self.together(plan)
+        shares = plan.learn_mechanism.interval("dp", plan.problem.adjacency, steps_with=1)
+        order = plan.budget.order or 2.0
+        share = fresh * shares.renyi(order) / one.renyi(order)
+        return (
+            f"A stream of {plan.releases} publications: {fresh} fresh ones by objective perturbation, the learn and one in every "
+            f"{self.fresh_every} after it, and {plan.releases - fresh} that resume from the model published before with K={plan.delete_steps} "
+            f"noisy step(s). The fresh ones take {share:.0%} of the budget.",
+            f"Fresh: s={plan.linear_term:.6g}, τ={plan.output_noise:.6g}, solved from 0 to γ={plan.gradient_tolerance:.3g}, a forecast of "
+            f"{plan.learn_solver_passes} gradient passes. Resumed: η={plan.step_size:.6g}, σ²={plan.noise_variance:.6g}, "
+            f"{plan.delete_steps} pass(es). Forecast cost of either in regularised loss: {self.forecast(plan):.3g}.",
+            "Deleting: rows are erased at once. A resumed publication does not make the model forget them: the figure below counts "
+            f"the last fresh publication in full and every step since. The next fresh one, at most {self.fresh_every - 1} publications "
+            "later, owes them nothing. That the steps in between let a hidden fresh publication fade is not claimed.",
+        )
+
+
+def _fresh(releases: int, every: int) -> int:
+    """The learn, and one in `every`."""
+    return -(-releases // every)
+
+
+def _candidates(releases: int) -> Iterator[int]:
+    """Distances between fresh publications, by how many of them there are: 1, 2, 3, …, then ever more."""
+    fresh = 1
+    while (every := -(-releases // fresh)) > _FEWEST_RESUMED:
+        yield every
+        fresh = max(fresh + 1, math.floor(fresh * 1.2))
