@@ -34,7 +34,7 @@ def check_records(
     weights = [np.ones(records.features.shape[1]), *([] if variances is None else [1 / variances])]
     own = group.rows(records.slots, BLOCK)
     for (longest, slot), advice in zip(
-        map(max, zip(*group.gather(_longest(records.features, own, weights)), strict=True)), _TOO_LONG
+        map(max, zip(*group.gather(_longest(records.features, own, weights)), strict=True)), _TOO_LONG, strict=False
     ):
         if not longest <= loss.radius * (1 + NORM_TOLERANCE):
             raise AssumptionViolated(

@@ -15,7 +15,7 @@ from ..methods.sharp import SharpRun
 from ..methods.theorem import TheoremRun
 from .make import make_plan
 
-COMPARED = ("theorem", "sharp", "minimiser")
+COMPARED = ("theorem", "sharp", "minimiser", "perturbed", "interleaved")
 
 
 @dataclass(frozen=True)
