@@ -12,7 +12,7 @@ from ..schema import Schema, draft_schema, read_table
 from ..store import Store
 from .arguments import whole
 from .change import add_tombstones, tombstones_from
-from .plan import add_plan_arguments, explained, plan_from, warning
+from .plan import add_plan_arguments, add_stream_arguments, explained, plan_from, stream_from, warning
 from .shared import add_json, show
 
 
@@ -38,6 +38,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--dry-run", action="store_true", help="check everything and show the plan; write nothing")
     add_tombstones(parser)
     add_plan_arguments(parser)
+    add_stream_arguments(parser.add_argument_group("stream (the method is then chosen by forecast)"))
     add_json(parser)
     parser.set_defaults(run=_run, loss=None, radius=None)  # the schema decides, unless told otherwise
 
@@ -66,7 +67,9 @@ def _create(parsed: argparse.Namespace) -> int:
         tombstones.refuse(encoded.ids or ())
     records = Records(encoded.rows, encoded.labels, encoded.ids, encoded.subjects, slots=parsed.slots)
     fill_loss(parsed, schema)
-    plan = plan_from(parsed, records=records.slots, features=schema.features, one_hot_blocks=schema.one_hot_blocks)
+    sizes: dict[str, Any] = {"records": records.slots, "features": schema.features, "one_hot_blocks": schema.one_hot_blocks}
+    streamed = parsed.requests is not None or parsed.period is not None
+    plan = stream_from(parsed, **sizes).plan if streamed else plan_from(parsed, **sizes)
     if not parsed.dry_run:
         Store.create(parsed.store, records, schema, plan).close()
     answer = {

@@ -14,9 +14,10 @@ from ..methods.near_gibbs import FORMS
 from ..methods.plan import Plan
 from ..methods.problem import DTYPES
 from ..methods.words import worth
-from ..planner import cheapest_plan, compare_plans, explain, make_plan
+from ..planner import cheapest_plan, compare_plans, explain, make_plan, plan_stream
 from ..planner.cheapest import Choice
 from ..planner.ridge import RIDGES
+from ..planner.streams import StreamPlan
 from ..privacy.budget import Budget
 from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
 from .arguments import number, whole
@@ -53,6 +54,8 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     own.add_argument("--noise-variance", type=_noise, metavar="σ²", help="a number, or 'cheapest' under Theorem 5.2")
     own.add_argument("--solver", choices=SOLVERS, help="minimiser, perturbed: where the solver starts (default: warm)")
     own.add_argument("--diffusion-steps", type=whole, metavar="K", help="minimiser")
+    own.add_argument("--fresh-every", type=whole, metavar="N", help="interleaved: one publication in so many is fresh")
+    own.add_argument("--resumed-steps", type=whole, metavar="K", help="interleaved: noisy steps of the others")
     own.add_argument("--gradient-tolerance", type=number, metavar="γ", help="minimiser")
     own.add_argument("--form", choices=FORMS, help="near-gibbs: Theorem 5.2 as printed, or sharper")
     own.add_argument("--learn-steps", type=whole, metavar="K_A", help="composition")
@@ -102,9 +105,16 @@ def add_budget_arguments(parser: argparse.ArgumentParser) -> None:
     budget.add_argument("--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method sharp)")
 
 
+def add_stream_arguments(group: argparse._ArgumentGroup) -> None:
+    """A budget for many requests: the method, its publications and their batch are then chosen by forecast."""
+    group.add_argument("--requests", type=whole, metavar="N", help="deletion requests the --dp budget must last for")
+    group.add_argument("--period", type=number, metavar="DAYS", help="the --requests come in so many days")
+    group.add_argument("--excess-risk", type=number, default=0.01, help="target, nats per record (default 0.01)")
+
+
 _OWN = (
     *("step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance", "form"),
-    *("learn_steps", "delete_steps", "requests_per_learn", "fresh_learn"),
+    *("learn_steps", "delete_steps", "requests_per_learn", "fresh_learn", "fresh_every", "resumed_steps"),
 )
 
 
@@ -200,6 +210,34 @@ def plan_from(
     )
 
 
+def _compared(parsed: argparse.Namespace) -> dict[str, Any]:
+    """What every method is asked for."""
+    return {
+        "loss": loss_from(parsed),
+        "regularization": parsed.regularization,
+        "budget": budget_from(parsed),
+        "adjacency": parsed.adjacency,
+        "deletion_notion": parsed.deletion_notion,
+        "batch": parsed.batch,
+        "rows_per_subject": parsed.rows_per_subject,
+        "dtype": parsed.dtype,
+        "ridge": parsed.ridge,
+        "model_norm": parsed.model_norm,
+    }
+
+
+def stream_from(parsed: argparse.Namespace, **sizes: Any) -> StreamPlan:
+    """The plan for a stream that the arguments ask for.
+
+    Raises:
+        InvalidParameter: --period without the number of requests that come in it.
+    """
+    if parsed.requests is None:
+        raise InvalidParameter("--period DAYS needs --requests N: how many deletion requests come in that time")
+    asked = {"requests": parsed.requests, "period": parsed.period, "target": parsed.excess_risk}
+    return plan_stream(**asked, **_compared(parsed), **sizes)
+
+
 def register(commands: Any) -> None:
     parser = commands.add_parser(
         "plan",
@@ -218,17 +256,14 @@ def register(commands: Any) -> None:
     add_plan_arguments(parser)
     comparing = parser.add_argument_group("comparison")
     comparing.add_argument(
-        "--compare", action="store_true", help="theorem, sharp and minimiser side by side, by forecast cost and noise"
+        "--compare", action="store_true", help="every method for convex losses side by side, by forecast cost and noise"
     )
     comparing.add_argument(
         "--cheapest",
         action="store_true",
         help="the fewest steps per request that keep --excess-risk (method sharp); with the Pareto table",
     )
-    comparing.add_argument(
-        "--requests", type=whole, metavar="N", help="deletion requests the --dp budget must last for"
-    )
-    comparing.add_argument("--excess-risk", type=number, default=0.01, help="target, nats per record (default 0.01)")
+    add_stream_arguments(comparing)
     add_json(parser)
     parser.set_defaults(run=_run)
 
@@ -261,25 +296,16 @@ def _run(parsed: argparse.Namespace) -> int:
         choice = _cheapest(parsed)
         show(parsed, choice.to_dict(), f"{explained(choice.plan)}\n\n{choice.text()}")
         return 0
+    sizes: dict[str, Any] = {"records": parsed.records, "features": parsed.features, "one_hot_blocks": parsed.one_hot_blocks}
+    if parsed.period is not None and not parsed.compare:
+        stream = stream_from(parsed, **sizes)
+        text = f"{stream.text()}\n\n{explained(stream.plan)}\n\n{stream.comparison.table()}"
+        show(parsed, {**stream.to_dict(), "plan": stream.plan.summary(), **warning(stream.plan)}, text)
+        return 0
     if parsed.compare:
-        comparison = compare_plans(
-            loss=loss_from(parsed),
-            records=parsed.records,
-            features=parsed.features,
-            regularization=parsed.regularization,
-            budget=budget_from(parsed),
-            adjacency=parsed.adjacency,
-            deletion_notion=parsed.deletion_notion,
-            batch=parsed.batch,
-            rows_per_subject=parsed.rows_per_subject,
-            ridge=parsed.ridge,
-            model_norm=parsed.model_norm,
-            one_hot_blocks=parsed.one_hot_blocks,
-            target=parsed.excess_risk,
-            requests=parsed.requests,
-        )
+        comparison = compare_plans(**_compared(parsed), **sizes, target=parsed.excess_risk, requests=parsed.requests)
         show(parsed, comparison.to_dict(), comparison.table())
         return 0
-    plan = plan_from(parsed, records=parsed.records, features=parsed.features, one_hot_blocks=parsed.one_hot_blocks)
+    plan = plan_from(parsed, **sizes)
     show(parsed, {**plan.summary(), **warning(plan)}, explained(plan))
     return 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, BinaryIO, cast
 
-from ..errors import InvalidRequest, count
+from ..errors import InvalidParameter, InvalidRequest, count
 from ..privacy.guarantee import Guarantee
 from ..privacy.shown import shown
 from ..records import EditRequest, Records, bounded
@@ -26,6 +26,7 @@ from .shared import add_device, add_json, progress_bar, show
 from .streams import standard_input
 
 _WITHHELD, _REFUSED = 3, 2
+_DAY = 86_400.0  # seconds
 
 
 def register(commands: Any) -> None:
@@ -40,12 +41,20 @@ def register(commands: Any) -> None:
     parser.add_argument("requests", metavar="FILE", help="JSON lines, or CSV if it ends in .csv; - for standard input")
     parser.add_argument("--csv", action="store_true", help="read CSV whatever the name")
     when = parser.add_argument_group("publication")
-    when.add_argument("--batch", type=whole, metavar="EDITS", help="publish as soon as so many edits wait (default 1)")
+    when.add_argument(
+        "--batch", type=whole, metavar="EDITS", help="publish as soon as so many edits wait (default: as planned)"
+    )
     when.add_argument(
         "--expect",
         type=whole,
         metavar="EDITS",
         help="choose --batch so that the budget's publications last for so many edits",
+    )
+    when.add_argument(
+        "--period",
+        type=number,
+        metavar="DAYS",
+        help="the edits of --expect come in so many days: none waits longer than its share",
     )
     when.add_argument("--deadline", type=number, metavar="SECONDS", help="publish no later than this after an edit")
     parser.add_argument("--dry-run", action="store_true", help="say what it would take and cost; change nothing")
@@ -145,8 +154,13 @@ def _file(source: str) -> BinaryIO:
 
 def _batching(parsed: argparse.Namespace, store: Store) -> Batching:
     if parsed.expect is not None:
-        return Batching.within_budget(store.accountant, edits=parsed.expect, deadline=parsed.deadline)
-    return Batching(size=count("batch", 1 if parsed.batch is None else parsed.batch), deadline=parsed.deadline)
+        period = None if parsed.period is None else parsed.period * _DAY
+        return Batching.within_budget(store.accountant, edits=parsed.expect, deadline=parsed.deadline, period=period)
+    if parsed.period is not None:
+        raise InvalidParameter("--period DAYS needs --expect EDITS: how many edits come in that time")
+    if parsed.batch is None:
+        return Batching.planned(store.plan, deadline=parsed.deadline)
+    return Batching(size=count("batch", parsed.batch), deadline=parsed.deadline)
 
 
 def _holdout(parsed: argparse.Namespace, store: Store) -> Records | None:

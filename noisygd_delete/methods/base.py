@@ -240,6 +240,10 @@ class Method(ABC):
     def mechanism(self, plan: Plan) -> Mechanism:
         """The facts of a run of the plan."""
 
+    def fresh_publications(self, plan: Plan) -> int:
+        """How many of the `releases` start afresh, the learn among them."""
+        return plan.releases if plan.mechanism.fresh else 1
+
     def start(self, plan: Plan, *, learning: bool) -> Start:
         """Where a run of the plan begins."""
         return Prior(plan.init_variance) if learning else Published()

@@ -140,11 +140,14 @@ class Interleaved(Method):
 
     def together(self, plan: Plan) -> Guarantee:
         """What all publications reveal about a record present in every one of them, all observed."""
-        assert self.fresh_every is not None
-        world, fresh = plan.problem.adjacency, _fresh(plan.releases, self.fresh_every)
+        world, fresh = plan.problem.adjacency, self.fresh_publications(plan)
         learned = plan.learn_mechanism.interval("dp", world, steps_with=1)
         resumed = plan.mechanism.interval("dp", world, steps_with=plan.delete_steps)
         return Guarantee.composed([(learned, fresh), (resumed, plan.releases - fresh)])
+
+    def fresh_publications(self, plan: Plan) -> int:
+        assert self.fresh_every is not None
+        return _fresh(plan.releases, self.fresh_every)
 
     def mechanism(self, plan: Plan) -> ResumedRun:
         return ResumedRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
@@ -213,7 +216,7 @@ class Interleaved(Method):
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         assert self.fresh_every is not None
-        fresh = _fresh(plan.releases, self.fresh_every)
+        fresh = self.fresh_publications(plan)
         one = self.together(plan)
         shares = plan.learn_mechanism.interval("dp", plan.problem.adjacency, steps_with=1)
         order = plan.budget.order or 2.0

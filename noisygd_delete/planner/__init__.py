@@ -5,5 +5,6 @@ from .cheapest import cheapest_plan
 from .comparison import compare_plans
 from .explain import explain
 from .make import make_plan
+from .streams import plan_stream
 
-__all__ = ["advise", "cheapest_plan", "compare_plans", "explain", "make_plan"]
+__all__ = ["advise", "cheapest_plan", "compare_plans", "explain", "make_plan", "plan_stream"]

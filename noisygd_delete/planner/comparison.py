@@ -20,7 +20,7 @@ COMPARED = ("theorem", "sharp", "minimiser", "perturbed", "interleaved")
 
 @dataclass(frozen=True)
 class Candidate:
-    """One method: "theorem", "sharp" (both resume from the published model) or "minimiser" (solve, then diffuse).
+    """One method of `COMPARED`.
 
     plan           None where the method does not apply; `reason` then says why
     publications   deletion publications that the budget covers besides the learn
@@ -48,6 +48,7 @@ class Candidate:
             "delete_passes": self.delete_passes,
             "publications": self.publications,
             "noise_variance": None if self.plan is None else self.plan.noise_variance,
+            "linear_term": None if self.plan is None else self.plan.linear_term,
             "excess_risk_forecast": None if self.plan is None else self.excess_risk,
             "reason": self.reason,
         }
@@ -75,7 +76,7 @@ class Comparison:
 
     def table(self) -> str:
         """Plain text, the chosen way marked."""
-        head = f"{'method':<12}{'learn':>9}{'delete':>9}{'noise σ²':>12}{'excess risk':>13}{'publications':>14}"
+        head = f"{'method':<12}{'learn':>9}{'delete':>9}{'excess risk':>13}{'publications':>14}  noise"
         lines = [head]
         for candidate in self.candidates:
             if candidate.plan is None:
@@ -85,7 +86,7 @@ class Comparison:
             served = "each request" if self.requests is None else f"{candidate.publications} of {self.requests}"
             lines.append(
                 f"{candidate.method:<12}{candidate.learn_passes:>9}{candidate.delete_passes:>9}"
-                f"{candidate.plan.noise_variance:>12.3g}{candidate.excess_risk:>13.3g}{served:>14}{mark}"
+                f"{candidate.excess_risk:>13.3g}{served:>14}  {candidate.plan.method.noise(candidate.plan)}{mark}"
             )
         met = self.chosen.excess_risk <= self.target
         verdict = f"target {self.target:g}: " + ("met" if met else "met by none; least forecast chosen")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..accountant import Accountant
 from ..errors import InvalidParameter, count, positive
+from ..methods.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,18 @@ class Batching:
             positive("deadline", self.deadline)
 
     @classmethod
-    def within_budget(cls, accountant: Accountant, *, edits: int, deadline: float | None = None) -> Batching:
+    def planned(cls, plan: Plan, *, deadline: float | None = None) -> Batching:
+        """As many edits as the plan's releases were planned for, where it plans more than one; else each on its own."""
+        return cls(size=plan.problem.batch if plan.releases > 1 else 1, deadline=deadline)
+
+    @classmethod
+    def within_budget(
+        cls, accountant: Accountant, *, edits: int, deadline: float | None = None, period: float | None = None
+    ) -> Batching:
         """The smallest batches for which the publications that `releases=N` has left last for so many edits.
+
+        Args:
+            period: seconds in which the edits come: no edit then waits longer than one publication's share of it.
 
         Raises:
             InvalidParameter: nothing is left to publish.
@@ -41,4 +52,7 @@ class Batching:
                 "no publication is left in the budget; plan afresh with a larger dp budget and relearn"
             )
         size = 1 if left is None else math.ceil(count("edits", edits) / left)
+        if period is not None and left is not None:
+            share = positive("period", period) / left
+            deadline = share if deadline is None else min(deadline, share)
         return cls(size=size, deadline=deadline)
