@@ -205,6 +205,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]  # one line for tables and help
+    for_streams: ClassVar[bool] = False  # whether it only shares a budget among many publications
     notions: ClassVar[tuple[Worlds, ...]] = DELETION_NOTIONS  # deletion notions that its proof covers
 
     @property

@@ -66,6 +66,8 @@ class Interleaved(Method):
     name: ClassVar[str] = "interleaved"
     summary: ClassVar[str] = "many publications: a few by objective perturbation, between them a few noisy steps"
 
+    for_streams: ClassVar[bool] = True
+
     fresh_every: int | None = None
     resumed_steps: int | None = None
     solver: str = "cold"

@@ -9,13 +9,15 @@ from typing import Any
 
 from ..bounds.search import first_whole
 from ..errors import NoisyGDDeleteError, count, positive
-from ..methods import Mechanism
+from ..methods import METHODS, Mechanism
 from ..methods.plan import Plan
 from ..methods.sharp import SharpRun
 from ..methods.theorem import TheoremRun
 from .make import make_plan
 
 COMPARED = ("theorem", "sharp", "minimiser", "perturbed", "interleaved")
+
+_ALIKE = 1.05  # forecasts that lie nearer than this do not tell methods apart
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,14 @@ class Comparison:
     def chosen(self) -> Candidate:
         """Of the methods that meet the target, those that publish most often; of these, the one with the cheapest deletion.
 
-        Where none meets the target, the one with the least forecast excess risk.
+        Where none meets the target, the cheapest deletion among those whose forecast is the least, as far as a forecast can tell.
         """
         possible = [candidate for candidate in self.candidates if candidate.plan is not None]
         good = [candidate for candidate in possible if candidate.excess_risk <= self.target]
         if not good:
-            return min(possible, key=lambda candidate: candidate.excess_risk)
+            alike = _ALIKE * min(candidate.excess_risk for candidate in possible)
+            near = [candidate for candidate in possible if candidate.excess_risk <= alike]
+            return min(near, key=lambda candidate: (candidate.delete_passes, candidate.excess_risk))
         return min(good, key=lambda candidate: (-candidate.publications, candidate.delete_passes))
 
     def table(self) -> str:
@@ -113,7 +117,8 @@ def compare_plans(*, target: float = 0.01, requests: int | None = None, **argume
     target = positive("target", target)
     if requests is not None:
         requests = count("requests", requests)
-    found = tuple(_candidate(name, target, requests, arguments) for name in COMPARED)
+    names = [name for name in COMPARED if requests is not None or not METHODS[name][0].for_streams]
+    found = tuple(_candidate(name, target, requests, arguments) for name in names)
     if all(candidate.plan is None for candidate in found):
         make_plan(**arguments, method="sharp")  # raises what is wrong
     return Comparison(found, target, requests)
@@ -121,6 +126,7 @@ def compare_plans(*, target: float = 0.01, requests: int | None = None, **argume
 
 def _candidate(name: str, target: float, requests: int | None, arguments: dict[str, Any]) -> Candidate:
     batch = arguments.get("batch", 1)
+    fewest = 2 if METHODS[name][0].for_streams else 1
 
     @cache
     def planned(publications: int) -> Candidate:
@@ -133,7 +139,7 @@ def _candidate(name: str, target: float, requests: int | None, arguments: dict[s
 
     try:
         most = planned(requests or 1)
-        least = most if requests is None or most.excess_risk <= target else planned(1)
+        least = most if requests is None or most.excess_risk <= target else planned(min(fewest, requests))
     except NoisyGDDeleteError as error:
         return Candidate(name, None, reason=str(error))
     if most.excess_risk <= target or least.excess_risk > target:
