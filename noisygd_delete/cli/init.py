@@ -67,7 +67,11 @@ def _create(parsed: argparse.Namespace) -> int:
         tombstones.refuse(encoded.ids or ())
     records = Records(encoded.rows, encoded.labels, encoded.ids, encoded.subjects, slots=parsed.slots)
     fill_loss(parsed, schema)
-    sizes: dict[str, Any] = {"records": records.slots, "features": schema.features, "one_hot_blocks": schema.one_hot_blocks}
+    sizes: dict[str, Any] = {
+        "records": records.slots,
+        "features": schema.features,
+        "one_hot_blocks": schema.one_hot_blocks,
+    }
     streamed = parsed.requests is not None or parsed.period is not None
     plan = stream_from(parsed, **sizes).plan if streamed else plan_from(parsed, **sizes)
     if not parsed.dry_run:

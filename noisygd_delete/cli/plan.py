@@ -296,7 +296,11 @@ def _run(parsed: argparse.Namespace) -> int:
         choice = _cheapest(parsed)
         show(parsed, choice.to_dict(), f"{explained(choice.plan)}\n\n{choice.text()}")
         return 0
-    sizes: dict[str, Any] = {"records": parsed.records, "features": parsed.features, "one_hot_blocks": parsed.one_hot_blocks}
+    sizes: dict[str, Any] = {
+        "records": parsed.records,
+        "features": parsed.features,
+        "one_hot_blocks": parsed.one_hot_blocks,
+    }
     if parsed.period is not None and not parsed.compare:
         stream = stream_from(parsed, **sizes)
         text = f"{stream.text()}\n\n{explained(stream.plan)}\n\n{stream.comparison.table()}"
