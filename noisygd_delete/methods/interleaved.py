@@ -158,7 +158,7 @@ class Interleaved(Method):
         return Perturbed(solver=self.solver).mechanism(plan)
 
     def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
-        return procedure.Minimiser(plan.gradient_tolerance, self.solver) if learning else procedure.Published()
+        return procedure.Solved(plan.gradient_tolerance, self.solver) if learning else procedure.Published()
 
     def allowed(self, plan: Plan) -> Guarantee:
         return Perturbed.allowed(Perturbed(), plan)

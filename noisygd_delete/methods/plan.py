@@ -14,7 +14,7 @@ from ..privacy.budget import Budget
 from ..privacy.guarantee import Guarantee
 from .base import Mechanism, Method
 from .problem import Problem
-from .procedure import Minimiser, Procedure
+from .procedure import Procedure, Solved
 from .words import clipping, heading, promise, ridge, worth
 
 
@@ -120,7 +120,7 @@ class Plan:
 
     def _procedure(self, *, learning: bool) -> Procedure:
         start = self.method.start(self, learning=learning)
-        solved = isinstance(start, Minimiser)  # a linear term is part of what is solved, and its answer wants noise
+        solved = isinstance(start, Solved)  # a linear term is part of what is solved, and its answer wants noise
         return Procedure(
             start=start,
             steps=self.learn_steps if learning else self.delete_steps,
