@@ -32,6 +32,7 @@ GROUPS = (
     "objective_perturbation_gdp",
     "ridge",
     "perturbed_releases",
+    "interleaved",
     "accounting",
     "losses",
     "certified_removal",
