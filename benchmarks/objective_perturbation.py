@@ -29,7 +29,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "λ', clip": {"ridge": "forecast", "clip": 0.5},
 }
 METHODS = {"sharp": "sharp Noisy-GD", "minimiser": "solve, then diffuse", "perturbed": "objective perturbation"}
-BLOCKS = {"adult": Schema.read(datasets.ROOT / "examples" / "adult.toml").one_hot_blocks}
+BLOCKS = {"adult": Schema.read(datasets.ROOT / "examples" / "schemas" / "adult.toml").one_hot_blocks}
 
 
 @dataclass(frozen=True)
