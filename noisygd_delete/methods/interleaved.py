@@ -21,6 +21,8 @@ from typing import ClassVar
 from ..bounds import utility
 from ..bounds.search import least_safe
 from ..errors import InvalidParameter, PlanInfeasible, choice, count
+from ..losses.base import ONE_DIRECTION
+from ..privacy.budget import Budget
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from . import procedure
 from .base import Mechanism, Method
@@ -31,9 +33,10 @@ from .problem import Problem
 from .resuming import minimiser_move
 from .sharp import SharpRun, contracting_step_size
 
-_STEPS = (1, 2, 3, 5, 10)  # K that a plan may choose
+_STEPS = (1, 3, 10)  # K that a plan may choose
+_LITTLE = 0.05  # of the forecast: a lag below it asks for no more steps
 _FEWEST_RESUMED = 2
-_DIGITS = 1e-6
+_DIGITS = 1e-3  # of the noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +100,12 @@ class Interleaved(Method):
         if problem.rows_per_subject > 1 and problem.budget.measure == "gdp" and not problem.loss.constants.convex:
             raise InvalidParameter("a Gaussian-DP budget needs a convex loss for method='interleaved'")
         steps = _STEPS if self.resumed_steps is None else (self.resumed_steps,)
-        found = [plan for plan in (self._best(problem, number) for number in steps) if plan is not None]
+        found: list[Plan] = []
+        for number in steps:
+            plan = self._best(problem, number)
+            found += [] if plan is None else [plan]
+            if plan is not None and self._lag_of(plan) <= _LITTLE * plan.method.forecast(plan):
+                break
         if not found:
             raise PlanInfeasible(
                 f"no mix of fresh and resumed publications keeps {problem.releases} of them and a deletion within "
@@ -110,7 +118,7 @@ class Interleaved(Method):
         """With the fewest fresh publications that keep a deletion within its budget: less noise than with more of them."""
         for every in [self.fresh_every] if self.fresh_every else _candidates(problem.releases):
             plan = self._with(problem, steps, every)
-            if plan is not None and problem.budget.affords(plan.deletion.with_slack()):
+            if plan is not None and _affords(problem.budget, plan.deletion.with_slack()):
                 return plan
         return None
 
@@ -120,7 +128,19 @@ class Interleaved(Method):
         fresh = Perturbed(solver=self.solver)
         learns = _fresh(problem.releases, every)
         unit = forecast_excess_risk(problem, step_size=eta, noise_variance=1.0)
-        alone = fresh.plan(replace(problem, method=fresh, releases=learns))  # says what is wrong with the problem
+        single = replace(problem, method=fresh, releases=learns)
+        budget = problem.budget
+        if (
+            budget.measure == "epsilon-delta"
+            and problem.loss.curving == ONE_DIRECTION
+            and problem.loss.constants.convex
+        ):
+            own_gdp = Budget.from_gdp(dp=budget.dp_gdp(), deletion=min(budget.deletion_gdp(), budget.dp_gdp()))
+            single = replace(single, budget=own_gdp)  # no search over orders: where to begin is all that it says
+        try:
+            alone = fresh.plan(single)
+        except PlanInfeasible:
+            return None
 
         def complete(noise: float) -> Plan:
             made = fresh.complete(replace(problem, method=fresh, releases=learns), noise)
@@ -135,7 +155,7 @@ class Interleaved(Method):
             )
 
         def affordable(noise: float) -> bool:
-            return problem.budget.affords(method.together(complete(noise)).with_slack())
+            return _affords(problem.budget, method.together(complete(noise)).with_slack())
 
         noise = least_safe(affordable, guess=alone.linear_term, below=alone.linear_term / 2, most=1e12, digits=_DIGITS)
         return complete(noise) if noise < math.inf else None
@@ -199,17 +219,18 @@ class Interleaved(Method):
 
     def forecast(self, plan: Plan) -> float:
         """A fresh model's, which is a resumed one's too, and what the chain lags behind the edits."""
-        return Perturbed().forecast(plan) + self._lag(plan)
+        return Perturbed().forecast(plan) + self._lag_of(plan)
 
-    def _lag(self, plan: Plan) -> float:
+    @staticmethod
+    def _lag_of(plan: Plan) -> float:
         """Edits move the minimiser; along curvature h a publication makes good 1 − (1−ηh)^{2K} of what it costs not to follow.
 
         r edits cost r gᵀH⁻¹g/(2n²) at first, whose mean is at most min(d, L²/λ): public numbers, for choosing alone.
         """
-        assert self.fresh_every is not None
         rate = min(plan.step_size * plan.problem.strong_convexity, 1.0)
         made_good = 1.0 if rate == 1 else -math.expm1(2 * plan.delete_steps * math.log1p(-rate))
-        publications = min(self.fresh_every - 1, 1 / made_good)
+        between = -(-plan.releases // plan.method.fresh_publications(plan))
+        publications = min(between, 1 / made_good)
         gradient = min(plan.dimension, plan.loss.constants.lipschitz**2 / plan.problem.strong_convexity)
         return plan.problem.batch * publications * gradient / (2 * plan.records**2)
 
@@ -234,6 +255,14 @@ class Interleaved(Method):
             f"the last fresh publication in full and every step since. The next fresh one, at most {self.fresh_every - 1} publications "
             "later, owes them nothing. That the steps in between let a hidden fresh publication fade is not claimed.",
         )
+
+
+def _affords(budget: Budget, spent: Guarantee) -> bool:
+    """Whether the budget covers it, by its μ alone where it has one and no single order is asked for: at once, and nearly as much."""
+    if budget.measure == "renyi" or spent.gdp is None:
+        return budget.affords(spent)
+    most = budget.dp_gdp() if spent.about == "dp" else budget.deletion_gdp()
+    return spent.gdp <= most
 
 
 def _fresh(releases: int, every: int) -> int:

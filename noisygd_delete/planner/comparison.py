@@ -139,9 +139,12 @@ def _candidate(name: str, target: float, requests: int | None, arguments: dict[s
 
     try:
         most = planned(requests or 1)
-        least = most if requests is None or most.excess_risk <= target else planned(min(fewest, requests))
     except NoisyGDDeleteError as error:
         return Candidate(name, None, reason=str(error))
+    try:
+        least = most if requests is None or most.excess_risk <= target else planned(min(fewest, requests))
+    except NoisyGDDeleteError:
+        return most
     if most.excess_risk <= target or least.excess_risk > target:
         return most if most.excess_risk <= target else least
     beyond = first_whole(lambda number: planned(number).excess_risk > target, least.publications, most.publications)
