@@ -48,10 +48,10 @@ def _account(account: Accountant, start: int, end: int, observed: list[int]) -> 
     return account.deletion(start, end, observed)
 
 
-def _without_seam(account: Accountant, start: int, end: int, observed: list[int]) -> Guarantee:
-    """The steps of the last mechanism alone, as if the publication beneath them had cost nothing."""
+def _beneath_forgotten(account: Accountant, start: int, end: int, observed: list[int]) -> Guarantee:
+    """The steps alone, as if the fresh publication beneath them had cost nothing."""
     parts = stretches(account.events, present_from=start, erased_at=end, observed=observed)
-    steps = [(mechanism, T, K) for mechanism, T, K in parts if not mechanism.fresh]
+    steps = [(mechanism, T - T % 2, K) for mechanism, T, K in parts]
     found = [(m.interval("deletion", "definition-4.1", steps_with=T, steps_without=K), 1) for m, T, K in steps]
     nothing = account.events[-1].mechanism.interval("deletion", "definition-4.1", steps_with=0)
     return Guarantee.composed([*found, (nothing, 1)])
@@ -59,18 +59,14 @@ def _without_seam(account: Accountant, start: int, end: int, observed: list[int]
 
 @statement(
     "OP.interleaved",
-    "fresh publications with resumed steps between: each observed release costs its steps from the last observed model, and what lies"
-    " beneath a change of mechanism counts as observed",
+    "fresh publications with resumed steps between: each observed release costs its steps from the last observed model, and a hidden"
+    " fresh one beneath them in full",
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=SimpleNamespace(deletion=_account),
-    fault=("the fresh publication beneath resumed steps forgotten", SimpleNamespace(deletion=_without_seam)),
+    fault=("the fresh publication beneath resumed steps forgotten", SimpleNamespace(deletion=_beneath_forgotten)),
     licenses=(
-        "methods.interleaved:ResumedRun",
+        "methods.interleaved:InterleavedRun",
         "methods.interleaved:Interleaved",
-        "accountant.intervals:stretches",
-        "accountant.intervals:alone",
-        "accountant.intervals:erasures",
-        "accountant.intervals:seam",
     ),
     scope="Random mixes on the linear loss, where the joint law of all models is exact: random lifetimes and observers, never below, and "
     "equal up to the solver's share where everything is observed; the plan's dp and deletion figures and its budget. That given an "

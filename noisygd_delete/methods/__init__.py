@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import InvalidParameter, choice
 from .base import Mechanism, Method, NoisySteps
 from .composition import Composition, CompositionRun
-from .interleaved import Interleaved, ResumedRun
+from .interleaved import Interleaved, InterleavedRun
 from .minimiser import Minimiser, MinimiserRun
 from .near_gibbs import NearGibbs, NearGibbsRun
 from .perturbed import Perturbed
@@ -45,7 +45,7 @@ METHODS: dict[str, tuple[type[Method], type[Mechanism]]] = {
     "sharp": (Sharp, SharpRun),
     "minimiser": (Minimiser, MinimiserRun),
     "perturbed": (Perturbed, PerturbedRun),
-    "interleaved": (Interleaved, ResumedRun),
+    "interleaved": (Interleaved, InterleavedRun),
     "composition": (Composition, CompositionRun),
     "near-gibbs": (NearGibbs, NearGibbsRun),
 }

@@ -24,10 +24,12 @@ from ..errors import InvalidParameter, PlanInfeasible, choice, count
 from ..losses.base import ONE_DIRECTION
 from ..privacy.budget import Budget
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.worlds import Worlds
 from . import procedure
-from .base import Mechanism, Method
+from .base import Cost, Method
 from .forecast import forecast_excess_risk
 from .perturbed import Perturbed
+from .perturbed_run import PerturbedRun
 from .plan import Plan
 from .problem import Problem
 from .resuming import minimiser_move
@@ -40,20 +42,35 @@ _DIGITS = 1e-3  # of the noise
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResumedRun(SharpRun):
-    """K steps of Noisy-GD from the model published before, whichever run of as many records published it.
+class InterleavedRun(SharpRun):
+    """Public facts of both kinds of publication: K steps of Noisy-GD from the model published before, and a fresh one.
 
-    Where that run is of another kind the accountant counts it as observed, so nothing is asked of how its law and the chain's fit.
+    Exposure tells them apart where it adds up: a fresh publication counts 1, K steps count 2K, so an odd sum has the fresh one in it
+    (one at most: the next begins anew). It is then charged in full beside the steps, as if its model had been observed.
+
+    fresh_release  what a learn runs
     """
 
     method: ClassVar[str] = "interleaved"
     source: ClassVar[str] = (
         "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the "
-        "publication it began from"
+        "objective perturbation that it began from"
     )
 
-    def resumes(self, other: Mechanism) -> bool:
-        return self == other or (other.fresh and other.records == self.records)
+    fresh_release: PerturbedRun
+
+    def exposure(self, steps: int) -> int:
+        return 2 * steps if steps else 1
+
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        endless = steps_with == math.inf
+        fresh = endless or steps_with % 2 == 1
+        with_record, clean = (math.inf if endless else steps_with // 2), steps_without // 2
+        steps = super()._cost(worlds, with_record, clean) if with_record else {}
+        return {**(self.fresh_release._cost(worlds, 1, 0) if fresh else {}), **steps}
+
+    def _assumptions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*super()._assumptions(), *self.fresh_release._assumptions())))
 
 
 @dataclass(frozen=True)
@@ -151,7 +168,7 @@ class Interleaved(Method):
                 noise_variance=fresh.forecast(made) / unit,
                 delete_steps_for_deletion=steps,
                 delete_solver_passes=0,
-                horizon=steps * (every - 2),
+                horizon=2 * steps * (every - 2) + 1,
             )
 
         def affordable(noise: float) -> bool:
@@ -163,25 +180,26 @@ class Interleaved(Method):
     def together(self, plan: Plan) -> Guarantee:
         """What all publications reveal about a record present in every one of them, all observed."""
         world, fresh = plan.problem.adjacency, self.fresh_publications(plan)
-        learned = plan.learn_mechanism.interval("dp", world, steps_with=1)
-        resumed = plan.mechanism.interval("dp", world, steps_with=plan.delete_steps)
+        learned = plan.mechanism.interval("dp", world, steps_with=1)
+        resumed = plan.mechanism.interval("dp", world, steps_with=2 * plan.delete_steps)
         return Guarantee.composed([(learned, fresh), (resumed, plan.releases - fresh)])
 
     def fresh_publications(self, plan: Plan) -> int:
         assert self.fresh_every is not None
         return _fresh(plan.releases, self.fresh_every)
 
-    def mechanism(self, plan: Plan) -> ResumedRun:
-        return ResumedRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
-
-    def learn_mechanism(self, plan: Plan) -> Mechanism:
-        return Perturbed(solver=self.solver).mechanism(plan)
+    def mechanism(self, plan: Plan) -> InterleavedRun:
+        facts = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance)
+        return InterleavedRun(**facts, fresh_release=Perturbed(solver="cold").mechanism(plan))
 
     def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
         return procedure.Solved(plan.gradient_tolerance, self.solver) if learning else procedure.Published()
 
     def allowed(self, plan: Plan) -> Guarantee:
-        return Perturbed.allowed(Perturbed(), plan)
+        nothing, budget = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0), plan.budget
+        if budget.order is not None:
+            return replace(nothing, points=((budget.order, budget.dp),))
+        return replace(nothing, gdp_squared=budget.dp_gdp() ** 2)
 
     def dp(self, plan: Plan) -> Guarantee:
         """A fresh publication and every step that may follow it before the next one."""
@@ -194,12 +212,9 @@ class Interleaved(Method):
     def _since_fresh(self, plan: Plan, about: str, clean: int) -> Guarantee:
         assert self.fresh_every is not None
         world = plan.problem.adjacency if about == "dp" else plan.problem.deletion_notion
-        longest = (self.fresh_every - 1) * plan.delete_steps - clean
-        parts = [
-            (plan.learn_mechanism.interval(about, world, steps_with=1), 1),
-            (plan.mechanism.interval(about, world, steps_with=longest, steps_without=clean), 1),
-        ]
-        return Guarantee.composed(parts).assuming(NON_ADAPTIVE)
+        with_record = (self.fresh_every - 1) * plan.delete_steps - clean
+        longest = {"steps_with": 1 + 2 * with_record, "steps_without": 2 * clean}
+        return plan.mechanism.interval(about, world, **longest).assuming(NON_ADAPTIVE)
 
     def excess_risk(self, plan: Plan) -> float:
         """The worse of a fresh model and of the chain that goes on from it, however long."""
@@ -241,7 +256,7 @@ class Interleaved(Method):
         assert self.fresh_every is not None
         fresh = self.fresh_publications(plan)
         one = self.together(plan)
-        shares = plan.learn_mechanism.interval("dp", plan.problem.adjacency, steps_with=1)
+        shares = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=1)
         order = plan.budget.order or 2.0
         share = fresh * shares.renyi(order) / one.renyi(order)
         return (

@@ -71,7 +71,7 @@ class Perturbed(Method):
 
     def complete(self, problem: Problem, noise: float) -> Plan:
         """The plan with this s, within its budget or not."""
-        return self._complete(problem, noise, _inexact_rate(problem, warm=self.solver == "warm"))
+        return self._complete(problem, noise, inexact_share(problem, warm=self.solver == "warm"))
 
     def _complete(self, problem: Problem, noise: float, inexact: float) -> Plan:
         output_noise, tolerance = output_of(problem, noise, inexact)

@@ -174,7 +174,9 @@ class PerturbedRun(Mechanism):
 
     def _assumptions(self) -> tuple[str, ...]:
         constants = "proven" if self.proven else "declared by the user, not proven"
-        shaped = "; no row is longer in the shape of b, where its columns count by their variances" if self.shaped else ""
+        shaped = (
+            "; no row is longer in the shape of b, where its columns count by their variances" if self.shaped else ""
+        )
         return (
             f"every record's loss has gradient norm at most {self.lipschitz:g} ({constants}){shaped}",
             f"n={self.records} slots is public and fixed",

@@ -103,11 +103,6 @@ class Plan:
         """The public facts of a run, as the accountant sees it."""
         return self.method.mechanism(self)
 
-    @cached_property
-    def learn_mechanism(self) -> Mechanism:
-        """The same of a learn."""
-        return self.method.learn_mechanism(self)
-
     @property
     def procedure(self) -> Procedure:
         """What a request runs."""
@@ -156,8 +151,7 @@ class Plan:
         Holds under adaptive requests: given what was observed, both worlds restart from the same point.
         """
         notion = self.problem.deletion_notion
-        learning = self.learn_mechanism
-        learned = learning.interval("deletion", notion, steps_with=learning.exposure(self.learn_steps))
+        learned = self.mechanism.interval("deletion", notion, steps_with=self.mechanism.exposure(self.learn_steps))
         requested = self.mechanism.interval("deletion", notion, steps_with=self.mechanism.exposure(self.delete_steps))
         parts = [(learned, 1), *([(requested, models - 1)] if count("models", models) > 1 else [])]
         return Guarantee.composed(parts).assuming("every release is observed")
