@@ -39,6 +39,7 @@ _STEPS = (1, 3, 10)  # K that a plan may choose
 _LITTLE = 0.05  # of the forecast: a lag below it asks for no more steps
 _FEWEST_RESUMED = 2
 _DIGITS = 1e-3  # of the noise
+_MOST = 64.0  # times what the fresh ones alone need: no noise beyond it is looked at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,11 +118,13 @@ class Interleaved(Method):
         if problem.rows_per_subject > 1 and problem.budget.measure == "gdp" and not problem.loss.constants.convex:
             raise InvalidParameter("a Gaussian-DP budget needs a convex loss for method='interleaved'")
         steps = _STEPS if self.resumed_steps is None else (self.resumed_steps,)
-        found: list[Plan] = []
+        budget, found = _simple(problem), list[Plan]()
         for number in steps:
-            plan = self._best(problem, number)
-            found += [] if plan is None else [plan]
-            if plan is not None and self._lag_of(plan) <= _LITTLE * plan.method.forecast(plan):
+            plan = self._best(problem, budget, number)
+            if plan is None:
+                break  # more steps cost more
+            found.append(plan)
+            if self._lag_of(plan) <= _LITTLE * plan.method.forecast(plan):
                 break
         if not found:
             raise PlanInfeasible(
@@ -131,36 +134,30 @@ class Interleaved(Method):
             )
         return min(found, key=lambda plan: plan.method.forecast(plan))
 
-    def _best(self, problem: Problem, steps: int) -> Plan | None:
+    def _best(self, problem: Problem, budget: Budget, steps: int) -> Plan | None:
         """With the fewest fresh publications that keep a deletion within its budget: less noise than with more of them."""
         for every in [self.fresh_every] if self.fresh_every else _candidates(problem.releases):
-            plan = self._with(problem, steps, every)
-            if plan is not None and _affords(problem.budget, plan.deletion.with_slack()):
+            plan = self._with(problem, budget, steps, every)
+            if plan is not None and budget.affords(plan.deletion.with_slack()):
                 return plan
+            if plan is None:
+                return None  # more fresh ones ask for more noise still
         return None
 
-    def _with(self, problem: Problem, steps: int, every: int) -> Plan | None:
+    def _with(self, problem: Problem, budget: Budget, steps: int, every: int) -> Plan | None:
         method = replace(self, fresh_every=every, resumed_steps=steps)
         own, eta = replace(problem, method=method), contracting_step_size(problem, self.step_size)
         fresh = Perturbed(solver=self.solver)
         learns = _fresh(problem.releases, every)
         unit = forecast_excess_risk(problem, step_size=eta, noise_variance=1.0)
-        single = replace(problem, method=fresh, releases=learns)
-        budget = problem.budget
-        if (
-            budget.measure == "epsilon-delta"
-            and problem.loss.curving == ONE_DIRECTION
-            and problem.loss.constants.convex
-        ):
-            own_gdp = Budget.from_gdp(dp=budget.dp_gdp(), deletion=min(budget.deletion_gdp(), budget.dp_gdp()))
-            single = replace(single, budget=own_gdp)  # no search over orders: where to begin is all that it says
+        single = replace(problem, method=fresh, releases=learns, budget=budget)
         try:
             alone = fresh.plan(single)
         except PlanInfeasible:
             return None
 
         def complete(noise: float) -> Plan:
-            made = fresh.complete(replace(problem, method=fresh, releases=learns), noise)
+            made = fresh.complete(single, noise)
             return replace(
                 made,
                 problem=own,
@@ -172,9 +169,15 @@ class Interleaved(Method):
             )
 
         def affordable(noise: float) -> bool:
-            return _affords(problem.budget, method.together(complete(noise)).with_slack())
+            return budget.affords(method.together(complete(noise)).with_slack())
 
-        noise = least_safe(affordable, guess=alone.linear_term, below=alone.linear_term / 2, most=1e12, digits=_DIGITS)
+        noise = least_safe(
+            affordable,
+            guess=alone.linear_term,
+            below=alone.linear_term / 2,
+            most=_MOST * alone.linear_term,
+            digits=_DIGITS,
+        )
         return complete(noise) if noise < math.inf else None
 
     def together(self, plan: Plan) -> Guarantee:
@@ -272,12 +275,12 @@ class Interleaved(Method):
         )
 
 
-def _affords(budget: Budget, spent: Guarantee) -> bool:
-    """Whether the budget covers it, by its μ alone where it has one and no single order is asked for: at once, and nearly as much."""
-    if budget.measure == "renyi" or spent.gdp is None:
-        return budget.affords(spent)
-    most = budget.dp_gdp() if spent.about == "dp" else budget.deletion_gdp()
-    return spent.gdp <= most
+def _simple(problem: Problem) -> Budget:
+    """The budget; in place of (ε, δ), where every part has a μ, what it allows in Gaussian DP: at once, and nearly as much."""
+    budget, loss = problem.budget, problem.loss
+    if budget.measure != "epsilon-delta" or loss.curving != ONE_DIRECTION or not loss.constants.convex:
+        return budget
+    return Budget.from_gdp(dp=(dp := budget.dp_gdp()), deletion=min(budget.deletion_gdp(), dp))
 
 
 def _fresh(releases: int, every: int) -> int:
