@@ -7,7 +7,6 @@ it where the loss is too far from convex for its regulariser.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -36,7 +35,7 @@ _SOURCES = {
 @dataclass(frozen=True, kw_only=True)
 class NearGibbsRun(NoisySteps):
     """Noisy-GD on a bounded non-convex loss. Once an earlier model was observed only the composition of steps is certified;
-    `forgotten` speaks of models whose past was not.
+    `forgets_at` speaks of models whose past was not.
 
     gibbs  what Theorem 5.2 needs beside the facts of the run
     """
@@ -55,10 +54,6 @@ class NearGibbsRun(NoisySteps):
 
     def closer(self, before: float | None, steps: float, edits: int) -> float:
         return self.gibbs.closer(before=before, steps=steps, edits=edits, **self._chain())
-
-    def forgotten(self, runs: Sequence[tuple[float, int]]) -> Guarantee:
-        """`forgets_at` after a learn and requests, each given as (steps, edits before it)."""
-        return self._near(self.gibbs.closeness(runs=runs, **self._chain()))
 
     def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee:
         """`forgets_at` after a learn and any number of requests of at most `batch` edits."""

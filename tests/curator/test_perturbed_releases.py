@@ -113,7 +113,8 @@ def test_the_low_bit_attack_wins_without_the_last_noise_and_guesses_on_the_produ
     )
     coarse = learning.draw_linear_term
 
-    def of_32_bits(shape, noise, *, deviation):
+    def of_32_bits(shape, noise, *, deviation, variances=None):
+        assert variances is None
         term = coarse(shape, noise, deviation=deviation)
         cell = (np.floor(ndtr(term.per_record(1) / deviation) * 2.0**BITS) + 0.5) * 2.0**-BITS
         term._vector.flags.writeable = True

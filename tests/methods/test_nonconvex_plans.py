@@ -57,12 +57,13 @@ def test_the_sharper_plan_is_never_dearer():
 def test_one_release_more_than_planned_stays_below_the_supremum():
     for method in ("theorem", "sharp"):
         plan = plan_for(method, noise_variance=2.0, batch=3)
-        runs = [(plan.learn_steps, 0)]
+        run, supremum = plan.mechanism, plan.deletion.renyi(2)
+        closeness = run.closer(None, plan.learn_steps, 0)
         for _ in range(60):
-            runs.append((plan.delete_steps, 3))
-            assert plan.mechanism.forgotten(runs).renyi(2) <= plan.deletion.renyi(2) * (1 + 1e-12)
-        assert plan.mechanism.forgotten([*runs, (plan.delete_steps, 50)]).renyi(2) > plan.deletion.renyi(2)
-        assert plan.mechanism.forgotten([*runs, (plan.delete_steps // 3, 3)]).renyi(2) > plan.deletion.renyi(2)
+            closeness = run.closer(closeness, plan.delete_steps, 3)
+            assert run.forgets_at(closeness).renyi(2) <= supremum * (1 + 1e-12)
+        assert run.forgets_at(run.closer(closeness, plan.delete_steps, 50)).renyi(2) > supremum
+        assert run.forgets_at(run.closer(closeness, plan.delete_steps // 3, 3)).renyi(2) > supremum
 
 
 def test_edits_before_a_fresh_learn_cost_nothing():

@@ -52,14 +52,14 @@ UNNAMED = {
     ),
     "a property": (
         "events:Event.fresh",
-        'return self.kind is not EventKinds.UNLEARN or self.mechanism.fresh',
-        'return not (self.kind is not EventKinds.UNLEARN or self.mechanism.fresh)',
+        "return self.kind is not EventKinds.UNLEARN or self.mechanism.fresh",
+        "return not (self.kind is not EventKinds.UNLEARN or self.mechanism.fresh)",
         {"S.history"},
     ),
     "another property": (
         "events:Event.warm",
-        'self.kind is EventKinds.UNLEARN and',
-        'self.kind is not EventKinds.UNLEARN and',
+        "self.kind is EventKinds.UNLEARN and",
+        "self.kind is not EventKinds.UNLEARN and",
         {"S.history"},
     ),
     "a property of the answer": (
