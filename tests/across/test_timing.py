@@ -101,9 +101,9 @@ def test_the_timing_tests_see_a_gradient_that_skips_what_is_not_there(monkeypatc
     """The planted fault: rows of null records left out of the product, so that time counts people."""
 
     class Skipping(Objective):
-        def __init__(self, records: Records, **facts) -> None:
+        def __init__(self, records: Records, *words, **facts) -> None:
             used = records.occupied
-            super().__init__(Records(records.features[used], records.labels[used]), **facts)
+            super().__init__(Records(records.features[used], records.labels[used]), *words, **facts)
 
     monkeypatch.setattr(learning_module, "Objective", Skipping)
     full = tables()["full"]
