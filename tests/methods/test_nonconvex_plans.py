@@ -68,8 +68,8 @@ def test_one_release_more_than_planned_stays_below_the_supremum():
 
 def test_edits_before_a_fresh_learn_cost_nothing():
     plan = plan_for("sharp", noise_variance=2.0)
-    learned = plan.mechanism.forgotten([(plan.learn_steps, 40)]).renyi(2)
-    assert learned == plan.mechanism.forgotten([(plan.learn_steps, 0)]).renyi(2)
+    learned = plan.mechanism.forgets_at(plan.mechanism.closer(None, plan.learn_steps, 40)).renyi(2)
+    assert learned == plan.mechanism.forgets_at(plan.mechanism.closer(None, plan.learn_steps, 0)).renyi(2)
 
 
 def test_weak_convexity_takes_over_above_its_threshold():
@@ -342,7 +342,8 @@ def test_learn_and_twenty_deletions_audited_against_the_exact_law(method):
     releases = [curator.learn()] + [curator.delete([record]) for record in range(20)]
     density = None
     for number, release in enumerate(releases):
-        said = release.guarantees["deletion"] if number else plan.mechanism.forgotten([(release.steps, 0)])
+        run = plan.mechanism
+        said = release.guarantees["deletion"] if number else run.forgets_at(run.closer(None, release.steps, 0))
         assert said.renyi(2) <= deletion * (1 + 1e-9)
         assert release.model.certified
         if number < audited:

@@ -108,7 +108,8 @@ def test_a_table_larger_than_the_limit_is_read_within_it(tmp_path: Path) -> None
     """The machine's own quarter: a file without blocks, larger than that by a third, is checked and read."""
     limit = windows._quarter_of_memory()
     rows = limit * 4 // 3 // 1024
-    os.truncate((tmp_path / "rows").open("wb").fileno(), rows * 1024)
+    (tmp_path / "rows").touch()
+    os.truncate(tmp_path / "rows", rows * 1024)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path / "rows"), str(rows)], cwd=ROOT, capture_output=True, text=True, check=True
     )  # fmt: skip
