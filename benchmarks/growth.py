@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import argparse
 import math
+import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,9 +60,9 @@ def _by_rows(n: int) -> Callable[[int], object]:
 
 
 def _by_rows_mapped(n: int) -> Callable[[int], object]:
-    folder = tempfile.TemporaryDirectory()
-    curator = _curator(n, 20, path=Path(folder.name, "rows"))
-    curator.__dict__["folder"] = folder  # until the curator goes
+    folder = tempfile.mkdtemp()
+    curator = _curator(n, 20, path=Path(folder, "rows"))
+    weakref.finalize(curator, shutil.rmtree, folder)  # the map lives as long as who reads it
     return _deletion(curator)
 
 
