@@ -66,13 +66,14 @@ def main(arguments: list[str]) -> None:
     header = [
         "table",
         "numbers × scores",
-        "threads chosen",
+        "threads of a solve",
         "solve: default / one thread",
         "step: default / one thread",
     ]
     body = f"""\
 numpy's and scipy's BLAS at their default threads over the same work on one thread, alternating in one process; medians. Above 1: one
-thread is faster. `engine/threads.py` gives a run one thread below {threads.LEAST:,} numbers × scores.
+thread is faster. `engine/threads.py` gives a solve one thread below {threads.LEAST:,} numbers × scores; noisy steps
+keep what is set.
 
 {report.table(header, lines)}"""
     print(

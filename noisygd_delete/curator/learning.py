@@ -19,7 +19,7 @@ from ..engine.noise import Noise
 from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
 from ..engine.objective_float64 import PreciseObjective
 from ..engine.solver import solve
-from ..engine.threads import on_threads_that_pay
+from ..engine.threads import limited
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..losses.base import Loss
 from ..methods.plan import Plan
@@ -113,7 +113,6 @@ class Training:
     seconds: float
 
 
-@on_threads_that_pay
 def train(
     records: Records, plan: Plan, procedure: Procedure, published: Weights | None, execution: Execution
 ) -> Training:
@@ -127,16 +126,17 @@ def train(
         if procedure.linear_term:
             shape = None if procedure.shape is None else np.array(procedure.shape)
             linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term, variances=shape)
-        solution = solve(
-            PreciseObjective(
-                records, plan.loss, regularization=plan.regularization, group=execution.group, linear=linear
-            ),
-            start=published if begin.solver == "warm" else None,
-            tolerance=begin.tolerance,
-            strong_convexity=plan.problem.strong_convexity,
-            objective_smoothness=plan.problem.objective_smoothness,
-            fixed=begin.solver == "fixed",
-        )
+        with limited(records.features.size * plan.loss.outputs):
+            solution = solve(
+                PreciseObjective(
+                    records, plan.loss, regularization=plan.regularization, group=execution.group, linear=linear
+                ),
+                start=published if begin.solver == "warm" else None,
+                tolerance=begin.tolerance,
+                strong_convexity=plan.problem.strong_convexity,
+                objective_smoothness=plan.problem.objective_smoothness,
+                fixed=begin.solver == "fixed",
+            )
         start, passes = solution.weights, passes + solution.gradient_passes
     elif isinstance(begin, Prior):
         start = initial_weights(plan.shape, init_variance=begin.variance, noise=noise)
