@@ -26,11 +26,15 @@ def check_records(
 ) -> None:
     """Raise unless every record meets the assumptions behind the loss's constants: row norm ≤ R, labels of its kind.
 
-    In a group each process reads its own rows, and all of them raise alike.
+    In a group each process reads its own rows, and all of them raise alike. Alone, a table that met them and has only lost records
+    since is not read again.
 
     Args:
         variances: (features,) v of a shaped noise, for which √(xᵀΣ⁻¹x) ≤ R is assumed as well.
     """
+    assumed = (loss.radius, loss.label_kind, loss.outputs, None if variances is None else variances.tobytes())
+    if group is ALONE and records.is_checked(assumed):
+        return
     weights = [np.ones(records.features.shape[1]), *([] if variances is None else [1 / variances])]
     own = group.rows(records.slots, BLOCK)
     for (longest, slot), advice in zip(
@@ -41,6 +45,7 @@ def check_records(
                 f"the row of id {records.names[slot]!r} has norm {longest:.6g} > radius={loss.radius:g}{advice}"
             )
     check_labels(records.labels, records.occupied, loss)
+    records.mark_checked(assumed)
 
 
 def _longest(rows: NDArray[np.float32], own: range, weights: list[NDArray[np.float64]]) -> list[tuple[float, int]]:

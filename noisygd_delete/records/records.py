@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,6 +125,7 @@ class Records:
         self._labels = labels
         self._ids = ids
         self._subjects = subjects
+        self._checked: set[Hashable] = set()
         self.next_id = max(next_id or 0, ids.highest + 1)  # numbers are never given out twice
 
     @property
@@ -288,6 +289,8 @@ class Records:
             raise InvalidRecords(
                 'the table\'s rows may not be changed; map their file with mode="r+", so that what is erased is erased there'
             )
+        if edits.counts.total > edits.counts.deleted:
+            self._checked.clear()
         self._features[edits.slots] = edits.rows
         self._labels[edits.slots] = edits.labels
         for slot, name, owner in zip(edits.slots.tolist(), edits.ids, edits.subjects, strict=True):
@@ -295,6 +298,15 @@ class Records:
             if self._subjects is not None:
                 self._subjects.put(slot, owner)
         self.next_id = edits.next_id
+
+    def is_checked(self, what: Hashable) -> bool:
+        """Whether `mark_checked(what)` was said and no row has come since; the null record meets every assumption."""
+        return what in self._checked
+
+    def mark_checked(self, what: Hashable) -> None:
+        """Every record was found to meet `what`. Not kept for rows mapped from a file, which others may write."""
+        if mapping(self._features) is None:
+            self._checked.add(what)
 
     def most_rows_after(self, edits: SlotEdits) -> int:
         """`rows_per_subject` once the edits are made, as far as they raise it: of the subjects that they name."""

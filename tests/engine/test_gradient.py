@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisygd_delete import Records, losses
+from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
-from noisygd_delete.engine import Objective, check_records, kernel
+from noisygd_delete.engine import Objective, assumptions, check_records, kernel
 from noisygd_delete.engine.summation import in_a_tree
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords
 
@@ -146,3 +146,29 @@ def test_assumptions_are_checked() -> None:
         check_records(Records([[1.0, 0]], [3]), losses.Softmax(1.0, 3))
     with pytest.raises(InvalidRecords, match=r"0\.\.2"):
         check_records(Records([[1.0, 0]], [0.5]), losses.Softmax(1.0, 3))
+
+
+def test_a_table_is_read_for_its_assumptions_again_when_a_row_came_not_when_one_went(monkeypatch) -> None:
+    read = []
+    monkeypatch.setattr(
+        assumptions, "_longest", lambda *arguments, run=assumptions._longest: read.append(1) or run(*arguments)
+    )
+    table, loss = Records([[0.6, 0.8], [1.0, 0], [0, 1.0]], [1, -1, 1]), losses.Logistic(1.0)
+    for edit, times in [
+        (None, 1),
+        (None, 1),
+        (EditRequest.delete([0]), 1),
+        (EditRequest.replace({1: ([0.0, 0.5], 1)}), 2),
+        (None, 2),
+    ]:
+        if edit is not None:
+            table.edit(edit)
+        check_records(table, loss)
+        assert len(read) == times
+    with pytest.raises(AssumptionViolated, match="norm 1 > radius=0.1"):
+        check_records(table, losses.Logistic(0.1))  # another assumption
+    table.edit(EditRequest.replace({2: ([3.0, 0.0], 1)}))
+    with pytest.raises(AssumptionViolated, match="id 2 "):
+        check_records(table, loss)
+    with pytest.raises(AssumptionViolated, match="id 2 "):
+        check_records(table, loss)  # what failed is looked at again
