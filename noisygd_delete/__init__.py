@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import errors, losses, methods
+    from . import errors, losses, maps, methods
     from .accountant import Accountant
     from .curator.curator import Curator, Release
     from .curator.learning import Model, learn, resume, unlearn
@@ -47,6 +47,7 @@ __all__ = [
     "learn",
     "losses",
     "make_plan",
+    "maps",
     "methods",
     "resume",
     "unlearn",

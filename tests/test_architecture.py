@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
 ROWS: tuple[tuple[str, ...], ...] = (
     ("version", "errors"),
     ("bounds", "losses"),
-    ("records", "schema", "privacy"),
+    ("records", "maps", "schema", "privacy"),
     ("engine",),
     ("methods",),
     ("planner",),
@@ -30,10 +30,11 @@ ROWS: tuple[tuple[str, ...], ...] = (
 )
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 HEAVY = {
-    "torch": {"deep", "engine", "baselines", "audit"},
+    "torch": {"deep", "engine", "baselines", "audit", "maps"},
     "opacus": {"deep", "baselines"},
     "sklearn": {"report", "estimators", "cli", "baselines"},
     "pyarrow": {"schema"},
+    "onnxruntime": {"maps"},
     "matplotlib": {"report", "audit"},
     "sqlite3": {"store"},
 }

@@ -74,6 +74,7 @@ def _create(parsed: argparse.Namespace) -> int:
     }
     streamed = parsed.requests is not None or parsed.period is not None
     plan = stream_from(parsed, **sizes).plan if streamed else plan_from(parsed, **sizes)
+    plan = plan.of_map(schema.feature_map)
     if not parsed.dry_run:
         Store.create(parsed.store, records, schema, plan).close()
     answer = {

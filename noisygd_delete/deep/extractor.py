@@ -12,7 +12,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..accountant import Accountant, Event, EventKinds
 from ..curator.curator import Curator, Release
 from ..errors import InvalidParameter, MissingDependency, count, positive, probability
+from ..maps import FrozenModule
 from ..methods import SampledGaussian as Training
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee
@@ -42,21 +43,15 @@ class Extractor:
     radius: float = 1.0
     event: Event | None = None
     device: str = "cpu"
+    map: FrozenModule = field(init=False)
 
     def __post_init__(self) -> None:
         positive("radius", self.radius)
-        self.module.eval().requires_grad_(False).to(self.device)
+        object.__setattr__(self, "map", FrozenModule(self.module.eval(), self.input_shape, device=self.device))
 
     def rows(self, inputs: ArrayLike) -> NDArray[np.float32]:
         """(rows, width + 1) float32, each a function of its own input alone, of norm at most `radius`."""
-        given = torch.as_tensor(np.asarray(inputs, np.float32)).reshape(-1, *self.input_shape)
-        with torch.no_grad():
-            parts = [self.module(part.to(self.device)).flatten(1).cpu() for part in torch.split(given, 1024)]
-        features = torch.cat(parts).double()
-        features = torch.cat([features, torch.ones(len(features), 1, dtype=torch.float64)], dim=1)
-        norms = torch.linalg.vector_norm(features, dim=1, keepdim=True)
-        shortened: NDArray[np.float32] = (features / norms * (self.radius * (1 - 2.0**-22))).float().numpy()
-        return shortened
+        return self.map.rows(np.asarray(inputs, np.float32).reshape(-1, self.map.inputs), radius=self.radius)
 
     def cost(self, about: str, adjacency: str) -> Guarantee | None:
         """What publishing Φ itself reveals; None if it never saw the private data."""
@@ -173,7 +168,7 @@ class CertifiedHead:
     def __init__(
         self, extractor: Extractor, inputs: ArrayLike, labels: ArrayLike, plan: Plan, ids: Iterable[Id] | None = None
     ) -> None:
-        self.extractor = extractor
+        self.extractor, plan = extractor, plan.of_map(extractor.map.digest)
         self.curator = Curator.restored(
             Records(extractor.rows(inputs), labels, ids=ids),
             plan,

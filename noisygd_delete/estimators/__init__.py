@@ -11,5 +11,13 @@ except ImportError as error:
 
 from .models import NoisyGDClassifier, NoisyGDRegressor
 from .pipeline import RecordWisePipeline, check_record_wise
+from .public import MappedRows, mapped
 
-__all__ = ["NoisyGDClassifier", "NoisyGDRegressor", "RecordWisePipeline", "check_record_wise"]
+__all__ = [
+    "MappedRows",
+    "NoisyGDClassifier",
+    "NoisyGDRegressor",
+    "RecordWisePipeline",
+    "check_record_wise",
+    "mapped",
+]

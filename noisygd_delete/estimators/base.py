@@ -131,7 +131,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             ridge=self.ridge,
             model_norm=self.model_norm,
             dtype=self.dtype,
-        )
+        ).of_map(getattr(self, "_feature_map", None))
         doubt = worth(plan)
         if doubt:
             warnings.warn(doubt, NothingPromised, stacklevel=4)

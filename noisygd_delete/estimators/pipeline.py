@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 
 from ..curator.curator import Release
 from ..errors import AssumptionViolated
+from ..maps import PublicMap
 from ..records import Id
 
 _PROBE = 8  # records transformed one by one and together: equal, or the step looks across records
@@ -65,6 +66,10 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         for _, step in self.steps[:-1]:
             check_record_wise(step)
         self._probe(X, y)
+        maps = [step.map for _, step in self.steps[:-1] if isinstance(getattr(step, "map", None), PublicMap)]
+        if len(maps) > 1:
+            raise AssumptionViolated("a plan names one public map; give one step with maps.Chain of them")
+        self.steps[-1][1]._feature_map = maps[0].digest if maps else None
         fitted: Self = super().fit(X, y, **parameters)
         return fitted
 

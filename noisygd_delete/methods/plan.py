@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -102,6 +102,10 @@ class Plan:
     def mechanism(self) -> Mechanism:
         """The public facts of a run, as the accountant sees it."""
         return self.method.mechanism(self)
+
+    def of_map(self, digest: str | None) -> Plan:
+        """The same plan for rows that the public map of this digest makes."""
+        return replace(self, problem=replace(self.problem, feature_map=digest))
 
     @property
     def procedure(self) -> Procedure:

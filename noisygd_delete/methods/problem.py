@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -46,6 +47,7 @@ class Problem:
     )
     one_hot_blocks: tuple[int, ...] | None = None  # of a schema: how its columns lie, for noise of a public shape
     model_norm: float | None = None  # B: the public guess of the model's norm that it was raised for
+    feature_map: str | None = None  # SHA-256 of the public map that made the rows (`maps`), where one did
 
     def __post_init__(self) -> None:
         if not isinstance(self.loss, Loss):
@@ -79,6 +81,11 @@ class Problem:
             raise InvalidParameter(
                 f"asked_regularization={self.asked_regularization:g} must be at most regularization={self.regularization:g}, with the "
                 "model_norm that it was raised for"
+            )
+
+        if self.feature_map is not None and not re.fullmatch("[0-9a-f]{64}", self.feature_map):
+            raise InvalidParameter(
+                "feature_map must be the digest of a public map: 64 hexadecimal digits in lower case"
             )
 
         if self.one_hot_blocks is not None:

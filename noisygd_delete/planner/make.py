@@ -36,6 +36,7 @@ def make_plan(
     model_norm: float | None = None,
     asked_regularization: float | None = None,
     one_hot_blocks: tuple[int, ...] | None = None,
+    feature_map: str | None = None,
     **options: Any,
 ) -> Plan:
     """The least noise and the fewest steps whose guarantees lie within the budget.
@@ -62,6 +63,7 @@ def make_plan(
         model_norm: B for ridge="forecast", the norm that a good model may have; None: from n and the loss.
         asked_regularization: of a plan made before, whose λ the forecast had raised from it; it is a note, unless ridge is "forecast".
         one_hot_blocks: `Schema.one_hot_blocks`: objective perturbation then shapes its noise by them, the same for less.
+        feature_map: the digest of the public map that makes the rows, or `Schema.feature_map`; it changes no number of the plan.
         options: of the method, where it is named by a string: step_size, noise_variance, solver, diffusion_steps, ...
 
     Raises:
@@ -87,6 +89,7 @@ def make_plan(
         asked_regularization=asked_regularization,
         model_norm=model_norm,
         one_hot_blocks=one_hot_blocks,
+        feature_map=feature_map,
     )
     try:
         return plan_for(with_ridge(problem, plan_for, ridge))

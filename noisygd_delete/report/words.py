@@ -38,8 +38,19 @@ def assumptions(plan: Plan) -> list[str]:
     return [
         f"every feature row has norm at most {shown(plan.loss.radius)}, by bounds that were not read off the data",
         "preprocessing acts on each record by itself and was fitted to no record of the table",
+        *_mapped(plan),
         f"at most {plan.problem.rows_per_subject} row(s) belong to one person; the figures cover all of them together",
         f"the curator's machine is trusted: the observer {seen}",
+    ]
+
+
+def _mapped(plan: Plan) -> list[str]:
+    digest = plan.problem.feature_map
+    if digest is None:
+        return []
+    return [
+        f"the features are those of a public map, SHA-256 {digest}, that was chosen and trained before the records were read and "
+        "without them; what it was trained on is not erased by anything stated here"
     ]
 
 

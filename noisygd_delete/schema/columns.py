@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..maps import HashedNgrams
+from ..maps.rows import sums
 from .files import Table
 from .text import TextColumn, number
 
@@ -106,3 +108,25 @@ class Category:
 
     def to_dict(self) -> dict[str, Any]:
         return {"categories": list(self.values), "unknown": self.unknown}
+
+
+@dataclass(frozen=True)
+class Text:
+    """Free text, as hashed n-grams (`maps.HashedNgrams`) brought to norm 1: no vocabulary is read off the data."""
+
+    ngrams: HashedNgrams
+
+    @property
+    def width(self) -> int:
+        return self.ngrams.width
+
+    def names(self, column: str) -> list[str]:
+        return [f"{column}: n-grams {bucket}" for bucket in range(self.width)]
+
+    def features(self, table: Table, column: str) -> Floats:
+        made = self.ngrams.features(list(table.column(column, "text in the schema")))
+        norms = np.sqrt(sums(made * made))
+        return made / np.where(norms > 0, norms, 1.0)[:, None]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"text": self.ngrams.units, "longest": self.ngrams.longest, "buckets": self.ngrams.buckets}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidSchema
-from .columns import TRANSFORMS, UNKNOWN, Category, Numeric
+from ..errors import InvalidParameter, InvalidSchema
+from ..maps import HashedNgrams, PublicMap, from_dict
+from ..maps.ngrams import UNITS
+from .columns import TRANSFORMS, UNKNOWN, Category, Numeric, Text
 
 _RADII = (1e-6, 1e6)  # far from float32's subnormal numbers and from its overflow
 _MOST_FEATURES = 100_000
-_KEYS = ("confirmed", "rows", "radius", "intercept", "id", "subject", "label", "columns")
+_KEYS = ("confirmed", "rows", "radius", "intercept", "id", "subject", "label", "columns", "map")
 
 
 class _Fields:
@@ -81,7 +84,7 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def parse(fields: Any, source: str) -> dict[str, Any]:
+def parse(fields: Any, source: str, folder: Path | None = None) -> dict[str, Any]:
     """The arguments of `Schema`, or one `InvalidSchema` naming the file, the key, and what it must hold."""
     top = _Fields(fields, source, _KEYS)
     rows = top.choice("rows", ("unit", "clip"))
@@ -103,6 +106,7 @@ def parse(fields: Any, source: str) -> dict[str, Any]:
     intercept = top.truth("intercept", True)
     special = {"label": label_column, "id": top.name("id"), "subject": top.name("subject")}
     columns = _columns(fields.get("columns"), source, {name: role for role, name in special.items() if name})
+    made = None if fields.get("map") is None else _map(fields["map"], columns, f"{source}: [map]", folder)
     width = sum(column.width for column in columns.values()) + intercept
     if width > _MOST_FEATURES:
         raise InvalidSchema(f"{source}: {width} features; at most {_MOST_FEATURES}. Give shorter lists of categories")
@@ -118,10 +122,11 @@ def parse(fields: Any, source: str) -> dict[str, Any]:
         "rows": rows,
         "radius": radius,
         "confirmed": top.truth("confirmed", True),
+        "map": made,
     }
 
 
-def _columns(fields: Any, source: str, special: dict[str, str]) -> dict[str, Numeric | Category]:
+def _columns(fields: Any, source: str, special: dict[str, str]) -> dict[str, Numeric | Category | Text]:
     if fields is None:
         fields = {}
     if not isinstance(fields, dict):
@@ -132,7 +137,34 @@ def _columns(fields: Any, source: str, special: dict[str, str]) -> dict[str, Num
     return {name: _column(field, f"{source}: [columns.{name}]") for name, field in fields.items()}
 
 
-def _column(fields: Any, where: str) -> Numeric | Category:
+def _map(fields: Any, columns: dict[str, Numeric | Category | Text], where: str, folder: Path | None) -> PublicMap:
+    if any(isinstance(kind, Text) for kind in columns.values()):
+        raise InvalidSchema(
+            f"{where}: a text column makes its own features and goes through no map; remove one of the two"
+        )
+    layout = [(kind.width,) if isinstance(kind, Category) else (0,) * kind.width for kind in columns.values()]
+    widths = tuple(width for part in layout for width in part)
+    try:
+        made = from_dict(fields, columns=widths, folder=folder)
+    except InvalidParameter as error:
+        raise InvalidSchema(f"{where}: {error}") from error
+    read = sum(width or 1 for width in widths)
+    if made.inputs != read:
+        raise InvalidSchema(f"{where}: the map reads {made.inputs} numbers a record; the columns make {read}")
+    return made
+
+
+def _text(column: _Fields) -> Text:
+    given = {name: column.fields[name] for name in ("longest", "buckets") if name in column.fields}
+    try:
+        return Text(HashedNgrams(units=column.choice("text", UNITS), **given))
+    except InvalidParameter as error:
+        raise InvalidSchema(f"{column.where}: {error}") from error
+
+
+def _column(fields: Any, where: str) -> Numeric | Category | Text:
+    if isinstance(fields, dict) and "text" in fields:
+        return _text(_Fields(fields, where, ("text", "longest", "buckets")))
     column = _Fields(fields, where, ("bounds", "transform", "missing", "categories", "unknown"))
     if ("bounds" in column.fields) == ("categories" in column.fields):
         raise InvalidSchema(f"{where}: give either bounds = [lo, hi] (a number) or categories = [...]")

@@ -18,6 +18,10 @@ A schema, as TOML (`Schema.read`) or JSON (`Schema.to_dict`):
     [columns.workclass]
     categories = ["private", "public"]
     unknown = "column"             # any other value: one more column (default), "zero": none set, "refuse": an error
+    [columns.review]
+    text = "words"                 # free text, or "characters": hashed runs of 1 to `longest` = 2, in `buckets` = 4096 columns
+    [map]                          # optional: a public map of all the columns above (see `maps`), text apart
+    kind = "bins"                  # with its parameters; its SHA-256 stands in plan, ledger and certificate
 
 A number is clipped to its bounds, transformed, and mapped to [−1, 1] (0 to 255 with bounds = [-255, 255] gives
 [0, 1]). A category becomes one column per listed value, 0 or 1. Columns of the file that the schema does not name are
@@ -26,6 +30,7 @@ not read.
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,8 +40,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidSchema
+from ..maps import PublicMap, normalised
 from ..records import Names, bounded
-from .columns import Category, Floats, Numeric
+from .columns import Category, Floats, Numeric, Text
 from .encoded import Encoded, Gathered
 from .files import BLOCK_ROWS, Table, read_blocks
 from .keys import parse
@@ -53,9 +59,10 @@ class Schema:
 
     label       column name and either `Category` (classes, unknown refused) or `Numeric` (target bounds)
     confirmed   False in a draft: its ranges were read off the data and are not public until a person says so
+    map         of the columns as numbers, before the constant column and the norm
     """
 
-    columns: dict[str, Numeric | Category]
+    columns: dict[str, Numeric | Category | Text]
     label_column: str
     label: Numeric | Category
     id_column: str | None = None
@@ -64,6 +71,7 @@ class Schema:
     rows: str = "unit"
     radius: float = 1.0
     confirmed: bool = True
+    map: PublicMap | None = None
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:
@@ -74,12 +82,15 @@ class Schema:
             raise
         except (ValueError, RecursionError) as error:  # TOML, UTF-8, or a number of thousands of digits
             raise InvalidSchema(f"{path}: not a TOML file ({error})") from error
-        return cls.from_dict(fields, str(path))
+        return cls.from_dict(fields, str(path), Path(path).parent)
 
     @classmethod
-    def from_dict(cls, fields: dict[str, Any], source: str = "schema") -> Schema:
-        """A schema from its parsed form; unknown keys are refused, so that no typing error goes unnoticed."""
-        return cls(**parse(fields, source))
+    def from_dict(cls, fields: dict[str, Any], source: str = "schema", folder: Path | None = None) -> Schema:
+        """A schema from its parsed form; unknown keys are refused, so that no typing error goes unnoticed.
+
+        folder: where the name of a map's file begins.
+        """
+        return cls(**parse(fields, source, folder))
 
     def to_dict(self) -> dict[str, Any]:
         """The form `from_dict` reads back."""
@@ -97,6 +108,7 @@ class Schema:
             **{key: name for key, name in named.items() if name is not None},
             "label": label,
             "columns": {name: column.to_dict() for name, column in self.columns.items()},
+            **({} if self.map is None else {"map": self.map.to_dict()}),
         }
 
     def with_columns(self, id: str | None = None, subject: str | None = None) -> Schema:
@@ -107,11 +119,22 @@ class Schema:
     def names(self) -> list[str]:
         """One name per feature, in the order of the row."""
         names = [name for column, kind in self.columns.items() for name in kind.names(column)]
+        if self.map is not None:
+            names = [f"{self.map.kind} {place}" for place in range(self.map.width)]
         return names + ["(constant)"] * self.intercept
 
     @property
     def features(self) -> int:
-        return sum(kind.width for kind in self.columns.values()) + self.intercept
+        columns = sum(kind.width for kind in self.columns.values())
+        return (columns if self.map is None else self.map.width) + self.intercept
+
+    @property
+    def feature_map(self) -> str | None:
+        """SHA-256 of all public maps that make the rows; None where the columns are the features."""
+        maps = [kind.ngrams for kind in self.columns.values() if isinstance(kind, Text)]
+        if self.map is not None:
+            return self.map.digest
+        return hashlib.sha256("".join(each.digest for each in maps).encode()).hexdigest() if maps else None
 
     @property
     def one_hot_blocks(self) -> tuple[int, ...]:
@@ -120,6 +143,8 @@ class Schema:
         A category with unknown = "zero" may have none hot, so its columns count as numbers do. What follows is true of every row
         that this schema can make, so noise shaped by it needs no look at the data.
         """
+        if self.map is not None:
+            return (0,) * self.features
         blocks: list[int] = []
         for kind in self.columns.values():
             hot = isinstance(kind, Category) and kind.unknown != "zero"
@@ -137,7 +162,8 @@ class Schema:
         `labelled` False: the label column is not read, labels are 0 (rows to predict).
         """
         count = len(table)
-        rows = np.zeros((count, self.features))
+        width = sum(kind.width for kind in self.columns.values())
+        rows = np.zeros((count, width + self.intercept))
         squares = np.full(count, float(self.intercept))
         clipped, unknown, at = {}, {}, 0
         for name, kind in self.columns.items():
@@ -146,6 +172,10 @@ class Schema:
                 clipped[name] = kind.outside(values)
                 rows[:, at] = kind.scaled(values)
                 squares += rows[:, at] ** 2  # column by column: a row's norm cannot depend on its neighbours
+            elif isinstance(kind, Text):
+                made = kind.features(table, name)
+                rows[:, at : at + kind.width] = made
+                squares += made.any(axis=1)  # of norm 1, or empty
             else:
                 found = kind.positions(table, name)
                 known = found < kind.width
@@ -153,9 +183,15 @@ class Schema:
                 squares += known
                 unknown[name] = int(np.count_nonzero(found == len(kind.values)))
             at += kind.width
-        if self.intercept:
-            rows[:, at] = 1.0
-        rows *= self._shrink(np.sqrt(squares))[:, None]
+        if self.map is not None:
+            encoded = normalised(
+                self.map.features(rows[:, :at]), radius=self.radius, constant=self.intercept, clip=self.rows == "clip"
+            )
+        else:
+            if self.intercept:
+                rows[:, at] = 1.0
+            rows *= self._shrink(np.sqrt(squares))[:, None]
+            encoded = rows.astype(np.float32)
         labels, beyond = self._labels(table) if labelled else (np.zeros(count), None)
         if beyond is not None:
             clipped[self.label_column] = beyond
@@ -164,7 +200,7 @@ class Schema:
             ids = _identifiers(table, self.id_column, "the id of each record")
         if self.subject_column is not None:
             subjects = _identifiers(table, self.subject_column, "the person each record is about")
-        return Encoded(rows.astype(np.float32), labels, ids, subjects, clipped, unknown)
+        return Encoded(encoded, labels, ids, subjects, clipped, unknown)
 
     def encode_file(self, path: str | Path, delimiter: str | None = None) -> Encoded:
         """`encode` over a CSV or Parquet file, block by block; ids must differ. Beside the result, a few blocks are in memory."""

@@ -62,6 +62,10 @@ class Store:
             raise InvalidParameter(
                 "the schema does not make these records: other features, or subjects on one side only"
             )
+        if schema.feature_map != plan.problem.feature_map:
+            raise InvalidParameter(
+                "the plan is for rows of another public map than the schema's; give make_plan(feature_map=schema.feature_map)"
+            )
         layout, disk = Layout(Path(path).absolute()), disk or Disk()
         with explained(layout.root, _INIT_AGAIN):
             presence.require_free(layout)

@@ -44,7 +44,13 @@ class Rolling:
 
     @property
     def schema(self) -> Schema:
-        return Schema.from_dict(self.ledger.schema, str(self.layout.schema))
+        schema = Schema.from_dict(self.ledger.schema, str(self.layout.schema), self.layout.root)
+        if schema.feature_map != self.ledger.plan.problem.feature_map:
+            raise StoreError(
+                f"{self.layout.schema}: this version of the program makes other features of a record than the one that made the table: "
+                "use that version, or make a new store from the records"
+            )
+        return schema
 
     @property
     def pending_edits(self) -> int:

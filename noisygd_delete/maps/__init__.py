@@ -1,0 +1,36 @@
+"""Public feature maps: fixed before the records are read, record by record, rows of norm ≤ R, null slot -> null row.
+
+A convex method on the rows Φ(x) keeps every one of its guarantees, whatever Φ is, as long as Φ was chosen without the records:
+`check` holds a map to that, and its `digest` stands in plan, ledger and certificate.
+"""
+
+from .base import PublicMap
+from .bins import BinsAndCrosses
+from .catalogue import from_dict
+from .check import check
+from .compose import Beside, Chain
+from .fourier import RandomFourier
+from .gradients import OrientedGradients
+from .module import FrozenModule
+from .ngrams import HashedNgrams
+from .onnx import OnnxFile
+from .rows import normalised
+from .scattering import Scattering
+from .sentences import SentenceEmbedding
+
+__all__ = [
+    "Beside",
+    "BinsAndCrosses",
+    "Chain",
+    "FrozenModule",
+    "HashedNgrams",
+    "OnnxFile",
+    "OrientedGradients",
+    "PublicMap",
+    "RandomFourier",
+    "Scattering",
+    "SentenceEmbedding",
+    "check",
+    "from_dict",
+    "normalised",
+]

@@ -1,0 +1,77 @@
+"""A public map in a pipeline: the estimator sees the map's rows, the plan its digest, edits go through it."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="the estimators are scikit-learn's")
+
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
+
+from noisygd_delete import Budget, NoisyGDClassifier, RecordWisePipeline, maps
+from noisygd_delete.errors import AssumptionViolated
+from noisygd_delete.estimators import MappedRows, mapped
+
+RNG = np.random.default_rng(1)
+ROWS = RNG.uniform(-1, 1, (300, 2))
+LABELS = np.where(ROWS[:, 0] * ROWS[:, 1] > 0, "same", "other")
+MAP = maps.RandomFourier(2, size=60, bandwidth=0.7)
+
+
+def pipeline(**options) -> RecordWisePipeline:
+    given = {
+        "method": "sharp",
+        "regularization": 1e-2,
+        "utility": False,
+        "budget": Budget(order=2, dp=200.0, deletion=50.0),
+    }
+    return mapped(MAP, NoisyGDClassifier(random_state=0, **{**given, **options}))
+
+
+def test_a_map_makes_a_linear_model_see_what_is_not_linear() -> None:
+    model = pipeline(slots=301).fit(ROWS, LABELS)
+    assert model.score(ROWS, LABELS) > 0.85
+    inner = model[-1]
+    np.testing.assert_array_equal(inner._curator.records.features[:300], MAP.rows(ROWS))
+    assert inner.plan_.problem.feature_map == MAP.digest
+    model.delete([3])
+    model.replace({5: ([0.5, 0.5], "same")})
+    model.insert([[0.1, -0.1]], ["other"])
+    rows = inner._curator.records.features
+    np.testing.assert_array_equal(rows[5], MAP.rows([[0.5, 0.5]])[0])
+    assert MAP.rows([[0.1, -0.1]])[0].tolist() in rows.tolist()
+    assert MAP.rows(ROWS[3:4])[0].tolist() not in rows.tolist()
+    inner.relearn()
+    assert inner.plan_.problem.feature_map == MAP.digest
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(ROWS), model.predict(ROWS))
+
+
+def test_the_digest_follows_the_pipeline_that_is_fitted() -> None:
+    model = pipeline().fit(ROWS, LABELS)
+    other = clone(model).set_params(map__map=maps.RandomFourier(2, size=50)).fit(ROWS, LABELS)
+    assert other[-1].plan_.problem.feature_map == maps.RandomFourier(2, size=50).digest
+    bare = model[-1].fit(MAP.rows(ROWS), LABELS)
+    assert bare.plan_.problem.feature_map == MAP.digest  # the estimator of a pipeline still takes its map's rows
+
+
+def test_texts_are_records_too() -> None:
+    texts = [f"good fine {k}" if k % 2 else f"bad poor {k}" for k in range(200)]
+    labels = np.arange(200) % 2
+    model = mapped(maps.HashedNgrams(longest=1, buckets=128), pipeline()[-1]).fit(texts, labels)
+    assert model.score(texts, labels) > 0.9
+    model.delete([0])
+    model.replace({1: ("fine", 1)})
+
+
+def test_a_step_that_centres_on_the_private_records_is_refused_with_the_reason() -> None:
+    steps = [("centre", StandardScaler(with_std=False)), ("map", MappedRows(MAP)), ("model", pipeline()[-1])]
+    with pytest.raises(AssumptionViolated, match="learns from the data when it is fitted"):
+        RecordWisePipeline(steps).fit(ROWS, LABELS)
+    two = [("one", MappedRows(MAP)), ("two", MappedRows(maps.RandomFourier(61))), ("model", pipeline()[-1])]
+    with pytest.raises(AssumptionViolated, match=r"maps\.Chain"):
+        RecordWisePipeline(two).fit(ROWS, LABELS)

@@ -1,0 +1,151 @@
+"""Frozen networks as maps: torch modules, ONNX files, sentence embeddings."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import maps
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, InvalidRecords
+
+INPUTS = np.random.default_rng(2).normal(size=(12, 4))
+
+
+class TestModules:
+    torch = pytest.importorskip("torch", reason="a module is torch's")
+
+    def network(self, norm: bool = False):
+        torch = self.torch
+        torch.manual_seed(4)
+        layers = [torch.nn.Linear(4, 6), *([torch.nn.BatchNorm1d(6)] if norm else []), torch.nn.Tanh()]
+        return torch.nn.Sequential(*layers, torch.nn.Dropout(0.5))
+
+    def test_a_frozen_module_is_public(self) -> None:
+        map = maps.FrozenModule(self.network(norm=True).eval(), (4,))
+        maps.check(map, INPUTS)
+        assert map.rows(INPUTS).shape == (12, 7)
+        assert copy.deepcopy(map) is map
+        with pytest.raises(InvalidParameter, match="onnx"):
+            map.to_dict()
+
+    def test_batch_statistics_and_dropout_in_training_mode_are_refused(self) -> None:
+        torch = self.torch
+        with pytest.raises(AssumptionViolated, match=r"'1' reads statistics of the batch.*eval"):
+            maps.FrozenModule(self.network(norm=True).train(), (4,))
+        with pytest.raises(AssumptionViolated, match="draws at random"):
+            maps.FrozenModule(self.network().train(), (4,))
+        stateless = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.BatchNorm1d(6, track_running_stats=False))
+        with pytest.raises(AssumptionViolated, match="reads statistics of the batch"):
+            maps.FrozenModule(stateless.eval(), (4,))
+
+    def test_a_module_that_peeks_is_found_where_records_share_a_call(self) -> None:
+        torch = self.torch
+
+        class Centred(torch.nn.Module):
+            def forward(self, rows):
+                return rows - rows.mean(dim=0)
+
+        with pytest.raises(AssumptionViolated, match="the records beside it"):
+            maps.check(maps.FrozenModule(Centred().eval(), (4,), block=64), INPUTS)
+
+        class Remembering(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.calls = 0
+
+            def forward(self, rows):
+                self.calls += 1
+                return rows + 1e-3 * self.calls
+
+        with pytest.raises(AssumptionViolated, match="the second time"):
+            maps.check(maps.FrozenModule(Remembering().eval(), (4,)), INPUTS)
+
+    def test_weights_that_moved_are_another_map(self) -> None:
+        torch = self.torch
+        network = self.network().eval()
+        map = maps.FrozenModule(network, (4,))
+        before = map.digest
+        other = copy.deepcopy(network)
+        with torch.no_grad():
+            network[0].weight[0, 0] += 1e-3
+        with pytest.raises(AssumptionViolated, match="no longer those"):
+            map.rows(INPUTS)
+        assert maps.FrozenModule(network, (4,)).digest != before == maps.FrozenModule(other, (4,)).digest
+        assert maps.FrozenModule(torch.nn.Sequential(*other, torch.nn.ReLU()).eval(), (4,)).digest != before
+
+    def test_the_code_of_a_module_is_part_of_its_name(self) -> None:
+        torch = self.torch
+        spaces = {}
+        exec("import torch\nclass Unseen(torch.nn.Module):\n def forward(self, rows):\n  return rows * 2", spaces)
+        with pytest.raises(InvalidParameter, match="give code="):
+            _ = maps.FrozenModule(spaces["Unseen"]().eval(), (4,)).digest
+        one, two = (maps.FrozenModule(spaces["Unseen"]().eval(), (4,), code=f"twice {k}") for k in (1, 2))
+        assert one.digest != two.digest
+
+        class Infinite(torch.nn.Module):
+            def forward(self, rows):
+                return rows / 0
+
+        with pytest.raises(InvalidRecords, match="not finite"):
+            maps.FrozenModule(Infinite().eval(), (4,)).rows(INPUTS)
+
+
+def written(path: Path, weights: np.ndarray) -> Path:
+    """An ONNX file: inputs @ weights, then tanh."""
+    onnx = pytest.importorskip("onnx", reason="writes the file that the test reads")
+    pytest.importorskip("onnxruntime", reason="runs it")
+    helper, number = onnx.helper, onnx.TensorProto.FLOAT
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["s"]), helper.make_node("Tanh", ["s"], ["y"])],
+        "net",
+        [helper.make_tensor_value_info("x", number, ["n", weights.shape[0]])],
+        [helper.make_tensor_value_info("y", number, ["n", weights.shape[1]])],
+        [onnx.numpy_helper.from_array(weights.astype(np.float32), "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def test_an_onnx_file_is_a_map_named_by_its_bytes(tmp_path: Path) -> None:
+    weights = np.random.default_rng(3).normal(size=(4, 6))
+    file = written(tmp_path / "net.onnx", weights)
+    map = maps.OnnxFile(str(file), (4,))
+    maps.check(map, INPUTS)
+    np.testing.assert_allclose(map.features(INPUTS), np.tanh(INPUTS @ weights), atol=1e-6)
+    assert pickle.loads(pickle.dumps(map)) == map
+    moved = written(tmp_path / "elsewhere.onnx", weights)
+    assert maps.OnnxFile(str(moved), (4,)).digest == map.digest
+    assert maps.from_dict({**map.to_dict(), "file": "elsewhere.onnx"}, folder=tmp_path).digest == map.digest
+    written(file, weights + 1e-3)
+    with pytest.raises(InvalidParameter, match="its SHA-256 is another"):
+        maps.from_dict(map.to_dict()).rows(INPUTS)
+    assert maps.OnnxFile(str(file), (4,)).digest != map.digest
+    with pytest.raises(InvalidParameter, match="does not run on one record"):
+        maps.OnnxFile(str(file), (5,)).rows(np.zeros((1, 5)))
+    (tmp_path / "junk").write_bytes(b"junk")
+    with pytest.raises(InvalidParameter, match="cannot read it"):
+        maps.OnnxFile(str(tmp_path / "junk"), (5,)).rows(np.zeros((1, 5)))
+
+
+def test_the_sentence_embedding_that_a_package_ships(tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers", reason="cuts texts into tokens")
+    pytest.importorskip("wordllama", reason="carries the vectors")
+    map = maps.SentenceEmbedding.shipped()
+    texts = ["The cat sat on the mat", "A kitten rests on a rug", "Quarterly profits fell", ""]
+    maps.check(map, texts)
+    features = map.features(texts)
+    assert features.shape == (4, 256)
+    assert not features[3].any()
+    units = features[:3] / np.linalg.norm(features[:3], axis=1, keepdims=True)
+    assert units[0] @ units[1] > units[0] @ units[2] + 0.2
+    junk = tmp_path / "junk"
+    junk.write_bytes(b"junk")
+    with pytest.raises(InvalidParameter, match="not one table"):
+        maps.SentenceEmbedding(str(junk), str(junk)).features(texts)
+    with pytest.raises(InvalidParameter, match="its SHA-256 is another"):
+        maps.SentenceEmbedding(map.vectors, str(junk), map.sha256).features(texts)

@@ -1,0 +1,121 @@
+"""A store whose rows come from a public map: through the command line, erased byte by byte, named on paper, and refused where it moved."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, Records, Schema, Store, losses, make_plan, maps
+from noisygd_delete.cli import main
+from noisygd_delete.errors import InvalidParameter, StoreError
+from tests.store.conftest import found
+
+SCHEMA = """\
+id = "id"
+[label]
+column = "y"
+classes = ["no", "yes"]
+[columns.a]
+bounds = [-1, 1]
+[columns.b]
+bounds = [-1, 1]
+[map]
+kind = "fourier"
+size = 24
+"""
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    """A store of 40 records made by the command line, learned."""
+    rng = np.random.default_rng(8)
+    lines = ["id,a,b,y"]
+    for k in range(40):
+        a, b = rng.uniform(-1, 1, 2)
+        lines.append(f"person-{k:03d},{a:.6f},{b:.6f},{'yes' if a * b > 0 else 'no'}")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "s.toml").write_text(SCHEMA)
+    arguments = ["--data", str(tmp_path / "t.csv"), "--schema", str(tmp_path / "s.toml"), "--method", "sharp"]
+    assert main(["init", str(tmp_path / "store"), *arguments, "--regularization", "0.5", "--no-utility"]) == 0
+    assert main(["learn", str(tmp_path / "store")]) == 0
+    return tmp_path
+
+
+def test_an_erased_record_leaves_no_byte_of_its_mapped_row(made: Path) -> None:
+    path = made / "store"
+    with Store.open(path) as store:
+        slot = store.records.ids.index("person-007")
+        row = np.array(store.records.features[slot])
+        np.testing.assert_array_equal(row, store.schema.encode(_table(made)).rows[slot])
+    needles = [b"person-007", row.tobytes(), *[value.tobytes() for value in row[:-1]]]
+    assert len(found(path, needles)) >= len(needles)  # all of them are there to be found before
+    assert main(["delete", str(path), "person-007"]) == 0
+    assert found(path, needles) == []
+    assert main(["verify", str(path)]) == 0
+
+
+def _table(folder: Path):
+    from noisygd_delete.schema import read_table
+
+    return read_table(folder / "t.csv")
+
+
+def test_predictions_insertions_and_evaluations_go_through_the_same_map(
+    made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(made / "store")
+    assert main(["delete", path, "person-001"]) == 0
+    (made / "new.csv").write_text("id,a,b,y\nlater,0.25,0.5,yes\n")
+    assert main(["insert", path, "--data", str(made / "new.csv")]) == 0
+    capsys.readouterr()
+    assert main(["predict", path, "--data", str(made / "new.csv"), "--json"]) == 0
+    assert "later" in capsys.readouterr().out
+    with Store.open(path) as store:
+        slot = store.records.ids_by_slot.index("later")
+        expected = maps.RandomFourier(2, size=24).rows([[0.25, 0.5]])[0]
+        np.testing.assert_array_equal(store.records.features[slot], expected)
+    assert main(["evaluate", path, "--data", str(made / "t.csv"), "--json"]) == 0
+    assert 0 <= json.loads(capsys.readouterr().out)["accuracy"] <= 1
+
+
+def test_the_digest_stands_in_plan_ledger_and_certificate(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, digest = made / "store", maps.RandomFourier(2, size=24).digest
+    assert main(["delete", str(path), "person-002"]) == 0
+    assert json.loads((path / "plan.json").read_text())["problem"]["feature_map"] == digest
+    assert main(["keygen", str(made / "key.pem")]) == 0
+    assert (
+        main(
+            ["certificate", str(path), "--release", "2", "--key", str(made / "key.pem"), "--out", str(made / "c.json")]
+        )
+        == 0
+    )
+    certificate = json.loads((made / "c.json").read_text())
+    assert certificate["public_facts"]["plan"]["problem"]["feature_map"] == digest
+    assert any(digest in text for text in certificate["statement"]["assumptions"])
+    capsys.readouterr()
+    assert main(["verify-certificate", str(made / "c.json")]) == 0
+    assert main(["relearn", str(path), "--regularization", "0.6"]) == 0
+    with Store.open(path) as store:
+        assert store.plan.problem.feature_map == digest
+
+
+def test_a_program_whose_map_moved_refuses_the_store(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maps.RandomFourier, "version", 2)
+    with Store.open(made / "store") as store, pytest.raises(StoreError, match="other features of a record"):
+        _ = store.schema
+
+
+def test_a_plan_for_other_rows_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(SCHEMA)
+    schema = Schema.read(tmp_path / "s.toml")
+    plan = make_plan(
+        losses.Logistic(1.0), records=3, features=25, regularization=0.5, budget=Budget(order=4, dp=2.0, deletion=0.5),
+        method="sharp", utility=False,
+    )  # fmt: skip
+    records = Records(schema.map.rows(np.eye(3, 2)), [1, -1, 1], ["a", "b", "c"])
+    with pytest.raises(InvalidParameter, match="another public map"):
+        Store.create(tmp_path / "store", records, schema, plan)
+    Store.create(tmp_path / "store", records, schema, plan.of_map(schema.feature_map)).close()
