@@ -175,7 +175,7 @@ def _descend(
     if own is not None:
         weights = run(start, own(records, **facts).gradient, **steps_and_noise)
     elif execution.device == "cpu":
-        objective = Objective(records, plan.loss, group=execution.group, **facts)
+        objective = Objective(records, plan.loss, group=execution.group, readings=procedure.steps, **facts)
         weights = run(start, objective.gradient, **steps_and_noise)
     else:
         there = DeviceObjective(records, plan.loss, device=execution.device, group=execution.group, **facts)

@@ -23,17 +23,21 @@ from ..losses.base import Loss
 from .summation import in_a_tree
 from .windows import windows
 
-LEAST = 1 << 20  # numbers in a table worth loading a compiler for
+LEAST = 1 << 20  # numbers in a table worth a compiled loop
+WORTH = (
+    1 << 28
+)  # numbers in all readings of a run worth loading the compiler for: about where both were measured to be even
 _PARALLEL = 1 << 22  # numbers in a table worth waking a second thread for
 _TASKS = 8  # for each thread
 
 
-def serves(loss: Loss, rows: NDArray[Any], dtype: str) -> bool:
-    """Whether the compiled kernel is there for this loss and table: a function of public facts."""
+def serves(loss: Loss, rows: NDArray[Any], dtype: str, readings: int | None) -> bool:
+    """Whether the compiled kernel is there for this loss, table and number of steps (None: many): a function of public facts."""
     return (
         dtype == "float32"
         and loss.scalar_slope is not None
         and rows.size >= LEAST
+        and (readings is None or rows.size * readings >= WORTH)
         and rows.flags.c_contiguous
         and _compiles()
     )

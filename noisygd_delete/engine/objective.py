@@ -35,6 +35,7 @@ class Objective:
         dtype: of the arithmetic inside a block.
         slots: n, where `records` leaves null slots out; default: the slots of `records`.
         group: the processes that share the rows.
+        readings: how many gradients will be asked for, where that is known: a compiler is not loaded for a few.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Objective:
         dtype: str = "float32",
         slots: int | None = None,
         group: Group = ALONE,
+        readings: int | None = None,
     ) -> None:
         self._kind = np.dtype(choice("dtype", dtype, DTYPES))
         self._group, self._own = group, group.rows(records.slots, BLOCK)
@@ -54,7 +56,7 @@ class Objective:
         self._loss = loss
         self._slots = records.slots if slots is None else slots
         self._regularization = regularization
-        fused = serves(loss, self._rows, dtype)
+        fused = serves(loss, self._rows, dtype, readings)
         self._kernel = Kernel(self._rows, self._labels, loss, self._own) if fused else None
         self.shape = (loss.outputs, self._rows.shape[1])
 

@@ -165,7 +165,7 @@ def test_a_table_is_read_for_its_assumptions_again_when_a_row_came_not_when_one_
             table.edit(edit)
         check_records(table, loss)
         assert len(read) == times
-    with pytest.raises(AssumptionViolated, match="norm 1 > radius=0.1"):
+    with pytest.raises(AssumptionViolated, match=r"norm 1 > radius=0\.1"):
         check_records(table, losses.Logistic(0.1))  # another assumption
     table.edit(EditRequest.replace({2: ([3.0, 0.0], 1)}))
     with pytest.raises(AssumptionViolated, match="id 2 "):

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import EditRequest, Records, losses
+from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
 from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
 from noisygd_delete.engine import Objective, kernel, windows
+from noisygd_delete.engine import objective as engine_objective
 from noisygd_delete.engine.kernel import Kernel
 
 numba = pytest.importorskip("numba", reason="the compiled kernel needs the extra `fast`")
@@ -287,3 +288,25 @@ def test_a_learn_and_a_deletion_hold_little_more_than_the_table() -> None:
     from benchmarks.memory import peak_ratio
 
     assert 1 < peak_ratio(200_000, 100) < 1.3
+
+
+def test_a_compiler_is_not_loaded_for_a_few_steps(monkeypatch) -> None:
+    rows, labels = table(400, 5)
+    records, loss = Records(rows, labels), losses.Logistic(1.0)
+    curator = Curator(
+        records,
+        make_plan(loss, records=400, features=5, regularization=0.05, budget=Budget(order=10, dp=1.0, deletion=0.1)),
+    )
+    made = []
+    monkeypatch.setattr(engine_objective, "Kernel", lambda *facts: made.append(1) or Kernel(*facts))
+    monkeypatch.setattr(kernel, "LEAST", 0)
+    steps = curator.plan.learn_steps, curator.plan.delete_steps
+    assert steps[0] > steps[1] + 1
+    monkeypatch.setattr(kernel, "WORTH", rows.size * steps[0])
+    curator.learn()
+    assert len(made) == 1
+    curator.delete([3])
+    assert len(made) == 1
+    monkeypatch.setattr(kernel, "WORTH", rows.size * steps[1])
+    curator.delete([4])
+    assert len(made) == 2
