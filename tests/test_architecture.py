@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
 ROWS: tuple[tuple[str, ...], ...] = (
     ("version", "errors"),
     ("bounds", "losses"),
-    ("records", "maps", "schema", "privacy"),
+    ("records", "maps", "schema", "privacy", "register"),
     ("engine",),
     ("methods",),
     ("planner",),

@@ -39,7 +39,8 @@ def register(commands: Any) -> None:
     certificate.add_argument(
         "--received",
         metavar="TIME",
-        help="when the request came in, ISO 8601 with the zone of that place (2026-05-04T09:30+02:00); gives the deadline",
+        help="when the request came in, ISO 8601 with the zone of that place (2026-05-04T09:30+02:00); default: as the register "
+        "says, with which it must agree",
     )
     certificate.add_argument("--controller", metavar="NAME", help="the organisation that answers for the data")
     certificate.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
@@ -66,18 +67,23 @@ def _certificate(parsed: argparse.Namespace) -> int:
     from ..report import certificate_html, erasure_certificate, sign
     from ..report.erasure import erasure_in, ledger_of
     from ..report.page import PAGE
+    from ..report.requests import line_of, notices_of, practice_of, received_of
 
     outside("--key", parsed.key)
     read = [parsed.key, parsed.audit]
     out = None if parsed.out is None else output("--out", parsed.out, begins=_PAPER, inputs=read)
     html = None if parsed.html is None else output("--html", parsed.html, begins=PAGE, inputs=[*read, parsed.out])
     password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
+    line = None if parsed.request_id is None else line_of(parsed.store, parsed.request_id)
+    practice = practice_of(parsed.store)
+    received = received_of(line, parsed.received)
     erasure, plan, events = erasure_in(
         ledger_of(parsed.store),
         request_id=parsed.request_id,
         release=parsed.release,
-        received=parsed.received,
-        controller=parsed.controller,
+        received=received,
+        controller=parsed.controller or practice.controller,
+        notices=notices_of(line, practice, received),
         checked=_verified(parsed.store),
         audit=_audit(parsed.audit),
     )

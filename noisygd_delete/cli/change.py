@@ -20,10 +20,12 @@ from ..planner import make_plan
 from ..privacy.guarantee import NON_ADAPTIVE
 from ..privacy.shown import shown
 from ..records import EditCounts, EditRequest, bounded
+from ..register import Case, Rights
 from ..report.outputs import outside
 from ..store import Store, Tombstones
 from .arguments import whole
 from .plan import add_plan_arguments, budget_from, clipped_from, explained, loss_from, warning
+from .requests import add_promises, add_statements, case_from, with_token
 from .shared import add_device, progress_bar, show, store_command
 from .streams import standard_input
 
@@ -47,7 +49,9 @@ def register(commands: Any) -> None:
     delete.add_argument("--subject", action="append", default=[], metavar="S", help="erase every record of this person")
     delete.add_argument("--file", metavar="FILE", help="ids to erase, one a line (- for standard input)")
     delete.add_argument("--subject-file", metavar="FILE", help="persons to erase, one a line (- for standard input)")
+    add_promises(delete)
     _request_options(delete)
+    add_statements(delete)
 
     correct = store_command(
         commands,
@@ -63,7 +67,9 @@ def register(commands: Any) -> None:
         help="CSV or Parquet with the columns of the schema; every id is in use",
     )
     correct.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    add_promises(correct)
     _request_options(correct)
+    add_statements(correct)
 
     insert = store_command(
         commands,
@@ -164,7 +170,7 @@ def _delete(parsed: argparse.Namespace) -> int:
     subjects = parsed.subject + _lines(parsed.subject_file)
     request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
     with open_store(parsed) as store:
-        return _serve(parsed, store, request)
+        return _serve(parsed, store, request, Rights.ERASURE)
 
 
 def _insert(parsed: argparse.Namespace) -> int:
@@ -180,7 +186,7 @@ def _replace(parsed: argparse.Namespace) -> int:
         new = schema.encode_file(parsed.data, parsed.delimiter)
         rows = zip(new.ids or (), new.rows, new.labels, strict=True)
         request = EditRequest.replace({name: (row, label) for name, row, label in rows}, request_id=parsed.request_id)
-        return _serve(parsed, store, request, clipped=new.clipped, unknown=new.unknown)
+        return _serve(parsed, store, request, Rights.RECTIFICATION, clipped=new.clipped, unknown=new.unknown)
 
 
 def _publish(parsed: argparse.Namespace) -> int:
@@ -282,14 +288,28 @@ def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
     return loss_from(parsed)
 
 
-def _serve(parsed: argparse.Namespace, store: Store, request: EditRequest, **counts: dict[str, int]) -> int:
+def _serve(
+    parsed: argparse.Namespace,
+    store: Store,
+    request: EditRequest,
+    right: Rights | None = None,
+    **counts: dict[str, int],
+) -> int:
+    """`right`: what a person asked for, where one did; an insertion is nobody's request to the register."""
+    case: Case | None = None
+    if right is not None:
+        request = with_token(request)
+        case = case_from(parsed, store, request, right)
     if parsed.dry_run:
         answer = {**store.foresee(request, publish=not parsed.later, delta=store.plan.budget.shown_delta), **counts}
         show(parsed, answer, _forecast(answer))
         return 0
 
     def run(execution: Execution) -> Release:
-        return store.serve(request, publish=not parsed.later, execution=execution)
+        release = store.serve(request, publish=not parsed.later, case=case, execution=execution)
+        if case is not None and parsed.withdraw:
+            store.withdraw()
+        return release
 
     return _released(parsed, parsed.command, store.plan, run, **counts)
 
@@ -341,9 +361,16 @@ def _released(
     with progress_bar(label, steps, _running(plan, label)) as progress:
         release = run(replace(parsed.execution, progress=progress))
     doubt = warning(plan) if learning else {}
-    text = "\n\n".join(filter(None, (sentence(release), doubt.get("warning"))))
+    text = "\n\n".join(filter(None, (sentence(release), _generated(parsed, release), doubt.get("warning"))))
     show(parsed, {**release.to_dict(), **counts, **doubt}, text)
     return _WITHHELD if release.status is Statuses.WITHHELD else 0
+
+
+def _generated(parsed: argparse.Namespace, release: Release) -> str:
+    """The token of a request that was given none."""
+    if parsed.request_id is not None or release.request_id is None:
+        return ""
+    return f"request id {release.request_id} (generated): register and certificate know this request by it"
 
 
 def sentence(release: Release) -> str:

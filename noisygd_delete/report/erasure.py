@@ -18,6 +18,7 @@ from ..store.entry import EntryKinds, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from .facts import Erasure
+from .notices import NOTHING_STATED, Notices
 
 
 def ledger_of(store: str | Path) -> Ledger:
@@ -75,8 +76,8 @@ def standing(ledger: Ledger) -> Standing:
             following, release = release, release - 1
         elif entry.kind in (EntryKinds.EDIT, EntryKinds.WITHHELD):
             found.append(Unpublished(entry.kind, entry.time, ledger.edited(position), following))
-    gone = [entry for before, entry in pairwise(entries) if before.model and not entry.model]
-    withdrawn = gone[-1].time if gone and ledger.head.model is None else None
+    gone = [entry for before, entry in pairwise(entries) if before.in_force and not entry.in_force]
+    withdrawn = gone[-1].time if gone and not ledger.head.in_force else None
     return Standing(ledger.head.pending_counts, tuple(reversed(found)), withdrawn)
 
 
@@ -89,6 +90,7 @@ def erasure_in(
     controller: str | None = None,
     checked: str | None = None,
     audit: Sequence[Mapping[str, Any]] = (),
+    notices: Notices = NOTHING_STATED,
 ) -> tuple[Erasure, Plan, list[Event]]:
     """What `erasure_certificate` needs, for the request with this id, or for all edits that a release covered.
 
@@ -114,7 +116,7 @@ def erasure_in(
         inserted=counts.inserted,
         release=None if published is None else _releases(ledger.outline[: published + 1]),
         status=_status(ledger, published),
-        request_id=ledger.entry(first).request_id if release is None else None,
+        request_id=request_id,
         received=received,
         edited=edited,
         served=served,
@@ -125,6 +127,7 @@ def erasure_in(
         controller=controller,
         ledger_entries=ledger.length,
         ledger_sha256=ledger.digest,
+        notices=notices,
     )
     return erasure, plan_from_dict(ledger.plan_at(last)), events
 

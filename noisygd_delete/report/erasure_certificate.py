@@ -22,10 +22,12 @@ from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, stated_delta
 from ..privacy.shown import WRITTEN, rounded_up
 from ..privacy.worlds import Worlds
+from ..register.dates import moment
 from ..version import __version__
 from . import words
 from .canonical import canonical
-from .facts import STATED, Erasure, in_order, moment, number, version
+from .facts import STATED, Erasure, in_order, number, version
+from .notices import Notices
 
 FORMAT = "noisygd-delete/erasure-certificate/2"
 SOFTWARE = "noisygd-delete"
@@ -100,6 +102,7 @@ def stated(erasure: Erasure, *, certificate_id: str, issued: str, made_by: str =
             "deleted": erasure.deleted,
             "replaced": erasure.replaced,
             "inserted": erasure.inserted,
+            "notices": erasure.notices.to_dict(),
         },
         "action": {
             "status": str(erasure.status),
@@ -123,6 +126,7 @@ def erasure_of(facts: Mapping[str, Any]) -> Erasure:
         rows=request["rows"],
         replaced=request["replaced"],
         inserted=request["inserted"],
+        notices=Notices(**request["notices"]),
         release=action["release"],
         status=action["status"],
         request_id=request["request_id"],

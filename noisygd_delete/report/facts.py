@@ -6,25 +6,26 @@ stated (`STATED`), and is written in one form only: reading a certificate and wr
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
 from ..accountant import Statuses
 from ..errors import InvalidParameter, count, real
+from ..register.dates import last_day, local_day, moment
+from .notices import NOTHING_STATED, Notices, text
 
 MOST_AUDITS = 100
-_LONGEST = 1000  # characters of a text
 
 STATED = (
     "who issued the certificate and when, its number, and the version of the software",
     "the request id, and when the request was received",
     "when the rows were edited, how many and how, and when the model was published",
+    "the notices: what the models are for, whom to ask, who was told and when, until when backups last, an extension, holidays",
     "the SHA-256 of the models, except where the model's file is at hand to compare",
     "the checks made on the store, the audit's figures, and the length and last link of the ledger",
     "the choices that the plan was made from, δ, and which releases were made: their number, order, steps, edits and mechanisms",
@@ -50,6 +51,7 @@ class Erasure:
     controller   who answers for the data (an organisation)
     ledger_entries, ledger_sha256   length of the store's hash chain when this was issued, and its last link: what
                  `verify --certificate` holds a store against
+    notices      what else the register holds of the request, and what the operator states of every one
 
     Raises:
         InvalidParameter: a fact is outside its range, or two contradict each other.
@@ -71,6 +73,7 @@ class Erasure:
     controller: str | None = None
     ledger_entries: int | None = None
     ledger_sha256: str | None = None
+    notices: Notices = NOTHING_STATED
 
     def __post_init__(self) -> None:
         count("rows", self.rows)
@@ -98,6 +101,7 @@ class Erasure:
             object.__setattr__(self, name, None if given is None else moment(name, given, utc=name != "received"))
         in_order(received=self.received, edited=self.edited, served=self.served)
         object.__setattr__(self, "audit", audited(self.audit))
+        self.notices.fit(self.received)
 
     @property
     def deleted(self) -> int:
@@ -108,34 +112,25 @@ class Erasure:
     def deadline(self) -> str | None:
         """The last day, where the request was received, on which it may be answered (Article 12(3) GDPR).
 
-        One month by the calendar, to the end of the day; a Saturday or Sunday gives way to the next working day
-        (Regulation 1182/71, Article 3). Public holidays differ from place to place and are not known here: they only move
-        the day further.
+        One month by the calendar, to the end of the day; a Saturday, a Sunday or a public holiday gives way to the next working day
+        (Regulation 1182/71, Article 3). Holidays differ from place to place: those that the operator stated are known here. An
+        extension puts its own day in the place of this one.
         """
         if self.received is None:
             return None
-        start = datetime.fromisoformat(self.received).date()
-        year, month = start.year + start.month // 12, start.month % 12 + 1
-        day = date(year, month, min(start.day, calendar.monthrange(year, month)[1]))
-        return (day + timedelta(days=max(0, 7 - day.weekday()) if day.weekday() >= 5 else 0)).isoformat()
+        extended = self.notices.extended_until
+        return (extended or last_day(self.received, holidays=self.notices.holidays)).isoformat()
 
-
-def moment(name: str, when: Any, *, utc: bool = True) -> str:
-    """A time in ISO 8601, to the second; in UTC, or where it was taken."""
-    try:
-        found = datetime.fromisoformat(when)
-        if found.tzinfo is None:
-            raise InvalidParameter(f"{name}={when!r} needs a time zone, for example a trailing Z or +02:00")
-        if not 1971 <= found.year <= 9000:  # far from where a calendar or a time zone ends
-            raise InvalidParameter(f"{name}={when!r} is not a time at which anybody asked for an erasure")
-        found = found.replace(microsecond=0)
-        return (found.astimezone(UTC) if utc else found).isoformat()
-    except (TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, InvalidParameter):
-            raise
-        raise InvalidParameter(
-            f"{name}={when!r} must be a time in ISO 8601, for example 2026-05-04T09:30:00+02:00"
-        ) from error
+    @property
+    def in_time(self) -> bool | None:
+        """Whether the person was told by then or, where nobody states that, whether the model was published by then; None while
+        neither is known."""
+        if self.received is None or self.deadline is None:
+            return None
+        answered = self.notices.informed
+        if answered is None and self.served is not None:
+            answered = local_day(self.served, self.received)
+        return None if answered is None else answered.isoformat() <= self.deadline
 
 
 def in_order(**times: str | None) -> None:
@@ -144,16 +139,6 @@ def in_order(**times: str | None) -> None:
     for (before, first), (after, second) in pairwise(known):
         if datetime.fromisoformat(first) > datetime.fromisoformat(second):
             raise InvalidParameter(f"{after}={second} lies before {before}={first}")
-
-
-def text(name: str, value: Any) -> None:
-    """A text that a page can show, or None."""
-    if value is None:
-        return
-    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
-        raise InvalidParameter(f"{name} must be a text of at most {_LONGEST} characters, or left out")
-    if not value.isprintable():
-        raise InvalidParameter(f"{name} holds characters that no page can show; leave them out")
 
 
 def digest(name: str, value: Any) -> None:

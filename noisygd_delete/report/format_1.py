@@ -17,10 +17,11 @@ from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, stated_delta
 from ..privacy.worlds import Worlds
+from ..register.dates import moment
 from . import words
 from .checks import REFUSALS, Check, brief, difference
 from .erasure_certificate import ORDER, Bound, guarantees, stated, statement
-from .facts import Erasure, moment, number
+from .facts import Erasure, number
 
 FORMAT = "noisygd-delete/erasure-certificate/1"
 ALGORITHM = "Ed25519 over canonical JSON"

@@ -13,7 +13,7 @@ from .entry import Entry
 from .ledger import Ledger
 
 # gradient passes and seconds are missing: they may depend on the data, so they are told once and never kept
-_PUBLIC = ("release", "kind", "status", "steps", "edits", "counts", "certified", "request_id", "guarantees")
+_PUBLIC = ("release", "kind", "status", "steps", "edits", "counts", "certified", "guarantees")
 
 
 def plain(fields: dict[str, Any]) -> dict[str, Any]:
@@ -28,9 +28,10 @@ def kept(release: Release) -> dict[str, Any]:
 
 
 def told(entry: Entry) -> Release:
-    """The answer that `entry` kept, without its model: it cost nothing this time."""
+    """The answer that `entry` kept, without its model and its request id: it cost nothing this time."""
     fields = dict(entry.answer or {})
     del fields["certified"]
+    fields.pop("request_id", None)  # of an earlier version
     if "counts" in fields:
         fields["counts"] = EditCounts.from_dict(fields["counts"])
     guarantees = {name: Guarantee.from_dict(parts) for name, parts in fields.pop("guarantees").items()}

@@ -25,7 +25,7 @@ START = "0" * 64  # what the first link continues
 
 class EntryKinds(Word):
     """What a line of the ledger records: the beginning; a release; rows edited, publication left for later; rows edited,
-    publication refused by the budget, the model withdrawn."""
+    publication refused by the budget, the model withdrawn; the model taken out of service until the next release."""
 
     INIT = "init"
     LEARN = "learn"
@@ -33,6 +33,7 @@ class EntryKinds(Word):
     RELEARN = "relearn"
     EDIT = "edit"
     WITHHELD = "withheld"
+    WITHDRAWN = "withdrawn"
 
 
 Row = tuple[int, str, str]  # number, body, digest
@@ -46,8 +47,10 @@ class Entry:
     plan     the plan from here on; schema: of the store, in the first entry only
     event    of a release, for the accountant; account: the sums of all releases so far (None in entries of earlier versions)
     pending  edits that no release covers yet; waiting: the same by kind (None in entries of format 1, which only counted)
-    model    SHA-256 of the model file in force; None before the first and after a withdrawal
-    answer   what the caller was told; request_id: the caller's random token, to tell it again
+    model    SHA-256 of the model file in force; None before the first, and after the budget withheld a release
+    withdrawn  the model is kept as what the next release starts from, and is out of service until then
+    answer   what the caller was told; commitment: of the caller's random token, to tell it again (`requests.commitment`)
+    request_id the token itself, in the ledgers of earlier versions; here on its way to the ledger, which keeps the commitment
     """
 
     kind: EntryKinds
@@ -61,6 +64,8 @@ class Entry:
     request_id: str | None = None
     waiting: dict[str, int] | None = None
     account: dict[str, Any] | None = None
+    commitment: str | None = None
+    withdrawn: bool = False
     format: int = FORMAT
 
     def __post_init__(self) -> None:
@@ -73,6 +78,16 @@ class Entry:
     def pending_counts(self) -> EditCounts:
         """The edits that no release covers yet, by kind."""
         return EditCounts.of(self.pending) if self.waiting is None else EditCounts.from_dict(self.waiting)
+
+    @property
+    def named(self) -> str | None:
+        """What tells which request it was."""
+        return self.request_id or self.commitment
+
+    @property
+    def in_force(self) -> bool:
+        """Whether a model is in service."""
+        return self.model is not None and not self.withdrawn
 
 
 _NOTHING = b"null"
@@ -89,6 +104,8 @@ class _Written(msgspec.Struct):
     event: msgspec.Raw = msgspec.Raw(_NOTHING)
     request_id: str | None = None
     waiting: dict[str, int] | None = None
+    commitment: str | None = None
+    withdrawn: bool = False
 
 
 _decoded = msgspec.json.Decoder(_Written).decode
@@ -105,11 +122,23 @@ class Outline(NamedTuple):
     event: bytes | None
     request_id: str | None
     waiting: dict[str, int] | None
+    commitment: str | None
+    withdrawn: bool
 
     @property
     def pending_counts(self) -> EditCounts:
         """As of an `Entry`."""
         return EditCounts.of(self.pending) if self.waiting is None else EditCounts.from_dict(self.waiting)
+
+    @property
+    def named(self) -> str | None:
+        """As of an `Entry`."""
+        return self.request_id or self.commitment
+
+    @property
+    def in_force(self) -> bool:
+        """As of an `Entry`."""
+        return self.model is not None and not self.withdrawn
 
 
 def outlined(path: Path, number: int, body: str) -> Outline:
@@ -134,6 +163,8 @@ def outlined(path: Path, number: int, body: str) -> Outline:
         None if event == _NOTHING else event,
         found.request_id,
         found.waiting,
+        found.commitment,
+        found.withdrawn,
     )
 
 

@@ -8,6 +8,8 @@ records/subjects.names       the same with its subject, where the table has subj
 records/long.names           ids and subjects too long for a cell
 model-<release>.safetensors  the last published model
 ledger.sqlite                public facts only; its last entry names the plan and the model in force
+register.sqlite              request ids with their salts, and what was stated about each request: may be forgotten (see
+                             `requests`); absent before the first request id
 seal.json                    how long the ledger is and its last link, so that an end cut off is seen
 journal/request.json         the request in flight; absent between requests
 lock                         held by the one process that writes; what `init` writes first, it says that the folder is a store's
@@ -22,8 +24,8 @@ from pathlib import Path
 
 from ..errors import StoreError
 
-FORMAT = 2
-READABLE = (1, 2)  # 1: edits were counted, their kinds not recorded
+FORMAT = 3
+READABLE = (1, 2, 3)  # 1: edits were counted, their kinds not recorded; 2: request ids stood in the ledger in clear
 TEMPORARY = ".tmp"
 FORMER = ".old"  # second name of a file that is being exchanged for a new one
 ROW = "<f4"
@@ -95,6 +97,15 @@ class Layout:
         return self.root / "ledger.sqlite"
 
     @property
+    def register(self) -> Path:
+        return self.root / "register.sqlite"
+
+    @property
+    def former_register(self) -> Path:
+        """The register before some of it was forgotten, while it is exchanged for what is left."""
+        return self.register.with_name(self.register.name + FORMER)
+
+    @property
     def seal(self) -> Path:
         return self.root / "seal.json"
 
@@ -124,7 +135,9 @@ class Layout:
         return sorted(path for path in found if self.expected(path.with_name(path.name.removesuffix(TEMPORARY))))
 
     def databases(self) -> list[Path]:
-        return [path for path in (self.ids_database, self.ledger) if path == self.ledger or path.exists()]
+        return [
+            path for path in (self.ids_database, self.register, self.ledger) if path == self.ledger or path.exists()
+        ]
 
     def everything(self) -> Iterator[Path]:
         """Every file and folder under the root; links are yielded, not followed."""
@@ -138,7 +151,7 @@ class Layout:
     def expected(self, path: Path) -> bool:
         """Whether a path under the root belongs to the layout (databases' own journals do, while in use)."""
         own = {*self.made_first(), self.records, self.journal, self.request, self.lock}
-        own |= {self.ids_database, self.former_ids}
+        own |= {self.ids_database, self.former_ids, self.register, self.former_register}
         own |= {database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS}
         return path in own or (path.parent == self.root and bool(_MODEL.fullmatch(path.name)))
 
@@ -165,4 +178,4 @@ class Layout:
         has left."""
         names = [database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS]
         both = [self.ids_database] if self.ids.exists() else [self.subjects, self.long]
-        return [path for path in (*names, self.former_ids, *both) if path.exists()]
+        return [path for path in (*names, self.former_ids, self.former_register, *both) if path.exists()]

@@ -22,7 +22,7 @@ from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..records import EditCounts
 from ..schema import Schema
-from . import places, seal
+from . import places, requests, seal
 from .database import connect, create, forget, transaction
 from .disk import Disk
 from .entry import START, Entry, Outline, Row, checked, linked, outlined, parsed
@@ -95,12 +95,14 @@ class Ledger:
     def append(self, disk: Disk, *more: Entry) -> Ledger:
         """Commit more entries, all of them or none: the instant at which their requests have happened."""
         account, digest = self.account, self.digest
+        known = requests.note(disk, self._store, (added.request_id for added in more))
         entries: list[Entry] = []
         rows: list[tuple[int, str, str]] = []
         for number, added in enumerate(more, start=self.length + 1):
             if added.event is not None:
                 account.record(Event.from_dict(added.event))
-            entries.append(replace(added, account=written.to_dict(account)))
+            named = None if added.request_id is None else known[added.request_id]
+            entries.append(replace(added, account=written.to_dict(account), request_id=None, commitment=named))
             body, digest = linked(digest, entries[-1])
             rows.append((number, body, digest))
         with connect(self.path) as connection, transaction(connection, disk, self.path):
@@ -113,6 +115,10 @@ class Ledger:
         longer.seal(disk)
         return longer
 
+    @property
+    def _store(self) -> Layout:
+        return Layout(self.path.parent)
+
     def seal(self, disk: Disk) -> None:
         """Note outside the ledger how long it is."""
         seal.write(disk, self.path, self.length, self.digest)
@@ -123,7 +129,7 @@ class Ledger:
 
     def _check_seal(self, sealed: tuple[int, str] | None, digests: dict[int, str]) -> None:
         if sealed is None:
-            in_store = self.path == Layout(self.path.parent).ledger  # a copy elsewhere has no seal
+            in_store = self.path == self._store.ledger  # a copy elsewhere has no seal
             if in_store and self.length > 1 and self.head.format > 1:  # an older version wrote none
                 raise seal.missing(self.path)
             return
@@ -211,9 +217,19 @@ class Ledger:
         if request_id is None:
             return None
         with self._places() as connection:
-            position = self._at(places.request(connection, request_id))
-        self._agree(position is None or self.entry(position).request_id == request_id)
-        return position
+            found = [(named, self._at(places.request(connection, named))) for named in self._names(request_id)]
+        for named, position in found:
+            if position is not None:
+                entry = self.entry(position)
+                self._agree(entry.named == named)
+                if named != request_id or entry.request_id == request_id:  # an id may look like another's commitment
+                    return position
+        return None
+
+    def _names(self, request_id: str) -> list[str]:
+        """Under what the ledger may know a request: its commitment, or in entries of an earlier version the id itself."""
+        committed = requests.committed(self._store, request_id)
+        return [request_id] if committed is None else [committed, request_id]
 
     def made(self, release: int) -> int | None:
         """Where (from 0) the entry of this release is; None if there is none."""

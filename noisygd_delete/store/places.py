@@ -15,7 +15,7 @@ from .entry import Entry, Outline
 
 Place = tuple[
     int, str | None, int | None, int | None
-]  # number of the entry, its request id, its release, 1 where it holds a plan
+]  # number of the entry, its commitment (of old: its request id), its release, 1 where it holds a plan
 
 _COLUMNS = "(number INTEGER PRIMARY KEY, request_id TEXT, release INTEGER, planned INTEGER)"
 _INDEXES = (
@@ -30,7 +30,7 @@ def of(entries: Iterable[Entry | Outline], first: int = 1, releases: int = 0) ->
     for number, entry in enumerate(entries, start=first):
         releases += entry.event is not None
         made = None if entry.event is None else releases
-        yield number, entry.request_id, made, None if entry.plan is None else 1
+        yield number, entry.named, made, None if entry.plan is None else 1
 
 
 def known(connection: sqlite3.Connection) -> bool:
@@ -48,9 +48,9 @@ def write(connection: sqlite3.Connection, places: Iterable[Place], *, passing: b
     connection.executemany("INSERT INTO places VALUES (?, ?, ?, ?)", places)
 
 
-def request(connection: sqlite3.Connection, request_id: str) -> int | None:
-    """The number of the entry that served this request first."""
-    return _first(connection, "request_id = ?", request_id)
+def request(connection: sqlite3.Connection, named: str) -> int | None:
+    """The number of the entry that served this request first, by its commitment or, of old, its id."""
+    return _first(connection, "request_id = ?", named)
 
 
 def release(connection: sqlite3.Connection, number: int) -> int | None:

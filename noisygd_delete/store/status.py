@@ -43,7 +43,7 @@ def status(path: str | Path) -> dict[str, Any]:
 
 
 def _model_state(layout: Layout, ledger: Ledger) -> str | None:
-    if ledger.head.model is not None:
+    if ledger.head.in_force:
         return layout.model(ledger.releases).name
     return "withdrawn" if ledger.releases else None
 

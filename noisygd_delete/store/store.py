@@ -19,6 +19,7 @@ from ..engine import Execution
 from ..errors import InvalidParameter, InvalidRequest, NotLearned
 from ..methods.plan import Plan
 from ..records import EditRequest, Records, check_repeat, check_token
+from ..register import Case
 from ..schema import Schema
 from . import answers, journal, presence, recovery, table
 from .disk import Disk, explained
@@ -26,6 +27,7 @@ from .entry import Entry, EntryKinds, now
 from .layout import Layout
 from .ledger import Ledger
 from .lock import Lock
+from .requests import Register
 from .suppression import Tombstones
 from .together import Together
 from .transaction import Rolling
@@ -147,6 +149,11 @@ class Store:
         return self._rolling.ledger
 
     @property
+    def register(self) -> Register:
+        """Request ids, and what was stated about each request."""
+        return Register(self._rolling.layout, self._rolling.disk)
+
+    @property
     def plan(self) -> Plan:
         return self.ledger.plan
 
@@ -173,8 +180,10 @@ class Store:
         """The model in force.
 
         Raises:
-            NotLearned: before the first `learn`, or after a publication was withheld.
+            NotLearned: before the first `learn`, after a publication was withheld, or while the model is out of service.
         """
+        if self.ledger.head.withdrawn:
+            raise NotLearned(f"{self.path}: the model was taken out of service; publish puts the next one in its place")
         model = self._rolling.model()
         if model is None:
             raise NotLearned(f"{self.path}: no model is in force; run learn, or relearn after a withheld publication")
@@ -240,8 +249,17 @@ class Store:
             self._rolling.catch_up()
         return release
 
-    def serve(self, request: EditRequest, *, publish: bool = True, execution: Execution | None = None) -> Release:
+    def serve(
+        self,
+        request: EditRequest,
+        *,
+        publish: bool = True,
+        case: Case | None = None,
+        execution: Execution | None = None,
+    ) -> Release:
         """Carry out one request: edit the rows, then publish, unless `publish=False` leaves that to a later call.
+
+        `case`: what is stated about it, noted in the register before anything is done; then the request needs a request_id.
 
         A request_id that was answered before gets its answer again; nothing happens and nothing is charged.
 
@@ -258,8 +276,23 @@ class Store:
                 self._tombstones.mind(request, edits, self.records, self._rolling.disk)
             change = journal.InFlight(self.ledger.length, edits, publish, request.request_id)
             with explained(self.path, _NOTHING_CHANGED):
+                if case is not None and request.request_id is not None:
+                    self.register.receive({request.request_id: case})
                 journal.accept(self._rolling.disk, self._rolling.layout, change)
             return self._rolling.finish(change, execution)
+
+    def withdraw(self) -> None:
+        """Take the model out of service at once. Its file stays, because the next release starts from it.
+
+        Raises:
+            NotLearned: there is none in service, and none was.
+        """
+        with self._rolling.changing(Execution()), explained(self.path, _PRESENT):
+            if self.ledger.head.withdrawn:
+                return
+            if self.ledger.head.model is None:
+                raise NotLearned(f"{self.path}: no model is in service; there is nothing to withdraw")
+            self._rolling.withdraw()
 
     def edit_all(self, requests: Sequence[EditRequest]) -> tuple[list[InvalidRequest | None], int]:
         """`serve(publish=False)` for each request in turn, those that are independent of one another in one transaction.
@@ -357,5 +390,5 @@ class Store:
         covered = self.ledger.covering(position)
         covering = self.ledger.entry(position if covered is None else covered)
         release = replace(answers.told(covering), request_id=request_id)
-        in_force = covering.event is not None and release.release == self.ledger.releases
+        in_force = covering.event is not None and release.release == self.ledger.releases and self.ledger.head.in_force
         return replace(release, model=self._rolling.model()) if in_force else release

@@ -163,13 +163,26 @@ class Rolling:
 
     def _note_edits(self, change: journal.InFlight) -> Release:
         """An entry for every request of an accepted change, and the answer to the last of them."""
-        pending, entries = self.pending, []
+        pending, head, entries = self.pending, self.ledger.head, []
         for request_id, counts in change.requests:
             pending += counts
             release = answers.pending(self.ledger, pending, request_id)
-            entries.append(self._entry(EntryKinds.EDIT, release, self.ledger.head.model))
+            entries.append(self._entry(EntryKinds.EDIT, release, head.model, withdrawn=head.withdrawn))
         self.ledger = self.ledger.append(self.disk, *entries)
         return release
+
+    def withdraw(self) -> None:
+        """The ledger entry that takes the model out of service. Its file stays: the next release starts from it."""
+        head = self.ledger.head
+        entry = Entry(
+            kind=EntryKinds.WITHDRAWN,
+            time=now(),
+            pending=head.pending,
+            waiting=head.pending_counts.to_dict(),
+            model=head.model,
+            withdrawn=True,
+        )
+        self.ledger = self.ledger.append(self.disk, entry)
 
     def _append(self, kind: EntryKinds, release: Release, model: str | None, **facts: Any) -> None:
         self.ledger = self.ledger.append(self.disk, self._entry(kind, release, model, **facts))

@@ -20,6 +20,7 @@ from .disk import explained, read
 from .layout import Layout
 from .ledger import Ledger
 from .lock import Lock
+from .requests import Register
 
 _CHUNK = 1 << 22
 _SHORTEST = 4
@@ -89,6 +90,7 @@ def _journal(layout: Layout) -> Iterator[str]:
 def _ledger(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
     ledger.check()
+    Register(layout).check()
     for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):
         try:
             same = bounded.parsed(read(path).decode()) == fields
@@ -128,7 +130,7 @@ def _slots(layout: Layout) -> Iterator[str]:
 def _pages(layout: Layout) -> Iterator[str]:
     for path in layout.databases():
         with connect(path) as connection:
-            if connection.execute("PRAGMA freelist_count").fetchone()[0]:
+            if path != layout.register and connection.execute("PRAGMA freelist_count").fetchone()[0]:
                 yield f"{path}: has free pages, which may hold erased content"
             if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
                 yield f"{path}: fails SQLite's integrity check; restore the store from a backup"

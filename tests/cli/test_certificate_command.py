@@ -124,7 +124,7 @@ def test_a_withheld_release_and_the_one_that_follows(store: Path, capsys: pytest
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--request-id", "nobody"], "not in the ledger"),
+        (["--request-id", "nobody"], "not in the register"),
         (["--release", "1"], "edited no record"),
         (["--release", "7"], "not in the ledger"),
         (["--release", "1", "--key", "store/key.pem"], "inside the store"),

@@ -90,8 +90,9 @@ def test_the_ledger_holds_public_facts_only(path: Path) -> None:
         entries = [asdict(entry) for entry in store.ledger.entries]
         events = [event.to_dict() for event in store.accountant.events]
     facts = {"kind", "time", "pending", "model", "plan", "schema", "event", "answer", "request_id", "format", "waiting"}
+    facts |= {"commitment", "withdrawn"}  # of a token under a salt that can be forgotten; a public state
     facts.add("account")  # sums of the events so far: whoever has those has these
-    told = {"release", "kind", "status", "steps", "edits", "counts", "certified", "request_id", "guarantees"}
+    told = {"release", "kind", "status", "steps", "edits", "counts", "certified", "guarantees"}
     for entry in entries:
         assert set(entry) == facts
         assert entry["answer"] is None or set(entry["answer"]) == told
@@ -103,7 +104,7 @@ def test_the_ledger_holds_public_facts_only(path: Path) -> None:
         assert entry["account"] == written.to_dict(so_far)
     assert set(events[0]) == {"kind", "steps", "edits", "counts", "mechanism"}
     kept = {file.name for file in path.rglob("*") if file.is_file()}
-    expected = {"plan.json", "schema.json", "ledger.sqlite", "seal.json", "lock", "model-2.safetensors"}
+    expected = {"plan.json", "schema.json", "ledger.sqlite", "seal.json", "lock", "model-2.safetensors", "register.sqlite"}
     assert kept == expected | {"features.f32", "labels.f64", "ids.names", "subjects.names", "long.names"}
 
 

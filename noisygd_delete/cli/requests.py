@@ -1,0 +1,61 @@
+"""What `delete` and `replace` state about a request beside its contents, for the register."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+from dataclasses import replace
+
+from ..errors import InvalidParameter
+from ..records import EditRequest
+from ..register import Case, Channels, Rights
+from ..register.dates import day
+from ..store import Store
+
+
+def add_statements(parser: argparse.ArgumentParser) -> None:
+    """What the register notes of the request itself."""
+    group = parser.add_argument_group("for the register (see `register --help`)")
+    group.add_argument(
+        "--received",
+        metavar="TIME",
+        help="when the request came in, ISO 8601 with the zone of that place (2026-05-04T09:30+02:00); left out, no deadline is known",
+    )
+    group.add_argument("--channel", choices=list(map(str, Channels)), help="how it came in")
+    group.add_argument("--identity-checked", action="store_true", help="you made sure who asks")
+
+
+def add_promises(parser: argparse.ArgumentParser) -> None:
+    """What is promised where the release comes later."""
+    parser.add_argument(
+        "--publish-by", metavar="DAY", help="with --later: the register calls it late where no release is out by then"
+    )
+    parser.add_argument(
+        "--withdraw",
+        action="store_true",
+        help="with --later: take the model out of service at once, until the next release",
+    )
+
+
+def with_token(request: EditRequest) -> EditRequest:
+    """The request under its token, or under a new random one."""
+    return request if request.request_id is not None else replace(request, request_id=secrets.token_hex(16))
+
+
+def case_from(parsed: argparse.Namespace, store: Store, request: EditRequest, right: Rights) -> Case:
+    """What the arguments state about a request; nothing is made up where they are silent."""
+    later = getattr(parsed, "later", False)
+    for option, given in (("--publish-by", parsed.publish_by), ("--withdraw", parsed.withdraw)):
+        if given and not later:
+            raise InvalidParameter(
+                f"{option} goes with --later: without it a release comes at once, and takes the old model's place"
+            )
+    held = store.register.case(request.request_id or "")
+    known = held is not None and held.received is not None
+    return Case(
+        right=held.right if held is not None and known else right,
+        channel=None if parsed.channel is None else Channels(parsed.channel),
+        received=parsed.received,
+        identity_checked=True if parsed.identity_checked else None,
+        publish_by=None if parsed.publish_by is None else day("--publish-by", parsed.publish_by),
+    )

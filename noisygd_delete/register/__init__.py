@@ -1,0 +1,29 @@
+"""Requests of persons as a desk keeps them: what was asked, when it falls due, what was decided, who was told.
+
+Facts and calendars alone: where they are kept is the store's task, how they are printed the report's.
+"""
+
+from __future__ import annotations
+
+from .case import Case, Practice
+from .dates import last_day, moment
+from .line import Line, Served, States, decided, export, in_order_of_need
+from .terms import Channels, Decisions, Grounds, Reasons, Rights
+
+__all__ = [
+    "Case",
+    "Channels",
+    "Decisions",
+    "Grounds",
+    "Line",
+    "Practice",
+    "Reasons",
+    "Rights",
+    "Served",
+    "States",
+    "decided",
+    "export",
+    "in_order_of_need",
+    "last_day",
+    "moment",
+]

@@ -1,0 +1,215 @@
+"""One request as the desk keeps it, and what the desk does with every request.
+
+A case holds what nobody can read off the ledger. It holds no name, no address and no free text: its token is a pseudonym,
+generated unless given, and may be forgotten with all that stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import date, datetime
+from typing import Any, Self
+
+from ..errors import InvalidParameter, Word, count
+from .dates import day, days, last_day, moment
+from .terms import Channels, Decisions, Grounds, Reasons, Rights
+
+_WORDS: dict[str, type[Word]] = {
+    "right": Rights,
+    "channel": Channels,
+    "decision": Decisions,
+    "ground": Grounds,
+    "extension_reason": Reasons,
+}
+_DAYS = (
+    "publish_by",
+    "extended_until",
+    "decided",
+    "informed",
+    "recipients_told",
+    "backups_until",
+    "restricted",
+    "lifted",
+)
+_LONGEST = 500  # characters of a text for papers
+REFUSALS = (Decisions.REFUSED, Decisions.REFUSED_IN_PART)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is stated about one request.
+
+    right, channel     what was asked, and how it came in
+    received           time, with the zone of the place where it came in: the deadline goes by its calendar
+    identity_checked   whether the desk made sure who asks; never how, and never a copy of a document
+    publish_by         until when a release without the erased rows is promised, where rows go first and the release later
+    extended_until     the later deadline, at most three months from receipt; extension_reason: why
+    decision           what a person decided, `decided` when, `ground` by which provision
+    informed           when the person was told what was done
+    recipients         how many recipients of the data were told (Article 19), `recipients_told` when
+    backups_until      when the last backup that holds the rows expires
+    certificate        SHA-256 of the certificate that was handed out
+    restricted, lifted when the rows were taken out of the table to be kept aside (Article 18), and put back
+
+    Raises:
+        InvalidParameter: a fact outside its range, or two that contradict each other.
+    """
+
+    right: Rights = Rights.ERASURE
+    channel: Channels | None = None
+    received: str | None = None
+    identity_checked: bool | None = None
+    publish_by: date | None = None
+    extended_until: date | None = None
+    extension_reason: Reasons | None = None
+    decision: Decisions | None = None
+    decided: date | None = None
+    ground: Grounds | None = None
+    informed: date | None = None
+    recipients: int | None = None
+    recipients_told: date | None = None
+    backups_until: date | None = None
+    certificate: str | None = None
+    restricted: date | None = None
+    lifted: date | None = None
+
+    def __post_init__(self) -> None:
+        for name, words in _WORDS.items():
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, words(getattr(self, name)))
+        if self.received is not None:
+            object.__setattr__(self, "received", moment("received", self.received, utc=False))
+        for name in _DAYS:
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, day(name, getattr(self, name)))
+        if self.identity_checked is not None and not isinstance(self.identity_checked, bool):
+            raise InvalidParameter(f"identity_checked={self.identity_checked!r} must be true, false or left out")
+        if self.recipients is not None:
+            count("recipients", self.recipients, minimum=0, maximum=10**6)
+        if self.certificate is not None and not _digest(self.certificate):
+            raise InvalidParameter("certificate must be a SHA-256, 64 hexadecimal digits in lower case, or left out")
+        for together in (("extended_until", "extension_reason"), ("decision", "decided")):
+            if len({getattr(self, name) is None for name in together}) > 1:
+                raise InvalidParameter(f"{' and '.join(together)} belong together; give both")
+        if (self.decision in REFUSALS) != (self.ground is not None):
+            raise InvalidParameter("a refusal needs its ground, and nothing else has one; see `register refuse --help`")
+        self._in_order()
+
+    def _in_order(self) -> None:
+        """Nothing happens before the request came in, and no extension reaches beyond what the law allows."""
+        if self.received is None:
+            return
+        start = datetime.fromisoformat(self.received).date()
+        for name in _DAYS:
+            when = getattr(self, name)
+            if when is not None and when < start:
+                raise InvalidParameter(f"{name}={when.isoformat()} lies before received={self.received}")
+        if self.extended_until is not None and self.extended_until > last_day(self.received, months=3):
+            raise InvalidParameter(
+                f"extended_until={self.extended_until.isoformat()} is more than three months after {self.received}: Article 12(3) "
+                f"GDPR allows two months more, until {last_day(self.received, months=3).isoformat()}"
+            )
+
+    @property
+    def refused(self) -> bool:
+        return self.decision in REFUSALS
+
+    def stated(self, **facts: Any) -> Case:
+        """The same case with more facts; what was stated before is not overwritten by nothing."""
+        return replace(self, **{name: fact for name, fact in facts.items() if fact is not None})
+
+    def extended(self, until: Any, reason: Reasons | str, *, told: Any, holidays: tuple[date, ...] = ()) -> Case:
+        """The case with a later deadline.
+
+        Raises:
+            InvalidParameter: the person was not told within the first month, when it must have been said (Article 12(3)).
+        """
+        if self.received is None:
+            raise InvalidParameter(
+                "a deadline is extended from the day of receipt: state when the request was received first"
+            )
+        due = last_day(self.received, holidays=holidays)
+        if day("told", told) > due:
+            raise InvalidParameter(
+                f"the person must be told of an extension by {due.isoformat()}, within the first month (Article 12(3) GDPR), and was "
+                f"told on {day('told', told).isoformat()}; the deadline stays"
+            )
+        if not day("extended_until", until) > due:
+            raise InvalidParameter(f"the deadline is {due.isoformat()} without an extension; give a later day")
+        return replace(self, extended_until=until, extension_reason=Reasons(reason))
+
+    def to_dict(self) -> dict[str, Any]:
+        """In JSON's own types; what is not stated is left out."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: _plain(value) for name, value in found.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, stated: Mapping[str, Any]) -> Self:
+        """Read back `to_dict`.
+
+        Raises:
+            InvalidParameter, TypeError: it is not one.
+        """
+        return cls(**stated)
+
+
+@dataclass(frozen=True)
+class Practice:
+    """What holds for every request of one store, as its operator states it.
+
+    holidays     public holidays of the place, by which deadlines move
+    keep_years   how long a closed request stays in the register: so many years after the end of the year
+    controller, contact, authority   who answers for the data, how to reach them, where to complain: texts for papers
+    purposes, models                 what the models are for, and which they are: texts for papers
+    source, lawful_basis, review     for the impact assessment: where the data come from, on which basis, when it is looked at again
+    """
+
+    holidays: tuple[date, ...] = ()
+    keep_years: int = 3
+    controller: str | None = None
+    contact: str | None = None
+    authority: str | None = None
+    purposes: str | None = None
+    models: str | None = None
+    source: str | None = None
+    lawful_basis: str | None = None
+    review: date | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "holidays", days("holidays", self.holidays))
+        count("keep_years", self.keep_years, minimum=0, maximum=100)
+        for name in TEXTS:
+            text = getattr(self, name)
+            if text is not None and not (
+                isinstance(text, str) and text.strip() and len(text) <= _LONGEST and text.isprintable()
+            ):
+                raise InvalidParameter(
+                    f"{name} must be a text of one line and at most {_LONGEST} characters, or left out"
+                )
+        if self.review is not None:
+            object.__setattr__(self, "review", day("review", self.review))
+
+    def to_dict(self) -> dict[str, Any]:
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: _plain(value) for name, value in found.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, stated: Mapping[str, Any]) -> Self:
+        """Read back `to_dict`."""
+        return cls(**stated)
+
+
+TEXTS = ("controller", "contact", "authority", "purposes", "models", "source", "lawful_basis")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value) if isinstance(value, Word) else value
+
+
+def _digest(text: Any) -> bool:
+    return isinstance(text, str) and len(text) == 64 and set(text) <= set("0123456789abcdef")

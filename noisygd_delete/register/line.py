@@ -1,0 +1,183 @@
+"""One line of the register: a case, what the ledger says of it, and what follows: due, late, how long it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+
+from ..errors import InvalidParameter, Word
+from .case import Case, Practice
+from .dates import last_day, local_day
+from .terms import Decisions, Grounds
+
+
+class States(Word):
+    """How a request stands. Open: nothing was done yet. Pending: rows edited, no release without them. Withheld: the budget
+    allowed none. Published: a release is out, the person not told. Answered: the person was told."""
+
+    OPEN = "open"
+    PENDING = "pending"
+    WITHHELD = "withheld"
+    PUBLISHED = "published"
+    DECIDED = "decided"
+    ANSWERED = "answered"
+
+
+@dataclass(frozen=True)
+class Served:
+    """What the ledger says of a request.
+
+    edited, published   times in UTC; release: its number, None while none covers the edits; withheld: the budget refused one
+    rows                records deleted or whose content was replaced; inserted: records that came
+    withdrawn           since when the model that had used the rows is out of service
+    """
+
+    edited: str
+    rows: int
+    inserted: int = 0
+    published: str | None = None
+    release: int | None = None
+    withheld: bool = False
+    withdrawn: str | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A request as the register shows it on a certain day.
+
+    token   the request id; case: what was stated (an empty one where nothing was); served: None where the ledger has nothing
+    """
+
+    token: str
+    case: Case
+    served: Served | None
+    practice: Practice
+    today: date
+
+    @property
+    def state(self) -> States:
+        case, served = self.case, self.served
+        if case.informed is not None:
+            return States.ANSWERED
+        if case.decision in (Decisions.REFUSED, Decisions.NOT_FOUND):
+            return States.DECIDED
+        if served is None:
+            return States.OPEN if case.decision is None else States.DECIDED
+        if served.published is not None:
+            return States.PUBLISHED
+        return States.WITHHELD if served.withheld else States.PENDING
+
+    @property
+    def of_a_person(self) -> bool:
+        """Whether it is a person's request, and not a learn or an insertion that had a token of its own."""
+        return self.case != Case() or (self.served is not None and self.served.rows > 0)
+
+    @property
+    def due(self) -> date | None:
+        """The last day on which the person may be told; None where nobody stated when the request was received."""
+        if self.case.received is None:
+            return None
+        return self.case.extended_until or last_day(self.case.received, holidays=self.practice.holidays)
+
+    @property
+    def late(self) -> tuple[str, ...]:
+        """What is late, or was when it was done, in words."""
+        found = []
+        told = self.case.informed or self.today
+        if self.due is not None and told > self.due:
+            found.append("told late" if self.case.informed else "answer overdue")
+        by = self.case.publish_by
+        if by is not None and self.served is not None:
+            out = self.today if self.served.published is None else local_day(self.served.published, self.case.received)
+            if out > by:
+                found.append("published late" if self.served.published else "release overdue")
+        return tuple(found)
+
+    @property
+    def overdue(self) -> bool:
+        """Whether something that is late is still to be done."""
+        return any(word.endswith("overdue") for word in self.late)
+
+    @property
+    def closed(self) -> date | None:
+        """When the last thing that had to be done was done; None while something is left."""
+        waits = self.served is not None and self.served.published is None
+        return None if self.case.informed is None or waits else self.case.informed
+
+    @property
+    def retain_until(self) -> date | None:
+        """The last day on which it stays in the register; None while it is open."""
+        end = self.closed
+        if not self.of_a_person and self.served is not None:
+            end = datetime.fromisoformat(self.served.published or self.served.edited).date()
+        return None if end is None else date(min(end.year + self.practice.keep_years, 9998), 12, 31)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every column, in JSON's own types."""
+        case, served = self.case.to_dict(), self.served
+        row = {"request_id": self.token, "state": str(self.state), "due": _text(self.due), "late": "; ".join(self.late)}
+        row |= {name: case.get(name) for name in _STATED}
+        row |= {name: None if served is None else getattr(served, name) for name in _READ}
+        return row | {"retain_until": _text(self.retain_until)}
+
+
+_STATED = (
+    "right", "channel", "received", "identity_checked", "extended_until", "extension_reason", "decision", "decided", "ground",
+    "publish_by", "restricted", "lifted", "informed", "recipients", "recipients_told", "backups_until", "certificate",
+)  # fmt: skip
+_READ = ("rows", "inserted", "edited", "published", "release", "withdrawn")
+
+
+def _text(when: date | None) -> str | None:
+    return None if when is None else when.isoformat()
+
+
+def in_order_of_need(lines: Iterable[Line]) -> list[Line]:
+    """What is late and still open first, then what is open, no deadline before an early one before a late one; at the end
+    what is closed."""
+    return sorted(
+        lines,
+        key=lambda line: (
+            line.closed is not None,
+            not line.overdue,
+            line.due or date.min,
+            line.case.received or "",
+            line.token,
+        ),
+    )
+
+
+def export(lines: Iterable[Line]) -> str:
+    """The register as CSV (RFC 4180), one request a line, for a spreadsheet or another system."""
+    import csv
+    import io
+
+    rows = [line.to_dict() for line in lines]
+    out = io.StringIO()
+    names = ["request_id", "state", "due", "late", *_STATED, *_READ, "retain_until"]
+    writer = csv.DictWriter(out, names, lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows([{name: _cell(value) for name, value in row.items()} for row in rows])
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: a token is whatever its giver chose."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+
+
+def decided(line: Line, decision: Decisions, on: Any, *, ground: Grounds | str | None = None) -> Case:
+    """The case with what a person decided, `on` which day.
+
+    Raises:
+        InvalidParameter: the ledger says that the request was carried out.
+    """
+    carried_out = line.served is not None and line.served.rows > 0
+    if carried_out and decision is not Decisions.REFUSED_IN_PART:
+        raise InvalidParameter(
+            f"{line.served.rows if line.served else 0} records were edited for request {line.token!r}, so it cannot be {str(decision)!r}; if "
+            "a part of it was refused, say so (--in-part)"
+        )
+    return replace(line.case, decision=decision, decided=on, ground=None if ground is None else Grounds(ground))

@@ -1,0 +1,114 @@
+"""What a controller owes a person beside the erasure: whom to ask, who else was told, until when backups last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from typing import Any
+
+from ..errors import InvalidParameter, count
+from ..register.dates import day, days, last_day, moved_by
+from ..register.terms import Reasons
+
+_LONGEST = 1000  # characters of a text
+TEXTS = ("purposes", "models", "contact", "authority")
+
+
+def text(name: str, value: Any) -> None:
+    """Refuse what is neither None nor a text that a page can show."""
+    if value is None:
+        return
+    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
+        raise InvalidParameter(f"{name} must be a text of at most {_LONGEST} characters, or left out")
+    if not value.isprintable():
+        raise InvalidParameter(f"{name} holds characters that no page can show; leave them out")
+
+
+@dataclass(frozen=True)
+class Notices:
+    """What a controller owes beside the erasure itself, as the register holds it. Everything may be left out.
+
+    purposes, models, contact, authority   what the models are for, which they are, whom to ask, where to complain: texts
+    informed            when the person was told
+    recipients          how many recipients of the data were told (Article 19 GDPR), `recipients_told` when
+    backups_until       when the last backup that holds the rows expires
+    withdrawn           since when the model that had used the rows is out of service
+    publish_by          until when a release is promised, where one is still to come
+    extended_until      the later deadline of Article 12(3), `extension_reason` why
+    holidays            the public holidays by which the deadline moved, and no others
+    """
+
+    purposes: str | None = None
+    models: str | None = None
+    contact: str | None = None
+    authority: str | None = None
+    informed: date | None = None
+    recipients: int | None = None
+    recipients_told: date | None = None
+    backups_until: date | None = None
+    withdrawn: date | None = None
+    publish_by: date | None = None
+    extended_until: date | None = None
+    extension_reason: Reasons | None = None
+    holidays: tuple[date, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in TEXTS:
+            text(name, getattr(self, name))
+        for name in _NOTICED:
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, day(name, getattr(self, name)))
+        if self.recipients is not None:
+            count("recipients", self.recipients, minimum=0, maximum=10**6)
+        if (self.extended_until is None) != (self.extension_reason is None):
+            raise InvalidParameter("extended_until and extension_reason belong together; give both")
+        if self.extension_reason is not None:
+            object.__setattr__(self, "extension_reason", Reasons(self.extension_reason))
+        object.__setattr__(self, "holidays", days("holidays", self.holidays))
+
+    def fit(self, received: str | None) -> None:
+        """Refuse days that a request received then cannot have had."""
+        if received is None:
+            if self.holidays or self.extended_until is not None:
+                raise InvalidParameter(
+                    "a deadline is counted from the day of receipt: state when the request was received"
+                )
+            return
+        start = datetime.fromisoformat(received).date()
+        for name in _NOTICED:
+            when = getattr(self, name)
+            if when is not None and when < start:
+                raise InvalidParameter(f"{name}={when.isoformat()} lies before received={received}")
+        if self.extended_until is not None and not last_day(received) <= self.extended_until <= last_day(
+            received, months=3
+        ):
+            raise InvalidParameter(
+                f"extended_until={self.extended_until.isoformat()} must lie between one and three months after received={received}"
+            )
+        if self.holidays != moved_by(received, holidays=self.holidays):
+            raise InvalidParameter("holidays must be those by which the deadline moved, and no others")
+
+    def to_dict(self) -> dict[str, Any]:
+        """In JSON's own types, every part of it."""
+        found = {part.name: getattr(self, part.name) for part in fields(self)}
+        return {name: _in_json(value) for name, value in found.items()}
+
+
+_NOTICED = ("informed", "recipients_told", "backups_until", "withdrawn", "publish_by", "extended_until")
+
+
+def _in_json(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [one.isoformat() for one in value]
+    return (
+        value.isoformat()
+        if isinstance(value, date)
+        else None
+        if value is None
+        else value
+        if isinstance(value, int)
+        else str(value)
+    )
+
+
+NOTHING_STATED = Notices()

@@ -1,0 +1,146 @@
+"""The requests of a store: what was stated about each, beside what the ledger says. Opens no table and no model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date, datetime
+from pathlib import Path
+
+from ..accountant import Event
+from ..errors import InvalidParameter
+from ..records import EditCounts
+from ..register import Case, Line, Practice, Served, in_order_of_need
+from ..register.dates import local_day, moment, moved_by
+from ..store import presence
+from ..store.entry import EntryKinds, Outline
+from ..store.layout import Layout
+from ..store.ledger import Ledger
+from ..store.requests import Register
+from .notices import TEXTS, Notices
+
+
+def register_lines(store: str | Path, *, today: date | None = None) -> list[Line]:
+    """Every request of a store, what is late and what is due first. Needs no lock.
+
+    Args:
+        today: the day by which something is late; default: the day it is where each request came in.
+
+    Raises:
+        StoreError, StoreCorrupt: there is no store, or its files contradict one another.
+    """
+    layout = Layout.at(store)
+    presence.require_store(layout)
+    register, ledger = Register(layout), Ledger.read(layout.ledger)
+    return lines_of(ledger, register, today=today)
+
+
+def lines_of(ledger: Ledger, register: Register, *, today: date | None = None) -> list[Line]:
+    """The same, of a ledger and a register that were read."""
+    practice, known = register.practice, register.cases()
+    served = dict(_served(ledger.outline))
+    found = [
+        Line(token, case, served.get(committed) or served.get(token), practice, today or _day_at(case))
+        for token, (committed, case) in known.items()
+    ]
+    before = dict.fromkeys(entry.request_id for entry in ledger.outline if entry.request_id is not None)
+    found += [
+        Line(token, Case(), served.get(token), practice, today or _day_at(Case()))
+        for token in before
+        if token not in known
+    ]
+    return in_order_of_need(found)
+
+
+def line_of(store: str | Path, token: str) -> Line:
+    """One request of a store.
+
+    Raises:
+        InvalidParameter: neither the register nor the ledger knows it.
+    """
+    found = [line for line in register_lines(store) if line.token == token]
+    if not found:
+        raise InvalidParameter(f"request {token!r} is not in the register of {store}; `register list` shows what is")
+    return found[0]
+
+
+def practice_of(store: str | Path) -> Practice:
+    """What the operator of a store stated for every request."""
+    return Register(Layout.at(store)).practice
+
+
+def _day_at(case: Case) -> date:
+    """The day it is now at the place where a request came in."""
+    zone = None if case.received is None else datetime.fromisoformat(case.received).tzinfo
+    return datetime.now(zone).date()
+
+
+def _served(entries: list[Outline]) -> Iterator[tuple[str, Served]]:
+    """(its name in the ledger, what was done) of every request, the first entry of each name last."""
+    covering: tuple[int, str] | None = None  # the next release from here on: its number and time
+    gone: str | None = None  # when the model before it went out of service
+    number = sum(entry.event is not None for entry in entries)
+    counted: dict[bytes, EditCounts] = {}
+    for position in range(len(entries) - 1, 0, -1):
+        entry, before = entries[position], entries[position - 1]
+        if entry.event is not None:
+            covering, number = (number, entry.time), number - 1
+        if entry.event is not None or not entry.in_force:
+            gone = entry.time
+        if entry.named is None or entry.kind is EntryKinds.WITHDRAWN:
+            continue
+        edits = _counts(entry, counted) - before.pending_counts
+        yield (
+            entry.named,
+            Served(
+                edited=entry.time,
+                rows=edits.deleted + edits.replaced + edits.unrecorded,
+                inserted=edits.inserted,
+                published=None if covering is None else covering[1],
+                release=None if covering is None else covering[0],
+                withheld=covering is None and entries[-1].model is None,
+                withdrawn=gone,
+            ),
+        )
+
+
+def _counts(entry: Outline, counted: dict[bytes, EditCounts]) -> EditCounts:
+    """The edits that an entry covers, or leaves waiting."""
+    if entry.event is None:
+        return entry.pending_counts
+    if entry.event not in counted:
+        counted[entry.event] = Event.from_dict(json.loads(entry.event)).counts
+    return counted[entry.event]
+
+
+def received_of(line: Line | None, given: str | None) -> str | None:
+    """When a request was received, as the register says; what somebody says besides must agree with it.
+
+    Raises:
+        InvalidParameter: it does not.
+    """
+    known = None if line is None else line.case.received
+    if given is None or known is None:
+        return known or given
+    stated = moment("received", given, utc=False)
+    if stated != known:
+        raise InvalidParameter(
+            f"received={stated} is not what the register holds ({known}); leave it out, or look at the request: `register show`"
+        )
+    return known
+
+
+def notices_of(line: Line | None, practice: Practice, received: str | None) -> Notices:
+    """What a certificate says beside the erasure: of this request, and of every one."""
+    texts = {name: getattr(practice, name) for name in TEXTS}
+    moved = () if received is None else moved_by(received, holidays=practice.holidays)
+    if line is None:
+        return Notices(**texts, holidays=moved)
+    case, served = line.case, line.served
+    withdrawn = None if served is None or served.withdrawn is None else local_day(served.withdrawn, received)
+    waits = served is not None and served.published is None
+    stated = {name: getattr(case, name) for name in ("informed", "recipients", "recipients_told", "backups_until")}
+    stated |= {name: getattr(case, name) for name in ("extended_until", "extension_reason")} if received else {}
+    return Notices(
+        **texts, **stated, withdrawn=withdrawn, publish_by=case.publish_by if waits else None, holidays=moved
+    )

@@ -1,0 +1,221 @@
+"""The register of a store: request ids, their salts, and what was stated about each request. All of it can be forgotten.
+
+The ledger's hash chain holds SHA-256(salt, request id) in place of the id. Salt and id lie here, in a file of their own; once they
+are gone from it, nobody can tell any more which request a link of the chain belonged to. An id is noted before the ledger's
+entry that it belongs to, so that no request is served whose repetition would not be known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidParameter, InvalidRequest, StoreCorrupt, StoreError
+from ..records import bounded, check_token
+from ..register import Case, Practice
+from .database import connect, create, forget, transaction
+from .disk import Disk
+from .layout import TEMPORARY, Layout
+
+_SALT = 32  # bytes: nobody tries them all, so a commitment alone says nothing of a guessed id
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS requests (token TEXT PRIMARY KEY, salt BLOB NOT NULL, body TEXT)",
+    "CREATE TABLE IF NOT EXISTS practice (body TEXT NOT NULL)",
+)
+_WRONG = (ValueError, TypeError, AttributeError, InvalidParameter)
+
+
+def commitment(salt: bytes, token: str) -> str:
+    """What the ledger chains in place of a request id."""
+    return hashlib.sha256(b"noisygd-delete request\0" + salt + token.encode()).hexdigest()
+
+
+def note(disk: Disk, layout: Layout, tokens: Iterable[str | None]) -> dict[str, str]:
+    """Make these request ids known; returns what the ledger chains for each. An id that is known keeps its salt."""
+    wanted = list(dict.fromkeys(token for token in tokens if token is not None))
+    if not wanted:
+        return {}
+    known = {token: salt for token in wanted if (salt := _salt(layout, token)) is not None}
+    new = {token: os.urandom(_SALT) for token in wanted if token not in known}
+    if new:
+        _write(disk, layout, "INSERT INTO requests VALUES (?, ?, NULL)", list(new.items()))
+    return {token: commitment(salt, token) for token, salt in {**known, **new}.items()}
+
+
+def committed(layout: Layout, token: str) -> str | None:
+    """What the ledger chains for this request id; None if it is not known, or was forgotten."""
+    salt = _salt(layout, token)
+    return None if salt is None else commitment(salt, token)
+
+
+class Register:
+    """The register of the store in this folder. Reading needs no lock; writing is for whoever holds the store's."""
+
+    def __init__(self, layout: Layout, disk: Disk | None = None) -> None:
+        self._layout, self._disk = layout, disk or Disk()
+
+    def cases(self) -> dict[str, tuple[str, Case]]:
+        """request id -> what the ledger chains for it, and what was stated about it."""
+        rows = _rows(self._layout, "SELECT token, salt, body FROM requests ORDER BY token")
+        return {token: (commitment(salt, token), self._case(body)) for token, salt, body in rows}
+
+    def case(self, token: str) -> Case | None:
+        """What was stated about this request; None where the id is not known."""
+        rows = _rows(self._layout, "SELECT body FROM requests WHERE token = ?", token)
+        return self._case(rows[0][0]) if rows else None
+
+    @property
+    def practice(self) -> Practice:
+        """What holds for every request."""
+        rows = _rows(self._layout, "SELECT body FROM practice")
+        try:
+            return Practice.from_dict(bounded.parsed(rows[-1][0])) if rows else Practice()
+        except _WRONG as error:
+            raise self._damaged() from error
+
+    def receive(self, cases: Mapping[str, Case]) -> None:
+        """Note requests with what is stated about them, before anything is done for them. One that is known keeps what was
+        stated, and takes what is new.
+
+        Raises:
+            InvalidRequest: it was stated to have been received at another time, or as another right.
+        """
+        for token in cases:
+            check_token(token)
+        joined = {token: self._joined(token, new) for token, new in cases.items()}
+        note(self._disk, self._layout, joined)
+        self._store(joined)
+
+    def state(self, token: str, case: Case) -> None:
+        """Put this in the place of what was stated about a request that is known.
+
+        Raises:
+            InvalidRequest: it is not.
+        """
+        if self.case(token) is None:
+            raise InvalidRequest(
+                f"request {token!r} is not in the register; `register list` shows it, `register receive` adds one"
+            )
+        self._store({token: case})
+
+    def adopt(self, practice: Practice) -> None:
+        """What holds for every request from here on."""
+        self._rewritten(set(), practice)
+
+    def forget(self, tokens: Collection[str]) -> None:
+        """Erase these request ids with their salts and all that was stated about them."""
+        if tokens:
+            self._rewritten(set(tokens), self.practice)
+
+    def check(self) -> None:
+        """Raise `StoreCorrupt` where something in it does not parse."""
+        self.cases()
+        self.practice  # noqa: B018 -- parses
+
+    def _joined(self, token: str, new: Case) -> Case:
+        held = self.case(token)
+        if held is None or held == Case():
+            return new
+        for name in ("received", "right"):
+            before, after = getattr(held, name), getattr(new, name)
+            if (
+                before is not None
+                and after is not None
+                and before != after
+                and not (name == "right" and new.received is None)
+            ):
+                raise InvalidRequest(
+                    f"the register holds this request with {name}={str(before)!r}, not {str(after)!r}; nothing was changed. Leave it "
+                    "out, or give the request a token of its own"
+                )
+        facts = {name: getattr(new, name) for name in new.to_dict()}
+        return held.stated(**facts)
+
+    def _store(self, cases: Mapping[str, Case]) -> None:
+        changed = [(_body(case), token) for token, case in cases.items()]
+        _write(self._disk, self._layout, "UPDATE requests SET body = ? WHERE token = ?", changed)
+
+    def _case(self, body: str | None) -> Case:
+        try:
+            return Case() if body is None else Case.from_dict(bounded.parsed(body))
+        except _WRONG as error:
+            raise self._damaged() from error
+
+    def _damaged(self) -> StoreCorrupt:
+        return StoreCorrupt(
+            f"{self._layout.register}: holds something that this program did not write; restore it from a backup"
+        )
+
+    def _rewritten(self, without: set[str], practice: Practice) -> None:
+        """A new file with the other rows, and the old one overwritten: a database that shrinks keeps copies of what it held."""
+        path = self._layout.register
+        rows = [
+            row
+            for row in _rows(self._layout, "SELECT token, salt, body FROM requests ORDER BY token")
+            if row[0] not in without
+        ]
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+            for statement in _TABLES:
+                connection.execute(statement)
+            connection.executemany("INSERT INTO requests VALUES (?, ?, ?)", rows)
+            connection.execute("INSERT INTO practice VALUES (?)", (json.dumps(practice.to_dict()),))
+            content = connection.serialize()
+        forget(self._disk, path)
+        temporary = path.with_name(path.name + TEMPORARY)
+        self._disk.erase(temporary)
+        self._disk.create(temporary, content)
+        self._disk.exchange(path)
+        self._disk.sync_folder(path.parent)
+
+
+def _body(case: Case) -> str:
+    return json.dumps(case.to_dict(), allow_nan=False)
+
+
+def _salt(layout: Layout, token: str) -> bytes | None:
+    rows = _rows(layout, "SELECT salt FROM requests WHERE token = ?", token)
+    return rows[0][0] if rows else None
+
+
+def _rows(layout: Layout, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    """Rows of the register; none where there is no register yet."""
+    path = layout.register
+    if not path.exists() or path.stat().st_size == 0:
+        return []
+    with connect(path) as connection:
+        made = connection.execute(
+            "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('requests', 'practice')"
+        ).fetchone()[0]
+        rows = connection.execute(query, values).fetchall() if made == len(_TABLES) else []
+    if not all(_readable(row) for row in rows):
+        raise StoreCorrupt(f"{path}: holds something that this program did not write; restore it from a backup")
+    return rows
+
+
+def _readable(row: tuple[Any, ...]) -> bool:
+    return all(value is None or isinstance(value, (str, bytes)) for value in row)
+
+
+def _write(disk: Disk, layout: Layout, statement: str, rows: list[tuple[Any, ...]]) -> None:
+    path = layout.register
+    if not path.exists():
+        create(disk, path)
+    try:
+        with connect(path) as connection, transaction(connection, disk, path):
+            for table in _TABLES:
+                connection.execute(table)
+            connection.executemany(statement, rows)
+    except UnicodeEncodeError as error:
+        raise StoreError(f"{path}: a request id that no file can hold; nothing was changed") from error
+    forget(disk, path)
+
+
+def register_of(store: str | Path) -> Register:
+    """The register of the store in this folder, to read."""
+    return Register(Layout.at(store))
