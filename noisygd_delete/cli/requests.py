@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import secrets
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import InvalidParameter
@@ -52,10 +53,25 @@ def case_from(parsed: argparse.Namespace, store: Store, request: EditRequest, ri
             )
     held = store.register.case(request.request_id or "")
     known = held is not None and held.received is not None
-    return Case(
+    return replace(
+        _stated(parsed),
         right=held.right if held is not None and known else right,
+        publish_by=None if parsed.publish_by is None else day("--publish-by", parsed.publish_by),
+    )
+
+
+def _stated(parsed: argparse.Namespace) -> Case:
+    return Case(
         channel=None if parsed.channel is None else Channels(parsed.channel),
         received=parsed.received,
         identity_checked=True if parsed.identity_checked else None,
-        publish_by=None if parsed.publish_by is None else day("--publish-by", parsed.publish_by),
     )
+
+
+def state_all(parsed: argparse.Namespace, store: Store, requests: Sequence[EditRequest]) -> None:
+    """What the arguments state about every request of a stream that was carried out, once it was."""
+    case = _stated(parsed)
+    if case == Case():
+        return
+    tokens = [one.request_id for one in requests if one.request_id is not None]
+    store.register.receive({token: case for token in tokens if store.ledger.position(token) is not None})

@@ -22,6 +22,7 @@ from ..stream import Batching, Stream, StreamSummary, forecast
 from ..stream.parsing import Numbered, numbered, read
 from .arguments import number, whole
 from .change import add_tombstones, open_store
+from .requests import add_statements, state_all
 from .shared import add_device, add_json, progress_bar, show
 from .streams import standard_input
 
@@ -62,6 +63,7 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--wait", type=number, default=0.0, metavar="SECONDS", help="wait for another process to finish"
     )
+    add_statements(parser)
     add_tombstones(parser)
     add_device(parser)
     add_json(parser)
@@ -101,6 +103,7 @@ def _run(parsed: argparse.Namespace) -> int:
                     if sound:
                         sources = (f"line {line}" for line in numbers)
                         stream.push_all(list(zip(cast(Sequence[EditRequest], answers), sources, strict=True)))
+                        state_all(parsed, store, cast(Sequence[EditRequest], answers))
                     for refused in () if sound else answers:
                         stream.refuse(str(refused))
                 if progress is not None:

@@ -120,14 +120,12 @@ def received_of(line: Line | None, given: str | None) -> str | None:
         InvalidParameter: it does not.
     """
     known = None if line is None else line.case.received
-    if given is None or known is None:
-        return known or given
-    stated = moment("received", given, utc=False)
-    if stated != known:
+    stated = None if given is None else moment("received", given, utc=False)
+    if known is not None and stated not in (None, known):
         raise InvalidParameter(
             f"received={stated} is not what the register holds ({known}); leave it out, or look at the request: `register show`"
         )
-    return known
+    return known or stated
 
 
 def notices_of(line: Line | None, practice: Practice, received: str | None) -> Notices:

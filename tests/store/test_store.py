@@ -104,7 +104,15 @@ def test_the_ledger_holds_public_facts_only(path: Path) -> None:
         assert entry["account"] == written.to_dict(so_far)
     assert set(events[0]) == {"kind", "steps", "edits", "counts", "mechanism"}
     kept = {file.name for file in path.rglob("*") if file.is_file()}
-    expected = {"plan.json", "schema.json", "ledger.sqlite", "seal.json", "lock", "model-2.safetensors", "register.sqlite"}
+    expected = {
+        "plan.json",
+        "schema.json",
+        "ledger.sqlite",
+        "seal.json",
+        "lock",
+        "model-2.safetensors",
+        "register.sqlite",
+    }
     assert kept == expected | {"features.f32", "labels.f64", "ids.names", "subjects.names", "long.names"}
 
 

@@ -37,7 +37,8 @@ def state(store: Store) -> tuple[object, ...]:
     table = store.records
     people = zip(table.ids_by_slot, table.subjects_by_slot, table.features, table.labels, strict=True)
     here = sorted((who, owner, row.tobytes(), float(label)) for who, owner, row, label in people if who is not None)
-    facts = [(entry.kind, entry.pending, entry.waiting, entry.request_id) for entry in store.ledger.entries]
+    tokens = {committed: token for token, (committed, _) in store.register.cases().items()}
+    facts = [(e.kind, e.pending, e.waiting, tokens.get(e.commitment)) for e in store.ledger.entries]
     return here, facts, store.pending_edits
 
 

@@ -1,0 +1,196 @@
+"""The register on the command line: from a request that comes in to one that is forgotten."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete.cli import main
+
+from .conftest import one_paragraph
+
+
+def run(*arguments: str, status: int = 0) -> None:
+    assert main(arguments) == status, arguments
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
+    capsys.readouterr()
+    run(*arguments, "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_request_from_its_receipt_to_its_end(folder: Path, capsys) -> None:
+    Path("holidays.txt").write_text("2020-06-01\n")
+    run(
+        "register",
+        "settings",
+        "store",
+        "--holidays",
+        "holidays.txt",
+        "--controller",
+        "Example Ltd",
+        "--keep-years",
+        "1",
+    )
+    run(
+        "register",
+        "receive",
+        "store",
+        "--request-id",
+        "t",
+        "--received",
+        "2020-04-30T23:30+02:00",
+        "--channel",
+        "e-mail",
+    )
+    first = told(capsys, "register", "show", "store", "t")
+    assert (first["due"], first["state"], first["late"]) == (
+        "2020-06-02",
+        "open",
+        "answer overdue",
+    )  # a holiday on Monday
+    run(
+        "delete",
+        "store",
+        "identifier-002",
+        "--request-id",
+        "t",
+        "--identity-checked",
+        "--later",
+        "--publish-by",
+        "2020-06-20",
+    )
+    shown = told(capsys, "register", "list", "store")
+    assert [(one["request_id"], one["state"], one["late"]) for one in shown["requests"]] == [
+        ("t", "pending", "answer overdue; release overdue"),
+        ("first", "published", ""),
+    ]
+    assert shown["overdue"] == 1
+    run("publish", "store")
+    run("register", "extend", "store", "t", "--until", "2020-07-30", "--reason", "complexity", "--on", "2020-05-20")
+    run("register", "recipients", "store", "t", "--count", "3", "--on", "2020-07-01")
+    run("register", "backups", "store", "t", "--until", "2020-12-31")
+    run("certificate", "store", "--request-id", "t", "--out", "paper.json")
+    paper = json.loads(Path("paper.json").read_text())
+    assert paper["request"]["received"] == "2020-04-30T23:30:00+02:00"
+    assert paper["request"]["deadline"] == "2020-07-30"
+    assert paper["request"]["notices"]["holidays"] == ["2020-06-01"]
+    assert paper["request"]["notices"]["recipients"] == 3
+    assert paper["identity"]["controller"] == "Example Ltd"
+    last = told(capsys, "register", "inform", "store", "t", "--on", "2020-07-29", "--certificate", "paper.json")
+    assert (last["state"], last["retain_until"], len(last["certificate"])) == ("answered", "2021-12-31", 64)
+    assert told(capsys, "register", "prune", "store", "--dry-run")["forgotten"] == 1
+    assert "t" in {one["request_id"] for one in told(capsys, "register", "list", "store")["requests"]}
+    run("register", "prune", "store")
+    assert [one["request_id"] for one in told(capsys, "register", "list", "store")["requests"]] == ["first"]
+    run("certificate", "store", "--request-id", "t", status=2)
+    assert "not in the register" in capsys.readouterr().err
+    run("verify", "store")
+
+
+def test_what_is_stated_twice_must_agree(folder: Path, complaint) -> None:
+    run("delete", "store", "identifier-002", "--request-id", "t", "--received", "2020-05-04T09:30+02:00")
+    said = complaint("certificate", "store", "--request-id", "t", "--received", "2020-05-05T09:30+02:00")
+    assert "--received 2020-05-05T09:30:00+02:00 is not what the register holds (2020-05-04T09:30:00+02:00)" in said
+    run("certificate", "store", "--request-id", "t", "--received", "2020-05-04T09:30+02:00")
+
+
+def test_a_token_is_made_where_none_is_given(folder: Path, capsys) -> None:
+    run("delete", "store", "identifier-002")
+    assert "(generated)" in capsys.readouterr().out
+    tokens = [
+        one["request_id"]
+        for one in told(capsys, "register", "list", "store")["requests"]
+        if one["request_id"] != "first"
+    ]
+    assert [len(token) for token in tokens] == [32]
+    run("certificate", "store", "--request-id", tokens[0])
+    answer = told(capsys, "delete", "store", "identifier-003")
+    assert len(answer["request_id"]) == 32
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("refuse", "store", "first", "--ground", "17(3)(b)"), "1 records were edited"),
+        (("not-found", "store", "first"), "1 records were edited"),
+        (
+            ("extend", "store", "open", "--until", "2099-01-01", "--reason", "complexity", "--on", "2020-05-05"),
+            "three months",
+        ),
+        (("inform", "store", "nobody"), "not in the register"),
+        (("inform", "store", "open", "--on", "2020-05-03"), "lies before"),
+        (("inform", "store", "open", "--on", "yesterday"), "must be a day"),
+        (("settings", "store", "--holidays", "people.csv"), "people.csv, line 1"),
+        (("settings", "store", "--contact", "a\nb"), "one line"),
+        (("prune", "store", "--request-id", "nobody"), "not in the register"),
+        (("list", "nowhere"), "no store"),
+        (("receive", "store", "--request-id", "open", "--received", "2021-01-01T00:00Z"), "holds this request with"),
+    ],
+)
+def test_refusals(folder: Path, complaint, arguments: tuple[str, ...], message: str) -> None:
+    run("register", "receive", "store", "--request-id", "open", "--received", "2020-05-04T09:30+02:00")
+    before = (folder / "store" / "register.sqlite").read_bytes()
+    assert message in complaint("register", *arguments)
+    assert (folder / "store" / "register.sqlite").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("refuse", "store", "open", "--ground", "17(3)(z)"), "invalid choice"),
+        (("refuse", "store", "open"), "--ground"),
+        (("forget", "store"), "invalid choice"),
+        ((), "required"),
+    ],
+)
+def test_wrong_usage_is_one_paragraph(folder: Path, capsys, arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["register", *arguments])
+    assert stop.value.code == 2
+    assert message in one_paragraph(capsys.readouterr().err)
+
+
+def test_promises_go_with_later(folder: Path, complaint) -> None:
+    assert "goes with --later" in complaint("delete", "store", "identifier-002", "--withdraw")
+    assert "goes with --later" in complaint("delete", "store", "identifier-002", "--publish-by", "2030-01-01")
+
+
+def test_the_old_model_stops_at_once(folder: Path, complaint, capsys) -> None:
+    run("delete", "store", "identifier-002", "--later", "--withdraw", "--request-id", "t")
+    assert "out of service" in complaint("predict", "store", "--data", "people.csv")
+    assert told(capsys, "status", "store")["model"] == "withdrawn"
+    assert told(capsys, "register", "show", "store", "t")["withdrawn"] is not None
+    run("delete", "store", "identifier-002", "--later", "--withdraw", "--request-id", "t")  # sent again
+    run("publish", "store")
+    run("predict", "store", "--data", "people.csv")
+
+
+def test_the_register_as_a_table(folder: Path, capsys) -> None:
+    run("register", "receive", "store", "--request-id", "open", "--received", "2020-05-04T09:30+02:00")
+    run("register", "not-found", "store", "open", "--on", "2020-05-06")
+    run("register", "list", "store", "--out", "register.csv")
+    run("register", "list", "store", "--out", "register.csv")
+    rows = list(csv.DictReader(Path("register.csv").read_text().splitlines()))
+    assert [(row["request_id"], row["decision"], row["rows"]) for row in rows] == [
+        ("open", "not found", ""),
+        ("first", "", "1"),
+    ]
+    run("register", "list", "store", "--open")
+    out = capsys.readouterr().out
+    assert "2 requests, 1 overdue" in out
+    run("register", "list", "store", "--out", "people.csv", status=2)
+
+
+def test_a_stream_states_when_its_requests_came_in(folder: Path, capsys) -> None:
+    lines = [{"request_id": f"r{k}", "delete": [f"identifier-{k:03d}"]} for k in range(4, 7)]
+    Path("requests.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run("stream", "store", "requests.jsonl", "--received", "2020-05-04T09:30+02:00", "--channel", "registry")
+    shown = told(capsys, "register", "list", "store")["requests"]
+    assert [(one["request_id"], one["due"], one["channel"]) for one in shown[:3]] == [
+        (f"r{k}", "2020-06-04", "registry") for k in range(4, 7)
+    ]

@@ -1,0 +1,155 @@
+"""Deadlines against an independent calendar; what a case refuses; which line comes first and how long it stays."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+from dateutil.relativedelta import relativedelta
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.register import (
+    Case,
+    Decisions,
+    Grounds,
+    Line,
+    Practice,
+    Served,
+    decided,
+    export,
+    in_order_of_need,
+    last_day,
+)
+from noisygd_delete.register.dates import moved_by
+
+DAYS = some.dates(date(2000, 1, 1), date(2060, 12, 31))
+RECEIVED = "2026-05-04T23:30:00+02:00"
+
+
+@settings(max_examples=300, deadline=None)
+@given(start=DAYS, months=some.integers(0, 3), free=some.lists(some.integers(0, 130), max_size=12))
+def test_the_last_day_is_a_working_day_of_an_independent_calendar(start: date, months: int, free: list[int]) -> None:
+    """`dateutil` adds the months, numpy's business days roll forward over weekends and holidays."""
+    holidays = sorted({start + timedelta(days=offset) for offset in free})
+    due = last_day(start, months=months, holidays=holidays)
+    rolled = np.busday_offset(start + relativedelta(months=months), 0, roll="forward", holidays=holidays)
+    assert due == rolled.astype(object)
+    moved = moved_by(start, months=months, holidays=holidays)
+    assert last_day(start, months=months, holidays=moved) == due
+    for one in moved:  # each of them counts
+        assert last_day(start, months=months, holidays=[other for other in moved if other != one]) < due
+
+
+def test_the_day_is_that_of_the_place_where_it_came_in() -> None:
+    assert last_day("2026-03-31T01:00:00+02:00") == date(2026, 4, 30)  # in UTC it was still the 30th of March
+    assert last_day("2026-03-25T12:00:00+01:00") == date(2026, 4, 27)  # the 25th of April is a Saturday
+    assert last_day("2026-11-25T12:00:00+01:00", holidays=[date(2026, 12, 25)]) == date(2026, 12, 28)
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({"right": "oblivion"}, "not one of the rights"),
+        ({"received": "2026-05-04"}, "time zone"),
+        ({"received": RECEIVED, "informed": "2026-05-03"}, "lies before"),
+        ({"received": RECEIVED, "informed": "4 May"}, "must be a day"),
+        ({"decision": "refused", "decided": "2026-05-05"}, "needs its ground"),
+        ({"ground": "17(3)(b)"}, "needs its ground"),
+        ({"decision": "not found"}, "belong together"),
+        ({"received": RECEIVED, "extended_until": "2026-08-05", "extension_reason": "complexity"}, "three months"),
+        ({"recipients": -1}, "recipients"),
+        ({"certificate": "A" * 64}, "SHA-256"),
+        ({"identity_checked": "yes"}, "identity_checked"),
+    ],
+)
+def test_a_case_refuses_what_cannot_be(stated: dict, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        Case(**stated)
+
+
+def test_a_case_is_read_back_as_it_was() -> None:
+    case = Case(right="objection", channel="e-mail", received=RECEIVED, identity_checked=True, informed="2026-05-20", recipients=3,
+                recipients_told=date(2026, 5, 21), backups_until="2026-09-01", certificate="ab" * 32)  # fmt: skip
+    assert Case.from_dict(case.to_dict()) == case
+    practice = Practice(holidays=("2026-12-25", "2026-05-01", "2026-12-25"), contact="desk@example.org", keep_years=2)
+    assert Practice.from_dict(practice.to_dict()) == practice
+    assert practice.holidays == (date(2026, 5, 1), date(2026, 12, 25))
+    with pytest.raises(InvalidParameter, match="one line"):
+        Practice(contact="a\nb")
+
+
+def test_an_extension_must_have_been_told_within_the_month() -> None:
+    case = Case(received=RECEIVED)
+    longer = case.extended("2026-08-04", "complexity", told="2026-06-04")
+    assert longer.extended_until == date(2026, 8, 4)
+    with pytest.raises(InvalidParameter, match="within the first month"):
+        case.extended("2026-08-04", "complexity", told="2026-06-05")
+    with pytest.raises(InvalidParameter, match="a later day"):
+        case.extended("2026-06-04", "complexity", told="2026-06-01")
+    with pytest.raises(InvalidParameter, match="day of receipt"):
+        Case().extended("2026-08-04", "complexity", told="2026-06-05")
+
+
+def line(token: str, case: Case, served: Served | None = None, today: date = date(2026, 6, 10)) -> Line:
+    return Line(token, case, served, Practice(), today)
+
+
+EDITED = Served(edited="2026-05-05T10:00:00Z", rows=1)
+OUT = Served(edited="2026-05-05T10:00:00Z", rows=1, published="2026-05-05T10:00:00Z", release=2)
+
+
+@pytest.mark.parametrize(
+    ("case", "served", "state", "late"),
+    [
+        (Case(received=RECEIVED), None, "open", ("answer overdue",)),
+        (Case(received=RECEIVED), EDITED, "pending", ("answer overdue",)),
+        (Case(received=RECEIVED), OUT, "published", ("answer overdue",)),
+        (Case(received=RECEIVED, informed="2026-06-04"), OUT, "answered", ()),
+        (Case(received=RECEIVED, informed="2026-06-05"), OUT, "answered", ("told late",)),
+        (Case(received="2026-05-11T08:00:00Z"), OUT, "published", ()),
+        (Case(received=RECEIVED, decision="not found", decided="2026-05-05"), None, "decided", ("answer overdue",)),
+        (Case(publish_by="2026-06-09"), EDITED, "pending", ("release overdue",)),
+        (Case(publish_by="2026-05-04"), OUT, "published", ("published late",)),
+        (Case(publish_by="2026-06-10"), EDITED, "pending", ()),
+        (Case(), Served(edited="2026-05-05T10:00:00Z", rows=1, withheld=True), "withheld", ()),
+    ],
+)
+def test_what_is_late_is_said(case: Case, served: Served | None, state: str, late: tuple[str, ...]) -> None:
+    assert (line("t", case, served).state, line("t", case, served).late) == (state, late)
+
+
+def test_what_is_needed_first_stands_first() -> None:
+    closed = line("closed", Case(received=RECEIVED, informed="2026-06-01"), OUT)
+    overdue = line("overdue", Case(received=RECEIVED), OUT)
+    soon = line("soon", Case(received="2026-05-20T08:00:00Z"), OUT)
+    later = line("later", Case(received="2026-06-01T08:00:00Z"), None)
+    unstated = line("unstated", Case(), OUT)
+    given = [closed, later, soon, unstated, overdue]
+    assert [one.token for one in in_order_of_need(given)] == ["overdue", "unstated", "soon", "later", "closed"]
+    rows = list(csv.DictReader(io.StringIO(export(in_order_of_need([*given, line("=cmd()", Case(), OUT)])))))
+    assert [row["late"] for row in rows][:2] == ["answer overdue", ""]
+    assert "'=cmd()" in {row["request_id"] for row in rows}  # no spreadsheet runs a token
+
+
+def test_it_stays_three_years_after_the_year_in_which_all_was_done() -> None:
+    told = Case(received=RECEIVED, informed="2026-05-20")
+    assert line("t", told, OUT).retain_until == date(2029, 12, 31)
+    assert line("t", told, EDITED).retain_until is None  # a release is owed
+    assert line("t", Case(received=RECEIVED), OUT).retain_until is None
+    assert line("t", Case(), Served(edited="2026-01-01T00:00:00Z", rows=0)).retain_until == date(2029, 12, 31)
+
+
+def test_who_was_served_is_not_refused_or_not_found() -> None:
+    served = line("t", Case(received=RECEIVED), OUT)
+    for decision in (Decisions.REFUSED, Decisions.NOT_FOUND):
+        with pytest.raises(InvalidParameter, match="1 records were edited"):
+            decided(served, decision, "2026-05-06", ground="17(3)(b)")
+    part = decided(served, Decisions.REFUSED_IN_PART, "2026-05-06", ground="17(3)(b)")
+    assert part.ground is Grounds.LEGAL_OBLIGATION
+    with pytest.raises(InvalidParameter, match="needs its ground"):
+        decided(line("t", Case()), Decisions.REFUSED, "2026-05-06")
