@@ -158,6 +158,7 @@ STATED = {
     ("identity", "certificate_id"), ("identity", "issued"), ("identity", "controller"), ("identity", "software"),
     ("identity", "version"),
     ("request", "request_id"),
+    ("request", "notices"),
     ("action", "model_before_sha256"), ("action", "model_after_sha256"),
 }  # fmt: skip
 

@@ -83,7 +83,7 @@ BY_HAND: dict[str, tuple[Callable[[Path], None], str]] = {
     "ledger overwritten": (lambda p: (p / "ledger.sqlite").write_bytes(b"x" * 8192), "not a database"),
     "another version": (
         lambda p: rechained(p / "ledger.sqlite", lambda fields: fields.update(format=99)),
-        "has format 99 and this program writes format 2",
+        "has format 99 and this program writes format 3",
     ),
     "unknown field": (lambda p: rechained(p / "ledger.sqlite", lambda f: f.update(extra=1)), "not a ledger entry"),
     "unknown kind": (lambda p: rechained(p / "ledger.sqlite", lambda f: f.update(kind="x")), "not a ledger entry"),

@@ -50,7 +50,7 @@ def test_the_ledger_chains_a_salted_commitment_and_the_id_can_be_forgotten(path:
     assert absent(path, [salt.hex()]) == []
     assert not any(salt in file.read_bytes() for file in path.rglob("*") if file.is_file())
     assert verify(path).passed
-    with Store.open(path) as store, pytest.raises(InvalidRequest, match=r"no record"):
+    with Store.open(path) as store, pytest.raises(InvalidRequest, match="is not in the table"):
         store.serve(EditRequest.delete([name(3)], request_id=TOKEN))
 
 
