@@ -9,7 +9,7 @@ from .certified_removal import CertifiedRemoval
 from .dp_sgd import DPSGD
 from .langevin import LangevinUnlearning, NoisySGDUnlearning
 from .local_randomisation import LocalRandomisation
-from .noisy_gd import NoisyGD, PrivateRetraining, SolveThenDiffuse
+from .noisy_gd import NoisyGD, PerturbedSolve, PrivateRetraining, SolveThenDiffuse
 from .objective_perturbation import ObjectivePerturbation
 from .output_perturbation import OutputPerturbation
 from .perturbed_gd import PerturbedGD, PublishedPerturbedGD
@@ -33,6 +33,7 @@ __all__ = [
     "ObjectivePerturbation",
     "OutputPerturbation",
     "PerturbedGD",
+    "PerturbedSolve",
     "PrivateRetraining",
     "PublishedPerturbedGD",
     "Retraining",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import AssumptionViolated, MissingDependency
+from ..errors import AssumptionViolated, MissingDependency, PlanInfeasible
 from ..losses.base import Loss
 from ..planner import make_plan
 from ..privacy.budget import Budget
@@ -23,7 +23,7 @@ from .certified_removal import CertifiedRemoval
 from .dp_sgd import DPSGD
 from .langevin import LangevinUnlearning, NoisySGDUnlearning
 from .local_randomisation import LocalRandomisation
-from .noisy_gd import NoisyGD, PrivateRetraining, SolveThenDiffuse
+from .noisy_gd import NoisyGD, PerturbedSolve, PrivateRetraining, SolveThenDiffuse
 from .objective_perturbation import ObjectivePerturbation
 from .output_perturbation import OutputPerturbation
 from .perturbed_gd import PerturbedGD, PublishedPerturbedGD
@@ -115,6 +115,9 @@ def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Gene
         LocalRandomisation(loss, **same, **existing),
         GradientAscent(loss, **same),
     ]
+    with suppress(PlanInfeasible):  # λ is too small for its proof
+        tilted = make_plan(loss, **planned, method="perturbed", solver="cold")
+        methods.insert(3, PerturbedSolve(tilted, delta=setting.delta))
     if loss.outputs == 1:
         with suppress(AssumptionViolated):  # their bound finds no noise: λ is too small
             methods.insert(-2, ObjectivePerturbation(loss, **same, records=n, **existing))

@@ -83,6 +83,13 @@ class SolveThenDiffuse(NoisyGD):
         return self.learn(records, rng)
 
 
+class PerturbedSolve(SolveThenDiffuse):
+    """Every release minimises a freshly tilted objective of the current records, found from 0."""
+
+    name: ClassVar[str] = "objective perturbation (perturbed)"
+    source: ClassVar[str] = "this package, methods.Perturbed(solver='cold')"
+
+
 class PrivateRetraining(NoisyGD):
     """Noisy-GD's learner A run again on what is left."""
 

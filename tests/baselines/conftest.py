@@ -39,6 +39,7 @@ def methods(kind: str) -> dict[str, baselines.Baseline]:
     }
     plan = make_plan(loss, **planned, method="sharp", utility=False)
     solved = make_plan(loss, **planned, method="minimiser", solver="cold")
+    tilted = make_plan(loss, **planned, method="perturbed", solver="cold")
     same = {"regularization": REGULARIZATION}
     target = {"epsilon": epsilon, "delta": DELTA}
     private = {"records": SLOTS, "epsilon": 4.0, "delta": DELTA}
@@ -48,6 +49,7 @@ def methods(kind: str) -> dict[str, baselines.Baseline]:
         baselines.Retraining(loss, **same),
         baselines.PrivateRetraining(plan, delta=DELTA),
         baselines.SolveThenDiffuse(solved, delta=DELTA),
+        baselines.PerturbedSolve(tilted, delta=DELTA),
         baselines.NoisyGD(plan, delta=DELTA),
         baselines.LangevinUnlearning(plan, **target),
         baselines.NoisySGDUnlearning(plan, **target),
