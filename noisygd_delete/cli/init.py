@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..records import Records
+from ..records import Names, Records
 from ..report.outputs import output
 from ..schema import Schema, draft_schema, read_table
 from ..store import Store
@@ -14,6 +15,9 @@ from .arguments import whole
 from .change import add_tombstones, tombstones_from
 from .plan import add_plan_arguments, add_stream_arguments, explained, plan_from, stream_from, warning
 from .shared import add_json, show
+
+_RECORD = "record"  # the id column of a table that had none
+_NAMED = 12  # columns in one sentence
 
 
 def register(commands: Any) -> None:
@@ -26,7 +30,9 @@ def register(commands: Any) -> None:
     parser.add_argument("store", nargs="?", metavar="STORE", help="folder to make; not needed with --draft-schema")
     parser.add_argument("--data", required=True, metavar="FILE", help="CSV (plain or gzip) or Parquet")
     parser.add_argument("--label", metavar="COL", help="column to predict (with a schema: must agree with it)")
-    parser.add_argument("--id", metavar="COL", help="column with each record's own id (or `id` in the schema)")
+    parser.add_argument(
+        "--id", metavar="COL", help="column with each record's own id (or `id` in the schema; else rows are numbered)"
+    )
     parser.add_argument("--subject", metavar="COL", help="column with the person each record is about")
     parser.add_argument("--delimiter", help="of a CSV file; default: found from the header")
     source = parser.add_mutually_exclusive_group(required=True)
@@ -40,7 +46,8 @@ def register(commands: Any) -> None:
     add_plan_arguments(parser)
     add_stream_arguments(parser.add_argument_group("stream (the method is then chosen by forecast)"))
     add_json(parser)
-    parser.set_defaults(run=_run, loss=None, radius=None)  # the schema decides, unless told otherwise
+    # the schema decides, unless told otherwise
+    parser.set_defaults(run=_run, loss=None, radius=None, rows_per_subject=None)
 
 
 def _run(parsed: argparse.Namespace) -> int:
@@ -52,9 +59,14 @@ def _draft(parsed: argparse.Namespace) -> int:
         raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
     target = output("--draft-schema", parsed.draft_schema, inputs=[parsed.data])
     text = draft_schema(read_table(parsed.data, parsed.delimiter), parsed.label, id=parsed.id, subject=parsed.subject)
-    target.write(text)
-    warning = "its ranges were read off the data: replace them by public ones, then set confirmed = true"
-    show(parsed, {"draft_schema": parsed.draft_schema, "warning": warning}, f"wrote {parsed.draft_schema}; {warning}")
+    if not parsed.dry_run:
+        target.write(text)
+    warning = (
+        "its ranges and lists were read off the data: answer the questions marked ASK, replace them by public ones, then set "
+        "confirmed = true"
+    )
+    answer = {"draft_schema": parsed.draft_schema, "written": not parsed.dry_run, "warning": warning}
+    show(parsed, answer, f"{'would write' if parsed.dry_run else 'wrote'} {parsed.draft_schema}; {warning}")
     return 0
 
 
@@ -65,8 +77,13 @@ def _create(parsed: argparse.Namespace) -> int:
     tombstones, encoded = tombstones_from(parsed), schema.encode_file(parsed.data, parsed.delimiter)
     if tombstones is not None:
         tombstones.refuse(encoded.ids or ())
-    records = Records(encoded.rows, encoded.labels, encoded.ids, encoded.subjects, slots=parsed.slots)
+    ids = encoded.ids
+    if ids is None:
+        schema, ids = _numbered(schema, len(encoded.rows))
+    records = Records(encoded.rows, encoded.labels, ids, encoded.subjects, slots=parsed.slots)
     fill_loss(parsed, schema)
+    if parsed.rows_per_subject is None:
+        parsed.rows_per_subject = schema.rows_per_subject or 1
     sizes: dict[str, Any] = {
         "records": records.slots,
         "features": schema.features,
@@ -75,7 +92,9 @@ def _create(parsed: argparse.Namespace) -> int:
     streamed = parsed.requests is not None or parsed.period is not None
     plan = stream_from(parsed, **sizes).plan if streamed else plan_from(parsed, **sizes)
     plan = plan.of_map(schema.feature_map)
-    if not parsed.dry_run:
+    if parsed.dry_run:
+        Store.check(parsed.store, records, schema, plan)
+    else:
         Store.create(parsed.store, records, schema, plan).close()
     answer = {
         "store": parsed.store,
@@ -85,14 +104,22 @@ def _create(parsed: argparse.Namespace) -> int:
         "features": schema.features,
         "clipped": encoded.clipped,
         "unknown": encoded.unknown,
+        "rows_left_out": encoded.dropped,
+        "from_data": list(schema.from_data),
         "plan": plan.summary(),
         **warning(plan),
     }
     clipped = {name: count for name, count in encoded.clipped.items() if count}
     done = "would make" if parsed.dry_run else "made"
     text = f"{done} {parsed.store}: {len(records)} records in {records.slots} slots, {schema.features} features\n"
-    text += f"values clipped to their bounds (shown here only, not stored): {clipped or 'none'}\n\n{explained(plan)}"
-    show(parsed, answer, text)
+    text += f"values clipped to their bounds (shown here only, not stored): {clipped or 'none'}\n"
+    if schema.rows_per_subject is not None:
+        text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {encoded.dropped}\n"
+    if parsed.id is None and encoded.ids is None:
+        text += f"no column names the records: their ids are 1 to {len(records)}, in the order of the file\n"
+    if schema.from_data:
+        text += f"WARNING: {_still_from_data(schema)}\n"
+    show(parsed, answer, f"{text}\n{explained(plan)}")
     return 0
 
 
@@ -102,12 +129,39 @@ def _schema(parsed: argparse.Namespace) -> Schema:
         raise InvalidParameter(
             f"{parsed.schema}: confirmed = false: this is a draft whose ranges were read off the data. Replace them by ranges "
             "that are public knowledge, then set confirmed = true"
+            + (f". To look at: {_listed(schema.from_data)}" if schema.from_data else "")
         )
-    if schema.id_column is None:
-        raise InvalidParameter("--id COL is needed: later requests name records by their id")
+    if schema.id_column is None and schema.subject_column is not None:
+        raise InvalidParameter(
+            "--id COL is needed beside the subject: later requests name records by their id. If no column has one, number the rows in a "
+            "new column"
+        )
+    if schema.rows_per_subject is not None and schema.subject_column is None:
+        raise InvalidParameter(
+            f"{parsed.schema}: rows_per_subject needs subject, the column that says whose each row is; give --subject COL or take it out"
+        )
     if parsed.label not in (None, schema.label_column):
         raise InvalidParameter(f"--label {parsed.label} contradicts the schema's label column {schema.label_column!r}")
     return schema
+
+
+def _numbered(schema: Schema, rows: int) -> tuple[Schema, Names]:
+    """Ids for a table that names no record: numbers from 1 in the order of the file. Later files name theirs in a column."""
+    if _RECORD in (*schema.columns, schema.label_column):
+        raise InvalidParameter(f"--id COL is needed: no column names the records, and {_RECORD!r} is another column")
+    return schema.with_columns(id=_RECORD), Names.of([str(number) for number in range(1, rows + 1)])
+
+
+def _still_from_data(schema: Schema) -> str:
+    return (
+        f"{len(schema.from_data)} range(s) or list(s) are the data's own, as their entries say: {_listed(schema.from_data)}. Every figure "
+        "here takes them for public knowledge. Replace them by what was known before, and take the line from_data out"
+    )
+
+
+def _listed(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
+    return ", ".join(columns[:_NAMED]) + more
 
 
 def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:

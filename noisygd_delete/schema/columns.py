@@ -1,79 +1,146 @@
-"""The two kinds of column: a number with public bounds, and one of a public list of values."""
+"""The kinds of column: a number with public bounds, a value of a public list, one of two values, a moment between public ones, text.
+
+Each writes its features of one cell into the row of that cell, and nothing it writes depends on another row. A kind's features have a
+squared norm of at most its `width`; the row is scaled to its norm behind them (`schema`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
+from ..errors import InvalidSchema
 from ..maps import HashedNgrams
 from ..maps.rows import sums
+from . import values
 from .files import Table
-from .text import TextColumn, number
+from .text import Floats, TextColumn
+from .values import NONE, Mask
 
-TRANSFORMS = {"none": np.positive, "log1p": np.log1p}
-UNKNOWN = ("column", "zero", "refuse")
+_CURVES = {"none": np.positive, "log1p": np.log1p}
 
-Floats = npt.NDArray[np.float64]
+
+class Written(NamedTuple):
+    """What a kind wrote: (rows,) squared norms, and how many cells were beyond their bounds, or not of the list; None where that
+    cannot be."""
+
+    squares: Floats
+    clipped: int | None = None
+    unknown: int | None = None
+
+
+class Kind(Protocol):
+    """What a column of the table becomes.
+
+    width    columns of the row
+    blocks   those columns as `Schema.one_hot_blocks` has them
+    """
+
+    @property
+    def width(self) -> int: ...
+    @property
+    def blocks(self) -> tuple[int, ...]: ...
+    def names(self, column: str) -> list[str]: ...
+    def write(self, out: Floats, table: Table, column: str) -> Written:
+        """Fill `out`, (rows, width) of zeros. Raises `InvalidSchema` at the first cell that does not fit."""
+
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
 class Numeric:
-    """A number with public bounds lo < hi."""
+    """A number with public bounds lo < hi.
+
+    missing    what an empty cell stands for; None: an empty cell is an error
+    indicator  an empty cell is 0 on the scale, and 1 in a column of its own (then `missing` is not used)
+    empty      texts that are no value, besides the empty one
+    """
 
     lower: float
     upper: float
     transform: str = "none"
     missing: float | None = None
+    indicator: bool = False
+    empty: tuple[str, ...] = ()
+    decimal: str = "."
+    thousands: str = ""
 
     @property
     def width(self) -> int:
-        return 1
+        return 1 + self.indicator
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        return (0,) * self.width
 
     def names(self, column: str) -> list[str]:
-        return [column]
+        return [column] + [f"{column}: missing"] * self.indicator
+
+    def write(self, out: Floats, table: Table, column: str) -> Written:
+        found, absent = self._read(table, column)
+        out[:, 0] = self.scaled(found)
+        squares = out[:, 0] ** 2
+        if self.indicator:
+            out[absent, 0] = 0.0
+            out[:, 1] = absent
+            squares = np.where(absent, 1.0, squares)
+        return Written(squares, clipped=self.outside(found))
 
     def numbers(self, table: Table, column: str) -> Floats:
         """The raw values, missing ones filled in."""
-        texts = table.column(column, "a number in the schema")
-        if isinstance(texts, TextColumn):
-            values = texts.numbers()
-            if self.missing is not None:
-                values[texts.lengths == 0] = self.missing
-        else:
-            if self.missing is not None:
-                texts = [text or str(self.missing) for text in texts]
-            values = np.fromiter(map(number, texts), dtype=np.float64, count=len(texts))
-        if not np.isfinite(values).all():
-            row = int(np.flatnonzero(~np.isfinite(values))[0])
-            what = "not a finite number" if texts[row] else "empty, and the schema has no `missing` value for it"
-            raise table.fault(row, column, f"{what}; correct the cell, or the column's type in the schema")
-        return values
+        return self._read(table, column)[0]
 
-    def scaled(self, values: Floats) -> Floats:
+    def _read(self, table: Table, column: str) -> tuple[Floats, Mask]:
+        texts = table.column(column, "a number in the schema")
+        found = values.numbers(texts, self.decimal, self.thousands)
+        absent = values.empty(texts, self.empty)
+        if self.indicator or self.missing is not None:
+            found[absent] = self.lower if self.missing is None else self.missing
+        elif absent.any():
+            raise table.fault(
+                int(absent.argmax()), column, "empty, and the schema has no `missing` value for it" + _OTHERWISE
+            )
+        bad = ~np.isfinite(found)
+        if bad.any():
+            raise table.fault(int(bad.argmax()), column, "not a finite number" + _OTHERWISE)
+        return found, absent
+
+    def scaled(self, found: Floats) -> Floats:
         """Clipped, transformed, and mapped to [−1, 1]."""
-        curve = TRANSFORMS[self.transform]
-        lower, upper = curve(self.lower), curve(self.upper)
+        curve = _CURVES[self.transform]
+        lower, upper = self.curved_bounds()
         unit: Floats = np.clip(
-            2 * (curve(np.clip(values, self.lower, self.upper)) - lower) / (upper - lower) - 1, -1.0, 1.0
+            2 * (curve(np.clip(found, self.lower, self.upper)) - lower) / (upper - lower) - 1, -1.0, 1.0
         )
         return unit
 
     def raw(self, scaled: Floats) -> Floats:
         """The inverse of `scaled`, for values within the bounds."""
-        curve = TRANSFORMS[self.transform]
-        lower, upper = curve(self.lower), curve(self.upper)
-        values = lower + (np.clip(scaled, -1.0, 1.0) + 1) / 2 * (upper - lower)
-        return np.asarray(np.expm1(values) if self.transform == "log1p" else values)
+        lower, upper = self.curved_bounds()
+        found = lower + (np.clip(scaled, -1.0, 1.0) + 1) / 2 * (upper - lower)
+        return np.asarray(np.expm1(found) if self.transform == "log1p" else found)
 
-    def outside(self, values: Floats) -> int:
-        return int(np.count_nonzero((values < self.lower) | (values > self.upper)))
+    def curved_bounds(self) -> tuple[float, float]:
+        """The bounds on the curve; equal where nothing is left between them."""
+        curve = _CURVES[self.transform]
+        return float(curve(self.lower)), float(curve(self.upper))
+
+    def outside(self, found: Floats) -> int:
+        return int(np.count_nonzero((found < self.lower) | (found > self.upper)))
 
     def to_dict(self) -> dict[str, Any]:
-        rest = {} if self.missing is None else {"missing": self.missing}
-        return {"bounds": [self.lower, self.upper], "transform": self.transform, **rest}
+        fields: dict[str, Any] = {"bounds": [self.lower, self.upper], "transform": self.transform}
+        if self.indicator or self.missing is not None:
+            fields["missing"] = "column" if self.indicator else self.missing
+        return fields | _unusual(empty=list(self.empty)) | self.marks()
+
+    def marks(self) -> dict[str, Any]:
+        """Decimal mark and thousands mark, where they are not the usual ones."""
+        return ({"decimal": self.decimal} if self.decimal != "." else {}) | _unusual(thousands=self.thousands)
 
 
 @dataclass(frozen=True)
@@ -87,27 +154,59 @@ class Category:
     def width(self) -> int:
         return len(self.values) + (self.unknown == "column")
 
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """One column is always hot, unless an unknown value leaves all of them cold."""
+        return (0,) * self.width if self.unknown == "zero" else (self.width,)
+
     def names(self, column: str) -> list[str]:
         return [f"{column}={value}" for value in self.values] + [f"{column}: other"] * (self.unknown == "column")
 
-    def positions(self, table: Table, column: str) -> npt.NDArray[np.intp]:
+    def write(self, out: Floats, table: Table, column: str) -> Written:
+        found = self.positions(table, column)
+        known = found < self.width
+        out[np.flatnonzero(known), found[known]] = 1.0
+        return Written(np.where(known, 1.0, 0.0), unknown=int(np.count_nonzero(found == len(self.values))))
+
+    def positions(self, table: Table, column: str) -> NDArray[np.intp]:
         """Index of each row's value in the list, len(values) for a value that is not in it."""
-        index = {value: position for position, value in enumerate(self.values)}
-        other = len(self.values)
         texts = table.column(column, "a category in the schema")
-        if isinstance(texts, TextColumn):
-            found = texts.positions(self.values)
-        else:
-            found = np.fromiter((index.get(text, other) for text in texts), dtype=np.intp, count=len(texts))
-        if self.unknown == "refuse" and (found == other).any():
-            row = int(np.flatnonzero(found == other)[0])
-            raise table.fault(
-                row, column, f"not one of the {other} listed values; correct the cell or the schema's list"
-            )
-        return found
+        return _positions(texts, self.values, table if self.unknown == "refuse" else None, column)
 
     def to_dict(self) -> dict[str, Any]:
         return {"categories": list(self.values), "unknown": self.unknown}
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """One of two values in one column: −1 and +1; 0 for any other."""
+
+    values: tuple[str, str]
+    unknown: str = "zero"
+
+    @property
+    def width(self) -> int:
+        return 1 + (self.unknown == "column")
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        return (0,) * self.width
+
+    def names(self, column: str) -> list[str]:
+        return [f"{column}={self.values[1]}"] + [f"{column}: other"] * (self.unknown == "column")
+
+    def write(self, out: Floats, table: Table, column: str) -> Written:
+        texts = table.column(column, "one of two values in the schema")
+        found = _positions(texts, self.values, table if self.unknown == "refuse" else None, column)
+        out[:, 0] = np.array([-1.0, 1.0, 0.0])[found]
+        other = found == 2
+        if self.unknown == "column":
+            out[:, 1] = other
+        squares = np.ones(len(found)) if self.unknown == "column" else np.where(other, 0.0, 1.0)
+        return Written(squares, unknown=int(np.count_nonzero(other)))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"boolean": list(self.values), "unknown": self.unknown}
 
 
 @dataclass(frozen=True)
@@ -120,13 +219,121 @@ class Text:
     def width(self) -> int:
         return self.ngrams.width
 
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        return (0,) * self.width
+
     def names(self, column: str) -> list[str]:
         return [f"{column}: n-grams {bucket}" for bucket in range(self.width)]
 
-    def features(self, table: Table, column: str) -> Floats:
+    def write(self, out: Floats, table: Table, column: str) -> Written:
         made = self.ngrams.features(list(table.column(column, "text in the schema")))
         norms = np.sqrt(sums(made * made))
-        return made / np.where(norms > 0, norms, 1.0)[:, None]
+        out[:] = made / np.where(norms > 0, norms, 1.0)[:, None]
+        return Written(np.where(made.any(axis=1), 1.0, 0.0))  # of norm 1, or empty
 
     def to_dict(self) -> dict[str, Any]:
         return {"text": self.ngrams.units, "longest": self.ngrams.longest, "buckets": self.ngrams.buckets}
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A day, or a time of day, by its place between two public ones and in the cycles it is asked for.
+
+    first, last  in ISO form: `2013-01-31`, `2013-01-31T08:30`, `08:30` for a clock
+    form         of cells, None for ISO
+    missing      an empty cell is 0 everywhere and 1 in a column of its own; else it is an error
+    """
+
+    first: str
+    last: str
+    clock: bool = False
+    form: str | None = None
+    cycles: tuple[str, ...] = ()
+    missing: bool = False
+    empty: tuple[str, ...] = ()
+
+    @property
+    def width(self) -> int:
+        return 1 + 2 * len(self.cycles) + self.missing
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        return (0,) * self.width
+
+    def names(self, column: str) -> list[str]:
+        parts = [f"{column}: {part} of {cycle}" for cycle in self.cycles for part in ("cosine", "sine")]
+        return [column, *parts] + [f"{column}: missing"] * self.missing
+
+    def write(self, out: Floats, table: Table, column: str) -> Written:
+        texts = table.column(column, "a time in the schema" if self.clock else "a date in the schema")
+        at, absent = values.seconds(texts, self.form, clock=self.clock), values.empty(texts, self.empty)
+        if absent.any() and not self.missing:
+            raise table.fault(int(absent.argmax()), column, 'empty, and the schema has no missing = "column" for it')
+        lower, upper = self.bounds
+        at[absent] = lower
+        if (at == NONE).any():
+            wanted = self.form or ("a time such as 08:30" if self.clock else "a date such as 2013-01-31")
+            raise table.fault(int((at == NONE).argmax()), column, f"not written as {wanted}" + _OTHERWISE)
+        out[:, 0] = np.clip(2 * (np.clip(at, lower, upper) - lower) / (upper - lower) - 1, -1.0, 1.0)
+        for number, cycle in enumerate(self.cycles):
+            turn = 2 * np.pi * values.phase(at, cycle)
+            out[:, 1 + 2 * number], out[:, 2 + 2 * number] = np.cos(turn), np.sin(turn)
+        if self.missing:
+            out[absent] = 0.0
+            out[:, -1] = absent
+        # row by row in one order: a row's norm cannot depend on its neighbours
+        squares = np.zeros(len(at))
+        for feature in range(self.width):
+            squares += out[:, feature] ** 2
+        return Written(squares, clipped=int(np.count_nonzero((at < lower) | (at > upper))))
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """First and last in seconds."""
+        lower, upper = (values.moment(text, clock=self.clock) for text in (self.first, self.last))
+        return lower, upper
+
+    def to_dict(self) -> dict[str, Any]:
+        fields: dict[str, Any] = {"times" if self.clock else "dates": [self.first, self.last]}
+        fields |= {"format": self.form} if self.form is not None else {}
+        fields |= {"cycles": list(self.cycles)} | ({"missing": "column"} if self.missing else {})
+        return fields | _unusual(empty=list(self.empty))
+
+
+_OTHERWISE = "; correct the cell, or the column's entry in the schema"
+
+
+def _unusual(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value}
+
+
+def _positions(texts: Sequence[str], listed: tuple[str, ...], refusing: Table | None, column: str) -> NDArray[np.intp]:
+    """The place of each text in the list, or the list's length, which a `refusing` table does not allow."""
+    other = len(listed)
+    if isinstance(texts, TextColumn):
+        found = texts.positions(listed)
+    else:
+        index = {value: position for position, value in enumerate(listed)}
+        found = np.fromiter((index.get(text, other) for text in texts), dtype=np.intp, count=len(texts))
+    if refusing is not None and (found == other).any():
+        row = int(np.flatnonzero(found == other)[0])
+        raise refusing.fault(
+            row, column, f"not one of the {other} listed values; correct the cell or the schema's list"
+        )
+    return found
+
+
+def refuse_empty(table: Table, column: str) -> None:
+    """Raise where cells of the column are empty, naming their lines: a label has to be there."""
+    gaps = np.flatnonzero(values.empty(table.column(column, "the label"), ()))
+    if len(gaps):
+        lines = ", ".join(str(table.lines[row]) for row in gaps[:_SHOWN].tolist())
+        more = f" and {len(gaps) - _SHOWN} more" if len(gaps) > _SHOWN else ""
+        raise InvalidSchema(
+            f"{table.source}, column {column!r}: the label is empty in line{'s' * (len(gaps) > 1)} {lines}{more}; a row without a label "
+            "cannot be learned from: take these rows out of the file, or fill the cells in"
+        )
+
+
+_SHOWN = 10  # lines named in one message

@@ -4,7 +4,7 @@ Guarantee: the row of a record is a function of that record's own cells and of t
 statistic of anybody's data enters a feature and deleting one row leaves every other row as it was. The float64 norm
 of the float32 row is at most R, the radius the loss constants were proven for.
 
-A schema, as TOML (`Schema.read`) or JSON (`Schema.to_dict`):
+A schema, as TOML (`Schema.read`) or JSON (`Schema.to_dict`); docs/schema.md has every key:
 
     rows = "unit"                  # each row divided by its own norm, R = 1; or "clip" with radius = R
     intercept = true               # a constant column 1 before the norm is taken; it counts in R
@@ -14,12 +14,17 @@ A schema, as TOML (`Schema.read`) or JSON (`Schema.to_dict`):
     [columns.age]
     bounds = [17, 90]              # public knowledge, never read off the data
     transform = "log1p"            # or "none"
-    missing = 40                   # optional: what an empty cell stands for; without it an empty cell is an error
+    missing = "column"             # an empty cell: the middle, and 1 in one more column; or a number that stands in
     [columns.workclass]
     categories = ["private", "public"]
     unknown = "column"             # any other value: one more column (default), "zero": none set, "refuse": an error
     [columns.review]
     text = "words"                 # free text, or "characters": hashed runs of 1 to `longest` = 2, in `buckets` = 4096 columns
+    [columns.employed]
+    boolean = ["no", "yes"]        # −1, +1 in one column
+    [columns.since]
+    dates = ["2013-01-01", "2013-12-31"]
+    cycles = ["week", "year"]      # cosine and sine of the place in each
     [map]                          # optional: a public map of all the columns above (see `maps`), text apart
     kind = "bins"                  # with its parameters; its SHA-256 stands in plan, ledger and certificate
 
@@ -42,11 +47,11 @@ import numpy.typing as npt
 from ..errors import InvalidSchema
 from ..maps import PublicMap, normalised
 from ..records import Names, bounded
-from .columns import Category, Floats, Numeric, Text
+from .columns import Category, Kind, Numeric, Text, refuse_empty
 from .encoded import Encoded, Gathered
 from .files import BLOCK_ROWS, Table, read_blocks
 from .keys import parse
-from .text import TextColumn
+from .text import Floats, TextColumn
 
 # Rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free.
 _CELLS = 1 << 24  # of one block of a file, as numbers
@@ -59,10 +64,12 @@ class Schema:
 
     label       column name and either `Category` (classes, unknown refused) or `Numeric` (target bounds)
     confirmed   False in a draft: its ranges were read off the data and are not public until a person says so
+    rows_per_subject   of each subject the first so many rows of a file are kept; None: all
     map         of the columns as numbers, before the constant column and the norm
+    from_data   columns whose range or list says that it was read off the data
     """
 
-    columns: dict[str, Numeric | Category | Text]
+    columns: dict[str, Kind]
     label_column: str
     label: Numeric | Category
     id_column: str | None = None
@@ -72,6 +79,8 @@ class Schema:
     radius: float = 1.0
     confirmed: bool = True
     map: PublicMap | None = None
+    rows_per_subject: int | None = None
+    from_data: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:
@@ -94,22 +103,25 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """The form `from_dict` reads back."""
-        label = {"column": self.label_column}
+        label: dict[str, Any] = {"column": self.label_column}
         if isinstance(self.label, Category):
-            label["classes"] = list(self.label.values)  # type: ignore[assignment]
+            label["classes"] = list(self.label.values)
         else:
-            label["bounds"] = [self.label.lower, self.label.upper]  # type: ignore[assignment]
-        named = {"id": self.id_column, "subject": self.subject_column}
+            label |= {"bounds": [self.label.lower, self.label.upper], **self.label.marks()}
+        named = {"id": self.id_column, "subject": self.subject_column, "rows_per_subject": self.rows_per_subject}
         return {
             "confirmed": self.confirmed,
             "rows": self.rows,
             "radius": self.radius,
             "intercept": self.intercept,
-            **{key: name for key, name in named.items() if name is not None},
-            "label": label,
-            "columns": {name: column.to_dict() for name, column in self.columns.items()},
+            **{key: value for key, value in named.items() if value is not None},
+            "label": label | self._own(self.label_column),
+            "columns": {name: column.to_dict() | self._own(name) for name, column in self.columns.items()},
             **({} if self.map is None else {"map": self.map.to_dict()}),
         }
+
+    def _own(self, column: str) -> dict[str, bool]:
+        return {"from_data": True} if column in self.from_data else {}
 
     def with_columns(self, id: str | None = None, subject: str | None = None) -> Schema:
         """The same schema reading ids and subjects from these columns."""
@@ -140,15 +152,13 @@ class Schema:
     def one_hot_blocks(self) -> tuple[int, ...]:
         """The columns as `bounds.noise_shape` reads them: k for k one-hot columns of which every row has one hot, else 0 each.
 
-        A category with unknown = "zero" may have none hot, so its columns count as numbers do. What follows is true of every row
-        that this schema can make, so noise shaped by it needs no look at the data.
+        A category with unknown = "zero" may have none hot, so its columns count as numbers do; so do both columns of a cycle, and the
+        one that says a cell was empty. What follows is true of every row that this schema can make, so noise shaped by it needs no
+        look at the data.
         """
         if self.map is not None:
             return (0,) * self.features
-        blocks: list[int] = []
-        for kind in self.columns.values():
-            hot = isinstance(kind, Category) and kind.unknown != "zero"
-            blocks += [kind.width] if hot else [0] * kind.width
+        blocks = [block for kind in self.columns.values() for block in kind.blocks]
         return (*blocks, *([1] if self.intercept else []))
 
     @property
@@ -167,21 +177,12 @@ class Schema:
         squares = np.full(count, float(self.intercept))
         clipped, unknown, at = {}, {}, 0
         for name, kind in self.columns.items():
-            if isinstance(kind, Numeric):
-                values = kind.numbers(table, name)
-                clipped[name] = kind.outside(values)
-                rows[:, at] = kind.scaled(values)
-                squares += rows[:, at] ** 2  # column by column: a row's norm cannot depend on its neighbours
-            elif isinstance(kind, Text):
-                made = kind.features(table, name)
-                rows[:, at : at + kind.width] = made
-                squares += made.any(axis=1)  # of norm 1, or empty
-            else:
-                found = kind.positions(table, name)
-                known = found < kind.width
-                rows[np.flatnonzero(known), at + found[known]] = 1.0
-                squares += known
-                unknown[name] = int(np.count_nonzero(found == len(kind.values)))
+            written = kind.write(rows[:, at : at + kind.width], table, name)
+            squares += written.squares  # column by column: a row's norm cannot depend on its neighbours
+            if written.clipped is not None:
+                clipped[name] = written.clipped
+            if written.unknown is not None:
+                unknown[name] = written.unknown
             at += kind.width
         if self.map is not None:
             encoded = normalised(
@@ -203,8 +204,9 @@ class Schema:
         return Encoded(encoded, labels, ids, subjects, clipped, unknown)
 
     def encode_file(self, path: str | Path, delimiter: str | None = None) -> Encoded:
-        """`encode` over a CSV or Parquet file, block by block; ids must differ. Beside the result, a few blocks are in memory."""
-        whole = Gathered(self.features)
+        """`encode` over a CSV or Parquet file, block by block; ids must differ. Of each subject the first `rows_per_subject` rows are
+        kept. Beside the result, a few blocks are in memory."""
+        whole = Gathered(self.features, self.rows_per_subject if self.subject_column is not None else None)
         try:
             for table in read_blocks(path, delimiter, rows=max(1, min(BLOCK_ROWS, _CELLS // max(1, self.features)))):
                 whole.add(self.encode(table), table.lines)
@@ -232,8 +234,11 @@ class Schema:
 
     def _labels(self, table: Table) -> tuple[Floats, int | None]:
         if isinstance(self.label, Numeric):
+            refuse_empty(table, self.label_column)
             values = self.label.numbers(table, self.label_column)
             return self.label.scaled(values), self.label.outside(values)
+        if "" not in self.label.values:
+            refuse_empty(table, self.label_column)
         found = self.label.positions(table, self.label_column).astype(np.float64)
         return (2 * found - 1 if len(self.label.values) == 2 else found), None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 
 from ..errors import StoreCorrupt, StoreError
@@ -52,6 +53,15 @@ def require_free(layout: Layout) -> None:
             raise StoreError(
                 f"{path}: does not belong to a half-made store; move it away, or give a new or an empty folder"
             )
+
+
+def require_room(layout: Layout) -> None:
+    """Raise unless this process may write where the store will be."""
+    folder = layout.root if layout.root.exists() else layout.root.parent
+    if not folder.is_dir():
+        raise StoreError(f"{layout.root}: there is no folder {folder} to make it in; make that first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise StoreError(f"{folder}: may not be written to; fix its permissions, or give another path")
 
 
 def begin(disk: Disk, layout: Layout) -> None:

@@ -57,17 +57,7 @@ class Store:
             InvalidRecords, AssumptionViolated: the records are not those of the plan; nothing was written.
             StoreError: there is something at `path` already.
         """
-        check_fit(records, plan)
-        if not all(names.only_texts for names in (records.names, records.owners) if names is not None):
-            raise InvalidParameter("a store keeps ids and subjects as text; give Records(ids=[...]) strings")
-        if schema.features != plan.features or (schema.subject_column is None) != (records.owners is None):
-            raise InvalidParameter(
-                "the schema does not make these records: other features, or subjects on one side only"
-            )
-        if schema.feature_map != plan.problem.feature_map:
-            raise InvalidParameter(
-                "the plan is for rows of another public map than the schema's; give make_plan(feature_map=schema.feature_map)"
-            )
+        cls.check(path, records, schema, plan)
         layout, disk = Layout(Path(path).absolute()), disk or Disk()
         with explained(layout.root, _INIT_AGAIN):
             presence.require_free(layout)
@@ -89,6 +79,25 @@ class Store:
             except BaseException:
                 lock.release()
                 raise
+
+    @staticmethod
+    def check(path: str | Path, records: Records, schema: Schema, plan: Plan) -> None:
+        """Raise what `create` would; nothing is written."""
+        check_fit(records, plan)
+        if not all(names.only_texts for names in (records.names, records.owners) if names is not None):
+            raise InvalidParameter("a store keeps ids and subjects as text; give Records(ids=[...]) strings")
+        if schema.features != plan.features or (schema.subject_column is None) != (records.owners is None):
+            raise InvalidParameter(
+                "the schema does not make these records: other features, or subjects on one side only"
+            )
+        if schema.feature_map != plan.problem.feature_map:
+            raise InvalidParameter(
+                "the plan is for rows of another public map than the schema's; give make_plan(feature_map=schema.feature_map)"
+            )
+        layout = Layout(Path(path).absolute())
+        with explained(layout.root, _INIT_AGAIN):
+            presence.require_free(layout)
+            presence.require_room(layout)
 
     @classmethod
     def open(

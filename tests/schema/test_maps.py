@@ -84,7 +84,7 @@ def test_free_text_becomes_hashed_ngrams_beside_other_columns(tmp_path: Path) ->
         ('[map]\nkind = "bins"\n[columns.said]\ntext = "words"\n', "goes through no map"),
         ('[columns.said]\ntext = "verbs"\n', '"words" or "characters"'),
         ('[columns.said]\ntext = "words"\nbuckets = 0\n', "buckets"),
-        ('[columns.said]\ntext = "words"\nbounds = [0, 1]\n', "unknown key 'bounds'"),
+        ('[columns.said]\ntext = "words"\nbounds = [0, 1]\n', "only one of them"),
         ('[map]\nkind = "onnx"\nfile = "nowhere.onnx"\ninput_shape = [6]\n', "nowhere.onnx"),
     ],
 )

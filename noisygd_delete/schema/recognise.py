@@ -1,0 +1,252 @@
+"""What a column of text looks like: id, free text, constant, two values, date, time, number, code, category.
+
+A look at the data, for the draft of a schema alone (`draft`): a person decides. Nothing here is used when rows are made.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from .values import DAY, NONE, moment, reader
+
+EMPTY = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "Null", "null")  # never a value
+_MAYBE_EMPTY = ("None", "none", "?", "-", "--", ".", "missing")  # no value where all others are numbers or dates
+_TRUTHS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"), ("off", "on"))
+_MOST_CATEGORIES = 64
+_ROWS_PER_CATEGORY, _LARGEST_LIST = 500, 256  # a large table may list more
+_MOST_CODES, _ROWS_PER_CODE = 12, 50
+_RARE, _MANY_ROWS = 10, 1000  # a value of fewer rows among so many may point at somebody: it is not listed
+_EDGE = 0.005  # of the rows, that a range leaves out at either end
+_LONG_TAIL = 8
+_DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
+_FORMATS = (None, *(day + hour for day in _DAYS for hour in ("", " %H:%M", " %H:%M:%S")))
+_MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"))
+_TRIED = 400  # texts that a form is first tried on
+_ID = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid|key|no|nr|number|index|rownames?)$|^unnamed: 0$)|[a-z]I[dD]$")
+_ID_FOR_SURE = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid)$)|[a-z]I[dD]$")
+
+Counts = Mapping[str, int]  # rows of each text
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a column looks like.
+
+    kind    number, category, boolean, date or time, as a schema has them; or why it is left out: empty, constant, id (every row
+            has its own), shared (an id of several rows), text
+    fields  its keys; ranges and lists were read off the data
+    asks    what a person should be asked, besides whether they are public
+    """
+
+    kind: str
+    fields: dict[str, Any] = field(default_factory=dict)
+    asks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Values in order, each with its rows; how they are written, and whether that is sure."""
+
+    counts: list[tuple[float, int]]
+    decimal: str
+    thousands: str
+    sure: bool
+
+    @property
+    def whole(self) -> bool:
+        return all(value.is_integer() for value, _ in self.counts)
+
+    @property
+    def marks(self) -> dict[str, str]:
+        decimal = {"decimal": self.decimal} if self.decimal != "." else {}
+        return decimal | ({"thousands": self.thousands} if self.thousands else {})
+
+    def in_order(self, texts: Counts) -> list[str]:
+        return sorted(texts, key=reader(self.decimal, self.thousands))
+
+
+def look_at(name: str, texts: Sequence[str]) -> Look:
+    """What the column of these texts looks like."""
+    counts, rows = Counter(texts), len(texts)
+    marks = sorted(mark for mark in (*EMPTY, *_MAYBE_EMPTY) if mark in counts)
+    plain = {text: count for text, count in counts.items() if text and text not in marks}
+    gaps = rows - sum(plain.values())
+    if not plain:
+        return Look("empty")
+    if len(plain) == 1:
+        return _category(counts, rows) if gaps else Look("constant")
+    if len(plain) == 2:
+        return Look("boolean", {"boolean": _pair(plain), "unknown": "column" if gaps else "zero"})
+    numbers = _numbers(plain)
+    moments = _moments(plain, numbers)
+    if moments is None and _is_id(name, plain, numbers, own=len(plain) == rows):
+        return Look("id" if len(plain) == rows else "shared")
+    found = moments or (_category(counts, rows) if numbers is None else _number(numbers, plain))
+    if not gaps or found.kind not in ("number", "date", "time"):
+        return found
+    missing = {"missing": "column", **({"empty": marks} if marks else {})}
+    return Look(found.kind, found.fields | missing, found.asks)
+
+
+def target(texts: Sequence[str]) -> Look:
+    """What the label looks like: a number with bounds, or a category of classes."""
+    counts = Counter(texts)
+    numbers = _numbers(counts)
+    if numbers is None:
+        return Look("category", {"classes": sorted(counts)})
+    if not (numbers.whole and len(counts) <= _MOST_CODES):
+        return _range(numbers, curve=False)
+    asks = ("whole numbers: classes? If they are amounts, write bounds = [lo, hi] in place of classes",)
+    return Look("category", {"classes": numbers.in_order(counts)}, asks if len(counts) > 2 else ())
+
+
+def _is_id(name: str, plain: Counts, numbers: _Numbers | None, *, own: bool) -> bool:
+    """Whether the values name records: of each row its `own`, as texts, whole numbers in a row or under an id's name; or shared ones
+    under a name that leaves no doubt."""
+    if len(plain) <= _MOST_CATEGORIES and not (own and _ID.search(name)):
+        return False
+    if not own:
+        return bool(_ID_FOR_SURE.search(name)) and (numbers is None or numbers.whole)
+    if numbers is None:
+        return True
+    values = [value for value, _ in numbers.counts]
+    return numbers.whole and (bool(_ID.search(name)) or values[-1] - values[0] == len(values) - 1)
+
+
+def _pair(plain: Counts) -> list[str]:
+    """The two values, no before yes."""
+    lowered = {text.lower(): text for text in plain}
+    for no, yes in _TRUTHS:
+        if set(lowered) == {no, yes}:
+            return [lowered[no], lowered[yes]]
+    numbers = _numbers(plain)
+    return sorted(plain) if numbers is None else numbers.in_order(plain)
+
+
+def _all(texts: Counts, holds: Callable[[str], bool]) -> bool:
+    few = list(texts)[:_TRIED]
+    return all(map(holds, few)) and all(map(holds, texts))
+
+
+def _numbers(plain: Counts) -> _Numbers | None:
+    """The texts as numbers, by the first way of writing in which all of them are some."""
+
+    def fits(marks: tuple[str, str]) -> bool:
+        read = reader(*marks)
+        return _all(plain, lambda text: math.isfinite(read(text)))
+
+    fitting = list(filter(fits, _MARKS[:1])) or list(filter(fits, _MARKS[1:]))
+    if not fitting:
+        return None
+    read = reader(*fitting[0])
+    counts: Counter[float] = Counter()
+    for text, count in plain.items():
+        counts[read(text)] += count
+    few = list(plain)[:_TRIED]
+    sure = len({tuple(reader(*marks)(text) for text in few) for marks in fitting}) == 1
+    return _Numbers(sorted(counts.items()), *fitting[0], sure)
+
+
+def _number(numbers: _Numbers, plain: Counts) -> Look:
+    distinct, rows = len(numbers.counts), sum(plain.values())
+    if not numbers.whole or distinct > _MOST_CODES or rows < _ROWS_PER_CODE * distinct:
+        return _range(numbers, curve=True)
+    asks = (
+        f"{distinct} different whole numbers: codes? If they are amounts or ranks, write bounds = [lo, hi] in place of the list",
+    )
+    return Look("category", {"categories": numbers.in_order(plain), "unknown": "column"}, asks)
+
+
+def _range(numbers: _Numbers, *, curve: bool) -> Look:
+    """A round range that holds all but the outermost rows: it singles nobody out, and outliers do not press the others together."""
+    low, middle, high = (_quantile(numbers.counts, share) for share in (_EDGE, 0.5, 1 - _EDGE))
+    if not low < high:
+        low, high = numbers.counts[0][0], numbers.counts[-1][0]
+    if not low < high:
+        high = low + 1
+    lower, upper = _rounded_out(low, high)
+    tail = curve and lower >= 0 and high - middle > _LONG_TAIL * (middle - low)
+    asks = ["a long upper tail: log1p proposed"] if tail else []
+    if not numbers.sure:
+        asks.append(
+            f"is {numbers.decimal!r} the decimal mark and {numbers.thousands!r} the mark of thousands? The cells can be read otherwise"
+        )
+    fields = {"bounds": [lower, upper], **({"transform": "log1p"} if tail else {}), **numbers.marks}
+    return Look("number", fields, tuple(asks))
+
+
+def _quantile(counts: Sequence[tuple[float, int]], share: float) -> float:
+    wanted, seen = share * sum(count for _, count in counts), 0
+    for value, count in counts:
+        seen += count
+        if seen > wanted:
+            return value
+    return counts[-1][0]
+
+
+def _rounded_out(low: float, high: float) -> tuple[float, float]:
+    """Outwards to multiples of 1, 2 or 5 times a power of ten, about a tenth of the width."""
+    tenth = (high - low) / 10
+    if not 1e-300 < tenth < 1e300:
+        return low, high
+    power = 10.0 ** math.floor(math.log10(tenth))
+    step = next(power * factor for factor in (10, 5, 2, 1) if power * factor <= tenth * (1 + 1e-9))
+    lower, upper = (float(f"{ends * step:.12g}") for ends in (math.floor(low / step), math.ceil(high / step)))
+    return (lower, upper) if lower < upper else (low, high)
+
+
+def _moments(plain: Counts, numbers: _Numbers | None) -> Look | None:
+    """Dates or times of day, if all texts are some."""
+
+    def fits(form: str | None) -> bool:
+        return _all(plain, lambda text: moment(text, form) != NONE)
+
+    if numbers is not None:
+        days = numbers.marks == {} and _all(plain, lambda text: len(text) == 8 and "1900" <= text[:4] <= "2100")
+        return _dates(plain, ["%Y%m%d"]) if days and fits("%Y%m%d") else None
+    fitting = list(filter(fits, _FORMATS))
+    if fitting:
+        return _dates(plain, fitting)
+    if not _all(plain, lambda text: moment(text, clock=True) != NONE):
+        return None
+    hours = sorted(moment(text, clock=True) / 3600 for text in plain)
+    first, last = math.floor(hours[0]), math.ceil(hours[-1])
+    ends = [f"{first:02d}:00", f"{last:02d}:00" if first < last < 24 else "23:59"]
+    return Look("time", {"times": ends, "cycles": ["day"]})
+
+
+def _dates(plain: Counts, fitting: Sequence[str | None]) -> Look:
+    """A range of whole months."""
+    form = fitting[0]
+    counts = Counter[float]()
+    for text, count in plain.items():
+        counts[moment(text, form)] += count
+    ordered = sorted(counts.items())
+    first, last = (_START + timedelta(seconds=_quantile(ordered, share)) for share in (_EDGE, 1 - _EDGE))
+    after = (last.replace(day=1) + timedelta(days=31)).replace(day=1)
+    ends = [first.date().replace(day=1).isoformat(), after.date().isoformat()]
+    hours = any(at % DAY for at in counts)
+    cycles = [*(["day"] if hours else []), "week", "year"]
+    fields = {"dates": ends, **({} if form is None else {"format": form}), "cycles": cycles}
+    return Look(
+        "date", fields, tuple(f"or is it format = {other!r}? The cells can be read so too" for other in fitting[1:])
+    )
+
+
+def _category(counts: Counts, rows: int) -> Look:
+    most = max(_MOST_CATEGORIES, min(_LARGEST_LIST, rows // _ROWS_PER_CATEGORY))
+    rare = [text for text, count in counts.items() if count < _RARE] if rows >= _MANY_ROWS else []
+    listed = sorted(set(counts) - set(rare))
+    if not 0 < len(listed) <= most or len(rare) > most:
+        return Look("text", {"different": len(counts)})
+    asks = (f"{len(rare)} value(s) with fewer than {_RARE} rows each: left to the column for others",) if rare else ()
+    return Look("category", {"categories": listed, "unknown": "column"}, asks)
+
+
+_START = datetime(1970, 1, 1)

@@ -1,0 +1,156 @@
+"""`init` on a newcomer's table: the draft and its questions, a dry run that refuses what the run refuses, tables without ids, people
+with many rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete.cli import main
+from noisygd_delete.store import Store
+
+PLAN = ["--method", "sharp", "--regularization", "0.1", "--no-utility"]
+ROWS = 40
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table with a gap, a date and nobody's id; and a draft of its schema that somebody has confirmed without reading it."""
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        f"{k if k % 5 else ''},2013-{1 + k % 12:02d}-03,{'uvw'[k % 3]},{'yes' if k % 2 else 'no'}" for k in range(ROWS)
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(["size,day,town,y", *lines]) + "\n")
+    assert main(["init", "--data", "people.csv", "--label", "y", "--draft-schema", "draft.toml"]) == 0
+    draft = (tmp_path / "draft.toml").read_text()
+    (tmp_path / "schema.toml").write_text(draft.replace("confirmed = false", "confirmed = true"))
+    return tmp_path
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(list(arguments)) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+def init(*more: str) -> list[str]:
+    return ["init", "store", "--data", "people.csv", "--schema", "schema.toml", *PLAN, *more]
+
+
+def test_an_unconfirmed_draft_is_refused_naming_what_to_look_at(folder: Path, capsys) -> None:
+    capsys.readouterr()
+    said = complaint(capsys, "init", "store", "--data", "people.csv", "--schema", "draft.toml")
+    assert "confirmed = false" in said
+    assert "To look at: y, size, day, town" in said
+    assert not (folder / "store").exists()
+
+
+def test_a_draft_confirmed_with_the_datas_own_ranges_warns(folder: Path, capsys) -> None:
+    capsys.readouterr()
+    assert main(init("--dry-run")) == 0
+    assert "WARNING: 4 range(s) or list(s) are the data's own" in capsys.readouterr().out
+    assert main(init("--json")) == 0
+    assert json.loads(capsys.readouterr().out)["from_data"] == ["y", "size", "day", "town"]
+    with Store.open("store") as store:
+        assert store.schema.from_data == ("y", "size", "day", "town"), "what was not answered stays on record"
+    answered = re.sub(r"^from_data.*$", "", (folder / "schema.toml").read_text(), flags=re.MULTILINE)
+    (folder / "schema.toml").write_text(answered)
+    assert main(["init", "other", *init()[2:]]) == 0
+    assert "WARNING" not in capsys.readouterr().out
+
+
+def test_records_without_ids_are_numbered(folder: Path, capsys) -> None:
+    assert main(init("--slots", "50")) == 0
+    assert "their ids are 1 to 40, in the order of the file" in capsys.readouterr().out
+    assert main(["learn", "store"]) == main(["delete", "store", "17", "40"]) == 0
+    with Store.open("store") as store:
+        assert len(store.records) == 38
+        assert "17" not in store.records
+    (folder / "new.csv").write_text("record,size,day,town,y\n41,3,2013-05-05,u,yes\n")
+    capsys.readouterr()
+    assert main(["insert", "store", "--data", "new.csv"]) == 0
+    (folder / "new.csv").write_text("size,day,town,y\n3,2013-05-05,u,yes\n")
+    capsys.readouterr()
+    assert "no column 'record'" in complaint(capsys, "insert", "store", "--data", "new.csv")
+
+
+def test_a_column_called_record_cannot_be_two_things(folder: Path, capsys) -> None:
+    for name in ("people.csv", "schema.toml"):
+        (folder / name).write_text((folder / name).read_text().replace("town", "record"))
+    capsys.readouterr()
+    assert "'record' is another column" in complaint(capsys, *init())
+
+
+def _taken(folder: Path) -> None:
+    (folder / "store").mkdir()
+    (folder / "store" / "mine.txt").write_text("mine")
+
+
+def _two_rows_each(folder: Path) -> None:
+    lines = (folder / "people.csv").read_text().splitlines()
+    lines = [
+        f"{name},{line}" for name, line in zip(["id,who", *(f"{k},p{k // 2}" for k in range(ROWS))], lines, strict=True)
+    ]
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+
+
+FAULTS = {
+    "something is there": (_taken, []),
+    "no folder to make it in": (lambda folder: None, ["--at", "none/store"]),
+    "a file": (lambda folder: (folder / "store").write_text(""), []),
+    "more rows of a person than planned": (_two_rows_each, ["--id", "id", "--subject", "who"]),
+    "subjects without ids": (_two_rows_each, ["--subject", "who"]),
+    "slots": (lambda folder: None, ["--slots", "39"]),
+    "label": (lambda folder: None, ["--label", "town"]),
+    "a bad cell": (lambda folder: (folder / "people.csv").write_text("size,day,town,y\nx,2013-01-01,u,no\n"), []),
+    "an empty label": (lambda folder: (folder / "people.csv").write_text("size,day,town,y\n1,2013-01-01,u,\n"), []),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_dry_run_refuses_what_the_run_refuses_in_the_same_words(fault: str, folder: Path, capsys) -> None:
+    break_it, more = FAULTS[fault]
+    break_it(folder)
+    command = init(*more)
+    if "--at" in command:
+        command[1] = command[command.index("--at") + 1]
+        del command[command.index("--at") : command.index("--at") + 2]
+    capsys.readouterr()
+    before = sorted(folder.rglob("*"))
+    dry = complaint(capsys, *command, "--dry-run")
+    assert dry == complaint(capsys, *command)
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_the_first_rows_of_a_person_are_kept_and_the_plan_covers_them(folder: Path, capsys) -> None:
+    _two_rows_each(folder)
+    schema = (folder / "schema.toml").read_text()
+    (folder / "schema.toml").write_text(f'subject = "who"\nrows_per_subject = 1\nid = "id"\n{schema}')
+    capsys.readouterr()
+    assert main(init("--slots", "30")) == 0
+    assert "rows left out, beyond the first 1 of their person: 20" in capsys.readouterr().out
+    (folder / "schema.toml").write_text(f'subject = "who"\nrows_per_subject = 2\nid = "id"\n{schema}')
+    assert main(["init", "two", *init("--json")[2:]]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["records"], answer["rows_left_out"]) == (ROWS, 0)
+    with Store.open("two") as store:
+        assert store.plan.problem.rows_per_subject == 2
+    (folder / "new.csv").write_text("id,who,size,day,town,y\n" + "a,n,3,2013-05-05,u,yes\nb,n,3,2013-05-05,u,yes\n")
+    assert "1 rows of new.csv are beyond the first 1 of their person" in complaint(
+        capsys, "insert", "store", "--data", "new.csv"
+    )
+    (folder / "schema.toml").write_text(f"rows_per_subject = 2\n{schema}")
+    assert "rows_per_subject needs subject" in complaint(capsys, "init", "three", *init()[2:])
+
+
+def test_a_draft_can_be_tried_without_writing(folder: Path, capsys) -> None:
+    capsys.readouterr()
+    command = ["init", "--data", "people.csv", "--label", "y", "--draft-schema", "other.toml", "--dry-run"]
+    assert main(command) == 0
+    assert "would write other.toml" in capsys.readouterr().out
+    assert not (folder / "other.toml").exists()
