@@ -20,6 +20,14 @@ class NothingPromised(UserWarning):
     """The plan's bound does not promise a model better than guessing. It may be better all the same."""
 
 
+class FitsAddUp(UserWarning):
+    """Several models are fitted to the same people, and one is chosen by what they show: the costs of all of them add up."""
+
+
+class PrivatePreprocessing(UserWarning):
+    """The rows look as if a step before had been fitted to them, which no certificate covers."""
+
+
 class InvalidParameter(NoisyGDDeleteError, ValueError):
     """A parameter is outside the range in which the mathematics holds."""
 

@@ -20,6 +20,7 @@ from ..errors import InvalidParameter, count
 from ..methods.base import Mechanism
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.shown import shown, table_html
 from ..records import EditCounts
 from .account import CONTRADICTION, Account
 from .adaptive import adaptive_deletion
@@ -150,6 +151,35 @@ class Accountant:
     def remaining(self) -> Remaining:
         """Publications left under `releases=N`, and what is spent."""
         return self.ahead().remaining()
+
+    # --- for people ---
+
+    def __repr__(self) -> str:
+        if not self.releases:
+            return "Accountant(no releases)"
+        return f"Accountant({self.releases} releases; a record still there: advantage at most {self.dp_cumulative().at_most})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        facts: dict[str, object] = {"releases": self.releases}
+        if self.releases:
+            delta = 1e-6 if self.plan is None else self.plan.budget.shown_delta
+            total = self.dp_cumulative()
+            figures = (
+                f"(ε={shown(total.with_slack().epsilon(delta))}, δ={shown(delta)}), advantage at most {total.at_most}"
+            )
+            facts[f"a record still there, every release ({total.adjacency}, {total.unit})"] = figures
+            if self.account.erasing is not None:
+                erased = self.deletion(1, self.account.erasing.number)
+                facts[f"the record erased last, every release ({erased.adjacency})"] = (
+                    f"advantage at most {erased.at_most}"
+                )
+        if self.plan is not None:
+            left = self.remaining()
+            facts["budget"] = left.allowed
+            if self.plan.releases > 1:
+                facts["publications left"] = "not limited" if left.publications is None else left.publications
+        return table_html("Accountant", facts)
 
     # --- a record that is still there ---
 

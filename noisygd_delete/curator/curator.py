@@ -17,9 +17,22 @@ from ..accountant import Accountant, Event, EventKinds, Statuses, label
 from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidRequest, NotLearned
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.shown import table_html
 from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, check_repeat, check_token
 from .learning import Model, Training, check_edit, check_fit, train, train_on
+
+_ASKED = {
+    "dp": "a record still there, this release alone",
+    "dp_cumulative": "a record still there, every release",
+    "deletion": "an erased record, this release alone",
+    "deletion_observed": "an erased record, every release",
+}
+
+
+def _limit(guarantee: Guarantee) -> str:
+    condition = f", if {NON_ADAPTIVE}" if guarantee.non_adaptive else ""
+    return f"advantage at most {guarantee.at_most} ({guarantee.adjacency}, {guarantee.unit}){condition}"
 
 
 @dataclass(frozen=True)
@@ -59,6 +72,20 @@ class Release:
     def label(self) -> str:
         """The kind in a word for people: a release that erased nothing unlearns nothing."""
         return label(self.kind, self.counts)
+
+    def __repr__(self) -> str:
+        told = "; ".join(f"{name}: advantage at most {each.at_most}" for name, each in self.guarantees.items())
+        return f"Release({self.release}, {self.label!r}, {self.status}, {self.edits} edits, {self.steps} steps; {told})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        facts = {
+            "what": f"{self.label}, {self.status}",
+            "edits": self.counts.text() if self.edits else "none",
+            "steps": self.steps,
+            **{_ASKED.get(name, name): _limit(each) for name, each in self.guarantees.items()},
+        }
+        return table_html(f"Release {self.release}", facts)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -20,7 +20,7 @@ from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid
 from ..engine.objective_float64 import PreciseObjective
 from ..engine.solver import solve
 from ..engine.threads import limited
-from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
+from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest, non_negative
 from ..losses.base import Loss
 from ..methods.plan import Plan
 from ..methods.procedure import Prior, Procedure, Solved
@@ -48,15 +48,33 @@ class Model:
         labels: NDArray[np.float64] = self.loss.predict(self.scores(features), np)
         return labels
 
-    def probabilities(self, features: ArrayLike) -> NDArray[np.float64]:
-        """(rows, classes) of a classifier, rows summing to 1: the model's own odds, noise in its weights included."""
-        scores = self.scores(features)
+    def probabilities(self, features: ArrayLike, *, noise: float = 0.0) -> NDArray[np.float64]:
+        """(rows, classes) of a classifier, rows summing to 1: the exponentials of `log_probabilities`."""
+        return np.exp(self.log_probabilities(features, noise=noise))
+
+    def log_probabilities(self, features: ArrayLike, *, noise: float = 0.0) -> NDArray[np.float64]:
+        """(rows, classes) of a classifier, finite: the model's own odds, noise in its weights included.
+
+        Args:
+            noise: v, the variance that the release's noise is forecast to have left in each weight (`Plan.weight_noise`, a
+                public number). The odds are then calibrated: noise makes scores larger than the data bear out, by v‖x‖² in
+                variance of one score and twice that of a difference of two; the mean of the logistic function over Gaussian
+                scores of variance w is that of the score divided by √(1 + πw/8), nearly (MacKay 1992). The order of the
+                classes of a row stays.
+        """
+        rows = np.asarray(features, dtype=np.float64)
+        scores = self.scores(rows)
         if self.loss.label_kind not in ("binary", "class"):
             raise InvalidParameter(f"a model of the {self.loss.name} loss predicts numbers; it has no probabilities")
+        if noise:
+            differences = (
+                (1 if scores.shape[1] == 1 else 2) * non_negative("noise", noise) * np.square(rows).sum(axis=1)
+            )
+            scores = scores / np.sqrt(1 + np.pi * differences / 8)[:, None]
         if scores.shape[1] == 1:
             scores = np.hstack([np.zeros_like(scores), scores])
-        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+        below = scores - scores.max(axis=1, keepdims=True)
+        return np.asarray(below - np.log(np.exp(below).sum(axis=1, keepdims=True)))
 
     def accuracy(self, records: Records) -> float:
         """Share of occupied slots predicted right. On private records this is a statistic of them: do not publish it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +22,9 @@ from ..methods.words import worth
 from ..planner import make_plan
 from ..privacy.budget import Budget
 from ..records import Id, Records
+from .blocks import blocks, scaled_table
+from .copies import Copies
+from .refusals import NO_PARTIAL_FIT, check_preprocessing, refuse
 from .scaling import RowScaling, public_bounds
 
 Array = NDArray[np.float64]
@@ -51,7 +54,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         n_records_: records in the table now.
 
     There is no `partial_fit` and no `warm_start`. Every `fit` starts a new account: two fits on the same people are
-    two publications whose costs add; `relearn` keeps them on one account.
+    two publications whose costs add; `relearn` keeps them on one account. Sparse X (CSR and what converts to it) is read a
+    block at a time; the table made of it is dense.
     """
 
     feature_bounds: Any
@@ -93,9 +97,14 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
 
     # -- learning ----------------------------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, y: Any, ids: Iterable[Id] | None, subjects: Iterable[Id] | None) -> None:
-        features, labels = validate_data(self, X, y, dtype=np.float64)
+    def _fit(
+        self, X: Any, y: Any, ids: Iterable[Id] | None, subjects: Iterable[Id] | None, unsupported: Mapping[str, Any]
+    ) -> None:
+        refuse(type(self).__name__, unsupported)
+        Copies.warn(self)
+        features, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         self._learn_labels(labels)
+        check_preprocessing(features)
         columns = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
         self._scaling = RowScaling(
             *public_bounds("feature_bounds", self.feature_bounds, columns), self.row_norm, self.fit_intercept
@@ -106,13 +115,15 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _table(
         self,
-        features: Array,
+        features: Any,
         labels: Any,
         ids: Iterable[Id] | None,
         subjects: Iterable[Id] | None,
         slots: int | None,
     ) -> Records:
-        return Records(self._scaling.rows(features), self._encode(labels), ids, subjects, slots)
+        room = slots if isinstance(slots, int) else 0  # what else it may be is refused by the table
+        table = scaled_table(features, self._scaling, max(features.shape[0], room))
+        return Records(table, self._encode(labels), ids, subjects, slots)
 
     def _make_plan(self, slots: int) -> Plan:
         plan = make_plan(
@@ -179,12 +190,23 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = self.random_state is None
+        tags.input_tags.sparse = True
         return tags
 
     def _scores(self, X: Any) -> Array:
+        return self._per_row(X, Model.scores)
+
+    def _per_row(self, X: Any, of: Callable[[Model, Array], Array]) -> Array:
+        """What the published model says of each raw row, a block at a time."""
         check_is_fitted(self)
-        features = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._current_model().scores(self._scaling.rows(features))
+        features = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
+        model = self._current_model()
+        return np.concatenate([of(model, self._scaling.rows(block)) for _, block in blocks(features)])
+
+    def _linear(self) -> tuple[Array, Array]:
+        """(outputs, features) and (outputs,): scores of raw features within their bounds are linear in them."""
+        check_is_fitted(self)
+        return self._scaling.in_raw_features(np.atleast_2d(self._current_model().weights))
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
@@ -211,7 +233,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         curator = self._attached()
         coded = {}
         for name, (row, label) in replacements.items():
-            scaled = self._scaling.rows(self._raw_rows([row]))[0]
+            scaled = self._scaling.rows(self._raw_rows(row if hasattr(row, "toarray") else [row]))[0]
             coded[name] = (scaled, float(self._encode(np.asarray([label]))[0]))
         return self._published(curator.replace(coded, request_id=request_id, rng=self._generator()))
 
@@ -240,10 +262,10 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         if hasattr(rows, "columns"):
             features = validate_data(self, rows, dtype=np.float64, reset=False)
         else:
-            features = check_array(rows, dtype=np.float64)
+            features = check_array(rows, dtype=np.float64, accept_sparse="csr")
         if features.shape[1] != self.n_features_in_:
             raise InvalidRecords(f"the rows have {features.shape[1]} features; the model has {self.n_features_in_}")
-        return np.asarray(features)
+        return features.toarray() if hasattr(features, "toarray") else np.asarray(features)
 
     def _attached(self) -> Curator:
         check_is_fitted(self)
@@ -252,6 +274,16 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
                 "this estimator was unpickled and carries no rows; call attach(X, y, ids=...) with the current records first"
             )
         return self._curator
+
+    # -- what scikit-learn asks of an estimator ---------------------------------------------------------------------------
+
+    def __sklearn_clone__(self) -> Self:
+        return Copies.note(self, super().__sklearn_clone__())
+
+    @property
+    def partial_fit(self) -> Any:
+        """Not there, and says why."""
+        raise AttributeError(NO_PARTIAL_FIT.format(type(self).__name__))
 
     # -- pickles -----------------------------------------------------------------------------------------------------
 
@@ -267,10 +299,10 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             InvalidRecords: the number of records is not that of the last release, or ids are missing after an edit.
         """
         check_is_fitted(self)
-        features, labels = validate_data(self, X, y, dtype=np.float64, reset=False)
-        if len(features) != self.n_records_:
+        features, labels = validate_data(self, X, y, dtype=np.float64, reset=False, accept_sparse="csr")
+        if features.shape[0] != self.n_records_:
             raise InvalidRecords(
-                f"{len(features)} records were given; the last release covered {self.n_records_}. Leave erased records out "
+                f"{features.shape[0]} records were given; the last release covered {self.n_records_}. Leave erased records out "
                 "and keep inserted ones: attaching an erased record would bring it back"
             )
         if ids is None and any(event.edits for event in self.accountant_.events):

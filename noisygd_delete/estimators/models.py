@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
-from ..errors import InvalidRecords
+from ..errors import InvalidParameter, InvalidRecords, scale
 from ..methods import Method
 from ..privacy.budget import Budget
 from ..records import Id
@@ -35,9 +36,16 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
 
     Args:
         classes: the public list of class names; None takes the names in y, which then count as public.
+        class_weight: {class: weight > 0}, public, 1 where a class is not named: how much a record of the class counts. Only their
+            ratios matter: a record of the heaviest class counts as it does without weights, so L and the noise stay, and others
+            count less beside them. "balanced" is refused: it would read the counts of private labels.
+        calibrated: whether `predict_proba` shrinks the odds by what the noise is forecast to have added (`Plan.weight_noise`, a
+            public number); predictions are the same.
 
     Attributes:
         classes_: class names in the order of `predict_proba`'s columns.
+        coef_, intercept_: (1, features) and (1,), of the odds of `classes_[1]`, or (classes, features) and (classes,), in raw
+            features within their bounds. Only where scores are linear in these, as with row_norm="bounds".
     """
 
     def __init__(
@@ -47,6 +55,8 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         row_norm: str | float = "unit",
         fit_intercept: bool = True,
         classes: Any = None,
+        class_weight: Mapping[Any, float] | None = None,
+        calibrated: bool = False,
         regularization: float = 1e-3,
         ridge: str = "given",
         model_norm: float | None = None,
@@ -66,6 +76,8 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         self.row_norm = row_norm
         self.fit_intercept = fit_intercept
         self.classes = classes
+        self.class_weight = class_weight
+        self.calibrated = calibrated
         self.regularization = regularization
         self.ridge = ridge
         self.model_norm = model_norm
@@ -81,14 +93,23 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         self.dtype = dtype
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, subjects: Iterable[Id] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        ids: Iterable[Id] | None = None,
+        subjects: Iterable[Id] | None = None,
+        **unsupported: Any,
+    ) -> Self:
         """Learn and publish.
 
         Args:
-            X: (records, features) raw numbers, array or DataFrame. y: (records,) class names.
+            X: (records, features) raw numbers: array, sparse matrix or DataFrame. y: (records,) class names.
             ids: one per record, for later requests; default 0, 1, 2, … subjects: the person each record belongs to.
+            unsupported: `sample_weight` and its like are refused, with the reason.
         """
-        self._fit(X, y, ids, subjects)
+        self._fit(X, y, ids, subjects, unsupported)
         return self
 
     def _learn_labels(self, y: Any) -> None:
@@ -106,9 +127,23 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         return np.asarray(numbers * 2.0 - 1 if len(self.classes_) == 2 else numbers, dtype=np.float64)
 
     def _loss(self, radius: float) -> losses.Loss:
-        if len(self.classes_) == 2:
-            return losses.Logistic(radius=radius)
-        return losses.Softmax(radius=radius, classes=len(self.classes_))
+        two = len(self.classes_) == 2
+        loss = losses.Logistic(radius=radius) if two else losses.Softmax(radius=radius, classes=len(self.classes_))
+        return loss if self.class_weight is None else losses.weigh(loss, self._class_weights())
+
+    def _class_weights(self) -> list[float]:
+        """One weight for each class, that of the heaviest 1."""
+        given, names = self.class_weight, list(self.classes_)
+        if isinstance(given, str) or not isinstance(given, Mapping):
+            raise InvalidParameter(
+                f"class_weight={given!r} must be {{class: weight}}, public numbers. 'balanced' counts the labels of the records, and the "
+                "counts would show in every model, outside any certificate: give weights from public knowledge of how frequent the "
+                "classes are"
+            )
+        if unknown := [name for name in given if name not in names]:
+            raise InvalidParameter(f"class_weight names {unknown[0]!r}, which is not one of the classes {names}")
+        weights = [scale("class_weight", given.get(name, 1.0)) for name in names]
+        return [weight / max(weights) for weight in weights]
 
     def decision_function(self, X: Any) -> Array:
         """(records,) for two classes, positive for `classes_[1]`; (records, classes) for more."""
@@ -122,11 +157,21 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
 
     def predict_proba(self, X: Any) -> Array:
         """(records, classes), rows summing to 1. Post-processing of the published model: costs nothing."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.column_stack([np.zeros_like(scores), scores])
-        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of `predict_proba`, finite also where a probability is below the smallest float."""
+        check_is_fitted(self)
+        noise = self.plan_.weight_noise if self.calibrated else 0.0
+        return self._per_row(X, lambda model, rows: model.log_probabilities(rows, noise=noise))
+
+    @property
+    def coef_(self) -> Array:
+        return self._linear()[0]
+
+    @property
+    def intercept_(self) -> Array:
+        return self._linear()[1]
 
 
 class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
@@ -137,6 +182,10 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
     Args:
         target_bounds: required. (low, high) of the target, public; targets outside are clipped.
         huber_delta: δ of the loss, in units of half the target range: residuals beyond it count linearly.
+
+    Attributes:
+        coef_, intercept_: (features,) and a number, of raw features within their bounds, where predictions are linear in them (as
+            with row_norm="bounds"); predictions are also clipped to `target_bounds`.
     """
 
     def __init__(
@@ -182,9 +231,17 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         self.dtype = dtype
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, subjects: Iterable[Id] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        ids: Iterable[Id] | None = None,
+        subjects: Iterable[Id] | None = None,
+        **unsupported: Any,
+    ) -> Self:
         """Learn and publish; as `NoisyGDClassifier.fit` with numbers for y."""
-        self._fit(X, y, ids, subjects)
+        self._fit(X, y, ids, subjects, unsupported)
         return self
 
     def _learn_labels(self, y: Any) -> None:
@@ -209,3 +266,11 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         """Targets, within `target_bounds`."""
         scores = np.clip(self._scores(X)[:, 0], -1.0, 1.0)
         return np.asarray(self._target_middle + self._target_half * scores)
+
+    @property
+    def coef_(self) -> Array:
+        return self._target_half * self._linear()[0][0]
+
+    @property
+    def intercept_(self) -> float:
+        return float(self._target_middle + self._target_half * self._linear()[1][0])

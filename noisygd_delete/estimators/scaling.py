@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -88,3 +89,34 @@ class RowScaling:
         if self.row_norm == "unit":
             return np.asarray(scaled / np.where(norms > 0, norms, 1.0))
         return np.asarray(scaled * np.minimum(1.0, self.radius / np.maximum(norms, self.radius)))
+
+    @property
+    def divisor(self) -> float | None:
+        """What every row is divided by, where that is one number; None where it depends on the row."""
+        if self.row_norm == "bounds":
+            return math.sqrt(self.columns)
+        if self.row_norm == "unit" or float(self.row_norm) < math.sqrt(self.columns):
+            return None
+        return 1.0  # no row is ever so long that it is shortened
+
+    def in_raw_features(self, weights: Array) -> tuple[Array, Array]:
+        """(coefficients (outputs, features), constants (outputs,)): scores are linear in raw features within their bounds.
+
+        Args:
+            weights: (outputs, columns), of scaled rows.
+
+        Raises:
+            AttributeError: rows are divided by their own norm, so the scores are not linear in the features.
+        """
+        divisor = self.divisor
+        if divisor is None:
+            raise AttributeError(
+                f"row_norm={self.row_norm!r} divides a row by its own norm, so scores are not linear in the features and have no "
+                "coefficients; fit with row_norm='bounds', which keeps them linear, or use model_.weights (of scaled rows)"
+            )
+        half, features = (self.high - self.low) / 2, len(self.low)
+        inner = weights[:, :features] / divisor
+        constants = -(inner * (self.low / half + 1)).sum(axis=1)
+        if self.intercept:
+            constants = constants + weights[:, features] / divisor
+        return inner / half, constants

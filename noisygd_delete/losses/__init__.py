@@ -15,6 +15,7 @@ from .pseudo_huber import PseudoHuber
 from .sigmoid import Sigmoid
 from .softmax import Softmax
 from .tanh_network import TanhNetwork
+from .weighted import Weighted, weigh
 
 __all__ = [
     "CATALOGUE",
@@ -29,8 +30,10 @@ __all__ = [
     "Softmax",
     "Squared",
     "TanhNetwork",
+    "Weighted",
     "clip",
     "from_dict",
+    "weigh",
 ]
 
 CATALOGUE: dict[str, type[Loss]] = {
@@ -56,6 +59,11 @@ def from_dict(description: dict[str, Any]) -> Loss:
         Squared()
     if name == Clipped.name:
         return clip(from_dict(fields.get("base", {})), fields.get("limit", 0.0))
+    if name == Weighted.name:
+        weights = fields.get("weights")
+        if set(fields) != {"base", "weights"} or not isinstance(weights, list):
+            raise InvalidParameter(f"loss {name!r} takes base, and weights as a list: one number for each class")
+        return weigh(from_dict(fields["base"]), weights)
     if name not in CATALOGUE:
         raise InvalidParameter(f"loss={name!r} must be one of {', '.join(map(repr, CATALOGUE))}")
     known = [field.name for field in dataclasses.fields(CATALOGUE[name])]

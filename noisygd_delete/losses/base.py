@@ -137,6 +137,10 @@ class Loss(ABC):
         """A factor: the loss that this one stands for is nowhere more than so many times it; 1 but for a clipped loss."""
         return 1.0
 
+    def largest_at_zero(self, xp: Any) -> float:
+        """The largest loss of a record whose scores are 0, whatever its label."""
+        return float(self.value(xp.zeros((1, self.outputs)), xp.ones(1, int), xp)[0])
+
     @property
     def curvature_trace(self) -> float:
         """Bound on the trace of one record's Hessian, R² · sup tr ∂²ℓ/∂z²; for forecasts of utility alone."""

@@ -12,7 +12,9 @@ from ..errors import count
 from ..losses.base import Loss
 from ..privacy.budget import Budget
 from ..privacy.guarantee import Guarantee
+from ..privacy.shown import table_html
 from .base import Mechanism, Method
+from .forecast import weight_noise
 from .problem import Problem
 from .procedure import Procedure, Solved
 from .words import clipping, heading, promise, ridge, worth
@@ -184,6 +186,11 @@ class Plan:
         return self.method.excess_risk(self)
 
     @property
+    def weight_noise(self) -> float:
+        """Forecast of the variance that a release's noise leaves in each weight: what `Model.probabilities` is calibrated by."""
+        return weight_noise(self)
+
+    @property
     def gradient_evaluations(self) -> dict[str, int]:
         """Per-record gradients of one learning run and of one request: n·(solver passes + K)."""
         return {
@@ -236,6 +243,29 @@ class Plan:
             "excess_risk_bound": self.excess_risk if math.isfinite(self.excess_risk) else None,
             "sensitivity_slack": self.mechanism.slack,
         }
+
+    def __repr__(self) -> str:
+        steps = f"{self.learn_steps} and {self.delete_steps} steps"
+        return (
+            f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={self.regularization:g}, method={self.method.name!r}, {steps}, "
+            f"{self.budget.describe()})"
+        )
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        scope = f"{self.releases} observed releases together" if self.releases > 1 else "each release"
+        facts = {
+            "loss": self.loss.name,
+            "sizes": f"n={self.records} slots, d={self.dimension} weights, {self.problem.rows_per_subject} row(s) per data subject",
+            "λ": f"{self.regularization:g}",
+            "budget": f"{self.budget.describe()}; {scope}",
+            "steps": f"{self.learn_steps} to learn, {self.delete_steps} for a request",
+            "noise": self.method.noise(self),
+            "a record still there, one release": f"advantage at most {self.dp.at_most} ({self.problem.adjacency})",
+            "a deleted record, later models": f"advantage at most {self.deletion.at_most}, if {self.deletion.assumptions[0]}",
+            "a deleted record, one earlier model seen too": f"advantage at most {self.deletion_observed().at_most}",
+        }
+        return table_html(f"Plan, method {self.method.name!r}", facts)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for `reading.plan_from_dict`."""

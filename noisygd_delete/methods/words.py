@@ -101,7 +101,7 @@ def worth(plan: Plan) -> str:
     """
     if plan.loss.label_kind == "none":
         return ""
-    zero = float(plan.loss.value(np.zeros((1, plan.loss.outputs)), np.ones(1, int), np)[0])
+    zero = plan.loss.largest_at_zero(np)
     if plan.excess_risk < zero:  # L(0) − min L is at most L(0): losses are not negative
         return ""
     if not math.isfinite(plan.excess_risk):

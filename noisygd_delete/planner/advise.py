@@ -119,7 +119,7 @@ def advise(
     for name in ("regularization", "ridge", "target", "method", "releases"):
         if name in arguments:
             raise InvalidParameter(f"advise chooses {name}; leave {name}= out, or use make_plan or compare_plans")
-    guessing = float(loss.value(np.zeros((1, loss.outputs)), np.ones(1, int), np)[0])
+    guessing = loss.largest_at_zero(np)
     facts = {"loss": loss, "features": features, "ridge": "forecast", **arguments}
 
     def compared(records: int, budget: Budget) -> Comparison:

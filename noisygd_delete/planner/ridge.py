@@ -75,7 +75,7 @@ def guessed_norm(problem: Problem) -> float:
         )
     odds = math.log(max(problem.records, 2)) / loss.radius
     pairs = math.sqrt((loss.outputs - 1) / 2) if loss.label_kind == "class" else 1.0
-    zero = float(loss.value(np.zeros((1, loss.outputs)), np.ones(1, int), np)[0])
+    zero = loss.largest_at_zero(np)
     return min(odds * pairs, math.sqrt(2 * zero / problem.regularization))
 
 

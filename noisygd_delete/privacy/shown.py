@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from html import escape
 
 DIGITS = 4  # of a figure that people read
 WRITTEN = 10  # of a figure in a signed file
@@ -42,3 +44,12 @@ def shown(bound: float | None, *, percent: bool = False) -> str:
 def right_of_hundred(advantage: float) -> int:
     """Out of a hundred even bets, how many the best observer wins at most: 50 + 50 · advantage, rounded up."""
     return min(100, 50 + math.ceil(50 * Fraction(repr(float(advantage)))))
+
+
+def table_html(title: str, rows: Mapping[str, object]) -> str:
+    """A small table for a notebook: a heading and a line for each fact, every text escaped."""
+    lines = "".join(
+        f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(str(fact))}</td></tr>'
+        for name, fact in rows.items()
+    )
+    return f'<table><caption style="text-align:left">{escape(title)}</caption><tbody>{lines}</tbody></table>'

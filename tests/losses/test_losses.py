@@ -18,6 +18,7 @@ LOSSES = [
     losses.OneVsRest(radius=1.0, classes=3),
     losses.PseudoHuber(radius=1.0, delta=0.5),
     losses.Linear(radius=1.0),
+    losses.weigh(losses.Logistic(radius=1.0), [0.5, 3.0]),
 ]
 
 
@@ -42,7 +43,9 @@ def test_the_search_reaches_the_constants_and_never_exceeds_them(loss):
     assert spread > 10  # and nothing suggests a bound
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize(
+    "loss", [*LOSSES, losses.weigh(losses.Softmax(radius=1.0, classes=3), [1.0, 0.25, 2.0])], ids=str
+)
 def test_derivative_is_the_gradient_of_value_in_numpy_and_torch(loss):
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(40, loss.outputs)) * 3

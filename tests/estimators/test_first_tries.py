@@ -1,0 +1,306 @@
+"""What users of scikit-learn try first: each thing works, or says why not."""
+
+from __future__ import annotations
+
+import pickle
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.feature_selection import SelectFromModel
+from sklearn.model_selection import cross_val_score, cross_validate
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor, RecordWisePipeline, errors, losses
+from noisygd_delete.errors import InvalidParameter, InvalidRecords, PrivatePreprocessing
+from noisygd_delete.estimators import blocks
+from noisygd_delete.estimators.scaling import RowScaling
+from noisygd_delete.privacy.shown import table_html
+
+WIDE = Budget(order=2, dp=100.0, deletion=10.0)
+COMMON = {"budget": WIDE, "method": "sharp", "regularization": 1e-2, "random_state": 0}
+
+
+def classifier(**options) -> NoisyGDClassifier:
+    return NoisyGDClassifier(**{"feature_bounds": ([0, -5, 10], [10, 5, 30]), **COMMON, **options})
+
+
+def rows(number: int = 160, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    return rng.uniform([0, -5, 10], [10, 5, 30], (number, 3))
+
+
+def labels(X, classes: int):
+    score = X[:, 0] / 5 + X[:, 1] / 2
+    return np.array(["a", "b", "c"])[np.searchsorted([1.0] if classes == 2 else [0.0, 2.0], score)]
+
+
+# -- coefficients ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row_norm", ["bounds", 2.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_coefficients_are_those_of_the_raw_features(classes, fit_intercept, row_norm) -> None:
+    X = rows()
+    model = classifier(row_norm=row_norm, fit_intercept=fit_intercept).fit(X, labels(X, classes))
+    shape = (1, 3) if classes == 2 else (3, 3)
+    assert (model.coef_.shape, model.intercept_.shape) == (shape, shape[:1])
+    scores = X @ model.coef_.T + model.intercept_
+    np.testing.assert_allclose(
+        scores[:, 0] if classes == 2 else scores, model.decision_function(X), rtol=1e-9, atol=1e-9
+    )
+
+
+def test_coefficients_of_a_regression() -> None:
+    X = rows()
+    y = 3 * X[:, 0] - X[:, 1]
+    bounds = {"feature_bounds": ([0, -5, 10], [10, 5, 30]), "target_bounds": (-100, 100)}
+    model = NoisyGDRegressor(**bounds, **COMMON).fit(X, y)
+    assert (model.coef_.shape, type(model.intercept_)) == ((3,), float)
+    np.testing.assert_allclose(X @ model.coef_ + model.intercept_, model.predict(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("row_norm", ["unit", 1.5])
+def test_there_are_no_coefficients_where_scores_are_not_linear(row_norm) -> None:
+    X = rows()
+    model = classifier(row_norm=row_norm).fit(X, labels(X, 2))
+    assert not hasattr(model, "coef_")
+    with pytest.raises(AttributeError, match="row_norm='bounds'"):
+        _ = model.intercept_
+    assert not hasattr(classifier(), "coef_")  # not fitted
+
+
+def test_coefficients_serve_what_selects_by_them() -> None:
+    X = rows()
+    selector = SelectFromModel(classifier(row_norm="bounds"), max_features=2).fit(X, labels(X, 2))
+    assert selector.get_support().sum() <= 2
+
+
+# -- probabilities -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("calibrated", [False, True])
+def test_logarithms_of_probabilities_are_finite_and_calibration_keeps_the_order(classes, calibrated) -> None:
+    X = rows()
+    model = classifier(budget=Budget(order=2, dp=1e-3, deletion=1e-4), calibrated=calibrated)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.NothingPromised)
+        model.fit(X, labels(X, classes))
+    logarithms = model.predict_log_proba(X)
+    assert np.isfinite(logarithms).all()
+    np.testing.assert_allclose(np.exp(logarithms), model.predict_proba(X))
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert list(model.classes_[logarithms.argmax(axis=1)]) == list(model.predict(X))
+
+
+def test_calibration_divides_the_log_odds_by_what_the_plan_says() -> None:
+    X = rows()
+    model = classifier(row_norm="unit").fit(X, labels(X, 2))
+    shrunk = clone(model).set_params(calibrated=True).fit(X, labels(X, 2))  # the same seed, so the same weights
+    noise = model.plan_.weight_noise
+    assert noise > 0
+    before, after = (np.subtract(*each.predict_log_proba(X).T) for each in (model, shrunk))
+    np.testing.assert_allclose(after, before / np.sqrt(1 + np.pi * noise / 8), rtol=1e-9)
+
+
+# -- weights -----------------------------------------------------------------------------------------------------------
+
+
+def test_class_weights_are_public_numbers_of_which_ratios_matter() -> None:
+    X = rows(400)
+    y = labels(X, 2)
+    plain = classifier().fit(X, y)
+    weighted = classifier(class_weight={"b": 20, "a": 2}).fit(X, y)
+    same = classifier(class_weight={"b": 10}).fit(X, y)
+    assert weighted.plan_.loss == same.plan_.loss == losses.weigh(losses.Logistic(1.0), [0.1, 1.0])
+    assert weighted.plan_.noise_variance == pytest.approx(plain.plan_.noise_variance, rel=1e-5)
+    np.testing.assert_array_equal(weighted.predict(X), same.predict(X))
+    assert (weighted.predict(X) == "b").sum() > (plain.predict(X) == "b").sum() + 10
+    weighted.delete([0])
+    assert weighted.n_records_ == 399
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ("balanced", "counts the labels of the records"),
+        ({"d": 2.0}, "'d', which is not one of the classes"),
+        ({"a": 0.0}, "class_weight=0.0 must be > 0"),
+        ([1.0, 2.0], "must be {class: weight}"),
+    ],
+)
+def test_other_class_weights_are_refused_with_the_reason(weights, message) -> None:
+    X = rows()
+    with pytest.raises(InvalidParameter, match=message):
+        classifier(class_weight=weights).fit(X, labels(X, 2))
+
+
+def test_sample_weights_are_refused_with_the_reason() -> None:
+    X = rows()
+    with pytest.raises(InvalidParameter, match="private number for each record"):
+        classifier().fit(X, labels(X, 2), sample_weight=np.ones(len(X)))
+    classifier().fit(X, labels(X, 2), sample_weight=None)
+    with pytest.raises(TypeError, match="'gropus'"):
+        classifier().fit(X, labels(X, 2), gropus=np.ones(len(X)))
+    assert not sklearn.utils.validation.has_fit_parameter(classifier(), "sample_weight")
+
+
+# -- sparse rows ---------------------------------------------------------------------------------------------------------
+
+
+def test_sparse_rows_give_the_table_of_dense_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In blocks of 7 rows here, so that there are many."""
+    X = rows()
+    X[np.random.default_rng(1).random(X.shape) < 0.6] = 0
+    y = labels(X, 2)
+    dense = classifier(slots=162).fit(X, y)
+    monkeypatch.setattr(blocks, "_CELLS", 21)
+    for make in (sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix):
+        thin = classifier(slots=162).fit(make(X), y)
+        np.testing.assert_array_equal(thin._curator.records.features, dense._curator.records.features)
+        np.testing.assert_array_equal(thin.predict_proba(make(X)), thin.predict_proba(X))
+    thin.replace({0: (sparse.csr_matrix(X[5:6]), y[5])})
+    thin.insert(sparse.csr_matrix(X[3:5]), y[3:5])
+    np.testing.assert_array_equal(thin._curator.records.features[0], dense._curator.records.features[5])
+    np.testing.assert_array_equal(thin._curator.records.features[160:], dense._curator.records.features[3:5])
+
+
+def test_only_a_block_of_sparse_rows_is_ever_dense(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the table itself: 2,000 × 1,000 cells would be 16 MB in float64, a block is 1."""
+    monkeypatch.setattr(blocks, "_CELLS", 1 << 17)
+    X = sparse.random(2000, 1000, 1e-3, format="csr", random_state=0)
+    rows_of = RowScaling(np.zeros(1000), np.ones(1000), "unit", True)
+    tracemalloc.start()
+    table = blocks.scaled_table(X, rows_of, 2000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak - table.nbytes < 8e6
+
+
+def test_a_table_that_no_memory_holds_is_refused_before_it_is_made() -> None:
+    X = sparse.csr_matrix((3, 100_000))
+    with pytest.raises(InvalidRecords, match="GiB of memory"):
+        classifier(feature_bounds=(0, 1), slots=10**9).fit(X, ["a", "b", "a"])
+
+
+# -- routing -------------------------------------------------------------------------------------------------------------
+
+
+def test_ids_and_subjects_are_routed_like_any_metadata() -> None:
+    X = rows()
+    y, ids = labels(X, 2), [f"row-{i}" for i in range(len(X))]
+    people = [f"person-{i // 2}" for i in range(len(X))]
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = classifier(rows_per_subject=2).set_fit_request(ids=True, subjects=True)
+        pipe = make_pipeline(FunctionTransformer(), model).fit(X, y, ids=ids, subjects=people)
+        assert pipe[-1].delete(subjects=["person-3"]).edits == 2
+        assert pipe[-1].delete(["row-0"]).edits == 1
+        record_wise = RecordWisePipeline([("model", clone(model))]).fit(X, y, ids=ids, subjects=people)
+        assert record_wise.delete(["row-1"]).edits == 1
+        found = cross_validate(model, X, y, cv=3, params={"ids": ids, "subjects": people}, return_estimator=True)
+        held = found["estimator"][0]._curator.records
+        assert "row-159" in held  # the ids of the fold's own rows came along
+        assert len(held) == 106 or len(held) == 107
+
+
+# -- searches, pipelines, copies -----------------------------------------------------------------------------------------
+
+
+def test_cross_validation_works_and_keeps_no_account_together() -> None:
+    X = rows()
+    assert cross_val_score(classifier(), X, labels(X, 2), cv=3).mean() > 0.7
+
+
+def test_scaling_by_the_records_themselves_is_warned_about_in_a_plain_pipeline_and_refused_in_ours() -> None:
+    X = rows()
+    y = labels(X, 2)
+    wide = classifier(feature_bounds=(-4, 4))
+    with pytest.warns(PrivatePreprocessing, match="StandardScaler"):
+        make_pipeline(StandardScaler(), wide).fit(X, y)
+    with pytest.raises(errors.AssumptionViolated, match="learns from the data"):
+        RecordWisePipeline([("scale", StandardScaler()), ("model", wide)]).fit(X, y)
+    make_pipeline(FunctionTransformer(lambda raw: raw / 10), classifier(feature_bounds=(-1, 3))).fit(X, y)  # no warning
+
+
+def test_no_partial_fit_and_no_warm_start_and_the_reason() -> None:
+    with pytest.raises(AttributeError, match="outside the account"):
+        _ = classifier().partial_fit
+    with pytest.raises(TypeError, match="warm_start"):
+        classifier(warm_start=True)
+    with pytest.raises(ValueError, match="warm_start"):
+        classifier().set_params(warm_start=True)
+    assert any("no `warm_start`" in (kind.__doc__ or "") for kind in NoisyGDClassifier.__mro__)
+
+
+def test_a_clone_has_parameters_and_nothing_learned() -> None:
+    X = rows()
+    model = classifier(class_weight={"b": 3.0}, calibrated=True).fit(X, labels(X, 2))
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "plan_")
+    assert clone(Pipeline([("model", model)])).named_steps["model"].get_params() == model.get_params()
+
+
+def test_a_pickle_keeps_coefficients_and_calibration() -> None:
+    X = rows()
+    model = classifier(row_norm="bounds", calibrated=True).fit(X, labels(X, 3))
+    back = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(back.coef_, model.coef_)
+    np.testing.assert_array_equal(back.predict_proba(X), model.predict_proba(X))
+
+
+def test_pandas_all_the_way() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    X = pandas.DataFrame(rows(), columns=["x", "y", "z"])
+    halved = FunctionTransformer(lambda raw: raw / 2, feature_names_out="one-to-one")
+    pipe = RecordWisePipeline([("half", halved), ("model", classifier(feature_bounds=(-5, 15)))])
+    pipe.set_output(transform="pandas").fit(X, labels(X.to_numpy(), 2))
+    assert list(pipe[-1].feature_names_in_) == ["x", "y", "z"]
+    assert pipe[-1].n_features_in_ == 3
+    pipe.replace({0: (X.iloc[[7]], "b")})
+
+
+# -- what a notebook shows -----------------------------------------------------------------------------------------------
+
+
+def test_reprs_are_short_escaped_and_say_what_papers_say() -> None:
+    X = rows()
+    model = classifier(releases=3).fit(X, labels(X, 2))
+    release = model.delete([0])
+    shown = (model.plan_, release, model.accountant_)
+    for each in shown:
+        text, page = repr(each), each._repr_html_()
+        assert len(text) < 400
+        assert "\n" not in text
+        assert page.startswith("<table>")
+        assert page.endswith("</table>")
+    assert release.guarantees["deletion_observed"].at_most in repr(release)
+    assert release.guarantees["deletion_observed"].at_most in release._repr_html_()
+    assert "if requests did not depend on earlier models" in release._repr_html_()
+    assert model.accountant_.dp_cumulative().at_most in repr(model.accountant_)
+    assert model.plan_.deletion.at_most in model.plan_._repr_html_()
+    assert repr(type(model.accountant_)()) == "Accountant(no releases)"
+    assert type(model.accountant_)()._repr_html_()
+
+
+def test_what_a_notebook_shows_is_escaped() -> None:
+    page = table_html("<b>", {"<script>": "a & b > c"})
+    assert "<b>" not in page
+    assert "<script>" not in page
+    assert "a &amp; b &gt; c" in page
+
+
+def test_warnings_are_user_warnings_that_can_be_told_apart() -> None:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Warning)]
+    assert len(kinds) >= 3
+    assert all(issubclass(kind, UserWarning) for kind in kinds)
