@@ -278,7 +278,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     # -- what scikit-learn asks of an estimator ---------------------------------------------------------------------------
 
     def __sklearn_clone__(self) -> Self:
-        return Copies.note(self, super().__sklearn_clone__())
+        copy: Self = Copies.note(self, super().__sklearn_clone__())
+        return copy
 
     @property
     def partial_fit(self) -> Any:

@@ -269,7 +269,7 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> Array:
-        return self._target_half * self._linear()[0][0]
+        return np.asarray(self._target_half * self._linear()[0][0])
 
     @property
     def intercept_(self) -> float:
