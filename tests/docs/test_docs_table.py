@@ -1,4 +1,4 @@
-"""The commands of docs/table.md and of README.md, run as they are printed."""
+"""The commands of docs/table.md, run as they are printed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ ROOT = Path(__file__).parents[2]
 def test_adult_from_csv_to_an_erasure_by_subject_in_at_most_eight_commands(adult_file: Path, tmp_path: Path) -> None:
     block = (ROOT / "docs" / "table.md").read_text(encoding="utf-8").split("```sh\n")[1].split("```")[0]
     assert len(block.splitlines()) <= 8
-    assert f"```sh\n{block}```" in (ROOT / "README.md").read_text(encoding="utf-8")
     (tmp_path / "adult.csv.gz").symlink_to(adult_file)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     program = tmp_path / "bin" / "noisygd-delete"

@@ -1,0 +1,85 @@
+"""Pages that a visitor reads: links that lead somewhere, words spelled right, a first page that needs no degree, a picture of what was measured."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.docs import picture
+from tests.docs.prose import ROOT, dead, grade, links, syllables
+
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
+FIRST = ("README.md", "docs/index.md", "docs/concepts.md", "docs/privacy-officer.md", "docs/quick-start.md")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert dead(page) == []
+
+
+def test_dead_links_are_seen(tmp_path: Path) -> None:
+    assert sum(len(links(page.read_text())) for page in PAGES) > 50
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A heading: `it`\n[a](gone.md) [b](#a-heading-it) [c](#gone) [d](https://example.org) `[e](code.md)`\n"
+    )
+    assert dead(page) == ["gone.md", "#gone"]
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_the_first_pages_can_be_read_after_nine_years_at_school(name: str) -> None:
+    assert grade((ROOT / name).read_text()) < 9
+
+
+def test_the_grade_tells_a_hard_page_from_an_easy_one() -> None:
+    assert [syllables(word) for word in ("erase", "table", "guarantee", "the", "noisy")] == [2, 2, 3, 1, 2]
+    # Flesch-Kincaid by hand: 6 words of 1 syllable in 1 sentence; 5 words of 17 syllables in 1
+    assert grade("The cat sat on the mat.") == pytest.approx(0.39 * 6 + 11.8 - 15.59)
+    assert grade("Infinitesimal differentiability characterises probabilistic indistinguishability.") > 20
+
+
+@pytest.mark.skipif(find_spec("codespell_lib") is None, reason="codespell is not installed")
+def test_pages_are_spelled_right(tmp_path: Path) -> None:
+    (tmp_path / "wrong.md").write_text("We recieve a request.\n")
+
+    def misspelt(*paths: Path) -> str:
+        command = [sys.executable, "-m", "codespell_lib", *map(str, paths)]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+
+    assert misspelt(*PAGES) == ""
+    assert "recieve ==> receive" in misspelt(tmp_path)
+
+
+def test_the_picture_shows_what_was_measured() -> None:
+    assert picture.PICTURE.read_text() == picture.drawn(), "python -m tests.docs.picture draws it anew"
+    found = {name: picture.rates(name) for name in ("retrain", "Noisy-GD, sharp", "gradient ascent")}
+    assert {len(rates) for rates in found.values()} == {2}, "two settings of λ were attacked"
+    lines = picture.MEASURED.read_text().splitlines()
+    for name, rates in found.items():
+        shown = [re.findall(r"(\d+)% \(", line)[0] for line in lines if line.startswith(f"| {name} |") and "%" in line]
+        assert shown == [str(rate) for rate in rates]
+    alternative = re.search(r"!\[([^\]]*)\]\(docs/request.svg\)", (ROOT / "README.md").read_text())
+    assert alternative
+    counts = [max(found["retrain"]) // 5, max(found["Noisy-GD, sharp"]) // 5, 1]
+    assert re.findall(r"\d+(?= of 20)", alternative[1]) == [str(count) for count in counts]
+
+
+def test_the_example_of_the_first_page_prints_what_its_comments_say(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    code = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[0]
+    names: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    right, after, *gains = capsys.readouterr().out.splitlines()
+    for line, said in zip((right, after), re.findall(r"# about (\d+) %", code), strict=True):
+        assert abs(int(re.findall(r"(\d+)%", line)[0]) - int(said)) <= 6, "noise is fresh in every run"
+    assert [re.findall(r"[\d.]+ %$", line) for line in gains] == [
+        [said] for said in re.findall(r"# ([\d.]+ %)$", code, re.MULTILINE)
+    ]
+    more, learning = map(int, re.findall(r"(\d+) more steps, in place of (\d+)", code)[0])
+    assert (names["release"].steps, names["model"].plan_.learn_steps) == (more, learning)
