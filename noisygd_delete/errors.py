@@ -81,6 +81,10 @@ class StoreLocked(StoreError):
     """Another process is writing to the store."""
 
 
+class SourceError(StoreError):
+    """The database or folder in which a store's rows lie cannot be read as it must be, or did not answer."""
+
+
 class StoreCorrupt(StoreError):
     """The store's files contradict one another or were changed by hand."""
 

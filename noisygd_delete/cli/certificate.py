@@ -45,6 +45,11 @@ def register(commands: Any) -> None:
     certificate.add_argument("--controller", metavar="NAME", help="the organisation that answers for the data")
     certificate.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     certificate.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
+    certificate.add_argument(
+        "--residue",
+        metavar="FILE",
+        help="output of `residue --json`: where it was looked for what was erased, as your statement",
+    )
     add_json(certificate)
     certificate.set_defaults(run=_certificate)
 
@@ -70,7 +75,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
     from ..report.requests import line_of, notices_of, practice_of, received_of
 
     outside("--key", parsed.key)
-    read = [parsed.key, parsed.audit]
+    read = [parsed.key, parsed.audit, parsed.residue]
     out = None if parsed.out is None else output("--out", parsed.out, begins=_PAPER, inputs=read)
     html = None if parsed.html is None else output("--html", parsed.html, begins=PAGE, inputs=[*read, parsed.out])
     password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
@@ -86,6 +91,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
         notices=notices_of(line, practice, received),
         checked=_verified(parsed.store),
         audit=_audit(parsed.audit),
+        residue=_residue(parsed.residue),
     )
     paper = erasure_certificate(erasure, plan=plan, events=events, delta=parsed.delta)
     if parsed.key is not None:
@@ -129,6 +135,17 @@ def _verified(store: str) -> str:
     if not result.passed:
         raise StoreCorrupt(f"{store} does not verify, so nothing is certified: {'; '.join(result.faults)}")
     return f"the store was verified when this was issued ({len(result.checked)} checks passed)"
+
+
+def _residue(file: str | None) -> list[dict[str, Any]]:
+    """The places of `noisygd-delete residue --json`, as the operator's statement."""
+    if file is None:
+        return []
+    try:
+        places = bounded.parsed(bounded.text(file, bounded.DOCUMENT))["places"]
+        return [{name: place[name] for name in ("place", "verdict", "found", "remedy")} for place in places]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidParameter(f"--residue {file}: give the output of `noisygd-delete residue ... --json`") from error
 
 
 def _audit(file: str | None) -> list[dict[str, Any]]:

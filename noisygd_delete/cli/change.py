@@ -22,6 +22,8 @@ from ..privacy.shown import shown
 from ..records import EditCounts, EditRequest, bounded
 from ..register import Case, Rights
 from ..report.outputs import outside
+from ..sources.sourced import SourcedStore
+from ..sources.sourced import open_store as of_any_kind
 from ..store import Store, Tombstones
 from .arguments import whole
 from .plan import add_plan_arguments, budget_from, clipped_from, explained, loss_from, warning
@@ -87,6 +89,13 @@ def register(commands: Any) -> None:
     )
     publish.add_argument("--redo", action="store_true", help="even with no edit pending: new noise, charged in full")
     publish.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
+    elsewhere = publish.add_argument_group(
+        "rows that lie elsewhere, where the application deletes them (see `init --source`)"
+    )
+    elsewhere.add_argument("--erased", type=whole, metavar="N", help="rows that it has deleted there for this request")
+    elsewhere.add_argument(
+        "--position", help="of its commit, if known (transaction:734, version:12); default: before now"
+    )
 
     relearn = store_command(
         commands,
@@ -141,7 +150,7 @@ def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
 
 def open_store(parsed: argparse.Namespace) -> Store:
     """The store, having finished an interrupted request first and said so."""
-    store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), execution=parsed.execution)
+    store = of_any_kind(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), execution=parsed.execution)
     group, problem = parsed.execution.group if parsed.execution else ALONE, store.plan.problem
     numbers = problem.records * problem.features * problem.loss.outputs
     if group.size > 1 and not worth_sharing(numbers, passes=store.plan.learn_steps, processes=group.size):
@@ -202,12 +211,12 @@ def _publish(parsed: argparse.Namespace) -> int:
                 parsed, answer, f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
             )
             return 0
-        return _released(
-            parsed,
-            "publish",
-            store.plan,
-            lambda how: store.publish(redo=parsed.redo, request_id=parsed.request_id, execution=how),
-        )
+        told: dict[str, Any] = {"redo": parsed.redo, "request_id": parsed.request_id}
+        if isinstance(store, SourcedStore):
+            told |= {"erased": parsed.erased, "position": parsed.position}
+        elif parsed.erased is not None or parsed.position is not None:
+            raise InvalidParameter("--erased and --position belong to a store whose rows lie elsewhere")
+        return _released(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how))
 
 
 def _relearn(parsed: argparse.Namespace) -> int:

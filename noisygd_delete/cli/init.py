@@ -15,6 +15,7 @@ from .arguments import whole
 from .change import add_tombstones, tombstones_from
 from .plan import add_plan_arguments, add_stream_arguments, explained, plan_from, stream_from, warning
 from .shared import add_json, show
+from .source import add_source, create_over, rows_of, source_from
 
 _RECORD = "record"  # the id column of a table that had none
 _NAMED = 12  # columns in one sentence
@@ -28,7 +29,9 @@ def register(commands: Any) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("store", nargs="?", metavar="STORE", help="folder to make; not needed with --draft-schema")
-    parser.add_argument("--data", required=True, metavar="FILE", help="CSV (plain or gzip) or Parquet")
+    rows = parser.add_mutually_exclusive_group(required=True)
+    rows.add_argument("--data", metavar="FILE", help="CSV (plain or gzip) or Parquet, copied into the store")
+    add_source(parser, rows)
     parser.add_argument("--label", metavar="COL", help="column to predict (with a schema: must agree with it)")
     parser.add_argument(
         "--id", metavar="COL", help="column with each record's own id (or `id` in the schema; else rows are numbered)"
@@ -57,6 +60,8 @@ def _run(parsed: argparse.Namespace) -> int:
 def _draft(parsed: argparse.Namespace) -> int:
     if parsed.label is None:
         raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
+    if parsed.data is None:
+        raise InvalidParameter("--draft-schema reads a file: give --data FILE, an export of a few rows of the source")
     target = output("--draft-schema", parsed.draft_schema, inputs=[parsed.data])
     text = draft_schema(read_table(parsed.data, parsed.delimiter), parsed.label, id=parsed.id, subject=parsed.subject)
     if not parsed.dry_run:
@@ -74,11 +79,12 @@ def _create(parsed: argparse.Namespace) -> int:
     if parsed.store is None:
         raise InvalidParameter("give STORE, the folder to make")
     schema = _schema(parsed)
-    tombstones, encoded = tombstones_from(parsed), schema.encode_file(parsed.data, parsed.delimiter)
+    source, tombstones = source_from(parsed, schema), tombstones_from(parsed)
+    encoded = schema.encode_file(parsed.data, parsed.delimiter) if source is None else rows_of(source, schema)
     if tombstones is not None:
         tombstones.refuse(encoded.ids or ())
     ids = encoded.ids
-    if ids is None:
+    if ids is None and source is None:
         schema, ids = _numbered(schema, len(encoded.rows))
     records = Records(encoded.rows, encoded.labels, ids, encoded.subjects, slots=parsed.slots)
     fill_loss(parsed, schema)
@@ -92,7 +98,9 @@ def _create(parsed: argparse.Namespace) -> int:
     streamed = parsed.requests is not None or parsed.period is not None
     plan = stream_from(parsed, **sizes).plan if streamed else plan_from(parsed, **sizes)
     plan = plan.of_map(schema.feature_map)
-    if parsed.dry_run:
+    if source is not None:
+        create_over(source, parsed.store, schema, plan, dry_run=parsed.dry_run)
+    elif parsed.dry_run:
         Store.check(parsed.store, records, schema, plan)
     else:
         Store.create(parsed.store, records, schema, plan).close()

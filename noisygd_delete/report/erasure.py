@@ -91,6 +91,7 @@ def erasure_in(
     checked: str | None = None,
     audit: Sequence[Mapping[str, Any]] = (),
     notices: Notices = NOTHING_STATED,
+    residue: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[Erasure, Plan, list[Event]]:
     """What `erasure_certificate` needs, for the request with this id, or for all edits that a release covered.
 
@@ -99,6 +100,10 @@ def erasure_in(
             published yet.
     """
     first, counts = _named(ledger, request_id, release)
+    if release is not None and ledger.source is not None:
+        raise InvalidParameter(
+            "rows lie in a source of their own, where each request has its own deletion: certify by request id"
+        )
     events = events_of(ledger)
     if not events:
         raise InvalidParameter(
@@ -128,6 +133,9 @@ def erasure_in(
         ledger_entries=ledger.length,
         ledger_sha256=ledger.digest,
         notices=notices,
+        deleted_at=None if release is not None else ledger.entry(first).position,
+        read_at=None if published is None or release is not None else ledger.entry(published).position,
+        residue=tuple(residue),
     )
     return erasure, plan_from_dict(ledger.plan_at(last)), events
 

@@ -115,8 +115,19 @@ def stated(erasure: Erasure, *, certificate_id: str, issued: str, made_by: str =
             "audit": [dict(result) for result in erasure.audit],
             "ledger_entries": erasure.ledger_entries,
             "ledger_sha256": erasure.ledger_sha256,
+            **_elsewhere(erasure),
         },
     }
+
+
+def _elsewhere(erasure: Erasure) -> dict[str, Any]:
+    """What is stated only where rows lie in a source of their own, or where it was looked for what an erasure leaves."""
+    found: dict[str, Any] = {}
+    if erasure.deleted_at is not None:
+        found["source"] = {"deleted_at": erasure.deleted_at, "read_at": erasure.read_at}
+    if erasure.residue:
+        found["residue"] = [dict(place) for place in erasure.residue]
+    return found
 
 
 def erasure_of(facts: Mapping[str, Any]) -> Erasure:
@@ -140,6 +151,9 @@ def erasure_of(facts: Mapping[str, Any]) -> Erasure:
         controller=facts["identity"]["controller"],
         ledger_entries=evidence["ledger_entries"],
         ledger_sha256=evidence["ledger_sha256"],
+        deleted_at=evidence.get("source", {}).get("deleted_at"),
+        read_at=evidence.get("source", {}).get("read_at"),
+        residue=tuple(evidence.get("residue", ())),
     )
 
 
@@ -200,7 +214,7 @@ def statement(facts: Mapping[str, Any], erasure: Erasure, plan: Plan, events: Se
             erasure, served, promises, told, extractor=any(event.kind is EventKinds.EXTRACTOR for event in events)
         ),
         "deadline": words.deadline(erasure),
-        "stated_by_the_operator": list(STATED),
+        "stated_by_the_operator": [*STATED, *words.stated_elsewhere(erasure)],
         "not_covered": list(words.NOT_COVERED),
         "to_do": words.to_do(erasure.status),
     }

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from ..errors import InvalidRecords, MissingDependency
 from ..schema import read_table
 from ..store import Store
-from ..store.prediction import rows_in_table
 
 _BINS = 10
 
@@ -93,7 +92,7 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
     encoded = schema.encode(table)
     if not len(table):
         raise InvalidRecords(f"{path} has a header and no rows; there is nothing to measure on")
-    known = rows_in_table(store.records, encoded)
+    known = store.rows_in_table(encoded)
     said = model.predict(encoded.rows)
     if schema.classes is None:
         truth, found = np.asarray(schema.decode(encoded.labels)), np.asarray(schema.decode(said))

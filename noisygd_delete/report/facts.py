@@ -17,6 +17,7 @@ from uuid import UUID
 from ..accountant import Statuses
 from ..errors import InvalidParameter, count, real
 from ..register.dates import last_day, local_day, moment
+from .elsewhere import in_order_of_the_source, looked_for
 from .notices import NOTHING_STATED, Notices, text
 
 MOST_AUDITS = 100
@@ -52,6 +53,9 @@ class Erasure:
     ledger_entries, ledger_sha256   length of the store's hash chain when this was issued, and its last link: what
                  `verify --certificate` holds a store against
     notices      what else the register holds of the request, and what the operator states of every one
+    deleted_at, read_at   where the rows lie in a source of their own: the position of the deletion there, and of the snapshot that
+                 the published model was computed from (see `store.position`)
+    residue      what was looked for in the source and around it afterwards, place by place: {"place", "verdict", "found", "remedy"}
 
     Raises:
         InvalidParameter: a fact is outside its range, or two contradict each other.
@@ -74,6 +78,9 @@ class Erasure:
     ledger_entries: int | None = None
     ledger_sha256: str | None = None
     notices: Notices = NOTHING_STATED
+    deleted_at: str | None = None
+    read_at: str | None = None
+    residue: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         count("rows", self.rows)
@@ -102,6 +109,8 @@ class Erasure:
         in_order(received=self.received, edited=self.edited, served=self.served)
         object.__setattr__(self, "audit", audited(self.audit))
         self.notices.fit(self.received)
+        object.__setattr__(self, "residue", looked_for(self.residue))
+        in_order_of_the_source(self.deleted_at, self.read_at, published=self.release is not None)
 
     @property
     def deleted(self) -> int:

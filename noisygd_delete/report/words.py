@@ -74,7 +74,7 @@ def plain(
     extractor: bool,
 ) -> list[str]:
     """For the person who asked: no symbols but in the last sentences. `extractor`: models carry one trained on the records."""
-    sentences = [_done(erasure), *_published(erasure, served)]
+    sentences = [_done(erasure), *_published(erasure, served), *_order(erasure)]
     if erasure.status is Statuses.WITHHELD:
         sentences = [
             f"{sentences[0]} No new model was published, because that would have cost other people more privacy than was "
@@ -150,6 +150,26 @@ def _published(erasure: Erasure, served: Event | None) -> list[str]:
         else []
     )
     return [f"{when} new model was published, computed without {what}, {origin}.", *unknown]
+
+
+def _order(erasure: Erasure) -> list[str]:
+    """In which order the source was changed and read, by its own count."""
+    if erasure.deleted_at is None or erasure.read_at is None:
+        return []
+    return [
+        f"The records lie in a database or in files of the operator. By that source's own count they were deleted at {erasure.deleted_at}, "
+        f"and the new model was computed from its state at {erasure.read_at}, which shows the deletion."
+    ]
+
+
+def stated_elsewhere(erasure: Erasure) -> list[str]:
+    """What else is the operator's word, where rows lie in a source of their own or residue was looked for."""
+    stated = []
+    if erasure.deleted_at is not None:
+        stated.append("at which positions the source was changed and read; that one shows the other is recomputed")
+    if erasure.residue:
+        stated.append("in which places what was erased was looked for, and what was found there")
+    return stated
 
 
 def _limits(erasure: Erasure, what: str, rows: int, promises: Mapping[str, Guarantee]) -> list[str]:

@@ -19,6 +19,7 @@ import msgspec
 from ..errors import InvalidParameter, StoreCorrupt, Word, count
 from ..records import EditCounts, bounded
 from .layout import FORMAT, READABLE
+from .position import checked as checked_position
 
 START = "0" * 64  # what the first link continues
 
@@ -51,6 +52,8 @@ class Entry:
     withdrawn  the model is kept as what the next release starts from, and is out of service until then
     answer   what the caller was told; commitment: of the caller's random token, to tell it again (`requests.commitment`)
     request_id the token itself, in the ledgers of earlier versions; here on its way to the ledger, which keeps the commitment
+    source   in the first entry: where the rows lie, if that is not the store itself
+    position in that source: of a deletion that was carried out there, or of the snapshot that a release was made from
     """
 
     kind: EntryKinds
@@ -66,6 +69,8 @@ class Entry:
     account: dict[str, Any] | None = None
     commitment: str | None = None
     withdrawn: bool = False
+    source: dict[str, Any] | None = None
+    position: str | None = None
     format: int = FORMAT
 
     def __post_init__(self) -> None:
@@ -73,6 +78,8 @@ class Entry:
         count("pending", self.pending, minimum=0)
         if self.pending_counts.total != self.pending:
             raise InvalidParameter(f"pending={self.pending} is not the sum of its kinds: {self.pending_counts.text()}")
+        if self.position is not None:
+            checked_position(self.position)
 
     @property
     def pending_counts(self) -> EditCounts:

@@ -57,7 +57,7 @@ class InFlight:
                 "parts": [[name, counts.to_dict()] for name, counts in self.parts],
             }
         ).encode()
-        return _seal(body) + body
+        return sealed(body)
 
     @classmethod
     def from_bytes(cls, data: bytes, room: int | None = None) -> InFlight:
@@ -66,10 +66,7 @@ class InFlight:
         Args:
             room: values that the table has; a request for more is refused before its rows are made. None: not looked at.
         """
-        body = data[_SEAL:]
-        if data[:_SEAL] != _seal(body):  # a flipped bit would edit somebody else's slot
-            raise ValueError("damaged")
-        fields = bounded.parsed(body.decode())
+        fields = bounded.parsed(unsealed(data).decode())
         if fields["format"] not in READABLE:
             raise ValueError(f"format {fields['format']!r}")
         ids, width = tuple(fields["ids"]), int(fields["width"])
@@ -102,8 +99,17 @@ class InFlight:
         return cls(int(fields["base"]), edits, bool(fields["publish"]), fields["request_id"], parts)
 
 
-def _seal(body: bytes) -> bytes:
-    return hashlib.sha256(body).hexdigest().encode() + b"\n"
+def sealed(body: bytes) -> bytes:
+    """A body with its SHA-256 in front: a flipped bit would edit somebody else's slot."""
+    return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+def unsealed(data: bytes) -> bytes:
+    """The body of what `sealed` made; raises ValueError for anything else."""
+    body = data[_SEAL:]
+    if data != sealed(body):
+        raise ValueError("damaged")
+    return body
 
 
 def accept(disk: Disk, layout: Layout, change: InFlight) -> None:

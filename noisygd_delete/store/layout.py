@@ -134,6 +134,10 @@ class Layout:
         found = (path for folder in folders for path in folder.iterdir() if path.name.endswith(TEMPORARY))
         return sorted(path for path in found if self.expected(path.with_name(path.name.removesuffix(TEMPORARY))))
 
+    def holding_rows(self) -> list[Path]:
+        """Every file that a table has here."""
+        return sorted(self.records.iterdir()) if self.records.is_dir() else []
+
     def databases(self) -> list[Path]:
         return [
             path for path in (self.ids_database, self.register, self.ledger) if path == self.ledger or path.exists()

@@ -192,6 +192,11 @@ class Ledger:
     def schema(self) -> dict[str, Any]:
         return self._planned[0][1].schema or {}
 
+    @property
+    def source(self) -> dict[str, Any] | None:
+        """Where the rows lie, None where that is the store itself."""
+        return self._planned[0][1].source
+
     # --- single entries, each checked to be the one its link says ---
 
     @contextmanager

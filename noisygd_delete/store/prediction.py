@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records import Records
-from ..schema import Encoded, read_table
+from ..schema import read_table
 from .store import Store
 
 
@@ -56,24 +55,8 @@ def predict(
     answer = Predictions(names, labels, classes=schema.classes or (), probabilities=chances)
     if not labelled:
         return answer
-    known = rows_in_table(store.records, encoded)
+    known = store.rows_in_table(encoded)
     if schema.classes is not None:
         return replace(answer, rows_in_table=known, accuracy=float((found == encoded.labels).mean()))
     apart = np.abs(np.subtract(labels, schema.decode(encoded.labels)))
     return replace(answer, rows_in_table=known, mean_absolute_error=float(apart.mean()))
-
-
-def rows_in_table(records: Records, encoded: Encoded) -> int:
-    """How many of the rows are in the training table: by id, or where the file has no ids by being equal to a row there."""
-    if encoded.ids is not None:
-        return len(set(encoded.ids) & set(records.ids))
-    wanted: dict[bytes, int] = {}
-    for row, label in zip(encoded.rows, encoded.labels, strict=True):
-        key = row.tobytes() + np.float64(label).tobytes()
-        wanted[key] = wanted.get(key, 0) + 1
-    found, used = set(), records.occupied
-    for row, label in zip(records.features[used], records.labels[used], strict=True):
-        key = row.tobytes() + np.float64(label).tobytes()
-        if key in wanted:
-            found.add(key)
-    return sum(wanted[key] for key in found)

@@ -58,6 +58,13 @@ def catch_up(disk: Disk, layout: Layout, ledger: Ledger) -> None:
     if not ledger.is_sealed:
         ledger.seal(disk)
     copy(disk, layout.schema, ledger.schema, [ledger.schema])
+    if ledger.source is None:
+        _room(disk, layout, ledger)
+    copy(disk, layout.plan, ledger.plans[-1], ledger.plans)
+
+
+def _room(disk: Disk, layout: Layout, ledger: Ledger) -> None:
+    """Files of rows as long as the plan says."""
     plan = ledger.plan
     owned = ledger.schema.get("subject") is not None
     earlier = [fields["problem"]["records"] for fields in ledger.plans]
@@ -68,7 +75,6 @@ def catch_up(disk: Disk, layout: Layout, ledger: Ledger) -> None:
             raise StoreCorrupt(f"{path}: missing, or not {size} bytes long; restore the store from a backup")
         if found < size:
             disk.extend(path, size)
-    copy(disk, layout.plan, ledger.plans[-1], ledger.plans)
 
 
 def copy(disk: Disk, path: Path, current: dict[str, object], known: list[dict[str, object]]) -> None:

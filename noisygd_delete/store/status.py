@@ -26,7 +26,8 @@ def status(path: str | Path) -> dict[str, Any]:
     return {
         "store": str(layout.root),
         "slots": plan.records,
-        "records": table.held(layout),
+        "records": table.held(layout) if ledger.source is None else None,
+        "source": ledger.source and ledger.source["address"],
         "features": plan.features,
         "loss": plan.loss.name,
         "method": plan.method.name,

@@ -16,11 +16,11 @@ from ..accountant import Accountant
 from ..curator.curator import OTHER_REQUEST, Release
 from ..curator.learning import Model, check_edit, check_fit
 from ..engine import Execution
-from ..errors import InvalidParameter, InvalidRequest, NotLearned
+from ..errors import InvalidParameter, InvalidRequest, NotLearned, StoreError
 from ..methods.plan import Plan
 from ..records import EditRequest, Records, check_repeat, check_token
 from ..register import Case
-from ..schema import Schema
+from ..schema import Encoded, Schema
 from . import answers, journal, presence, recovery, table
 from .disk import Disk, explained
 from .entry import Entry, EntryKinds, now
@@ -50,7 +50,7 @@ class Store:
     @classmethod
     def create(
         cls, path: str | Path, records: Records, schema: Schema, plan: Plan, *, disk: Disk | None = None
-    ) -> Store:
+    ) -> Self:
         """A new store in `path`: absent, empty, or left by a `create` that was interrupted.
 
         Raises:
@@ -58,7 +58,21 @@ class Store:
             StoreError: there is something at `path` already.
         """
         cls.check(path, records, schema, plan)
-        layout, disk = Layout(Path(path).absolute()), disk or Disk()
+        return cls._founded(path, schema, plan, disk or Disk(), rows=records)
+
+    @classmethod
+    def _founded(
+        cls,
+        path: str | Path,
+        schema: Schema,
+        plan: Plan,
+        disk: Disk,
+        *,
+        rows: Records | None = None,
+        source: dict[str, Any] | None = None,
+    ) -> Self:
+        """The folder of a new store, with its rows or with where they lie."""
+        layout = Layout(Path(path).absolute())
         with explained(layout.root, _INIT_AGAIN):
             presence.require_free(layout)
             disk.make_folder(layout.root)
@@ -69,13 +83,17 @@ class Store:
                 for leftover in layout.everything():
                     if leftover != layout.lock and not leftover.is_dir():
                         disk.erase(leftover)
-                table.write(disk, layout, records)
+                if rows is not None:
+                    table.write(disk, layout, rows)
                 disk.make_folder(layout.journal)
                 fields = answers.plain(plan.to_dict()), answers.plain(schema.to_dict())
                 for file, public in zip((layout.plan, layout.schema), fields, strict=True):
                     disk.replace(file, recovery.as_json(public))
-                first = Entry(kind=EntryKinds.INIT, time=now(), pending=0, plan=fields[0], schema=fields[1])
-                return cls(Rolling(layout, disk, Ledger.create(disk, layout.ledger, first), settled=True), lock)
+                first = Entry(
+                    kind=EntryKinds.INIT, time=now(), pending=0, plan=fields[0], schema=fields[1], source=source
+                )
+                ledger = Ledger.create(disk, layout.ledger, first)
+                return cls(cls._opened_as(layout, disk, ledger, settled=True), lock)
             except BaseException:
                 lock.release()
                 raise
@@ -108,7 +126,7 @@ class Store:
         disk: Disk | None = None,
         tombstones: Tombstones | None = None,
         execution: Execution | None = None,
-    ) -> Store:
+    ) -> Self:
         """The store at `path`, after finishing any request that was interrupted.
 
         Args:
@@ -124,12 +142,20 @@ class Store:
         with explained(layout.root, _PRESENT):
             lock = Lock(layout.lock, wait)
             try:
-                rolling = Rolling(layout, disk, Ledger.read(layout.ledger), settled=False)
+                rolling = cls._opened_as(layout, disk, Ledger.read(layout.ledger), settled=False)
                 with rolling.changing(execution or Execution()):
                     return cls(rolling, lock, tombstones)
             except BaseException:
                 lock.release()
                 raise
+
+    @classmethod
+    def _opened_as(cls, layout: Layout, disk: Disk, ledger: Ledger, *, settled: bool) -> Rolling:
+        if ledger.source is not None:
+            raise StoreError(
+                f"{layout.root}: its rows lie in {ledger.source['address']}, not here; open it with sources.open_store"
+            )
+        return Rolling(layout, disk, ledger, settled=settled)
 
     def close(self) -> None:
         """Let other processes write."""
@@ -183,6 +209,10 @@ class Store:
     def records(self) -> Records:
         """The table; rows are read from the file as they are needed."""
         return self._rolling.records
+
+    def rows_in_table(self, encoded: Encoded) -> int:
+        """How many of these rows are in the table: by id, or where they have none by being equal to a row there."""
+        return table.rows_in_table(self.records, encoded)
 
     @property
     def model(self) -> Model:

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InvalidParameter, StoreCorrupt
 from ..methods.plan import Plan
 from ..records import EditRequest, Id, Insertion, Names, Records, SlotEdits, check_size
+from ..schema import Encoded
 from . import names
 from .database import connect
 from .disk import Disk
@@ -145,3 +146,19 @@ def with_slots(records: Records, slots: int) -> Records:
     rows = np.concatenate([records.features, np.zeros((free, records.features.shape[1]), np.float32)])
     labels = np.concatenate([records.labels, np.zeros(free)])
     return Records.from_slots(rows, labels, records.names.extended(free), owners and owners.extended(free))
+
+
+def rows_in_table(records: Records, encoded: Encoded) -> int:
+    """How many of the rows are in the training table: by id, or where the file has no ids by being equal to a row there."""
+    if encoded.ids is not None:
+        return len(set(encoded.ids) & set(records.ids))
+    wanted: dict[bytes, int] = {}
+    for row, label in zip(encoded.rows, encoded.labels, strict=True):
+        key = row.tobytes() + np.float64(label).tobytes()
+        wanted[key] = wanted.get(key, 0) + 1
+    found, used = set(), records.occupied
+    for row, label in zip(records.features[used], records.labels[used], strict=True):
+        key = row.tobytes() + np.float64(label).tobytes()
+        if key in wanted:
+            found.add(key)
+    return sum(wanted[key] for key in found)

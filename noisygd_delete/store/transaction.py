@@ -8,8 +8,9 @@ Every step can be repeated, so what a journal still holds is simply run again, w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from ..accountant import Event
@@ -113,14 +114,21 @@ class Rolling:
     def _settle(self, execution: Execution) -> None:
         self.ledger, self._records = Ledger.read(self.layout.ledger), None
         self.model()  # a ledger that names a model it does not have is not one to clean up after
-        change = journal.in_flight(self.layout)
+        go_on = self._interrupted()
         recovery.adopt(self.disk, self.layout)
         recovery.catch_up(self.disk, self.layout, self.ledger)
         recovery.sweep(self.disk, self.layout, self.ledger)
-        if change is not None and change.base == self.ledger.length:
-            self.recovered = self.finish(change, execution)
-        elif change is not None:
-            journal.clear(self.disk, self.layout)
+        if go_on is not None:
+            self.recovered = go_on(execution)
+
+    def _interrupted(self) -> Callable[[Execution], Release | None] | None:
+        """How to go on with what the journal holds, if it holds anything."""
+        change = journal.in_flight(self.layout)
+        if change is None:
+            return None
+        if change.base == self.ledger.length:
+            return partial(self.finish, change)
+        return lambda _: journal.clear(self.disk, self.layout)
 
     def finish(self, change: journal.InFlight, execution: Execution) -> Release:
         """The rest of an accepted request. Every part can be repeated after a crash."""

@@ -56,7 +56,7 @@ def verify(path: str | Path, *, wait: float = 0.0) -> Soundness:
             "only known files, for the owner only": _files(layout),
             "journal empty": _journal(layout),
             "ledger, plan, schema and model agree": _ledger(layout),
-            "slots without an id hold zeros": _slots(layout),
+            "slots without an id hold zeros, and no row is here where rows lie elsewhere": _slots(layout),
             "no free pages in the databases": _pages(layout),
         }
         return Soundness(tuple(checks), tuple(fault for faults in checks.values() for fault in _collected(faults)))
@@ -108,6 +108,9 @@ def _ledger(layout: Layout) -> Iterator[str]:
 
 def _slots(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
+    if ledger.source is not None:
+        yield from (f"{path}: the rows of this store lie elsewhere; remove it" for path in layout.holding_rows())
+        return
     with_subjects = ledger.schema.get("subject") is not None
     records = table.load(layout, ledger.plan, with_subjects=with_subjects)
     occupied = records.occupied

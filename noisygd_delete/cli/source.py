@@ -1,0 +1,71 @@
+"""Arguments that name where rows lie, for `init`; the store's ledger names it afterwards. The libraries are loaded where one is."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ..errors import InvalidParameter
+from ..schema import Encoded, Schema
+
+if TYPE_CHECKING:
+    from ..methods.plan import Plan
+    from ..sources import Source
+
+
+def add_source(parser: argparse.ArgumentParser, rows: argparse._MutuallyExclusiveGroup) -> None:
+    """`--source` beside `--data`, and what goes with it."""
+    rows.add_argument(
+        "--source",
+        metavar="ADDRESS",
+        help="leave the rows where they lie: postgresql://USER@HOST/DATABASE (password from PGPASSWORD or ~/.pgpass), FILE.duckdb, a "
+        "Delta table, a folder of Parquet files. The store then holds no row and no id; needs --method perturbed",
+    )
+    parser.add_argument("--table", metavar="NAME", help="of a database: what to learn from and `delete` deletes from")
+    parser.add_argument(
+        "--query",
+        metavar="SQL",
+        help="the rows to learn from, where that is not the whole table; without --table the application deletes",
+    )
+
+
+def source_from(parsed: argparse.Namespace, schema: Schema) -> Source | None:
+    """The source that the arguments name; None: a file."""
+    if parsed.source is None:
+        for option in ("table", "query"):
+            if getattr(parsed, option) is not None:
+                raise InvalidParameter(f"--{option} belongs to --source")
+        return None
+    if parsed.tombstones is not None or parsed.delimiter is not None:
+        raise InvalidParameter(
+            "--tombstones and --delimiter belong to a file; rows of a --source are not read by their ids"
+        )
+    if schema.id_column is None:
+        raise InvalidParameter("--id COL is needed: later requests name records by their id in the source")
+    from ..sources import source_at
+
+    return source_at(
+        parsed.source,
+        id=schema.id_column,
+        subject=schema.subject_column,
+        table=parsed.table,
+        query=parsed.query,
+        rows_per_subject=parsed.rows_per_subject or schema.rows_per_subject or 1,
+    )
+
+
+def rows_of(source: Source, schema: Schema) -> Encoded:
+    """The rows of the source as they are now."""
+    from ..sources.reading import encoded_of
+
+    return encoded_of(source, schema)[0]
+
+
+def create_over(source: Source, path: str, schema: Schema, plan: Plan, *, dry_run: bool) -> None:
+    """A store whose rows stay there; of a dry run, whether one could be made."""
+    from ..sources import SourcedStore
+
+    if dry_run:
+        SourcedStore.suits(source, schema, plan)
+    else:
+        SourcedStore.found(path, source, schema, plan).close()

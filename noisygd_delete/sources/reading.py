@@ -1,0 +1,65 @@
+"""One snapshot of a source as a table in memory: rows without ids, in the order in which they come."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..errors import InvalidParameter, InvalidRecords
+from ..methods.plan import Plan
+from ..records import Records
+from ..records.records import check_size
+from ..schema import Encoded, Schema
+from ..schema.encoded import Gathered
+from .source import Source
+
+
+def records_of(source: Source, schema: Schema, slots: int) -> tuple[Records, str]:
+    """The rows of one snapshot in so many slots, and the snapshot's position.
+
+    Raises:
+        InvalidRecords: more rows than slots.
+        InvalidSchema: a cell does not fit the schema; its record is told by its number, in no order that lasts.
+    """
+    check_size(slots, schema.features)
+    encoded, position = encoded_of(source, schema, most=slots)
+    return Records(encoded.rows, encoded.labels, slots=slots), position
+
+
+def encoded_of(source: Source, schema: Schema, *, most: int | None = None) -> tuple[Encoded, str]:
+    """The same rows before they have slots. None is fine where everybody was erased; `most` None: there must be some."""
+    unnamed, whole, rows = (
+        replace(schema, id_column=None, subject_column=None, rows_per_subject=None),
+        Gathered(schema.features),
+        0,
+    )
+    with source.snapshot(list(dict.fromkeys([*schema.columns, schema.label_column]))) as snapshot:
+        for block in snapshot.blocks:
+            rows += len(block)
+            if most is not None and rows > most:
+                raise InvalidRecords(
+                    f"{source.address} holds more rows than the {most} slots of the plan; n is public and part of the noise: relearn "
+                    "with more --slots, or let the query choose fewer rows"
+                )
+            check_size(rows, schema.features)
+            whole.add(unnamed.encode(block), block.lines)
+    if not rows and most is None:
+        raise InvalidRecords(f"{source.address} holds no row; there is nothing to learn from")
+    whole.add(Encoded(np.zeros((0, schema.features), np.float32), np.zeros(0), None, None), [])
+    return whole.encoded(), snapshot.position
+
+
+def require_any_order(plan: Plan) -> None:
+    """Raise unless the plan's proof holds for rows that come in any order and change unseen between releases."""
+    if plan.mechanism.fresh and not (plan.learn_steps or plan.delete_steps):
+        return
+    raise InvalidParameter(
+        f"method={plan.method.name!r} does not suit rows that lie elsewhere: "
+        + (
+            "the rounding that its noisy steps allow for rests on rows that stay in their places"
+            if plan.mechanism.fresh
+            else "its releases continue from one another, and rows would change in between unseen"
+        )
+        + ". Plan with method='perturbed'"
+    )
