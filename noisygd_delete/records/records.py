@@ -289,8 +289,7 @@ class Records:
             raise InvalidRecords(
                 'the table\'s rows may not be changed; map their file with mode="r+", so that what is erased is erased there'
             )
-        if edits.counts.total > edits.counts.deleted:
-            self._checked.clear()
+        self.note_rows(edits.counts)
         self._features[edits.slots] = edits.rows
         self._labels[edits.slots] = edits.labels
         for slot, name, owner in zip(edits.slots.tolist(), edits.ids, edits.subjects, strict=True):
@@ -304,9 +303,13 @@ class Records:
         return what in self._checked
 
     def mark_checked(self, what: Hashable) -> None:
-        """Every record was found to meet `what`. Not kept for rows mapped from a file, which others may write."""
-        if mapping(self._features) is None:
-            self._checked.add(what)
+        """Every record was found to meet `what`."""
+        self._checked.add(what)
+
+    def note_rows(self, counts: EditCounts) -> None:
+        """So many edits were made: what was checked is to be checked again, unless all of them erased."""
+        if counts.total > counts.deleted:
+            self._checked.clear()
 
     def most_rows_after(self, edits: SlotEdits) -> int:
         """`rows_per_subject` once the edits are made, as far as they raise it: of the subjects that they name."""

@@ -187,7 +187,9 @@ def now() -> str:
 def linked(before: str, entry: Entry) -> tuple[str, str]:
     """(body, digest) of an entry that follows the link `before`."""
     # keys stay in their own order: that of the schema's columns is the order of the features in a row
-    facts = {field.name: getattr(entry, field.name) for field in fields(entry)}  # plain values: no copy of them is needed
+    facts = {
+        field.name: getattr(entry, field.name) for field in fields(entry)
+    }  # plain values: no copy of them is needed
     body = json.dumps(facts, ensure_ascii=True, allow_nan=False)
     return body, _digest(before, body)
 

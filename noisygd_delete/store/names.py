@@ -80,14 +80,17 @@ def load(layout: Layout, which: int, slots: int) -> Names:
 def _check(path: Path, names: Names) -> None:
     """Raise unless every cell is text and zeros, and names lie elsewhere exactly where cells say so."""
     elsewhere: list[int] = []
+    room = names.cells.shape[1] * WORD.itemsize - 1  # letters; then the tag
+    behind = np.zeros((room + 1, room + 1), np.uint8)  # for each length: the bytes between the last letter and the tag
+    behind[:, :-1] = np.where(np.arange(room) >= np.arange(room + 1)[:, None], 0xFF, 0)
+    behind_words = behind.view(WORD)
     for first in range(0, len(names), _BLOCK):
         block = np.array(names.cells[first : first + _BLOCK])
         bytes_of = block.view(np.uint8).reshape(len(block), -1)
         tags = bytes_of[:, -1]
         elsewhere += (first + np.flatnonzero(tags == 1)).tolist()
-        lengths = np.maximum(tags.astype(np.int64) - 2, 0)
-        behind = np.arange(bytes_of.shape[1] - 1) >= lengths[:, None]
-        if (lengths >= bytes_of.shape[1]).any() or (bytes_of[:, :-1] * behind).any():
+        lengths = np.maximum(tags, 2) - 2
+        if lengths.max(initial=0) > room or (block & behind_words[lengths]).any():
             raise StoreCorrupt(f"{path}: {_DAMAGED}")
         bytes_of[:, -1] = 0  # a text's last letter, cut off, is then no letter
         text = bytes_of.tobytes()

@@ -134,8 +134,10 @@ class Rolling:
         """The rest of an accepted request. Every part can be repeated after a crash."""
         with explained(self.layout.root, _WILL_FINISH):
             table.apply(self.disk, self.layout, change.edits)
-            if self._records is not None and table.has_long_names(self._records):
-                self.forget_records()  # what is mapped shows every change, but for these
+            if self._records is not None:
+                self._records.note_rows(change.edits.counts)
+                if table.has_long_names(self._records):
+                    self.forget_records()  # what is mapped shows every change, but for these
             pending = self.pending + change.edits.counts
             release, failure = None, None
             if change.publish and self.ledger.releases:

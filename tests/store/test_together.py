@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete import EditRequest
+from noisygd_delete.engine import assumptions
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.stream import Batching, Stream
 
-from .conftest import CrashAt, found, name, person, row, traces
+from .conftest import SCHEMA, CrashAt, found, name, person, plan, records, row, traces
 from .test_crash import crashed, points
 
 
@@ -140,3 +141,17 @@ def test_a_stream_s_summary_is_the_same_however_requests_arrive(path: Path, tmp_
             summary = stream.summary()
             told.append((summary.served, summary.repeated, summary.refused, sum(p.edits for p in summary.publications)))
     assert told[0] == told[1]
+
+
+def test_rows_that_come_in_one_process_are_checked_again_and_erasures_are_not(tmp_path: Path, monkeypatch) -> None:
+    read = []
+    monkeypatch.setattr(assumptions, "_longest", lambda *facts, run=assumptions._longest: read.append(1) or run(*facts))
+    with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
+        store.learn()
+        read.clear()
+        store.serve(EditRequest.delete(["identifier-token-0003"], request_id="one"))
+        assert not read
+        new = store.records.features[5].copy()
+        read.clear()
+        store.serve(EditRequest.replace({"identifier-token-0005": (new, 1.0)}, request_id="two"))
+    assert len(read) > 1, "the new row, and the table with it"
