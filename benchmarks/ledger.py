@@ -38,7 +38,7 @@ def begun(folder: Path) -> Path:
         'id = "name"\nrows = "unit"\n[label]\ncolumn = "buys"\nclasses = ["no", "yes"]\n'
         "[columns.age]\nbounds = [0, 10]\n[columns.income]\nbounds = [0, 5]\n"
     )
-    sizes = ["--regularization", "0.1", "--dp", "1", "--deletion", "0.5"]
+    sizes = ["--method", "theorem", "--regularization", "0.1", "--dp", "1", "--deletion", "0.5", "--no-total"]
     run("init", str(store), "--data", str(table), "--schema", str(schema), *sizes)
     run("learn", str(store))
     run("delete", str(store), "p0", "--request-id", "request-2")

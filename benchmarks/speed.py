@@ -212,7 +212,7 @@ def start_up(repeats: int) -> str:
             'id = "name"\nrows = "unit"\n[label]\ncolumn = "buys"\nclasses = ["no", "yes"]\n'
             "[columns.age]\nbounds = [0, 10]\n[columns.income]\nbounds = [0, 5]\n"
         )
-        sizes = ["--regularization", "0.1", "--dp", "1", "--deletion", "0.5"]
+        sizes = ["--method", "theorem", "--regularization", "0.1", "--dp", "1", "--deletion", "0.5", "--no-total"]
         command(*cli, "init", store, "--data", table, "--schema", schema, *sizes)()
         command(*cli, "learn", store)()
         calls = {"python -c 'import numpy'": (command("-c", "import numpy"), 1)}

@@ -48,6 +48,10 @@ class InvalidSchema(NoisyGDDeleteError, ValueError):
     """A feature schema is incomplete, or a file does not match it; nothing was changed."""
 
 
+class NothingWorthHaving(NoisyGDDeleteError, ValueError):
+    """By forecast every way of learning loses so much to noise that no useful model can be expected. Says what would do."""
+
+
 class NotLearned(NoisyGDDeleteError, RuntimeError):
     """A model was asked for before `learn` made one."""
 

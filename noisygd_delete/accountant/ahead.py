@@ -11,7 +11,7 @@ from ..privacy.guarantee import Guarantee
 from ..records import EditCounts
 from .account import Account
 from .events import Event, EventKinds
-from .intervals import within
+from .intervals import affordable
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,12 @@ class Ahead:
         self.account.record(event)
 
     def affordable(self, event: Event) -> bool:
-        """Whether publishing `event` next keeps the cumulative cost within a budget that covers several releases."""
-        if self.plan.releases == 1:
+        """Whether publishing `event` next keeps the cost of all publications within what was set for it."""
+        if not self.plan.capped:
             return True
         further = Ahead(self.plan, self.account)
         further.add(event)
-        return within(further._spent(), self.plan)
+        return affordable(further._spent(), self.plan)
 
     @property
     def horizon_spent(self) -> bool:
@@ -167,7 +167,7 @@ class Ahead:
             steps=sum(event.steps * times for event, times in coming),
             added=added,
             total=total,
-            affordable=self.plan.releases == 1 or within(total, self.plan),
+            affordable=affordable(total, self.plan),
         )
 
     def _learned(self) -> Ahead:
@@ -180,13 +180,14 @@ class Ahead:
         return learned
 
     def remaining(self) -> Remaining:
-        """Publications left under `releases=N`, and what is spent."""
+        """Publications left under `releases=N` and the total, and what is spent."""
         nothing = self.plan.mechanism.interval("dp", self.plan.problem.adjacency, steps_with=0)
         spent = self._spent() if self.account.releases else nothing
         allowed = self.plan.budget.describe()
-        if self.plan.releases == 1:
-            return Remaining(None, spent, f"{allowed}, per release")
-        return Remaining(self._publications_left(), spent, f"{allowed}, over {self.plan.releases} releases")
+        allowed += ", per release" if self.plan.releases == 1 else f", over {self.plan.releases} releases"
+        if self.plan.total is not None:
+            allowed += f"; all publications within {self.plan.total.describe()}"
+        return Remaining(self._publications_left() if self.plan.capped else None, spent, allowed)
 
     def _publications_left(self) -> int | None:
         """The last number checked affordable. A plan begins with a fresh learn."""
@@ -197,4 +198,4 @@ class Ahead:
         spent = learned._spent()
         if learned.cost_of_coming(1).renyi(2.0) == 0:
             return None
-        return first + last_whole(lambda number: within(spent + learned.cost_of_coming(number), self.plan))
+        return first + last_whole(lambda number: affordable(spent + learned.cost_of_coming(number), self.plan))

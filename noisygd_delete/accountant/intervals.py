@@ -144,3 +144,9 @@ def cost(about: str, adjacency: str, stretch: Stretch) -> Guarantee:
 def within(spent: Guarantee, plan: Plan) -> bool:
     """Whether a guarantee lies within the plan's budget, slack included."""
     return plan.budget.affords(spent.with_slack() if plan.problem.slack_in_budget else spent)
+
+
+def affordable(spent: Guarantee, plan: Plan) -> bool:
+    """Whether all publications together may cost this much: within the budget that several releases share, and within the total."""
+    shared = plan.releases == 1 or within(spent, plan)
+    return shared and (plan.total is None or plan.total.affords(spent))

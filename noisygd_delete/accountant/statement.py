@@ -111,7 +111,7 @@ def report(
         left = accountant.remaining()
         answers["remaining"] = {
             "publications": left.publications,
-            "capped": accountant.plan.releases > 1,
+            "capped": accountant.plan.capped,
             "allowed": left.allowed,
             "spent": measure(left.spent),
         }
@@ -165,7 +165,7 @@ def _notes(accountant: Accountant) -> Iterable[str]:
             "their cumulative cost goes on growing."
         )
     yield from dict.fromkeys(note for facts in account.mechanisms for note in facts.notes)
-    if accountant.plan is not None and accountant.plan.releases > 1:
+    if accountant.plan is not None and accountant.plan.capped:
         yield "A publication beyond the budget is withheld; an erasure is carried out on the rows all the same."
 
 

@@ -26,7 +26,7 @@ from ..sources.sourced import SourcedStore
 from ..sources.sourced import open_store as of_any_kind
 from ..store import Store, Tombstones
 from .arguments import whole
-from .plan import add_plan_arguments, budget_from, clipped_from, explained, loss_from, warning
+from .plan import add_plan_arguments, budget_from, clipped_from, explained, loss_from, total_from, warning
 from .requests import add_promises, add_statements, case_from, with_token
 from .shared import add_device, progress_bar, show, store_command
 from .streams import standard_input
@@ -269,6 +269,9 @@ def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
             arguments[name] = getattr(parsed, name)
     if parsed.no_utility:
         arguments["utility"] = False
+    new_total = total_from(parsed, delta=problem.budget.shown_delta if parsed.delta is None else parsed.delta)
+    if new_total is not None or parsed.no_total:
+        arguments["total"] = new_total
     if parsed.slots is not None:
         arguments["records"] = parsed.slots
     amounts = {name: getattr(parsed, name) for name in ("dp", "deletion") if getattr(parsed, name) is not None}

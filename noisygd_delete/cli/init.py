@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InvalidParameter
+from ..planner.usual import usual_slots
 from ..records import Names, Records
 from ..report.outputs import output
 from ..schema import Schema, draft_schema, read_table
 from ..store import Store
 from .arguments import whole
 from .change import add_tombstones, tombstones_from
-from .plan import add_plan_arguments, add_stream_arguments, explained, plan_from, stream_from, warning
+from .chosen import Chosen, chosen
+from .plan import add_plan_arguments, add_stream_arguments, explained, warning
 from .shared import add_json, show
 from .source import add_source, create_over, rows_of, source_from
 
@@ -42,12 +44,15 @@ def register(commands: Any) -> None:
     source.add_argument("--schema", metavar="FILE", help="public bounds and categories (TOML)")
     source.add_argument("--draft-schema", metavar="FILE", help="write a first draft of the schema and stop")
     parser.add_argument(
-        "--slots", type=whole, metavar="N", help="n, with room for insertions; default: as many as rows"
+        "--slots",
+        type=whole,
+        metavar="N",
+        help="n, public; default: a twentieth more than rows, as room for insertions",
     )
     parser.add_argument("--dry-run", action="store_true", help="check everything and show the plan; write nothing")
     add_tombstones(parser)
-    add_plan_arguments(parser)
-    add_stream_arguments(parser.add_argument_group("stream (the method is then chosen by forecast)"))
+    add_plan_arguments(parser, advised=True)
+    add_stream_arguments(parser.add_argument_group("stream (publications and their batch are then chosen by forecast)"))
     add_json(parser)
     # the schema decides, unless told otherwise
     parser.set_defaults(run=_run, loss=None, radius=None, rows_per_subject=None)
@@ -86,7 +91,8 @@ def _create(parsed: argparse.Namespace) -> int:
     ids = encoded.ids
     if ids is None and source is None:
         schema, ids = _numbered(schema, len(encoded.rows))
-    records = Records(encoded.rows, encoded.labels, ids, encoded.subjects, slots=parsed.slots)
+    slots = usual_slots(len(encoded.rows)) if parsed.slots is None else parsed.slots
+    records = Records(encoded.rows, encoded.labels, ids, encoded.subjects, slots=slots)
     fill_loss(parsed, schema)
     if parsed.rows_per_subject is None:
         parsed.rows_per_subject = schema.rows_per_subject or 1
@@ -95,9 +101,8 @@ def _create(parsed: argparse.Namespace) -> int:
         "features": schema.features,
         "one_hot_blocks": schema.one_hot_blocks,
     }
-    streamed = parsed.requests is not None or parsed.period is not None
-    plan = stream_from(parsed, **sizes).plan if streamed else plan_from(parsed, **sizes)
-    plan = plan.of_map(schema.feature_map)
+    choice = chosen(parsed, **sizes)
+    plan = choice.plan.of_map(schema.feature_map)
     if source is not None:
         create_over(source, parsed.store, schema, plan, dry_run=parsed.dry_run)
     elif parsed.dry_run:
@@ -115,11 +120,13 @@ def _create(parsed: argparse.Namespace) -> int:
         "rows_left_out": encoded.dropped,
         "from_data": list(schema.from_data),
         "plan": plan.summary(),
-        **warning(plan),
+        "advice": None if choice.advice is None else choice.advice.to_dict(),
+        **_doubt(choice),
     }
     clipped = {name: count for name, count in encoded.clipped.items() if count}
     done = "would make" if parsed.dry_run else "made"
-    text = f"{done} {parsed.store}: {len(records)} records in {records.slots} slots, {schema.features} features\n"
+    free = records.slots - len(records)
+    text = f"{done} {parsed.store}: {len(records)} records in {records.slots} slots ({free} free), {schema.features} features\n"
     text += f"values clipped to their bounds (shown here only, not stored): {clipped or 'none'}\n"
     if schema.rows_per_subject is not None:
         text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {encoded.dropped}\n"
@@ -127,8 +134,14 @@ def _create(parsed: argparse.Namespace) -> int:
         text += f"no column names the records: their ids are 1 to {len(records)}, in the order of the file\n"
     if schema.from_data:
         text += f"WARNING: {_still_from_data(schema)}\n"
-    show(parsed, answer, f"{text}\n{explained(plan)}")
+    show(parsed, answer, "\n\n".join(filter(None, (text.rstrip("\n"), choice.text(), explained(plan)))))
     return 0
+
+
+def _doubt(choice: Chosen) -> dict[str, str | None]:
+    """What JSON answers carry where the plan promises little, or the advice that it came of has its doubts."""
+    doubt = warning(choice.plan)
+    return doubt if doubt["warning"] or choice.advice is None else {"warning": choice.advice.caution or None}
 
 
 def _schema(parsed: argparse.Namespace) -> Schema:

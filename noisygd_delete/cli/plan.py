@@ -8,6 +8,7 @@ from typing import Any
 from .. import losses, methods
 from ..errors import InvalidParameter
 from ..methods import METHODS, Method
+from ..methods.base import PROOFS
 from ..methods.composition import FRESH_LEARN
 from ..methods.minimiser import SOLVERS
 from ..methods.near_gibbs import FORMS
@@ -15,31 +16,52 @@ from ..methods.plan import Plan
 from ..methods.problem import DTYPES
 from ..methods.words import worth
 from ..planner import cheapest_plan, compare_plans, explain, make_plan, plan_stream
+from ..planner.advise import AUTO
 from ..planner.cheapest import Choice
+from ..planner.comparison import COMPARED
 from ..planner.ridge import RIDGES
 from ..planner.streams import StreamPlan
 from ..privacy.budget import Budget
+from ..privacy.total import Total
 from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
 from .arguments import number, whole
 from .shared import add_json, show
 from .words import options_of, spoken
 
+PAPER_METHOD, PAPER_REGULARIZATION = "theorem", 1e-3  # where nothing is advised
 
-def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `make_plan` other than the table's sizes; shared by every command that plans."""
+
+def add_plan_arguments(parser: argparse.ArgumentParser, *, advised: bool = False) -> None:
+    """The arguments of `make_plan` other than the table's sizes; shared by every command that plans.
+
+    Args:
+        advised: what is left out is chosen by advice, not by the paper's defaults.
+    """
     loss = add_loss_arguments(parser)
-    loss.add_argument("--regularization", type=number, default=1e-3, metavar="λ", help="default 1e-3")
+    loss.add_argument(
+        "--regularization",
+        type=number,
+        default=None if advised else PAPER_REGULARIZATION,
+        metavar="λ",
+        help=f"default: advised, or {PAPER_REGULARIZATION:g} where a method is named" if advised else "default 1e-3",
+    )
     loss.add_argument(
         "--ridge",
-        default="given",
+        default=None if advised else "given",
         choices=RIDGES,
         help="forecast: raise λ, by public numbers alone, where the noise asks for it (default: given)",
     )
     add_budget_arguments(parser)
+    add_total_arguments(parser)
     chosen = parser.add_argument_group("guarantee")
     chosen.add_argument(
-        "--method", default="theorem", choices=METHODS, help="way of learning and deleting (default: theorem)"
+        "--method",
+        default=AUTO if advised else None,
+        choices=(AUTO, *METHODS) if advised else METHODS,
+        help=f"way of learning and deleting (default: {'auto, the one that `advise` takes' if advised else PAPER_METHOD})",
     )
+    if advised:
+        add_proof_argument(chosen)
     chosen.add_argument("--adjacency", default="replace", choices=ADJACENCIES)
     chosen.add_argument("--deletion-notion", default="definition-4.1", choices=DELETION_NOTIONS)
     chosen.add_argument(
@@ -96,7 +118,8 @@ def add_loss_arguments(parser: argparse.ArgumentParser) -> argparse._ArgumentGro
 def add_budget_arguments(parser: argparse.ArgumentParser) -> None:
     """The budget of one release, in one of its three forms."""
     budget = parser.add_argument_group(
-        "budget of one release (give one of the three forms; default: --order 10 --dp 1 --deletion 0.1)"
+        "budget of one release (give one of the three forms; default where a method is advised: --dp 2 --deletion 0.2 --delta 1e-6, "
+        "else the paper's --order 10 --dp 1 --deletion 0.1)"
     )
     budget.add_argument("--order", type=number, help="Rényi order q of --dp and --deletion")
     budget.add_argument("--dp", type=number, help="ε_dp, or ε with --delta, or μ with --gdp")
@@ -105,9 +128,38 @@ def add_budget_arguments(parser: argparse.ArgumentParser) -> None:
     budget.add_argument("--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method sharp)")
 
 
+def add_total_arguments(parser: argparse.ArgumentParser) -> None:
+    """The cap on all publications together."""
+    total = parser.add_argument_group("total of all publications (of a record still there, every one observed)")
+    total.add_argument(
+        "--total-epsilon",
+        type=number,
+        metavar="ε",
+        help="publication stops before this is exceeded, erasure never (init: default room for 12 publications like the learn)",
+    )
+    total.add_argument("--total-delta", type=number, metavar="δ", help="default: that of the budget, or 1e-6")
+    total.add_argument("--no-total", action="store_true", help="no cap on the sum: it grows with every publication")
+
+
+def add_proof_argument(group: argparse._ArgumentGroup) -> None:
+    """How sure the guarantee must be."""
+    group.add_argument(
+        "--proof",
+        default=PROOFS[-1],
+        choices=PROOFS,
+        help="by-hand: only methods whose every step is proven on paper; computer-checked: also those with a step by rigorous "
+        "interval arithmetic (default)",
+    )
+
+
 def add_stream_arguments(group: argparse._ArgumentGroup) -> None:
     """A budget for many requests: the method, its publications and their batch are then chosen by forecast."""
-    group.add_argument("--requests", type=whole, metavar="N", help="deletion requests the --dp budget must last for")
+    group.add_argument(
+        "--requests",
+        type=whole,
+        metavar="N",
+        help="deletion requests that --dp, then of all publications, must last for",
+    )
     group.add_argument("--period", type=number, metavar="DAYS", help="the --requests come in so many days")
     group.add_argument("--excess-risk", type=number, default=0.01, help="target, nats per record (default 0.01)")
 
@@ -121,7 +173,14 @@ _OWN = (
 def method_from(parsed: argparse.Namespace) -> Method:
     """The method the arguments name, with the options of its own that were given."""
     given = {name: getattr(parsed, name) for name in _OWN}
-    return methods.of(parsed.method, **{name: value for name, value in given.items() if value is not None})
+    return methods.of(
+        parsed.method or PAPER_METHOD, **{name: value for name, value in given.items() if value is not None}
+    )
+
+
+def own_options(parsed: argparse.Namespace) -> str:
+    """The options of a single method that were given, as they are typed; "" where none was."""
+    return ", ".join(f"--{name.replace('_', '-')}" for name in _OWN if getattr(parsed, name) is not None)
 
 
 def _numbers(text: str) -> tuple[float, ...]:
@@ -173,6 +232,21 @@ def clipped_from(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
     return loss if parsed.clip is None else losses.clip(loss, parsed.clip)
 
 
+def total_from(parsed: argparse.Namespace, *, delta: float) -> Total | None:
+    """The total that the arguments name, if they name one.
+
+    Raises:
+        InvalidParameter: they contradict one another.
+    """
+    if parsed.total_epsilon is None:
+        if parsed.total_delta is not None:
+            raise InvalidParameter("--total-delta δ needs --total-epsilon ε: the two are one total")
+        return None
+    if parsed.no_total:
+        raise InvalidParameter("--total-epsilon and --no-total contradict each other; give one of them")
+    return Total(parsed.total_epsilon, delta if parsed.total_delta is None else parsed.total_delta)
+
+
 def budget_from(parsed: argparse.Namespace) -> Budget:
     """The budget the arguments name."""
     dp = 1.0 if parsed.dp is None else parsed.dp
@@ -190,12 +264,14 @@ def plan_from(
     parsed: argparse.Namespace, *, records: int, features: int, one_hot_blocks: tuple[int, ...] | None = None
 ) -> Plan:
     """The plan the arguments ask for, at the given sizes."""
+    budget = budget_from(parsed)
     return make_plan(
         loss_from(parsed),
         records=records,
         features=features,
-        regularization=parsed.regularization,
-        budget=budget_from(parsed),
+        regularization=PAPER_REGULARIZATION if parsed.regularization is None else parsed.regularization,
+        budget=budget,
+        total=total_from(parsed, delta=budget.shown_delta),
         method=method_from(parsed),
         adjacency=parsed.adjacency,
         deletion_notion=parsed.deletion_notion,
@@ -204,38 +280,58 @@ def plan_from(
         rows_per_subject=parsed.rows_per_subject,
         utility=not parsed.no_utility,
         dtype=parsed.dtype,
-        ridge=parsed.ridge,
+        ridge=parsed.ridge or "given",
         model_norm=parsed.model_norm,
         one_hot_blocks=one_hot_blocks,
     )
 
 
-def _compared(parsed: argparse.Namespace) -> dict[str, Any]:
-    """What every method is asked for."""
+def compared(parsed: argparse.Namespace) -> dict[str, Any]:
+    """What every method is asked for, but for λ and the budget."""
     return {
         "loss": loss_from(parsed),
-        "regularization": parsed.regularization,
-        "budget": budget_from(parsed),
         "adjacency": parsed.adjacency,
         "deletion_notion": parsed.deletion_notion,
         "batch": parsed.batch,
         "rows_per_subject": parsed.rows_per_subject,
         "dtype": parsed.dtype,
-        "ridge": parsed.ridge,
+        "utility": not parsed.no_utility,
         "model_norm": parsed.model_norm,
     }
+
+
+def _as_given(parsed: argparse.Namespace) -> dict[str, Any]:
+    """The same with λ and the budget as the arguments have them."""
+    regularization = PAPER_REGULARIZATION if parsed.regularization is None else parsed.regularization
+    ridge = parsed.ridge or "given"
+    budget = budget_from(parsed)
+    total = total_from(parsed, delta=budget.shown_delta)
+    return {**compared(parsed), "regularization": regularization, "ridge": ridge, "budget": budget, "total": total}
+
+
+def check_stream(parsed: argparse.Namespace) -> None:
+    """Refuse what does not go with a budget for a number of requests."""
+    if parsed.requests is None:
+        raise InvalidParameter("--period DAYS needs --requests N: how many deletion requests come in that time")
+    chosen = ", ".join(filter(None, ("--releases" if parsed.releases > 1 else "", own_options(parsed))))
+    if chosen:
+        raise InvalidParameter(
+            f"--requests chooses how often to publish, and the options of the method, by forecast: leave {chosen} out, or leave "
+            "--requests out and plan with --releases"
+        )
 
 
 def stream_from(parsed: argparse.Namespace, **sizes: Any) -> StreamPlan:
     """The plan for a stream that the arguments ask for.
 
     Raises:
-        InvalidParameter: --period without the number of requests that come in it.
+        InvalidParameter: --period without the number of requests that come in it, or what the forecast chooses itself.
     """
-    if parsed.requests is None:
-        raise InvalidParameter("--period DAYS needs --requests N: how many deletion requests come in that time")
-    asked = {"requests": parsed.requests, "period": parsed.period, "target": parsed.excess_risk}
-    return plan_stream(**asked, **_compared(parsed), **sizes)
+    check_stream(parsed)
+    ways = COMPARED if parsed.method is None else (parsed.method,)
+    asked: dict[str, Any] = {"ways": ways}
+    asked |= {"requests": parsed.requests, "period": parsed.period, "target": parsed.excess_risk}
+    return plan_stream(**asked, **_as_given(parsed), **sizes)
 
 
 def register(commands: Any) -> None:
@@ -273,6 +369,11 @@ def _cheapest(parsed: argparse.Namespace) -> Choice:
         raise InvalidParameter(
             "--ridge forecast and --cheapest do not go together: plan with --ridge forecast first and give its λ"
         )
+    if parsed.period is not None:
+        raise InvalidParameter("--cheapest plans for a number of requests, whenever they come; leave --period out")
+    if parsed.requests is not None and parsed.releases > 1:
+        raise InvalidParameter("--requests N plans N + 1 releases; give --releases or --requests, not both")
+    releases = parsed.releases if parsed.requests is None else parsed.requests + 1
     given = {"step_size": parsed.step_size, "noise_variance": parsed.noise_variance}
     return cheapest_plan(
         loss_from(parsed),
@@ -283,10 +384,12 @@ def _cheapest(parsed: argparse.Namespace) -> Choice:
         excess_risk=parsed.excess_risk,
         adjacency=parsed.adjacency,
         deletion_notion=parsed.deletion_notion,
-        releases=parsed.releases,
+        releases=releases,
         batch=parsed.batch,
         rows_per_subject=parsed.rows_per_subject,
         dtype=parsed.dtype,
+        **({} if parsed.method is None else {"method": parsed.method}),
+        total=total_from(parsed, delta=budget_from(parsed).shown_delta),
         **{name: value for name, value in given.items() if value is not None},
     )
 
@@ -301,13 +404,13 @@ def _run(parsed: argparse.Namespace) -> int:
         "features": parsed.features,
         "one_hot_blocks": parsed.one_hot_blocks,
     }
-    if parsed.period is not None and not parsed.compare:
+    if (parsed.requests is not None or parsed.period is not None) and not parsed.compare:
         stream = stream_from(parsed, **sizes)
         text = f"{stream.text()}\n\n{explained(stream.plan)}\n\n{stream.comparison.table()}"
         show(parsed, {**stream.to_dict(), "plan": stream.plan.summary(), **warning(stream.plan)}, text)
         return 0
     if parsed.compare:
-        comparison = compare_plans(**_compared(parsed), **sizes, target=parsed.excess_risk, requests=parsed.requests)
+        comparison = compare_plans(**_as_given(parsed), **sizes, target=parsed.excess_risk, requests=parsed.requests)
         show(parsed, comparison.to_dict(), comparison.table())
         return 0
     plan = plan_from(parsed, **sizes)

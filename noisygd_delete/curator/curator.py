@@ -392,10 +392,11 @@ class Curator:
 
 
 def _refusal(accountant: Accountant) -> str:
-    spent = accountant.remaining()
+    spent, plan = accountant.remaining(), accountant.plan
+    larger = "dp budget" if plan is None or plan.total is None else "total"
     return (
         f"publishing once more would exceed the budget of {spent.allowed}: {accountant.releases} releases are out. "
-        "What is spent stays spent: plan afresh with a larger dp budget, and relearn"
+        f"What is spent stays spent: plan afresh with a larger {larger}, and relearn"
     )
 
 

@@ -14,12 +14,14 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from ..accountant import Accountant
 from ..curator.curator import Curator, Release
 from ..curator.learning import Model
-from ..errors import InvalidRecords, NothingPromised, NotLearned
+from ..errors import InvalidParameter, InvalidRecords, NothingPromised, NotLearned
 from ..losses.base import Loss
 from ..methods import Method
 from ..methods.plan import Plan
 from ..methods.words import worth
-from ..planner import make_plan
+from ..planner import advise, advised_plan, make_plan
+from ..planner.advise import AUTO, Advice
+from ..planner.usual import capped, usual_budget, usual_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
 from .blocks import blocks, scaled_table
@@ -38,9 +40,13 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             {column: (low, high)}: public knowledge, never read off the data. Values outside are clipped to them.
         row_norm: how a row is brought to norm ≤ R: "unit", "bounds" or a number (see `RowScaling`).
         fit_intercept: append a constant column (it counts in R and is regularised).
-        regularization: λ. ridge, model_norm: as in `make_plan`; "forecast" raises λ where the noise asks for it.
-        budget: of one release; None: Budget(order=10, dp=1.0, deletion=0.1).
-        method, adjacency, deletion_notion, releases, batch, rows_per_subject, utility, dtype:
+        method: "auto" takes what `advise` does, from sizes and budget alone; or a method, by name or as an object.
+        proof: as in `advise`.
+        regularization: λ; None: chosen by "auto", 1e-3 where a method is named. ridge, model_norm: as in `make_plan`.
+        budget: of one release; None: (ε=2, δ=1e-6) and (ε=0.2, δ=1e-6) under "auto", Budget(order=10, dp=1.0, deletion=0.1) where a
+            method is named.
+        total: (ε, δ) of all publications together, beyond which none is made; "auto": room for 12 like the first; None: no cap.
+        adjacency, deletion_notion, releases, batch, rows_per_subject, utility, dtype:
             as in `make_plan`.
         slots: n, public; None: the number of rows given. More than that leaves room for `insert`.
         random_state: None draws certified noise. Anything else is for research: the noise can be repeated, so the
@@ -48,6 +54,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
 
     Attributes:
         plan_: the Plan.
+        advice_: the ways it was chosen from, where the method was "auto".
         accountant_: answers for all releases.
         release_: the last release (not in pickles).
         model_: the published model, on scaled rows.
@@ -61,11 +68,13 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     feature_bounds: Any
     row_norm: str | float
     fit_intercept: bool
-    regularization: float
-    ridge: str
+    regularization: float | None
+    ridge: str | None
     model_norm: float | None
     budget: Budget | None
     method: str | Method
+    proof: str
+    total: Any
     adjacency: str
     deletion_notion: str
     releases: int
@@ -77,6 +86,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     random_state: Any
 
     plan_: Plan
+    advice_: Advice
     accountant_: Accountant
     model_: Model
     release_: Release
@@ -126,27 +136,41 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         return Records(table, self._encode(labels), ids, subjects, slots)
 
     def _make_plan(self, slots: int) -> Plan:
-        plan = make_plan(
-            self._loss(self._scaling.radius),
-            records=slots,
-            features=self._scaling.columns,
-            regularization=self.regularization,
-            budget=Budget(order=10, dp=1.0, deletion=0.1) if self.budget is None else self.budget,
-            method=self.method,
-            adjacency=self.adjacency,
-            deletion_notion=self.deletion_notion,
-            releases=self.releases,
-            batch=self.batch,
-            rows_per_subject=self.rows_per_subject,
-            utility=self.utility,
-            ridge=self.ridge,
-            model_norm=self.model_norm,
-            dtype=self.dtype,
-        ).of_map(getattr(self, "_feature_map", None))
-        doubt = worth(plan)
+        sizes = {"records": slots, "features": self._scaling.columns}
+        names = ("adjacency", "deletion_notion", "releases", "batch", "rows_per_subject", "utility", "dtype")
+        facts = {**sizes, **{name: getattr(self, name) for name in names}}
+        loss = self._loss(self._scaling.radius)
+        plan = self._advised(loss, facts) if self.method == AUTO else self._named(loss, facts)
+        plan = plan.of_map(getattr(self, "_feature_map", None))
+        doubt = self.advice_.caution if self.method == AUTO else worth(plan)
         if doubt:
             warnings.warn(doubt, NothingPromised, stacklevel=4)
         return plan
+
+    def _advised(self, loss: Loss, facts: dict[str, Any]) -> Plan:
+        """The plan that the advice takes; the advice stays for whoever asks."""
+        if self.ridge is not None:
+            raise InvalidParameter(
+                f"ridge={self.ridge!r}: method='auto' chooses λ; give regularization= to have it as it is, or name a method"
+            )
+        if self.model_norm is not None:
+            facts["model_norm"] = self.model_norm
+        budget = usual_budget(facts["records"]) if self.budget is None else self.budget
+        self.advice_ = advise(loss, **facts, regularization=self.regularization, budget=budget, proof=self.proof)
+        return advised_plan(self.advice_, self.total)
+
+    def _named(self, loss: Loss, facts: dict[str, Any]) -> Plan:
+        """The plan of the method that was named, with the paper's defaults."""
+        plan = make_plan(
+            loss,
+            **facts,
+            regularization=1e-3 if self.regularization is None else self.regularization,
+            budget=Budget(order=10, dp=1.0, deletion=0.1) if self.budget is None else self.budget,
+            method=self.method,
+            ridge=self.ridge or "given",
+            model_norm=self.model_norm,
+        )
+        return capped(plan, usual_total(plan) if isinstance(self.total, str) else self.total)
 
     def _generator(self) -> np.random.Generator | None:
         """None (certified noise), or a research generator with its own stream for every release."""

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Cost = dict[str, Any]  # the parts of a `Guarantee` that a run costs
 
+# every step of a bound on paper, or one of them by rigorous interval arithmetic (`proofs_check`)
+PROOFS = ("by-hand", "computer-checked")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
@@ -207,6 +210,7 @@ class Method(ABC):
     summary: ClassVar[str]  # one line for tables and help
     for_streams: ClassVar[bool] = False  # whether it only shares a budget among many publications
     notions: ClassVar[tuple[Worlds, ...]] = DELETION_NOTIONS  # deletion notions that its proof covers
+    proof: ClassVar[str] = PROOFS[0]  # what its bounds rest on at most
 
     @property
     def gaussian(self) -> bool:

@@ -88,6 +88,7 @@ class Interleaved(Method):
     summary: ClassVar[str] = "many publications: a few by objective perturbation, between them a few noisy steps"
 
     for_streams: ClassVar[bool] = True
+    proof: ClassVar[str] = Perturbed.proof
 
     fresh_every: int | None = None
     resumed_steps: int | None = None

@@ -21,7 +21,7 @@ from ..privacy.curve import ONE_DIRECTION
 from ..privacy.guarantee import Guarantee
 from ..privacy.shown import shown
 from . import procedure
-from .base import Method
+from .base import PROOFS, Method
 from .calibration import published_together
 from .minimiser import SOLVERS, forecast_passes
 from .perturbed_noise import form_of, hessian_trace, inexact_share, least_noise, output_of, proven_passes, row_facts
@@ -42,6 +42,7 @@ class Perturbed(Method):
     summary: ClassVar[str] = (
         "objective perturbation: minimise under a random linear term; few passes, exact on a machine"
     )
+    proof: ClassVar[str] = PROOFS[1]  # the constant m̄ of its Gaussian-DP bound
 
     solver: str = "warm"
 

@@ -13,6 +13,7 @@ from ..losses.base import Loss
 from ..privacy.budget import Budget
 from ..privacy.guarantee import Guarantee
 from ..privacy.shown import table_html
+from ..privacy.total import Total
 from .base import Mechanism, Method
 from .forecast import weight_noise
 from .problem import Problem
@@ -94,6 +95,16 @@ class Plan:
     @property
     def releases(self) -> int:
         return self.problem.releases
+
+    @property
+    def total(self) -> Total | None:
+        """What all publications together may cost; None where `releases` alone limits them, or nothing does."""
+        return self.problem.total
+
+    @property
+    def capped(self) -> bool:
+        """Whether a cap was set on the sum of all publications."""
+        return self.releases > 1 or self.total is not None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -237,6 +248,7 @@ class Plan:
             "adjacency": str(self.problem.adjacency),
             "deletion_notion": str(self.problem.deletion_notion),
             "releases": self.releases,
+            "total": None if self.total is None else self.total.to_dict(),
             "rows_per_subject": self.problem.rows_per_subject,
             "gradient_evaluations": self.gradient_evaluations,
             "saving": self.saving,

@@ -15,6 +15,7 @@ from ..bounds.ridge import ridge_cost
 from ..errors import InvalidParameter, choice, count, probability, scale
 from ..losses.base import Loss
 from ..privacy.budget import Budget
+from ..privacy.total import Total
 from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS, Worlds
 from .base import Method
 
@@ -48,6 +49,7 @@ class Problem:
     one_hot_blocks: tuple[int, ...] | None = None  # of a schema: how its columns lie, for noise of a public shape
     model_norm: float | None = None  # B: the public guess of the model's norm that it was raised for
     feature_map: str | None = None  # SHA-256 of the public map that made the rows (`maps`), where one did
+    total: Total | None = None  # of all publications together; None: no cap but what `releases` sets
 
     def __post_init__(self) -> None:
         if not isinstance(self.loss, Loss):
@@ -58,6 +60,7 @@ class Problem:
             raise InvalidParameter(
                 f"budget={self.budget!r} must be a Budget, for example Budget(order=10, dp=1.0, deletion=0.1)"
             )
+        object.__setattr__(self, "total", Total.of(self.total))
         checked: dict[str, Any] = {
             "regularization": scale("regularization", self.regularization),
             "adjacency": Worlds(choice("adjacency", self.adjacency, ADJACENCIES)),
@@ -195,4 +198,5 @@ class Problem:
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         described = {name: own[name].to_dict() for name in ("loss", "budget", "method")}
         worlds = {name: str(own[name]) for name in ("adjacency", "deletion_notion")}
-        return {**own, **described, **worlds}
+        total = None if self.total is None else self.total.to_dict()
+        return {**own, **described, **worlds, "total": total}

@@ -13,6 +13,7 @@ import msgspec
 from .. import losses
 from ..errors import InvalidParameter, real
 from ..privacy.budget import Budget
+from ..privacy.total import Total
 from . import MECHANISMS, METHODS
 from .base import Mechanism, Method
 from .plan import Plan
@@ -86,11 +87,16 @@ def problem_from_dict(given: Mapping[str, Any]) -> Problem:
             "loss": losses.from_dict(given["loss"]),
             "budget": Budget(**given["budget"]),
             "method": method_from_dict(given["method"]),
+            "total": _total(given.get("total")),
         }
     except (TypeError, KeyError) as error:
         raise InvalidParameter(f"not the arguments of a plan: {error}") from error
     given = {"slack_in_budget": False, **given}  # what version 0.1 left out
     return typed(Problem, given, "the arguments of a plan", **read)
+
+
+def _total(given: Any) -> Total | None:
+    return None if given is None else typed(Total, given, "the total of all publications")
 
 
 def plan_from_dict(given: Mapping[str, Any]) -> Plan:

@@ -30,6 +30,17 @@ def heading(plan: Plan) -> str:
             if plan.releases > 1
             else "; per release."
         )
+        + total(plan)
+    )
+
+
+def total(plan: Plan) -> str:
+    """The cap on all publications together; "" where none was set beside the budget."""
+    if plan.total is None:
+        return ""
+    return (
+        f" All publications together stay within {plan.total.describe()} for a record still there; when that is spent, erasure goes on "
+        "and publication stops."
     )
 
 

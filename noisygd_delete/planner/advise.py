@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from .. import methods
-from ..bounds.search import first_whole
-from ..errors import InvalidParameter, NoisyGDDeleteError
+from ..errors import InvalidParameter, NothingWorthHaving, choice
 from ..losses.base import Loss
+from ..methods import METHODS
+from ..methods.base import PROOFS
 from ..methods.plan import Plan
 from ..privacy.budget import Budget
-from .comparison import Candidate, Comparison, compare_plans
-from .make import make_plan
+from ..privacy.shown import shown
+from ..privacy.total import Total
+from .comparison import COMPARED, Candidate, Comparison, compare_plans
+from .remedies import remedies
+from .usual import PUBLICATIONS, capped, together, usual_total
+
+AUTO = "auto"  # in the place of a method's name: whichever is advised
 
 _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
-_HOPELESS = 1 / 4  # from here on the advice is not to expect a useful model
-_STEPS = 4  # records and budgets are tried at powers of 10^(1/4)
-_DECADES = 4
+_DEAR = 1 / 4  # from here on what is lost may well be seen
+_HOPELESS = 1.0  # from here on no useful model can be expected: as much is lost as by saying nothing
+_ALIKE = 2.0  # a forecast is an upper estimate, more so for some methods than for others: passes weigh more than such a factor
+_STRAY = 1 / 4  # of half its public range: how far a target may be expected to lie from its middle
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,7 @@ class Advice:
     """What to take, what else there was, and what would have to change where nothing is good enough.
 
     guessing    loss of the model that says nothing, nats per record: what forecasts are to be measured by
-    remedies    where `worth_having` is False, the changes of n or budget, one at a time, at which it would be True
+    remedies    where `worth_having` is False, the changes of n, budget or columns, one at a time, at which it would be True
     """
 
     comparison: Comparison
@@ -54,25 +59,80 @@ class Advice:
     def worth_having(self) -> bool:
         return self.share < _HOPELESS
 
+    def required(self) -> Plan:
+        """The plan, where it is worth having.
+
+        Raises:
+            NothingWorthHaving: with what would do, and how to go on all the same.
+        """
+        if self.worth_having:
+            return self.plan
+        raise NothingWorthHaving(
+            f"{self._hopeless()} {'; '.join(self._ways_out())}. To go on all the same name a method, method='{self.chosen.method}' with "
+            f"regularization={self.plan.regularization:g}: every certificate holds, the model may be no better than guessing"
+        )
+
+    @property
+    def caution(self) -> str:
+        """What stands between the forecast and a good model, in a sentence; "" where little does."""
+        if self.share <= _GOOD or not self.worth_having:
+            return ""
+        much = "Much is lost" if self.share >= _DEAR else "Careful"
+        return (
+            f"{much}: noise and regulariser are forecast to cost {_percent(self.share)} of what guessing loses. Where classes are uneven "
+            "or columns say little, that may be all there is to gain, and the model no better than always saying the most frequent class "
+            "or the median. Compare with `evaluate` on rows kept out before relying on it."
+        )
+
     def table(self) -> str:
-        """The ways side by side, the choice in words."""
+        """The ways side by side, what each reveals, the choice in words."""
+        return "\n\n".join(filter(None, (self.comparison.table(), self._revealed(), self._verdict(), self.caution)))
+
+    def _verdict(self) -> str:
         plan, chosen = self.plan, self.chosen
-        verdict = (
+        if not self.worth_having:
+            return "\n".join([self._hopeless(), *(f"  - {way}" for way in self._ways_out())])
+        return (
             f"Take '{chosen.method}' with λ={plan.regularization:g}: by forecast its noise and its regulariser cost {chosen.excess_risk:.3g} of the "
-            f"loss, {100 * self.share:.2g} % of the {self.guessing:.3g} that guessing loses; {chosen.learn_passes} passes over the table to "
+            f"loss, {_percent(self.share)} of the {self.guessing:.3g} that guessing loses; {chosen.learn_passes} passes over the table to "
             f"learn, {chosen.delete_passes} for a publication that deletes. The forecast rests on sizes, loss and budget alone; what "
             "the model will score is for `evaluate` to say."
         )
-        if not self.worth_having:
-            verdict = "\n".join(
-                [
-                    f"Nothing here is likely to be worth having: the best way, '{chosen.method}' with λ={plan.regularization:g}, is forecast to lose "
-                    f"{100 * self.share:.2g} % of what guessing loses to noise and regulariser. What would do, one at a time:",
-                    *(f"  - {remedy}" for remedy in self.remedies or ("nothing within a factor of 10,000 does",)),
-                    "  - fewer columns, or public bounds that are tighter: both lower the noise's share",
-                ]
-            )
-        return f"{self.comparison.table()}\n\n{verdict}"
+
+    def _hopeless(self) -> str:
+        return (
+            f"Nothing here is likely to be worth having: the best way, '{self.chosen.method}' with λ={self.plan.regularization:g}, is forecast "
+            f"to lose {_percent(self.share)} of what guessing loses to noise and regulariser. What would do, one at a time:"
+        )
+
+    def _ways_out(self) -> tuple[str, ...]:
+        return (
+            *(self.remedies or ("nothing within a factor of 10,000 does",)),
+            "public bounds that are tighter, which lower the noise's share",
+        )
+
+    def _revealed(self) -> str:
+        """ε of one publication and of many, for every way."""
+        lines = [
+            f"  {name:<12}one publication ε={shown(one)}, {number} together ε={shown(many)}"
+            for name, one, number, many in self.costs()
+        ]
+        head = f"What publications reveal of a record still there, every one observed (δ={shown(self.plan.budget.shown_delta)}):"
+        return "\n".join([head, *lines])
+
+    def costs(self) -> list[tuple[str, float, int, float]]:
+        """(method, ε of a fresh publication, how many, ε of so many together) of every way that has a plan."""
+        found = []
+        for way in self.comparison.candidates:
+            if way.plan is None:
+                continue
+            plan, delta = way.plan, way.plan.budget.shown_delta
+            number = PUBLICATIONS if plan.releases == 1 else plan.releases
+            one, many = (together(plan, times).with_slack().epsilon(delta) for times in (1, number))
+            if plan.releases > 1:  # calibrated to be within it
+                many = plan.budget.dp if plan.budget.dp_delta is not None else plan.allowed.epsilon(delta)
+            found.append((way.method, one, number, many))
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -81,6 +141,11 @@ class Advice:
             "share_of_guessing": self.share,
             "worth_having": self.worth_having,
             "remedies": list(self.remedies),
+            "caution": self.caution or None,
+            "revealed": [
+                dict(zip(("method", "epsilon", "publications", "epsilon_together"), one, strict=True))
+                for one in self.costs()
+            ],
             "options": self.options(),
         }
 
@@ -99,7 +164,16 @@ class Advice:
 
 
 def advise(
-    loss: Loss, *, records: int, features: int, budget: Budget, requests: int | None = None, **arguments: Any
+    loss: Loss,
+    *,
+    records: int,
+    features: int,
+    budget: Budget,
+    method: str = AUTO,
+    regularization: float | None = None,
+    requests: int | None = None,
+    proof: str = PROOFS[-1],
+    **arguments: Any,
 ) -> Advice:
     """The method, λ, number of publications and batch to begin with.
 
@@ -108,73 +182,66 @@ def advise(
     often, then the one with the cheapest deletion, is taken, else the one with the least forecast.
 
     Args:
-        loss, records, features: as for `make_plan`. Losses without odds need model_norm= too.
+        loss, records, features: as for `make_plan`. Losses that are no linear model need model_norm= too.
         budget: of one release; with `requests`, dp is the total of all publications, every one observed.
+        method: "auto", or the one to take.
+        regularization: λ to take as it is; None: chosen.
         requests: deletion requests that the budget has to last for.
+        proof: "by-hand" leaves out the methods whose bounds rest on a computer-checked step.
         arguments: further ones of `compare_plans`, such as adjacency or rows_per_subject.
 
     Raises:
         As `make_plan`, where no method has a plan at all.
     """
-    for name in ("regularization", "ridge", "target", "method", "releases"):
+    if loss.label_kind == "none":
+        raise InvalidParameter(
+            f"the {loss.name} loss has no labels to guess, so nothing tells a good plan from a bad one: use make_plan"
+        )
+    for name in ("ridge", "target"):
         if name in arguments:
             raise InvalidParameter(f"advise chooses {name}; leave {name}= out, or use make_plan or compare_plans")
-    guessing = loss.largest_at_zero(np)
-    facts = {"loss": loss, "features": features, "ridge": "forecast", **arguments}
-
-    def compared(records: int, budget: Budget) -> Comparison:
-        return compare_plans(
-            records=records,
-            budget=budget,
-            regularization=loss.constants.smoothness / records,
-            requests=requests,
-            target=_GOOD * guessing,
-            **facts,
-        )
-
-    found = compared(records, budget)
+    if requests is not None and arguments.get("releases", 1) > 1:
+        raise InvalidParameter("requests= chooses how many releases there are; give releases= or requests=, not both")
+    guessing, ways = guessing_loss(loss), _ways(method, proof)
+    facts = {"loss": loss, "records": records, "features": features, "budget": budget, **arguments}
+    facts |= {"regularization": loss.constants.smoothness / records if regularization is None else regularization}
+    facts |= {"ridge": "forecast" if regularization is None else "given"}
+    found = compare_plans(requests=requests, target=_GOOD * guessing, ways=ways, alike=_ALIKE, **facts)
     advice = Advice(found, guessing, ())
     if advice.worth_having:
         return advice
-    releases, batch = advice.plan.problem.releases, advice.plan.problem.batch
-
-    def good(records: int, budget: Budget) -> bool:
-        given = {**facts, "method": advice.chosen.method, "releases": releases, "batch": batch}
-        try:
-            plan = make_plan(
-                records=records, budget=budget, regularization=loss.constants.smoothness / records, **given
-            )
-        except NoisyGDDeleteError:
-            return False
-        return plan.method.forecast(plan) + plan.problem.ridge_cost < _HOPELESS * guessing
-
-    remedies = []
-    more = _least_power(lambda factor: good(math.ceil(records * factor), budget))
-    if more is not None:
-        remedies.append(f"n={_rounded(records * more):,.0f} records in place of {records}, all else alike")
-    wider = _least_power(lambda factor: good(records, _wider(budget, factor)))
-    if wider is not None:
-        remedies.append(f"{_wider(budget, wider).describe()} in place of {budget.describe()}")
-    return Advice(found, guessing, tuple(remedies))
+    return Advice(found, guessing, remedies(advice.plan, facts, _DEAR * guessing, free=regularization is None))
 
 
-def _least_power(good: Callable[[float], bool]) -> float | None:
-    """The least power of 10^(1/4), up to 10⁴, at which something is good; None if none is."""
-
-    def at(step: int) -> bool:
-        return good(10 ** (step / _STEPS))
-
-    if not at(_STEPS * _DECADES):
-        return None
-    return float(10 ** (first_whole(at, 0, _STEPS * _DECADES) / _STEPS))
+def advised_plan(advice: Advice, total: Total | tuple[float, float] | str | None = AUTO) -> Plan:
+    """The plan of an advice that is worth having, under a total: "auto" takes the usual one, None none."""
+    plan = advice.required()
+    return capped(plan, usual_total(plan) if isinstance(total, str) else total)
 
 
-def _wider(budget: Budget, factor: float) -> Budget:
-    """Both parts so many times as large, rounded up to two digits."""
-    return replace(budget, dp=_rounded(budget.dp * factor), deletion=_rounded(budget.deletion * factor))
+def guessing_loss(loss: Loss) -> float:
+    """What a model that says nothing loses, nats per record: weights of 0 on a class, or on a target a quarter of half its range off."""
+    if loss.label_kind == "target":
+        return float(loss.value(np.zeros((1, loss.outputs)), np.full(1, _STRAY), np)[0])
+    return loss.largest_at_zero(np)
 
 
-def _rounded(value: float) -> float:
-    """Up, to two digits."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return float(f"{math.ceil(value / unit * (1 - 1e-12)) * unit:.2g}")
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
+
+
+def _ways(method: str, proof: str) -> tuple[str, ...]:
+    """The methods to weigh.
+
+    Raises:
+        InvalidParameter: a word that is none, or a method whose proof is not the one asked for.
+    """
+    accepted = PROOFS[: PROOFS.index(choice("proof", proof, PROOFS)) + 1]
+    if choice("method", method, (AUTO, *METHODS)) == AUTO:
+        return tuple(name for name in COMPARED if METHODS[name][0].proof in accepted)
+    if METHODS[method][0].proof not in accepted:
+        raise InvalidParameter(
+            f"method={method!r} rests on a {METHODS[method][0].proof} step and proof={proof!r} leaves it out; choose another method or "
+            f"proof={METHODS[method][0].proof!r}"
+        )
+    return (method,)

@@ -11,8 +11,10 @@ from ..methods import Method
 from ..methods.plan import Plan
 from ..methods.problem import Problem
 from ..privacy.budget import Budget
+from ..privacy.total import Total
 from .feasibility import runnable, with_rivals
 from .ridge import with_ridge
+from .usual import capped
 
 
 def make_plan(
@@ -37,6 +39,7 @@ def make_plan(
     asked_regularization: float | None = None,
     one_hot_blocks: tuple[int, ...] | None = None,
     feature_map: str | None = None,
+    total: Total | tuple[float, float] | None = None,
     **options: Any,
 ) -> Plan:
     """The least noise and the fewest steps whose guarantees lie within the budget.
@@ -64,6 +67,8 @@ def make_plan(
         asked_regularization: of a plan made before, whose λ the forecast had raised from it; it is a note, unless ridge is "forecast".
         one_hot_blocks: `Schema.one_hot_blocks`: objective perturbation then shapes its noise by them, the same for less.
         feature_map: the digest of the public map that makes the rows, or `Schema.feature_map`; it changes no number of the plan.
+        total: (ε, δ) that all publications ever made stay within, for a record still there; beyond it publication stops, erasure
+            never. None: no cap but what `releases` sets.
         options: of the method, where it is named by a string: step_size, noise_variance, solver, diffusion_steps, ...
 
     Raises:
@@ -92,7 +97,7 @@ def make_plan(
         feature_map=feature_map,
     )
     try:
-        return plan_for(with_ridge(problem, plan_for, ridge))
+        return capped(plan_for(with_ridge(problem, plan_for, ridge)), total)
     except PlanInfeasible as error:
         raise with_rivals(error, plan_for) from None
 

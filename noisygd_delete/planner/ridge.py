@@ -62,20 +62,24 @@ def guessed_norm(problem: Problem) -> float:
     """B: weights on which the log odds of two classes reach log n, larger odds than n records can bear out; and never more than
     √(2L(0)/λ), which no minimiser exceeds.
 
-    With k classes every pair of them: Σ_{i<j}‖w_i − w_j‖² = k‖W‖² where the rows of W add up to 0, so ‖W‖² ≤ (k−1)/2 (log n/R)².
+    With k classes every pair of them: Σ_{i<j}‖w_i − w_j‖² = k‖W‖² where the rows of W add up to 0, so ‖W‖² ≤ (k−1)/2 (log n/R)². For a
+    target, whose public bounds are [−1, 1]: weights with which a single column, whose share of a row's norm is R/√columns, takes the
+    prediction from one end to the other.
 
     Raises:
-        InvalidParameter: the loss has no odds.
+        InvalidParameter: the loss is no linear model of odds or of a target.
     """
     loss = problem.loss
-    if loss.label_kind not in ("binary", "class") or problem.dimension != loss.outputs * problem.features:
+    if loss.label_kind == "none" or problem.dimension != loss.outputs * problem.features:
         raise InvalidParameter(
-            f"the {loss.name} loss is no linear model of odds, so there is no public guess of the weights: give model_norm=, the norm "
+            f"the {loss.name} loss is no linear model of odds or of a target, so there is no public guess of the weights: give model_norm=, the norm "
             "that a good model may have"
         )
+    zero = loss.largest_at_zero(np)
+    if loss.label_kind == "target":
+        return min(math.sqrt(problem.features) / loss.radius, math.sqrt(2 * zero / problem.regularization))
     odds = math.log(max(problem.records, 2)) / loss.radius
     pairs = math.sqrt((loss.outputs - 1) / 2) if loss.label_kind == "class" else 1.0
-    zero = loss.largest_at_zero(np)
     return min(odds * pairs, math.sqrt(2 * zero / problem.regularization))
 
 

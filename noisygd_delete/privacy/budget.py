@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 from ..bounds import conversion
 from ..errors import InvalidParameter, Word, positive, renyi_order
 from .guarantee import Guarantee, stated_delta
+
+
+@lru_cache(maxsize=1024)
+def _gdp_for(epsilon: float, delta: float) -> float:
+    """A search that every plan of a budget asks for again."""
+    return conversion.gdp_for(epsilon=epsilon, delta=delta)
 
 
 class Measures(Word):
@@ -95,7 +102,7 @@ class Budget:
             assert self.order is not None
             return math.sqrt(2 * amount / self.order)
         assert delta is not None
-        return conversion.gdp_for(epsilon=amount, delta=delta)
+        return _gdp_for(amount, delta)
 
     def dp_rate(self) -> tuple[float, float]:
         """(rate, order): the largest rate (ε_q = q · rate) within the dp budget, and the order that shows it."""

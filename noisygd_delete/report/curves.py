@@ -82,8 +82,15 @@ def burn_down(accountant: Accountant, plan: Plan, delta: float) -> BurnDown:
         release=np.array(numbers, dtype=float),
         single=epsilons(accountant.dp_of_each(at=numbers)),
         cumulative=epsilons(accountant.dp_cumulative_of_each(numbers)),
-        allowed=plan.allowed.epsilon(delta) if plan.releases > 1 else None,
+        allowed=_cap(plan, delta),
     )
+
+
+def _cap(plan: Plan, delta: float) -> float | None:
+    """ε at δ of the cap on the sum; None where there is none, or none at this δ."""
+    if plan.total is not None:
+        return plan.total.epsilon if plan.total.delta == delta else None
+    return plan.allowed.epsilon(delta) if plan.releases > 1 else None
 
 
 def forgetting(plan: Plan) -> Forgetting | None:

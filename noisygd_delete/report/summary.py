@@ -82,7 +82,7 @@ def store_report(
         condition=NON_ADAPTIVE,
         dp=figures(plan.dp, order=order, delta=delta),
         allowed=remaining.allowed,
-        capped=plan.releases > 1,
+        capped=plan.capped,
         publications=remaining.publications,
         delta=delta,
         rows=rows,

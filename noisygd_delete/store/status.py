@@ -34,7 +34,7 @@ def status(path: str | Path) -> dict[str, Any]:
         "budget": remaining.allowed,
         "releases": ledger.releases,
         "publications_left": remaining.publications,
-        "capped": plan.releases > 1,
+        "capped": plan.capped,
         "pending_edits": head.pending,
         "pending": head.pending_counts.to_dict(),
         "model": _model_state(layout, ledger),
@@ -103,6 +103,6 @@ def budget(
         "releases": releases,
         "cumulative": measured(remaining.spent),
         "publications_left": remaining.publications,
-        "capped": plan.releases > 1,
+        "capped": plan.capped,
         "statement": None if statement is None else statement.to_dict(),
     }

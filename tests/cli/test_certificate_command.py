@@ -288,7 +288,7 @@ def test_a_dry_run_tells_the_cost_and_changes_nothing(store: Path, capsys: pytes
     budget = json.loads(capsys.readouterr().out)
     assert told["epsilon_after"] == pytest.approx(budget["cumulative"]["epsilon"], rel=1e-12)
     assert told["epsilon_before"] == pytest.approx(budget["releases"][0]["dp"]["epsilon"], rel=1e-12)
-    assert told["gradient_evaluations"] == 400 * told["steps"]
+    assert told["gradient_evaluations"] == 420 * told["steps"]  # slots
 
 
 def test_a_dry_run_of_a_stream_foretells_the_stream(store: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,8 +66,11 @@ def test_the_guess_of_the_norm_is_public() -> None:
     assert guessed_norm(problem(losses.Softmax(1.0, classes=2))) == pytest.approx(math.log(1000) / math.sqrt(2))
     # no minimiser is longer than √(2L(0)/λ)
     assert guessed_norm(problem(losses.Logistic(1.0), 1.0)) == pytest.approx(math.sqrt(2 * math.log(2)))
+    # a target within [−1, 1]: one of five columns, of norm 2/√5 at most, takes the prediction from end to end
+    assert guessed_norm(problem(losses.PseudoHuber(2.0))) == pytest.approx(math.sqrt(5) / 2)
+    linear = make_plan(losses.Linear(1.0), records=9, features=5, regularization=1, budget=tight(1.0), method="sharp")
     with pytest.raises(InvalidParameter, match="model_norm="):
-        guessed_norm(problem(losses.PseudoHuber(1.0)))
+        guessed_norm(linear.problem)
 
 
 def test_the_plan_says_so_and_what_it_costs() -> None:

@@ -43,7 +43,9 @@ def test_composition_promises_no_accuracy_and_says_so() -> None:
     assert worth(linear) == ""  # nothing is guessed
 
 
-@pytest.mark.parametrize("more", [[], ["--method", "minimiser"], ["--method", "sharp", "--no-utility"]])
+@pytest.mark.parametrize(
+    "more", [["--method", "theorem"], ["--method", "minimiser"], ["--method", "sharp", "--no-utility"]]
+)
 def test_plan_init_and_learn_say_so(tmp_path, monkeypatch, capsys, more: list[str]) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "schema.toml").write_text('id = "id"\n[label]\ncolumn = "y"\nclasses = ["a", "b"]\n')
@@ -75,7 +77,7 @@ def test_estimators_warn_once_for_a_fit_with_a_class_of_its_own() -> None:
     estimators = pytest.importorskip("noisygd_delete.estimators")
     rng = np.random.default_rng(0)
     rows, labels = rng.uniform(-1, 1, (60, 3)), np.arange(60) % 2
-    for more in ({}, {"method": "minimiser"}):
+    for more in ({"method": "theorem"}, {"method": "minimiser"}):
         poor = estimators.NoisyGDClassifier(feature_bounds=(-1, 1), regularization=0.02, random_state=0, **more)
         with pytest.warns(NothingPromised, match="better than guessing") as caught:
             poor.fit(rows, labels)

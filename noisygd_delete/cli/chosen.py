@@ -1,0 +1,115 @@
+"""What a command plans where the method is left to it: the advice and its first line; and every command's total."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InvalidParameter
+from ..methods.plan import Plan
+from ..planner import advise, advised_plan
+from ..planner.advise import AUTO, Advice
+from ..planner.streams import StreamPlan
+from ..planner.usual import (
+    DELETION,
+    EPSILON,
+    PUBLICATIONS,
+    TOTAL_EPSILON,
+    capped,
+    usual_delta,
+    usual_total,
+)
+from ..privacy.budget import Budget
+from .plan import budget_from, check_stream, compared, own_options, plan_from, stream_from, total_from
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A plan, and how it came about.
+
+    advice  the ways it was chosen from; None where the method was named
+    stream  its schedule, where requests were counted on
+    """
+
+    plan: Plan
+    advice: Advice | None
+    stream: StreamPlan | None
+
+    def text(self) -> str:
+        parts = ("" if self.stream is None else self.stream.text(), "" if self.advice is None else self.advice.table())
+        return "\n\n".join(filter(None, parts))
+
+
+def chosen(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
+    """The plan that the arguments ask for; by advice where they name no method.
+
+    Raises:
+        NothingWorthHaving: the advice is that nothing useful can be had at these sizes.
+    """
+    streamed = parsed.requests is not None or parsed.period is not None
+    if parsed.method == AUTO:
+        advice = advised(parsed, **sizes)
+        plan = advised_plan(advice, _total(parsed, advice.plan))
+        requests = asked_requests(parsed)
+        stream = None if requests is None else StreamPlan(advice.comparison, requests, parsed.period)
+        return Chosen(plan, advice, stream)
+    stream = stream_from(parsed, **sizes) if streamed else None
+    plan = plan_from(parsed, **sizes) if stream is None else stream.plan
+    return Chosen(capped(plan, _total(parsed, plan)), None, stream)
+
+
+def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
+    """The advice for what the arguments leave open.
+
+    Raises:
+        InvalidParameter: arguments that belong to a named method, or contradict one another.
+    """
+    requests = asked_requests(parsed)
+    if requests is not None and (parsed.requests is not None or parsed.period is not None):
+        check_stream(parsed)
+    own = own_options(parsed)
+    if own:
+        raise InvalidParameter(f"{own}: an option of one method; name the method with --method")
+    if parsed.ridge is not None:
+        raise InvalidParameter(
+            "--ridge: the advice chooses λ; give --regularization λ to have it as it is, or name a --method"
+        )
+    facts = {name: value for name, value in compared(parsed).items() if name != "model_norm" or value is not None}
+    releases = {} if requests is not None else {"releases": parsed.releases}
+    return advise(
+        **facts,
+        **sizes,
+        **releases,
+        regularization=parsed.regularization,
+        budget=advised_budget(parsed, sizes["records"]),
+        requests=requests,
+        proof=parsed.proof,
+    )
+
+
+def asked_requests(parsed: argparse.Namespace) -> int | None:
+    """The requests that the budget has to last for. A total without a budget of one release is shared among a year's."""
+    if parsed.requests is None and parsed.total_epsilon is not None and parsed.dp is None and parsed.releases == 1:
+        return PUBLICATIONS - 1
+    return parsed.requests  # type: ignore[no-any-return]
+
+
+def advised_budget(parsed: argparse.Namespace, records: int) -> Budget:
+    """The budget the arguments name; where they leave it open, the usual one, in (ε, δ)."""
+    if parsed.order is not None or parsed.gdp:
+        return budget_from(parsed)
+    shared = asked_requests(parsed) is not None or parsed.releases > 1
+    delta = parsed.delta
+    if delta is None:
+        delta = usual_delta(records) if parsed.total_delta is None else parsed.total_delta
+    usual = parsed.total_epsilon or TOTAL_EPSILON if shared else EPSILON
+    dp = usual if parsed.dp is None else parsed.dp
+    tenth = dp * DELETION / (TOTAL_EPSILON if shared else EPSILON)
+    deletion = tenth if parsed.deletion is None else parsed.deletion
+    return Budget.from_epsilon_delta(dp=(dp, delta), deletion=(deletion, delta))
+
+
+def _total(parsed: argparse.Namespace, plan: Plan) -> Any:
+    given = total_from(parsed, delta=plan.budget.shown_delta)
+    return given if given is not None or parsed.no_total else usual_total(plan)

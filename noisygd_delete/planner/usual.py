@@ -1,0 +1,76 @@
+"""What is asked for where nobody says: one release, all of them together, and free slots. Conventions, the same at every door.
+
+ε = 2 for one release lets whoever guesses a record's presence at even odds be right at most 6 times in 10, at the δ below; a record that
+was erased is promised a tenth of that ε. All publications together have room for a year: a learn, and one more each month. Nothing
+here is read off the data, and nothing changes with what a model shows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ..errors import InvalidParameter, count
+from ..methods.plan import Plan
+from ..privacy.budget import Budget
+from ..privacy.guarantee import Guarantee
+from ..privacy.shown import rounded_up
+from ..privacy.total import Total
+
+PUBLICATIONS = 12  # that the total has room for, each as dear as a learn
+EPSILON, DELETION = 2.0, 0.2  # of one release
+TOTAL_EPSILON = 8.0  # of all, where it is shared among publications that are yet to be planned
+
+_DELTA = 1e-6
+_SPARE = 0.05  # of the rows
+_DIGITS = 2
+
+
+def usual_delta(records: int) -> float:
+    """δ: 10⁻⁶, and in larger tables the largest power of ten below 1/n: at δ = 1/n a mechanism may publish a whole record."""
+    return min(_DELTA, float(f"1e-{math.floor(math.log10(count('records', records))) + 1}"))
+
+
+def usual_budget(records: int) -> Budget:
+    """Of one release."""
+    delta = usual_delta(records)
+    return Budget.from_epsilon_delta(dp=(EPSILON, delta), deletion=(DELETION, delta))
+
+
+def usual_total(plan: Plan) -> Total | None:
+    """Room for `PUBLICATIONS` like the plan's learn, at the plan's δ; None where its releases share a budget already."""
+    if plan.releases > 1:
+        return None
+    delta = plan.budget.shown_delta
+    epsilon = together(plan).with_slack().epsilon(delta)
+    return Total(rounded_up(epsilon, _DIGITS), delta) if 0 < epsilon < math.inf else None
+
+
+def together(plan: Plan, publications: int = PUBLICATIONS) -> Guarantee:
+    """What so many publications like the learn reveal about a record that is in all of them."""
+    steps = plan.mechanism.exposure(plan.learn_steps)
+    learned = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=steps)
+    return Guarantee.composed([(learned, publications)])
+
+
+def usual_slots(rows: int) -> int:
+    """n for a table of so many rows: a twentieth of them free for insertions, rounded up to three digits."""
+    wanted = math.ceil(max(rows, 1) * (1 + _SPARE))
+    unit = int(10 ** max(0, len(str(wanted)) - 3))
+    return -(-wanted // unit) * unit
+
+
+def capped(plan: Plan, total: Total | tuple[float, float] | None) -> Plan:
+    """The plan under this cap on all its publications.
+
+    Raises:
+        InvalidParameter: not even a learn lies within it.
+    """
+    total = Total.of(total)
+    if total is not None and not total.affords(together(plan, 1)):
+        alone = together(plan, 1).with_slack().epsilon(total.delta)
+        raise InvalidParameter(
+            f"the total of all publications, {total.describe()}, is less than the first of them costs, ε={alone:.3g}: give a larger "
+            "total, or a smaller dp budget of one release"
+        )
+    return plan if plan.total == total else replace(plan, problem=replace(plan.problem, total=total))
