@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.docs import picture
-from tests.docs.prose import ROOT, dead, grade, links, syllables
+from noisygd_delete.cli import parser
+from tests.docs import options, picture, public_names
+from tests.docs.prose import ROOT, dead, grade, links, syllables, words
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
 FIRST = ("README.md", "docs/index.md", "docs/concepts.md", "docs/privacy-officer.md", "docs/quick-start.md")
@@ -30,6 +31,38 @@ def test_dead_links_are_seen(tmp_path: Path) -> None:
         "# A heading: `it`\n[a](gone.md) [b](#a-heading-it) [c](#gone) [d](https://example.org) `[e](code.md)`\n"
     )
     assert dead(page) == ["gone.md", "#gone"]
+
+
+def test_no_page_is_long_but_those_made_of_the_code() -> None:
+    made = {
+        ROOT / "docs" / "schema.md"
+    }  # its tables are the code's own; the pages of the API are written when the site is built
+    long = {page.name: words(page.read_text()) for page in (ROOT / "docs").rglob("*.md") if page not in made}
+    assert {name: count for name, count in long.items() if count > 1500} == {}
+    assert words("one two | three |") == 5
+
+
+def test_the_pages_of_options_are_what_the_program_takes() -> None:
+    written = {path.name: path.read_text() for path in options.FOLDER.glob("*.md")}
+    assert written == options.pages(), "python -m tests.docs.options writes them anew"
+    assert "| `--order ORDER` | Rényi order q" in written["plan.md"]
+    assert "**Must be given.**" in written["plan.md"]
+    planted = parser()
+    options.children(planted)["plan"].add_argument("--planted", help="half of a|b < c")
+    assert "| `--planted PLANTED` | half of a\\|b &lt; c |" in options.page(
+        options.children(planted)["plan"], "plan", ""
+    )
+
+
+def test_the_public_interface_is_the_listed_one() -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    listed = public_names.LISTED.read_text()
+    assert public_names.listed() == listed, (
+        "a name or a parameter of the public interface differs; where it is meant: python -m tests.docs.public_names, "
+        "with a deprecation for whatever left and a line in CHANGELOG.md"
+    )
+    assert "make_plan(loss, *, records, features" in listed
+    assert public_names.parameters(lambda a, *rest, b, c=1: None) == "(a, *rest, b, c=)"
 
 
 @pytest.mark.parametrize("name", FIRST)

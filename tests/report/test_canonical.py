@@ -147,7 +147,7 @@ def test_the_verifier_in_the_documentation(paper, tmp_path: Path) -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("no JavaScript here")
-    (code,) = blocks(ROOT / "docs" / "certificates.md", "javascript")
+    (code,) = blocks(ROOT / "docs" / "certificate-format.md", "javascript")
     (tmp_path / "verify.mjs").write_text(code)
     altered = json.loads(json.dumps(paper))
     altered["statement"]["guarantees"]["erased_all_models"]["advantage"] = 0.01

@@ -1,0 +1,100 @@
+"""The pages of every command's options, written from the parser itself: `python -m tests.docs.options` writes docs/commands/."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from noisygd_delete.cli import parser
+
+FOLDER = Path(__file__).parents[2] / "docs" / "commands"
+
+
+def children(command: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The commands below one, by name."""
+    for action in command._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
+
+
+def cell(text: str) -> str:
+    """Words for one cell of a table."""
+    return re.sub(r"\s+", " ", text).replace("|", "\\|").replace("<", "&lt;").strip()
+
+
+def name(action: argparse.Action) -> str:
+    """An option as it is typed, with the name of its value."""
+    value = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    if action.nargs == 0:
+        return ", ".join(f"`{word}`" for word in action.option_strings)
+    if not action.option_strings:
+        return f"`{value}`"
+    return ", ".join(f"`{word} {value}`" for word in action.option_strings)
+
+
+def meaning(command: argparse.ArgumentParser, action: argparse.Action) -> str:
+    """The option's own help, its choices and whether it must be given."""
+    said = (action.help or "") % {**vars(action), "prog": command.prog}
+    if action.choices is not None:
+        said += f" ({', '.join(f'`{choice}`' for choice in action.choices)})"
+    if action.required and action.option_strings:
+        said += " **Must be given.**"
+    return cell(said)
+
+
+def tables(command: argparse.ArgumentParser) -> Iterator[str]:
+    """One table for each group of options, as `--help` groups them."""
+    for group in command._action_groups:
+        shown = [
+            action
+            for action in group._group_actions
+            if action.help is not argparse.SUPPRESS
+            and not isinstance(action, argparse._HelpAction | argparse._SubParsersAction)
+        ]
+        if shown:
+            title = {"positional arguments": "what it is about", "options": "options"}.get(
+                group.title or "", group.title
+            )
+            yield f"\n| {cell(title or '')} | |\n|---|---|\n" + "\n".join(
+                f"| {name(action)} | {meaning(command, action)} |" for action in shown
+            )
+
+
+def page(command: argparse.ArgumentParser, words: str, about: str, level: int = 1) -> str:
+    """A command with its tables and its example; the commands below it follow as sections."""
+    parts = [f"{'#' * level} {words}", "", f"{cell(about)[:1].upper()}{cell(about)[1:]}."]
+    parts += tables(command)
+    examples = re.findall(r"noisygd-delete [^;]+", re.sub(r"\s+", " ", command.epilog or ""))
+    parts += ["", "Example:", "", "```", *(line.strip() for line in examples), "```"] if examples else []
+    below = {action.dest: action.help or "" for action in _listed(command)}
+    for child, parsed in children(command).items():
+        parts += ["", page(parsed, f"{words} {child}", below.get(child, ""), level + 1).rstrip("\n")]
+    return "\n".join(parts) + "\n"
+
+
+def _listed(command: argparse.ArgumentParser) -> list[argparse.Action]:
+    for action in command._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return list(action._choices_actions)
+    return []
+
+
+def pages() -> dict[str, str]:
+    """File name -> text, for every command, and an index."""
+    whole = parser()
+    about = {action.dest: action.help or "" for action in _listed(whole)}
+    written = {f"{word}.md": page(command, word, about[word]) for word, command in children(whole).items()}
+    index = ["# All commands and options", "", "Written from the program's own parser; `--help` says the same.", ""]
+    index += ["| command | |", "|---|---|", *(f"| [`{word}`]({word}.md) | {cell(about[word])} |" for word in about)]
+    return {"index.md": "\n".join(index) + "\n", **written}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.md"):
+        path.unlink()
+    for file, text in pages().items():
+        (FOLDER / file).write_text(text)
