@@ -55,10 +55,9 @@ def tables(command: argparse.ArgumentParser) -> Iterator[str]:
             and not isinstance(action, argparse._HelpAction | argparse._SubParsersAction)
         ]
         if shown:
-            title = {"positional arguments": "what it is about", "options": "options"}.get(
-                group.title or "", group.title
-            )
-            yield f"\n| {cell(title or '')} | |\n|---|---|\n" + "\n".join(
+            title = {"positional arguments": "", "options": "options"}.get(group.title or "", group.title or "")
+            head = f"\n{cell(title)[:1].upper()}{cell(title)[1:]}:\n" if title else ""
+            yield f"{head}\n| option | meaning |\n|---|---|\n" + "\n".join(
                 f"| {name(action)} | {meaning(command, action)} |" for action in shown
             )
 
