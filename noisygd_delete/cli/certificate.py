@@ -111,6 +111,7 @@ def _report(parsed: argparse.Namespace) -> int:
     from ..report import store_report
     from ..report.erasure import events_of, ledger_of, release_times, standing
     from ..report.page import PAGE
+    from ..report.requests import register_lines
 
     out = output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])
     ledger = ledger_of(parsed.store)
@@ -119,6 +120,7 @@ def _report(parsed: argparse.Namespace) -> int:
         events=events_of(ledger),
         times=release_times(ledger),
         standing=standing(ledger),
+        requests=register_lines(parsed.store),
         audit=_audit(parsed.audit),
         title=parsed.title,
         delta=parsed.delta,

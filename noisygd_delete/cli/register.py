@@ -15,6 +15,7 @@ from ..records import bounded
 from ..register import Case, Channels, Decisions, Grounds, Line, Practice, Reasons, Rights, decided, export
 from ..register.case import TEXTS
 from ..register.dates import MOST_HOLIDAYS, day
+from ..report.catalogue import languages
 from ..report.outputs import output
 from ..report.requests import line_of, register_lines
 from .arguments import Intermixed, number, whole
@@ -144,6 +145,19 @@ def _telling(actions: Any) -> None:
     told = _action(actions, "inform", "the person was told what was done", "STORE 9f2c31 --on 2026-05-20", _inform)
     told.add_argument("--certificate", metavar="FILE", help="the certificate that they were sent: its SHA-256 is noted")
     _on(told, "they were told")
+    written = _action(
+        actions,
+        "letter",
+        "the answer to the person, as one page to print, in their language",
+        "STORE 9f2c31 --language de --out letter.html",
+        _letter,
+        writes=False,
+    )
+    written.add_argument("--out", required=True, metavar="FILE", help="write the page here")
+    written.add_argument("--language", default="en", metavar="CODE", help=f"{' or '.join(languages())}; default: en")
+    written.add_argument(
+        "--because", default="", metavar="TEXT", help="why it was refused, or takes longer; printed, kept nowhere"
+    )
     others = _action(
         actions,
         "recipients",
@@ -264,6 +278,18 @@ def _inform(parsed: argparse.Namespace) -> int:
     if parsed.certificate is not None:
         digest = hashlib.sha256(bounded.content(parsed.certificate, bounded.DOCUMENT)).hexdigest()
     return _stated(parsed, lambda line: line.case.stated(informed=_today(parsed), certificate=digest))
+
+
+def _letter(parsed: argparse.Namespace) -> int:
+    from ..report.erasure import promised_in
+    from ..report.letter import letter
+    from ..report.page import PAGE
+
+    out = output("--out", parsed.out, begins=PAGE)
+    line = line_of(parsed.store, parsed.token)
+    out.write(letter(line, promised_in(parsed.store, line), code=parsed.language, because=parsed.because))
+    show(parsed, {"letter": parsed.out, "language": parsed.language}, f"wrote {parsed.out}")
+    return 0
 
 
 def _recipients(parsed: argparse.Namespace) -> int:

@@ -8,16 +8,19 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
-from ..accountant import Event, Statuses
+from ..accountant import Accountant, Event, Statuses
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..records import EditCounts
+from ..register import Line
 from ..store import presence
 from ..store.entry import EntryKinds, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
+from .erasure_certificate import guarantees
 from .facts import Erasure
+from .letter import Promised
 from .notices import NOTHING_STATED, Notices
 
 
@@ -64,6 +67,7 @@ class Standing:
     pending: EditCounts
     unpublished: tuple[Unpublished, ...]
     withdrawn: str | None  # since when no model is in force, having been published before
+    by_hand: bool = False  # its operator took it out of service; else the budget allowed no other
 
 
 def standing(ledger: Ledger) -> Standing:
@@ -78,7 +82,7 @@ def standing(ledger: Ledger) -> Standing:
             found.append(Unpublished(entry.kind, entry.time, ledger.edited(position), following))
     gone = [entry for before, entry in pairwise(entries) if before.in_force and not entry.in_force]
     withdrawn = gone[-1].time if gone and not ledger.head.in_force else None
-    return Standing(ledger.head.pending_counts, tuple(reversed(found)), withdrawn)
+    return Standing(ledger.head.pending_counts, tuple(reversed(found)), withdrawn, by_hand=ledger.head.withdrawn)
 
 
 def erasure_in(
@@ -138,6 +142,16 @@ def erasure_in(
         residue=tuple(residue),
     )
     return erasure, plan_from_dict(ledger.plan_at(last)), events
+
+
+def promised_in(store: str | Path, line: Line) -> Promised | None:
+    """What a letter about this request may promise: what its certificate would; None where nothing was erased or published."""
+    ledger = ledger_of(store)
+    if line.served is None or not line.served.rows or not ledger.releases:
+        return None
+    erasure, plan, events = erasure_in(ledger, request_id=line.token)
+    fresh = erasure.release is not None and events[erasure.release - 1].fresh and not events[erasure.release - 1].warm
+    return Promised(guarantees(erasure, Accountant(plan, events)), fresh)
 
 
 def _status(ledger: Ledger, published: int | None) -> Statuses:

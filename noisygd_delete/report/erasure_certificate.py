@@ -214,6 +214,8 @@ def statement(facts: Mapping[str, Any], erasure: Erasure, plan: Plan, events: Se
             erasure, served, promises, told, extractor=any(event.kind is EventKinds.EXTRACTOR for event in events)
         ),
         "deadline": words.deadline(erasure),
+        "in_time": words.in_time(erasure),
+        "notices": words.notices(erasure),
         "stated_by_the_operator": [*STATED, *words.stated_elsewhere(erasure)],
         "not_covered": list(words.NOT_COVERED),
         "to_do": words.to_do(erasure.status),

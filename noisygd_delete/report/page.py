@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from ..errors import MissingDependency
-from ..privacy.shown import shown
+from ..privacy.shown import right_of_hundred, shown
+from .words import dated
 
 PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
 
@@ -27,7 +29,19 @@ def render(template: str, **values: Any) -> str:
     environment.filters["figure"] = figure
     environment.filters["exact"] = lambda number: f"{number:.12g}"
     environment.filters["percent"] = lambda advantage: shown(advantage, percent=True)
+    environment.filters["of_hundred"] = right_of_hundred
+    environment.filters["moment"] = written_out
+    environment.filters["day"] = lambda when: "–" if when is None else dated(when)
     return environment.get_template(template).render(**values)
+
+
+def written_out(when: str | None) -> str:
+    """A moment for people, with the zone in which it was written down."""
+    if when is None:
+        return "–"
+    found = datetime.fromisoformat(when)
+    zone = "UTC" if not found.utcoffset() else f"UTC{found.strftime('%z')[:3]}:{found.strftime('%z')[3:]}"
+    return f"{dated(found.date())}, {found:%H:%M} {zone}"
 
 
 def figure(value: Any) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..accountant import Accountant, Event
+from ..accountant import Accountant, Event, Remaining
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..records import NO_EDITS
+from ..register import Line
 from ..version import __version__
 from . import curves, plots
 from .erasure import Standing
@@ -22,6 +23,7 @@ def store_report(
     events: Iterable[Event],
     times: Sequence[str] | None = None,
     standing: Standing | None = None,
+    requests: Sequence[Line] | None = None,
     audit: Sequence[Mapping[str, Any]] = (),
     title: str = "Deletion report",
     delta: float | None = None,
@@ -31,6 +33,7 @@ def store_report(
     Args:
         plan: the current plan. events: the ledger. times: when each release was made.
         standing: what the releases alone do not show: edits that wait, publications withheld, a model withdrawn.
+        requests: the register, in order of need; None: no word of requests.
         audit: results of audit runs: {"name", "measured_lower_bound", "claimed_advantage"}, advantages over guessing.
         title: shown on top. delta: δ of the (ε, δ) figures; None: the budget's own, or 1e-6.
 
@@ -68,6 +71,7 @@ def store_report(
     if audit:
         pictures["audit"] = plots.audits(audit)
     remaining = accountant.remaining()
+    people = None if requests is None else [line for line in requests if line.of_a_person]
     every = sum((event.counts for event in accountant.events), NO_EDITS)
     return render(
         "report.html",
@@ -90,9 +94,21 @@ def store_report(
         listed=curves.LISTED,
         edits=every.text(),
         standing=standing,
+        requests=people,
+        left=None if people is None else [line for line in people if line.closed is None],
+        left_of_budget=_left(remaining, plan),
         pictures=pictures,
         audit=audit,
     )
+
+
+def _left(remaining: Remaining, plan: Plan) -> str:
+    """What of the total budget is left, in words."""
+    if not plan.capped:
+        return "no cap was set on the sum of all publications"
+    if remaining.publications is None:
+        return "the cap on the sum is not touched by further releases"
+    return f"{remaining.publications} more publication(s) fit into the total, {remaining.allowed}"
 
 
 def _erased(accountant: Accountant, plan: Plan) -> dict[str, Guarantee]:

@@ -7,13 +7,30 @@ whoever saw only later models stands with its condition, and beside it the figur
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from ..accountant import Event, Statuses
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.shown import right_of_hundred, shown
+from ..register.dates import local_day
 from .facts import Erasure
+
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 
 ADAPTIVITY = (
     f"a figure for later models, or for one release alone, holds only if {NON_ADAPTIVE}; the figure for all models holds for "
@@ -58,11 +75,67 @@ def deadline(erasure: Erasure) -> str | None:
     """How the deadline was counted."""
     if erasure.deadline is None:
         return None
+    last, notices = f"the end of {dated(erasure.deadline)} where the request was received", erasure.notices
+    if notices.extended_until is not None:
+        return f"{last}: extended because of the {notices.extension_reason} (Article 12(3) GDPR)"
+    holidays = ", which moved it here" if notices.holidays else ", which the operator states"
     return (
-        f"the end of {erasure.deadline} where the request was received: one month by the calendar (Article 12(3) GDPR); a "
-        "Saturday or Sunday gives way to the next working day, and so does a public holiday, which is not known here "
-        "(Regulation 1182/71, Article 3)"
+        f"{last}: one month by the calendar (Article 12(3) GDPR); a Saturday or Sunday gives way to the next working day, and so "
+        f"does a public holiday{holidays} (Regulation 1182/71, Article 3)"
     )
+
+
+def dated(when: str | date) -> str:
+    """A day as people write it, in no country's order of numbers."""
+    day = when if isinstance(when, date) else date.fromisoformat(when)
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def timed(when: str, received: str | None = None) -> str:
+    """A moment in UTC as people write it, by the day of the place where the request came in."""
+    return dated(local_day(when, received))
+
+
+def in_time(erasure: Erasure) -> str | None:
+    """Whether the answer kept the deadline, and by what that was judged."""
+    if erasure.in_time is None:
+        return None
+    told = erasure.notices.informed is not None
+    by = "the person was told" if told else "the model was published (when the person was told is not stated)"
+    return f"{by} {'in time' if erasure.in_time else 'late'}"
+
+
+def notices(erasure: Erasure) -> list[str]:
+    """What the operator states for the person beside the erasure; nothing where nothing was stated."""
+    said, it = erasure.notices, "the record" if erasure.rows == 1 else "the records"
+    sentences = []
+    if said.models or said.purposes:
+        what = said.models or "the models trained on this table"
+        sentences.append(f"This is about {what}{f', used for {said.purposes}' if said.purposes else ''}.")
+    if said.withdrawn is not None:
+        sentences.append(
+            f"The model that may have used {it} is out of service since {dated(said.withdrawn)}; copies that others hold are not."
+        )
+    elif erasure.status is not Statuses.PUBLISHED:
+        by = f" until {dated(said.publish_by)} at the latest" if said.publish_by else ""
+        sentences.append(f"The model in use{by} was trained with {it}.")
+    if said.recipients is not None:
+        when = f" on {dated(said.recipients_told)}" if said.recipients_told else ""
+        sentences.append(
+            f"{said.recipients} recipient(s) of the data were told{when} (Article 19 GDPR); they are named on request."
+        )
+    if said.backups_until is not None:
+        sentences.append(f"Backups may hold {it} until {dated(said.backups_until)}.")
+    if said.informed is not None:
+        sentences.append(f"The person was told on {dated(said.informed)}.")
+    if said.contact is not None:
+        sentences.append(f"Questions, and a request to be told more: {said.contact}.")
+    where = f"to {said.authority}" if said.authority else "to a supervisory authority"
+    sentences.append(f"Whoever finds this answer wrong may complain {where}, or go to court (Articles 77 and 79 GDPR).")
+    sentences.append(
+        "A record of this request is kept, for as long as it must be possible to show how it was answered."
+    )
+    return sentences
 
 
 def plain(
@@ -102,15 +175,14 @@ def plain(
     ]
     return [
         *sentences,
-        "Guessing is right 50 times in 100. The advantage over guessing is what an observer gains: 10 % means right at most 55 "
-        "times in 100 on an even bet.",
+        "Guessing is right 50 times in 100.",
         *terms,
     ]
 
 
 def _done(erasure: Erasure) -> str:
     """What happened to the rows."""
-    when = "" if erasure.edited is None else f"On {erasure.edited[:10]} "
+    when = "" if erasure.edited is None else f"On {timed(erasure.edited, erasure.received)} "
     parts = []
     if erasure.deleted:
         noun = "the record was" if erasure.deleted == 1 else f"{erasure.deleted} records were"
@@ -132,7 +204,7 @@ def _published(erasure: Erasure, served: Event | None) -> list[str]:
     """What was published since, and where it came from."""
     if served is None:
         return []
-    when = "A" if erasure.served is None else f"On {erasure.served[:10]} a"
+    when = "A" if erasure.served is None else f"On {timed(erasure.served, erasure.received)} a"
     what = "what was erased" if erasure.replaced else "it" if erasure.rows == 1 else "them"
     trace = f"an earlier model that may have used {what}; a limited statistical trace may remain"
     if not served.fresh:
@@ -201,7 +273,7 @@ def _question(guarantee: Guarantee, what: str, rows: int) -> str:
 
 def _limit(guarantee: Guarantee) -> str:
     advantage = guarantee.with_slack().advantage
-    text = f"right at most {right_of_hundred(advantage)} times in 100 (advantage over guessing at most {guarantee.at_most})"
+    text = f"right at most {right_of_hundred(advantage)} times in 100"
     return f"{text}, which is hardly a limit: they may well know" if advantage >= 0.9 else text
 
 

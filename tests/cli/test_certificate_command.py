@@ -13,6 +13,7 @@ import pytest
 from tqdm import tqdm
 
 from noisygd_delete.cli import main
+from noisygd_delete.privacy.shown import right_of_hundred
 from noisygd_delete.report import verify_certificate
 
 SCHEMA = """
@@ -237,9 +238,11 @@ def test_one_figure_has_one_form_in_every_paper(store: Path, capsys: pytest.Capt
     was_it_there = next(line for line in budget.splitlines() if "was it ever there?" in line)
     erased, advantage = was_it_there.split("(ε=")[1].split(",")[0], was_it_there.split("at most ")[1]
     assert f"(ε={erased}, δ=1e-6)" in said
-    assert f"advantage over guessing at most {advantage})" in said
     assert advantage in report
-    assert advantage in paper
+    odds = f"{right_of_hundred(float(advantage.removesuffix(' %')) / 100)}"  # a person reads odds, and one form of them
+    assert f"right at most {odds} times in 100" in said
+    assert f'<td class="n">{odds}</td>' in paper
+    assert "%" not in said
 
 
 def test_a_certificate_of_format_1_still_seals_the_ledger_it_was_issued_after(store: Path, capsys) -> None:

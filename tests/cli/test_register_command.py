@@ -194,3 +194,30 @@ def test_a_stream_states_when_its_requests_came_in(folder: Path, capsys) -> None
     assert [(one["request_id"], one["due"], one["channel"]) for one in shown[:3]] == [
         (f"r{k}", "2020-06-04", "registry") for k in range(4, 7)
     ]
+
+
+def test_the_report_begins_with_what_is_late_due_and_left(folder: Path) -> None:
+    run("register", "receive", "store", "--request-id", "secret-token", "--received", "2020-05-04T09:30+02:00")
+    run("report", "store", "--out", "report.html")
+    page = Path("report.html").read_text()
+    first = page.split("An erased record:")[0]
+    assert "2 in the register, 2 not closed" in first
+    assert "1 overdue" in first
+    assert "Next due: 4 June 2020" in first
+    assert "answer overdue" in first
+    assert "more publication(s) fit into the total" in first
+    assert "secret-token" not in page
+    run("delete", "store", "identifier-004", "--later", "--withdraw")
+    run("report", "store", "--out", "report.html")
+    assert "because its operator took it out" in Path("report.html").read_text()
+
+
+def test_a_letter_in_each_language_from_the_store(folder: Path, complaint) -> None:
+    run("register", "letter", "store", "first", "--language", "de", "--out", "brief.html")
+    run("register", "letter", "store", "first", "--out", "letter.html")
+    assert "Ihr Datensatz wurde am" in Path("brief.html").read_text()
+    assert "Someone who kept every model" in Path("letter.html").read_text()
+    assert "must be one of 'de', 'en'" in complaint(
+        "register", "letter", "store", "first", "--language", "fr", "--out", "x.html"
+    )
+    assert "exists" in complaint("register", "letter", "store", "first", "--out", "people.csv")

@@ -228,7 +228,11 @@ def test_a_regression_and_several_classes_pick_their_loss(folder: Path, capsys) 
 def test_relearning_changes_what_is_asked_and_nothing_else(folder: Path, capsys) -> None:
     (folder / "schema.toml").write_text('id = "id"\n[label]\ncolumn = "a"\nbounds = [-10, 10]\n')
     command = ["init", "store", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp"]
-    assert main([*command, "--regularization", "0.1", "--huber-delta", "0.5", "--no-total"]) == main(["learn", "store"]) == 0
+    assert (
+        main([*command, "--regularization", "0.1", "--huber-delta", "0.5", "--no-total"])
+        == main(["learn", "store"])
+        == 0
+    )
     capsys.readouterr()
     with Store.open("store") as store:
         first = store.plan.problem

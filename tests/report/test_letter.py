@@ -1,0 +1,129 @@
+"""Letters in every language say what the law asks for, both observers, and nothing more than the certificate."""
+
+from __future__ import annotations
+
+import re
+import string
+from datetime import date
+
+import pytest
+
+from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete.accountant import Accountant, Event
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.privacy.shown import right_of_hundred
+from noisygd_delete.records import EditCounts
+from noisygd_delete.register import Case, Grounds, Line, Practice, Rights, Served
+from noisygd_delete.report.catalogue import language, languages
+from noisygd_delete.report.erasure_certificate import guarantees
+from noisygd_delete.report.facts import Erasure
+from noisygd_delete.report.letter import Promised, letter
+
+RECEIVED = "2026-05-04T09:30:00+02:00"
+PRACTICE = Practice(
+    controller="Example <Ltd>",
+    contact="desk@example.org",
+    authority="the authority",
+    purposes="prices",
+    models="price-1",
+)
+OUT = Served(edited="2026-05-05T10:00:00Z", rows=1, published="2026-05-05T10:00:00Z", release=2)
+WAITS = Served(edited="2026-05-05T10:00:00Z", rows=1)
+CODES = languages()
+# what no letter may claim, in any language (the sentence that denies it is taken out first)
+FORBIDDEN = r"anonym|forgot|vergess|compliant|konform|cheaper|günstiger|billiger|no personal data|keine personenbezogenen|guarantee|ε|%"
+
+
+@pytest.fixture(scope="module")
+def promised() -> Promised:
+    plan = make_plan(losses.Logistic(radius=1.0), records=5000, features=10, regularization=1e-2, budget=Budget(order=10, dp=1.0, deletion=0.1),
+                     method="sharp")  # fmt: skip
+    events = [Event("learn", plan.learn_steps, 0, plan.mechanism),
+              Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))]  # fmt: skip
+    return Promised(guarantees(Erasure(rows=1, release=2), Accountant(plan, events)))
+
+
+def written(case: Case, served: Served | None, promised: Promised | None = None, code: str = "en", **named) -> str:
+    line = Line("t0k3n", case, served, PRACTICE, date(2026, 5, 20))
+    page = letter(line, promised, code=code, **named)
+    return re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>", "", page, flags=re.S))
+
+
+def test_every_language_has_the_same_keys_and_the_same_names_in_them() -> None:
+    assert {"de", "en"} <= set(CODES)
+    english = language("en").sentences
+    for code in CODES:
+        other = language(code).sentences
+        assert set(other) == set(english)
+        assert len(other["months"]) == 12
+        assert other["code"] == code
+        for key, sentence in english.items():
+            if isinstance(sentence, str):
+                names = [
+                    {part[1] for part in string.Formatter().parse(text) if part[1]} for text in (sentence, other[key])
+                ]
+                assert names[0] == names[1], key
+        for word in (*Grounds, *Rights):
+            assert f"ground_{word}" in other or f"subject_{word}" in other
+    with pytest.raises(InvalidParameter, match="language"):
+        language("../en")
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_who_was_erased_reads_both_observers_and_the_remedies(promised: Promised, code: str) -> None:
+    case = Case(received=RECEIVED, recipients=3, recipients_told="2026-05-18", backups_until="2026-09-01")
+    page = written(case, OUT, promised, code)
+    later, everything = (promised.guarantees[f"erased_{seen}_models"] for seen in ("later", "all"))
+    for guarantee in (later, everything):
+        assert f"{right_of_hundred(guarantee.with_slack().advantage)}" in page
+    words = language(code)
+    for key, values in (
+        ("erased", {"edited": date(2026, 5, 5)}), ("published_resumed", {"published": date(2026, 5, 5)}),
+        ("recipients", {"count": 3, "told": date(2026, 5, 18)}), ("backups", {"until": date(2026, 9, 1)}),
+        ("not_covered", {}), ("purpose", {"models": "price-1", "purposes": "prices"}), ("contact", {"contact": "desk@example.org"}),
+        ("remedy", {"authority": "the authority"}), ("record", {}),
+    ):  # fmt: skip
+        assert words.say(key, **values).replace("'", "&#39;") in page, key
+    assert "Example &lt;Ltd&gt;" in page
+    assert f'lang="{code}"' in page
+    assert not re.search(FORBIDDEN, page.replace(words.say("not_anonymous"), ""), re.I)
+
+
+SITUATIONS = {
+    "open": (Case(received=RECEIVED), None, ["received"]),
+    "pending": (Case(received=RECEIVED, publish_by="2026-06-01"), WAITS, ["erased", "pending", "so_far_used"]),
+    "withdrawn": (Case(), Served(edited=WAITS.edited, rows=1, withdrawn=WAITS.edited), ["withdrawn"]),
+    "withheld": (Case(), Served(edited=WAITS.edited, rows=1, withheld=True, withdrawn=WAITS.edited), ["withheld", "withdrawn"]),
+    "rectified": (Case(right="rectification"), OUT, ["rectified", "published_resumed"]),
+    "refused": (Case(decision="refused", decided="2026-05-06", ground="17(3)(b)"), None, ["refused", "remedy"]),
+    "in part": (Case(decision="refused in part", decided="2026-05-06", ground="17(3)(e)"), OUT, ["erased", "refused_in_part"]),
+    "not found": (Case(decision="not found", decided="2026-05-06"), None, ["not_found", "identity"]),
+    "extended": (Case(received=RECEIVED, extended_until="2026-07-01", extension_reason="complexity"), None, ["extended"]),
+    "restricted": (Case(right="restriction", restricted="2026-05-06"), OUT, ["restricted"]),
+    "lifted": (Case(right="restriction", restricted="2026-05-06", lifted="2026-05-07"), OUT, ["lifted"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_each_situation_has_its_sentences_and_claims_nothing_more(promised: Promised, name: str, code: str) -> None:
+    case, served, keys = SITUATIONS[name]
+    if served is not None and served.published is None:
+        promised = Promised({"erased_all_models": promised.guarantees["erased_all_models"]})
+    page = written(case, served, promised if served else None, code, because="Reason.")
+    sentences = language(code).sentences
+    for key in keys:
+        start = sentences[key].split("{")[0].strip()
+        assert start.replace("'", "&#39;") in page, key
+    other = {"refused", "not_found", "restricted", "withheld"} - {key.removesuffix("_in_part") for key in keys}
+    for key in other - ({"withheld"} if name == "withheld" else set()):
+        assert sentences[key].split("{")[0].strip() not in page or key == "refused", key
+    assert not re.search(FORBIDDEN, page.replace(language(code).say("not_anonymous"), ""), re.I)
+
+
+def test_a_refusal_is_explained() -> None:
+    case = Case(decision="refused", decided="2026-05-06", ground="17(3)(b)")
+    with pytest.raises(InvalidParameter, match="explained to the person"):
+        written(case, None)
+    assert "The law asks for ten years." in written(case, None, because="The law asks for ten years.")
+    assert "&lt;script&gt;" in written(case, None, because="<script>")
