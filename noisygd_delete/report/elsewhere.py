@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import InvalidParameter, choice, count
+from ..errors import InvalidParameter, count
+from ..sources.verdicts import Verdicts
 from ..store import position
 from .notices import text
 
-VERDICTS = ("ERASED", "RESIDUAL", "NOT COVERED")
 MOST_PLACES = 1000  # of a residue report
 
 
@@ -41,8 +41,8 @@ def looked_for(places: Any) -> tuple[dict[str, Any], ...]:
             raise InvalidParameter("a place of a residue report needs a name")
         for name in ("place", "remedy"):
             text(name, place[name])
-        choice("verdict", place["verdict"], VERDICTS)
-        if (count("found", place["found"], minimum=0) > 0) != (place["verdict"] == "RESIDUAL"):
+        Verdicts(place["verdict"])
+        if (count("found", place["found"], minimum=0) > 0) != (place["verdict"] == Verdicts.RESIDUAL):
             raise InvalidParameter("a place of a residue report is RESIDUAL where something was found, and only there")
         checked.append(dict(place))
     return tuple(checked)

@@ -171,6 +171,10 @@ class DeltaTable(Lake):
         except Exception as error:  # its errors are of many families
             raise _failed(self.address, error) from None
 
+    def files_in_use(self) -> list[str]:
+        """The data files of the newest version; the others are of earlier ones."""
+        return [str(file) for file in self._table().file_uris()]
+
     def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
         library, mark, rows = _delta(), uuid4().hex, 0
         table, named = self._table(), self._named(ids, subjects)

@@ -163,7 +163,7 @@ def absent(path: str | Path, wanted: Sequence[str]) -> list[str]:
     layout = Layout.at(path)
     if not layout.root.is_dir():
         raise StoreError(f"{layout.root}: there is no store here; check the path")
-    needles = [(number, form) for number, token in enumerate(wanted, start=1) for form in sorted(_forms(token))]
+    needles = [(number, form) for number, token in enumerate(wanted, start=1) for form in sorted(forms(token))]
     hits: dict[str, None] = {}
     for file in layout.everything():
         for number, form in needles:
@@ -178,7 +178,8 @@ def absent(path: str | Path, wanted: Sequence[str]) -> list[str]:
     return list(hits)
 
 
-def _forms(token: str) -> set[bytes]:
+def forms(token: str) -> set[bytes]:
+    """The bytes that a text may be written as."""
     written = json.dumps(token)[1:-1]
     return {form.encode(code) for form in (token, written) for code in ("utf-8", "utf-16-le", "utf-16-be")}
 

@@ -1,0 +1,40 @@
+"""`noisygd-delete residue`: where given texts are still found, and what removes them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..records import bounded
+from .shared import add_json, show
+
+_FOUND = 5
+
+
+def register(commands: Any) -> None:
+    parser = commands.add_parser(
+        "residue",
+        help="where is this person still? Given texts looked for in databases, lakes, folders and backups",
+        description="Looks for given texts in every byte of PostgreSQL's tables, indexes, statistics and write-ahead log, of Delta "
+        "tables with their earlier files and their log, of stores, folders and files, Parquet decoded and archives unpacked. Each place is "
+        "ERASED, RESIDUAL with what removes it, or NOT COVERED with what to do. The texts are neither stored nor repeated; "
+        "the answer goes with a certificate as your statement: certificate --residue.",
+        epilog="example: noisygd-delete residue --tokens gone.txt STORE postgresql://admin@localhost/people lake/ backups/",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "where", nargs="+", metavar="WHERE", help="postgresql://..., a Delta table, a store, a folder, a file"
+    )
+    parser.add_argument("--tokens", required=True, metavar="FILE", help="texts that must be gone, one a line")
+    add_json(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    from ..sources import residue
+    from ..store.verification import tokens
+
+    found = residue(tokens(parsed.tokens, bounded.text(parsed.tokens, bounded.LIST)), *parsed.where)
+    told = "nothing was found where it was looked" if found.silent else "FOUND: the remedies stand above"
+    show(parsed, found.to_dict(), f"{found.text()}\n{told}")
+    return 0 if found.silent else _FOUND

@@ -1,0 +1,190 @@
+"""Residue in files: every byte of them, Parquet decoded, and what is compressed unpacked."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..errors import InvalidParameter, NoisyGDDeleteError, SourceError
+from ..store.layout import Layout
+from ..store.ledger import Ledger
+from ..store.presence import require_store
+from .lake import DeltaTable
+from .verdicts import Needles, Place, not_covered, verdict
+
+_PIECE = 1 << 22
+_MOST_FILES = 1_000_000
+_MOST_NAMED = 50  # files with residue that are named one by one
+_MOST_UNPACKED = 1 << 34  # bytes of one file
+_UNPACKED: tuple[tuple[bytes, Callable[[BinaryIO], Any]], ...] = (
+    (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
+    (b"BZh", bz2.BZ2File),
+    (b"\xfd7zXZ\x00", lzma.LZMAFile),
+)
+_CLOSED = {  # forms in which a text would not be seen
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"ORC": "ORC",
+    b"Obj\x01": "Avro",
+    b"age-encryption.org": "encrypted",
+    b"Salted__": "encrypted",
+}
+_DUCKDB = b"DUCK"  # at byte 8
+_ERASE = "erase the file, or write it anew without them; copies made of it keep theirs"
+_OPEN = "unpack or decrypt it and look again, or let it expire"
+
+
+def in_files(address: str, needles: Needles) -> list[Place]:
+    """The places of a store, a Delta table, a folder or a file."""
+    path = Path(address)
+    if not path.exists():
+        raise InvalidParameter(f"{address}: nothing is there; check the path")
+    if (path / "_delta_log").is_dir():
+        return _delta(path, needles)
+    return _folder(str(path), list(_files(path)), needles, _ERASE)
+
+
+def source_of(path: str) -> str | None:
+    """Where the rows of a store lie, if the path is one and they lie elsewhere."""
+    try:
+        layout = Layout.at(path)
+        require_store(layout)
+        found = Ledger.read(layout.ledger).source
+    except NoisyGDDeleteError:
+        return None
+    return None if found is None else str(found["address"])
+
+
+def _delta(path: Path, needles: Needles) -> list[Place]:
+    """A Delta table: what it reads now, what it read before, and its log."""
+    used = {Path(file).resolve() for file in DeltaTable(str(path.absolute()), id="-").files_in_use()}
+    log, now, before = [], [], []
+    for file in _files(path):
+        group = log if "_delta_log" in file.relative_to(path).parts else now if file.resolve() in used else before
+        group.append(file)
+    return [
+        *_folder(f"{path}, data files in use", now, needles, "the rows are still in the table: delete them there"),
+        *_folder(
+            f"{path}, data files of earlier versions",
+            before,
+            needles,
+            "VACUUM with a retention of 0 hours; earlier versions cannot be read after it",
+        ),
+        *_folder(
+            f"{path}, the log",
+            log,
+            needles,
+            "it keeps predicates, and as statistics the least and greatest values of a file: after the VACUUM, write a checkpoint and "
+            "clean up the log with a retention of 0, or copy the table into a new folder and erase this one",
+        ),
+    ]
+
+
+def _folder(name: str, files: list[Path], needles: Needles, remedy: str) -> list[Place]:
+    """One place for what holds nothing, one for each file with residue, one for each form that could not be read."""
+    places: list[Place] = []
+    closed: dict[str, int] = {}
+    silent = more = 0
+    for file in files:
+        try:
+            found, form = _searched(file, needles)
+        except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, SourceError) as error:
+            found, form = set[int](), f"unreadable ({type(error).__name__})"
+        told = needles.among([os.fsencode(str(file))])
+        if found | told and len(places) < _MOST_NAMED:
+            which = "a file whose name holds it" if told else str(file)
+            places.append(verdict(f"{name}: {which}", found | told, remedy))
+        elif found | told:
+            more += 1
+        elif form is not None:
+            closed[form] = closed.get(form, 0) + 1
+        else:
+            silent += 1
+    if more:
+        places.append(verdict(f"{name}: {more} more files", {0}, remedy))
+    places += [not_covered(f"{name}: {number} file(s), {form}", _OPEN) for form, number in sorted(closed.items())]
+    if silent or not places:
+        places.append(verdict(f"{name}: {silent} file(s)", set(), remedy))
+    return places
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """Every plain file below; links are not followed."""
+    if path.is_file():
+        yield path
+        return
+    number = 0
+    for folder, _, names in os.walk(path):
+        for name in sorted(names):
+            number += 1
+            if number > _MOST_FILES:
+                raise SourceError(f"{path}: over {_MOST_FILES} files; look folder by folder")
+            file = Path(folder) / name
+            if file.is_file() and not file.is_symlink():
+                yield file
+
+
+def _searched(path: Path, needles: Needles) -> tuple[set[int], str | None]:
+    """Which texts are in a file; and in which form it is, where they might be there unseen."""
+    with path.open("rb") as file:
+        start = file.read(32)
+        file.seek(0)
+        found = needles.among(_pieces(file))
+        if start[:4] == b"PAR1":
+            return found | _parquet(path, needles), None
+        if start[:4] == b"PK\x03\x04":
+            return found | _zip(path, needles), None
+        for magic, opened in _UNPACKED:
+            if start.startswith(magic):
+                file.seek(0)
+                with opened(file) as unpacked:
+                    return found | needles.among(_pieces(unpacked, _MOST_UNPACKED)), None
+    if start[8:12] == _DUCKDB:
+        return found, "DuckDB, whose blocks are compressed (copy what is left into a new database, and erase this one)"
+    return found, next((form for magic, form in _CLOSED.items() if start.startswith(magic)), None)
+
+
+def _pieces(file: Any, most: int | None = None) -> Iterator[bytes]:
+    read = 0
+    while piece := file.read(_PIECE):
+        read += len(piece)
+        if most is not None and read > most:
+            raise SourceError("unpacks to more than can be looked through")
+        yield piece
+
+
+def _zip(path: Path, needles: Needles) -> set[int]:
+    found: set[int] = set()
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.infolist():
+            if entry.flag_bits & 1:
+                raise SourceError("encrypted")
+            with archive.open(entry) as file:
+                found |= needles.among(_pieces(file, _MOST_UNPACKED))
+    return found
+
+
+def _parquet(path: Path, needles: Needles) -> set[int]:
+    """Every value of a Parquet file: its pages are compressed."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise SourceError("Parquet, and pyarrow is not installed") from error
+    found: set[int] = set()
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches():
+                for column in batch.columns:
+                    found |= needles.within(value for value in column.to_pylist() if value is not None)
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise SourceError("a damaged Parquet file") from error
+    return found
