@@ -66,7 +66,7 @@ def source_of(path: str) -> str | None:
 def _delta(path: Path, needles: Needles) -> list[Place]:
     """A Delta table: what it reads now, what it read before, and its log."""
     used = {Path(file).resolve() for file in DeltaTable(str(path.absolute()), id="-").files_in_use()}
-    log, now, before = [], [], []
+    log, now, before = list[Path](), list[Path](), list[Path]()
     for file in _files(path):
         group = log if "_delta_log" in file.relative_to(path).parts else now if file.resolve() in used else before
         group.append(file)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from ..accountant import Event
 from ..curator.curator import OTHER_REQUEST, Release
@@ -287,11 +287,13 @@ class SourcedStore(Store):
                 outcomes.append(error)
         return outcomes, self.ledger.length - before
 
-    def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> NoReturn:
-        raise InvalidRequest(
-            _ELSEWHERE.format(self.source.address)
-            + "what a deletion would do is known there alone; nothing was changed"
-        )
+    def _foreseen(self, request: EditRequest) -> EditCounts:
+        request = _deletion_of(request, self.source)
+        ids, subjects = (list(map(str, names)) for names in (request.deletions, request.subjects))
+        rows = self.source.held(ids, subjects)
+        if rows < len(ids) + len(subjects):
+            raise InvalidRequest("not all that the request names are in the table; nothing was changed")
+        return EditCounts(deleted=rows)
 
     def rows_in_table(self, encoded: Encoded) -> int:
         if encoded.ids is not None and self.source.table is not None:

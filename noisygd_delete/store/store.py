@@ -18,7 +18,7 @@ from ..curator.learning import Model, check_edit, check_fit
 from ..engine import Execution
 from ..errors import InvalidParameter, InvalidRequest, NotLearned, StoreError
 from ..methods.plan import Plan
-from ..records import EditRequest, Records, check_repeat, check_token
+from ..records import EditCounts, EditRequest, Records, check_repeat, check_token
 from ..register import Case
 from ..schema import Encoded, Schema
 from . import answers, journal, presence, recovery, table
@@ -377,7 +377,7 @@ class Store:
         request = table.in_text(request)
         if self.repeats(request):
             return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
-        counts = check_edit(self.records, self.plan, request).counts
+        counts = self._foreseen(request)
         answer: dict[str, Any] = {"edits": counts.total, "counts": counts.to_dict()}
         answer |= {"request_id_answered_before": False, "steps": 0}
         if not (publish and self.ledger.releases):
@@ -399,6 +399,10 @@ class Store:
             "epsilon_deletion": alone,
             "epsilon_deletion_observed": observed,
         }
+
+    def _foreseen(self, request: EditRequest) -> EditCounts:
+        """The edits that a valid request would make."""
+        return check_edit(self.records, self.plan, request).counts
 
     def repeats(self, request: EditRequest) -> bool:
         """Whether the request was answered before.

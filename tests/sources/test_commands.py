@@ -51,6 +51,9 @@ def test_from_init_to_the_certificate(folder: Path, capsys) -> None:
     where = ["--source", made["address"], "--table", "people", "--schema", "schema.toml"]
     assert answer(capsys, "init", "store", *where, *PLAN, "--slots", "240")["records"] == ROWS
     assert answer(capsys, "learn", "store")["release"] == 1
+    told = answer(capsys, "delete", "store", name(3), "--dry-run")
+    assert (told["counts"]["deleted"], told["publication"]) == (1, "published")
+    assert main(["delete", "store", "never-there", "--dry-run"]) == 2
     told = answer(capsys, "delete", "store", name(3), "--request-id", "r")
     assert (told["release"], told["counts"]["deleted"]) == (2, 1)
     assert answer(capsys, "publish", "store", "--erased", "4", "--position", "version:1")["release"] == 3

@@ -39,7 +39,9 @@ def test_postgres_keeps_it_in_table_index_statistics_and_log_until_the_remedies(
 
     with psycopg.connect(database, autocommit=True) as server:
         server.execute("ANALYZE people")
-        statement(database, "DELETE FROM people WHERE id = %s", FIRST)  # whatever reads the table next may tidy its page up
+        statement(
+            database, "DELETE FROM people WHERE id = %s", FIRST
+        )  # whatever reads the table next may tidy its page up
         left = residual(residue([FIRST], database))
         for where, remedy in (
             ("table public.people", "VACUUM FULL"),
