@@ -37,7 +37,7 @@ Attacks, on 400 of the records with every method calibrated anew, 20 trials, sha
 release alone, was the target ever there (guessing: 50 %). "survives": the one-sided 99 % bound on the rate includes
 guessing; "within its DP": it does not, and the method's own privacy at its ε promises no better; "falls": neither.
 The adversary knows every other record. A low score is what this attack found, not a proof. Rows without attack run the
-same noisy gradient descent as the first row.
+same noisy gradient descent as the first row, or have no calibration for so few records.
 "Kept" is secret state between requests, besides the records and the published model."""
 
 

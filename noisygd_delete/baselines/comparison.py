@@ -183,7 +183,7 @@ def subsample(records: Records, rows: int) -> Records:
 def _like_the_first(method: Baseline) -> bool:
     """Whether its releases come from the same noisy gradient descent as the first row's, with as much noise or more steps."""
     return isinstance(method, (LangevinUnlearning, PrivateRetraining)) or (
-        isinstance(method, NoisyGD) and not method.plan.method.gaussian
+        type(method) is NoisyGD and not method.plan.method.gaussian
     )
 
 
@@ -198,12 +198,12 @@ def compare(
 ) -> list[ComparisonRow]:
     """One row per method, in the order of `line_up`. `told` hears which method runs."""
     methods = line_up(setting, train, test, rng)
-    victims: list[Baseline | None] = [None] * len(methods)
-    if attack:
+    victims: dict[str, Baseline] = {}
+    if attack:  # a method may have no calibration for so few records, and is then not attacked
         small = subsample(train, setting.attack_rows)
-        victims = [None if _like_the_first(victim) else victim for victim in line_up(setting, small, test, rng)]
+        victims = {title(one): one for one in line_up(setting, small, test, rng) if not _like_the_first(one)}
     rows = []
-    for method, victim in zip(methods, victims, strict=True):
+    for method in methods:
         told(title(method))
-        rows.append(measure(method, setting, train, test, rng, victim))
+        rows.append(measure(method, setting, train, test, rng, victims.get(title(method))))
     return rows

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from noisygd_delete import EditRequest, losses
 from noisygd_delete.audit import ShadowLikelihoodRatio, World
-from noisygd_delete.baselines import GradientAscent, OutputPerturbation, adversaries
+from noisygd_delete.baselines import GradientAscent, OutputPerturbation, Retraining, adversaries, comparison
 from noisygd_delete.baselines.calibrated import Setting
 from noisygd_delete.baselines.comparison import compare
 from noisygd_delete.cli import main
@@ -101,6 +101,16 @@ def test_comparison_runs_and_counts() -> None:
     assert by_name["Noisy-GD, sharp"].two_releases is not None
     assert all(row.learn_time > 0 for row in rows)
     json.dumps([row.to_dict() for row in rows], allow_nan=False)
+
+
+def test_a_method_without_calibration_for_few_records_is_not_attacked_and_no_other_takes_its_place(monkeypatch) -> None:
+    records, given = table("binary"), []
+    line = [Retraining(FACTS["loss"], regularization=0.5), GradientAscent(FACTS["loss"], regularization=0.5)]
+    monkeypatch.setattr(comparison, "line_up", lambda _, there, *rest: line if there is records else line[1:])
+    monkeypatch.setattr(comparison, "measure", lambda method, *rest: given.append((method, rest[-1])))
+    setting = Setting(FACTS["loss"], 0.5, deletion=0.2, dp=4.0, delta=1e-5, attack_rows=60)
+    compare(setting, records, records, rng=np.random.default_rng(0))
+    assert given == [(line[0], None), (line[1], line[1])]
 
 
 def test_bench_compare_on_the_command_line(capsys, monkeypatch) -> None:
