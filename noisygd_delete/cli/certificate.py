@@ -37,6 +37,15 @@ def register(commands: Any) -> None:
     certificate.add_argument("--out", metavar="FILE", help="write the JSON here")
     certificate.add_argument("--html", metavar="FILE", help="write the page here")
     certificate.add_argument(
+        "--envelope", metavar="FILE", help="write it here as an in-toto statement in a DSSE envelope; needs --key"
+    )
+    certificate.add_argument(
+        "--timestamp-server",
+        metavar="URL",
+        help="have the file of --out stamped by this server (RFC 3161); it learns a SHA-256 alone",
+    )
+    certificate.add_argument("--timestamp", metavar="FILE", help="write the stamp here")
+    certificate.add_argument(
         "--received",
         metavar="TIME",
         help="when the request came in, ISO 8601 with the zone of that place (2026-05-04T09:30+02:00); default: as the register "
@@ -70,14 +79,24 @@ def register(commands: Any) -> None:
 
 def _certificate(parsed: argparse.Namespace) -> int:
     from ..report import certificate_html, erasure_certificate, sign
+    from ..report.envelope import BEGINS, enveloped
     from ..report.erasure import erasure_in, ledger_of
     from ..report.page import PAGE
     from ..report.requests import line_of, notices_of, practice_of, received_of
+    from ..report.stamp import stamped
 
     outside("--key", parsed.key)
     read = [parsed.key, parsed.audit, parsed.residue]
     out = None if parsed.out is None else output("--out", parsed.out, begins=_PAPER, inputs=read)
     html = None if parsed.html is None else output("--html", parsed.html, begins=PAGE, inputs=[*read, parsed.out])
+    envelope = None if parsed.envelope is None else output("--envelope", parsed.envelope, begins=BEGINS, inputs=read)
+    stamp = None if parsed.timestamp is None else output("--timestamp", parsed.timestamp, inputs=[*read, parsed.out])
+    if parsed.envelope is not None and parsed.key is None:
+        raise InvalidParameter("--envelope needs --key: an envelope holds a signed certificate")
+    if not (parsed.timestamp_server is None) == (stamp is None) or (stamp is not None and out is None):
+        raise InvalidParameter(
+            "--timestamp-server, --timestamp and --out go together: the file of --out is what is stamped"
+        )
     password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
     line = None if parsed.request_id is None else line_of(parsed.store, parsed.request_id)
     practice = practice_of(parsed.store)
@@ -96,12 +115,19 @@ def _certificate(parsed: argparse.Namespace) -> int:
     paper = erasure_certificate(erasure, plan=plan, events=events, delta=parsed.delta)
     if parsed.key is not None:
         paper = sign(paper, parsed.key, password=password)
+    text = json.dumps(paper, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    answered = None if stamp is None else stamped(text.encode(), parsed.timestamp_server)
     if out is not None:
-        out.write(json.dumps(paper, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+        out.write(text)
+    if stamp is not None and answered is not None:
+        stamp.write(answered)
+    if envelope is not None:
+        envelope.write(json.dumps(enveloped(paper, parsed.key, password=password), indent=2) + "\n")
     if html is not None:
         html.write(certificate_html(paper))
     signed = f"signed by key {paper['signature']['key_id']}" if "signature" in paper else "NOT signed: give --key"
-    written = [f"wrote {file}" for file in (parsed.out, parsed.html) if file is not None]
+    files = (parsed.out, parsed.timestamp, parsed.envelope, parsed.html)
+    written = [f"wrote {file}" for file in files if file is not None]
     show(parsed, paper, "\n".join([*paper["statement"]["plain_words"], "", signed, *written]))
     return 0
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
+from ..errors import InvalidParameter
+from ..records import bounded
 from .shared import add_json, read_certificate, show
 
 
@@ -16,16 +19,32 @@ def register(commands: Any) -> None:
         epilog="example: noisygd-delete verify-certificate certificate.json --public-key controller.pem.pub",
         allow_abbrev=False,
     )
-    parser.add_argument("file", metavar="FILE", help="certificate as JSON")
+    parser.add_argument("file", metavar="FILE", help="certificate as JSON, or its envelope (in-toto, DSSE)")
     parser.add_argument("--public-key", metavar="FILE", help="public key of the signer you expect")
     parser.add_argument("--model", metavar="FILE", help="published model file: its SHA-256 must be the stated one")
+    parser.add_argument("--timestamp", metavar="FILE", help="RFC 3161 time stamp of this very file")
+    parser.add_argument(
+        "--timestamp-root", metavar="FILE", help="root certificate (PEM) that you trust to vouch for the server"
+    )
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(parsed: argparse.Namespace) -> int:
+    from ..report.envelope import is_envelope, opened
+    from ..report.stamp import checked
     from ..report.verification import verify_certificate
 
-    answer = verify_certificate(read_certificate(parsed.file), public_key=parsed.public_key, model=parsed.model)
+    if (parsed.timestamp is None) != (parsed.timestamp_root is None):
+        raise InvalidParameter("--timestamp and --timestamp-root go together: a stamp is worth what its root is")
+    document, checks = read_certificate(parsed.file), []
+    if is_envelope(document):
+        document, check = opened(document, public_key=parsed.public_key)
+        checks.append(check)
+    if parsed.timestamp is not None:
+        data = bounded.content(parsed.file, bounded.DOCUMENT)
+        checks.append(checked(data, parsed.timestamp, parsed.timestamp_root))
+    answer = verify_certificate(document, public_key=parsed.public_key, model=parsed.model)
+    answer = replace(answer, checks=(*checks, *answer.checks))
     show(parsed, answer.to_dict(), answer.text())
     return 0 if answer.passed else 5
