@@ -1,0 +1,111 @@
+"""What an installation is made of, read from the metadata of the environment that runs this file.
+
+    python .ci/materials.py bill       a CycloneDX 1.6 bill of materials as JSON, for a release
+    python .ci/materials.py licences   a table of the installed packages that noisygd-delete needs, with their licences
+
+Only packages that noisygd-delete needs, directly or not, are listed; with `licences EXTRA...`, those of the extras too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from typing import Any
+
+PACKAGE = "noisygd-delete"
+
+
+def canonical(name: str) -> str:
+    """A name as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def needs(package: Distribution, extras: frozenset[str] = frozenset()) -> dict[str, frozenset[str]]:
+    """Name -> its extras, for what a package asks for in this environment; what belongs to an extra only where it is among `extras`."""
+    try:
+        from packaging.requirements import Requirement
+    except ImportError:  # an environment without extras has none but pip's own
+        from pip._vendor.packaging.requirements import Requirement
+
+    found: dict[str, frozenset[str]] = {}
+    for line in package.requires or []:
+        wanted = Requirement(line)
+        if any(wanted.marker is None or wanted.marker.evaluate({"extra": extra}) for extra in extras | {""}):
+            name = canonical(wanted.name)
+            found[name] = found.get(name, frozenset()) | frozenset(wanted.extras)
+    return found
+
+
+def installed(extras: frozenset[str] = frozenset()) -> dict[str, Distribution]:
+    """Name -> package, for noisygd-delete and all that it rests on, as far as it is installed here."""
+    found: dict[str, Distribution] = {}
+    waiting = [(PACKAGE, extras)]
+    while waiting:
+        name, wanted = waiting.pop()
+        if name in found:
+            continue
+        try:
+            found[name] = distribution(name)
+        except PackageNotFoundError:
+            continue
+        waiting += [(needed, asked) for needed, asked in needs(found[name], wanted).items() if needed != PACKAGE]
+    return found
+
+
+def licence(package: Distribution) -> str:
+    """As the package states it: its SPDX expression, else its classifiers, else the first line of its licence field."""
+    metadata: Any = package.metadata
+    if expression := metadata.get("License-Expression"):
+        return str(expression)
+    kinds = [line.split(" :: ")[-1] for line in metadata.get_all("Classifier") or [] if line.startswith("License :: ")]
+    named = [kind for kind in kinds if kind != "OSI Approved"]
+    stated = str(metadata.get("License") or "").strip().splitlines()
+    return ", ".join(named) or (stated[0] if stated else "not stated")
+
+
+def bill(packages: dict[str, Distribution]) -> dict[str, Any]:
+    """CycloneDX 1.6: the package as subject, every other one as a component, and who needs whom."""
+
+    def component(name: str, kind: str) -> dict[str, Any]:
+        reference = f"pkg:pypi/{name}@{packages[name].version}"
+        stated = licence(packages[name])
+        form = "expression" if packages[name].metadata.get("License-Expression") else "license"
+        licences = [{form: stated if form == "expression" else {"name": stated}}]
+        return {
+            "type": kind, "bom-ref": reference, "name": name, "version": packages[name].version,
+            "purl": reference, "licenses": licences,
+        }  # fmt: skip
+
+    references = {name: f"pkg:pypi/{name}@{package.version}" for name, package in packages.items()}
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {"component": component(PACKAGE, "library")},
+        "components": [component(name, "library") for name in sorted(packages) if name != PACKAGE],
+        "dependencies": [
+            {
+                "ref": references[name],
+                "dependsOn": sorted(references[other] for other in needs(package) if other in references),
+            }
+            for name, package in sorted(packages.items())
+        ],
+    }
+
+
+def table(packages: dict[str, Distribution]) -> str:
+    """Markdown: package, licence."""
+    rows = [f"| {name} | {licence(package)} |" for name, package in sorted(packages.items()) if name != PACKAGE]
+    return "\n".join(["| package | licence, as it states it |", "|---|---|", *rows]) + "\n"
+
+
+if __name__ == "__main__":
+    what, extras = sys.argv[1], frozenset(sys.argv[2:])
+    if what not in ("bill", "licences"):
+        sys.exit(f"bill or licences, not {what!r}")
+    print(
+        json.dumps(bill(installed(extras)), indent=1) if what == "bill" else table(installed(extras)),
+        end="\n" * (what == "bill"),
+    )

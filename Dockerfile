@@ -1,0 +1,21 @@
+# The engine without torch, for CPUs. Stores live on the volume; nothing else is written, so the root may be read-only:
+#   docker build -t noisygd-delete . && docker run --rm --read-only --tmpfs /tmp -v stores:/stores noisygd-delete demo
+FROM python:3.11-slim AS build
+WORKDIR /source
+COPY release.lock .
+RUN python -m venv /opt/engine && /opt/engine/bin/pip install --no-cache-dir --require-hashes --requirement release.lock
+COPY pyproject.toml README.md LICENSE ./
+COPY noisygd_delete noisygd_delete
+RUN /opt/engine/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
+
+FROM python:3.11-slim
+COPY --from=build /opt/engine /opt/engine
+RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin engine \
+    && mkdir --mode=700 /stores && chown engine:engine /stores
+# compiled kernels hold no data; they go where a read-only root still lets them
+ENV PATH=/opt/engine/bin:$PATH PYTHONDONTWRITEBYTECODE=1 NUMBA_CACHE_DIR=/tmp/kernels MPLCONFIGDIR=/tmp/matplotlib
+USER 10001:10001
+WORKDIR /stores
+VOLUME /stores
+ENTRYPOINT ["noisygd-delete"]
+CMD ["--help"]

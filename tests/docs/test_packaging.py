@@ -1,0 +1,187 @@
+"""What a release is made of: metadata without inventions, a lock with hashes, a container that writes nowhere, a bill of materials."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import distribution
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LOCK = (ROOT / "release.lock").read_text()
+LOCKED_EXTRAS = ("sklearn", "parquet", "postgres", "lake", "fast", "report", "completion")
+
+
+@pytest.fixture(scope="module")
+def materials() -> ModuleType:
+    found = importlib.util.spec_from_file_location("materials", ROOT / ".ci" / "materials.py")
+    assert found
+    assert found.loader
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def lock_faults(lock: str, constraints: str) -> list[str]:
+    """Entries without a hash, at another version than the tests ran with, or that a local build would change."""
+    pinned = {
+        line.partition("==")[0].lower().replace("_", "-"): line.partition("==")[2] for line in constraints.splitlines()
+    }
+    entries = re.split(r"\n(?=[a-z])", re.sub(r"^#.*\n", "", lock, flags=re.MULTILINE).strip())
+    found = []
+    for entry in entries:
+        name, version = re.match(r"([\w.-]+)==([\w.+]+)", entry).groups()  # type: ignore[union-attr]
+        if not re.search(r"--hash=sha256:[0-9a-f]{64}", entry):
+            found.append(f"{name}: no hash")
+        if name.lower().replace("_", "-") != "setuptools" and pinned.get(name.lower().replace("_", "-")) != version:
+            found.append(f"{name}: not the version of constraints.txt")
+        if name in ("torch", "triton"):
+            found.append(f"{name}: a local build has another hash")
+    return found
+
+
+def test_the_lock_has_every_dependency_with_hashes_at_the_versions_tested() -> None:
+    constraints = (ROOT / "constraints.txt").read_text()
+    assert lock_faults(LOCK, constraints) == []
+    locked = {name.lower() for name in re.findall(r"^([\w.-]+)==", LOCK, re.MULTILINE)}
+    asked = [
+        *PROJECT["dependencies"],
+        *(line for extra in LOCKED_EXTRAS for line in PROJECT["optional-dependencies"][extra]),
+    ]
+    for line in asked:
+        assert re.match(r"[\w-]+", line)[0].lower() in locked, line  # type: ignore[index]
+
+
+def test_a_lock_with_a_fault_is_seen() -> None:
+    planted = LOCK + "torch==2.13.0 \\\n    --hash=sha256:" + "0" * 64 + "\nnumpy==1.0\n"
+    found = lock_faults(planted, (ROOT / "constraints.txt").read_text())
+    assert found == [
+        "torch: a local build has another hash",
+        "numpy: no hash",
+        "numpy: not the version of constraints.txt",
+    ]
+
+
+def test_metadata_name_nobody_and_no_address_that_is_not_there() -> None:
+    assert PROJECT["authors"] == [{"name": "noisygd_delete contributors"}]
+    assert "urls" not in PROJECT, "an address goes here once there is one, and into CITATION.cff"
+    assert any("3.11" in line for line in PROJECT["classifiers"])
+    assert PROJECT["license-files"] == ["LICENSE"]
+    included = (ROOT / "MANIFEST.in").read_text()
+    for name in ("CITATION.cff", "SECURITY.md", "CODE_OF_CONDUCT.md", "Dockerfile", "compose.yaml", "release.lock"):
+        assert (ROOT / name).exists()
+        assert f" {name}" in included
+
+
+def test_the_citation_is_one() -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors"} <= set(citation), "what the format demands"
+    assert citation["license"] == PROJECT["license"]
+    assert [author["family-names"] for author in citation["references"][0]["authors"]] == ["Chourasia", "Shah"]
+
+
+def container_faults(dockerfile: str) -> list[str]:
+    """Rules for an image that holds nobody's data and runs as nobody."""
+    text = re.sub(r"\\\n", " ", re.sub(r"^#.*\n", "", dockerfile, flags=re.MULTILINE))
+    steps = [line.split(maxsplit=1) for line in text.splitlines() if line.strip()]
+    last = [step for number, step in enumerate(steps) if number > max(k for k, s in enumerate(steps) if s[0] == "FROM")]
+    users = [words for name, words in last if name == "USER"]
+    rules = {
+        "a base image without a version": all(re.search(r":\d", words) for name, words in steps if name == "FROM"),
+        "runs as root": bool(users) and not re.match(r"(root|0)\b", users[-1]),
+        "no volume for stores": ["VOLUME", "/stores"] in last,
+        "packages without hashes": all(
+            "--require-hashes" in words or "--no-deps" in words
+            for name, words in steps
+            if name == "RUN" and "pip install" in words
+        ),
+        "fetches what has no digest": not any(
+            name == "ADD" or re.search(r"\b(curl|wget)\b", words) for name, words in steps
+        ),
+        "takes more than the package": {words for name, words in steps if name == "COPY" and "--from" not in words}
+        <= {"release.lock .", "pyproject.toml README.md LICENSE ./", "noisygd_delete noisygd_delete"},
+    }
+    return [rule for rule, holds in rules.items() if not holds]
+
+
+def test_the_container_keeps_its_rules() -> None:
+    written = (ROOT / "Dockerfile").read_text()
+    assert container_faults(written) == []
+    assert container_faults(written.replace("USER 10001:10001\n", "")) == ["runs as root"]
+    assert container_faults(written.replace("--require-hashes ", "")) == ["packages without hashes"]
+    assert container_faults(written.replace("COPY release.lock .", "COPY . .")) == ["takes more than the package"]
+    kept = (ROOT / ".dockerignore").read_text().split()
+    assert kept[0] == "*", "nothing goes to the builder but what is named"
+    for name in re.findall(r"^COPY (?!--)(.*) \S+$", written, re.MULTILINE):
+        assert all(f"!{word}" in kept and (ROOT / word).exists() for word in name.split())
+
+
+def test_the_composition_gives_the_engine_nothing_but_its_volume() -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    engine = services["engine"]
+    assert engine["read_only"] is True
+    assert engine["cap_drop"] == ["ALL"]
+    assert engine["volumes"] == ["stores:/stores"]
+    assert not {"ports", "privileged", "network_mode"} & {key for service in services.values() for key in service}
+    assert all(
+        ":?" in str(value)
+        for service in services.values()
+        for key, value in service["environment"].items()
+        if "PASSWORD" in key
+    )
+
+
+@pytest.mark.long
+def test_the_image_is_built_and_runs_where_docker_is(tmp_path: Path) -> None:
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "info"], capture_output=True, check=False).returncode:
+        pytest.skip("no docker daemon answers")
+    subprocess.run([docker, "build", "--quiet", "--tag", "noisygd-delete-test", "."], cwd=ROOT, check=True)
+    run = [docker, "run", "--rm", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "noisygd-delete-test"]
+    assert "advantage" in subprocess.run([*run, "demo"], capture_output=True, text=True, check=True).stdout
+
+
+def test_the_bill_of_materials_lists_what_is_installed(materials: ModuleType) -> None:
+    packages = materials.installed(frozenset({"sklearn"}))
+    bill = json.loads(json.dumps(materials.bill(packages)))
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    listed = {part["name"]: part for part in bill["components"]}
+    assert {"numpy", "scipy", "cryptography", "cffi", "scikit-learn", "joblib"} <= set(listed), (
+        "what is needed, and what that needs"
+    )
+    assert not {"pytest", "mypy", "torch"} & set(listed), "the tools of development are no part of it"
+    assert listed["numpy"]["purl"] == f"pkg:pypi/numpy@{distribution('numpy').version}"
+    references = {part["bom-ref"] for part in [*bill["components"], bill["metadata"]["component"]]}
+    assert len(references) == len(packages)
+    assert all({link["ref"], *link["dependsOn"]} <= references for link in bill["dependencies"])
+    assert all(len(part["licenses"]) == 1 for part in listed.values())
+    assert materials.installed().keys() < packages.keys()
+
+
+def test_licences_are_listed_for_all_that_the_lock_installs(materials: ModuleType) -> None:
+    page = (ROOT / "docs" / "licences.md").read_text()
+    listed = dict(re.findall(r"^\| ([\w.-]+) \| (.+) \|$", page, re.MULTILINE))
+    locked = {materials.canonical(name) for name in re.findall(r"^([\w.-]+)==", LOCK, re.MULTILINE)} - {"setuptools"}
+    assert set(listed) - {"package"} == locked
+    for name, package in materials.installed(frozenset(LOCKED_EXTRAS)).items():
+        if name in locked:
+            assert listed[name] == materials.licence(package), "python .ci/materials.py licences writes the table anew"
+    assert "not stated" not in listed.values()
+
+
+def test_the_script_says_what_it_can_do() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / ".ci" / "materials.py", "x"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "bill or licences, not 'x'\n")
