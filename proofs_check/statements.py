@@ -33,6 +33,8 @@ GROUPS = (
     "ridge",
     "perturbed_releases",
     "interleaved",
+    "ladder",
+    "waiting",
     "accounting",
     "losses",
     "certified_removal",

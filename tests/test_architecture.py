@@ -155,7 +155,7 @@ def test_a_planted_pickle_is_caught(tmp_path: Path) -> None:
 
 def method_questions(path: Path) -> list[str]:
     """Comparisons with a method's name, and questions about a mechanism's type: what only `methods/` may ask."""
-    names = {"theorem", "sharp", "minimiser", "composition", "near-gibbs", "sampled-gaussian"}
+    names = {"ladder", "theorem", "sharp", "minimiser", "composition", "near-gibbs", "sampled-gaussian"}
     kinds = {
         "Mechanism",
         "NoisySteps",
@@ -163,6 +163,7 @@ def method_questions(path: Path) -> list[str]:
         "SharpRun",
         "MinimiserRun",
         "CompositionRun",
+        "LadderRun",
         "NearGibbsRun",
         "SampledGaussian",
     }

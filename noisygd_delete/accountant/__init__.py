@@ -3,6 +3,7 @@
 from .account import Account
 from .accountant import Accountant
 from .ahead import Ahead, Outlook, Remaining
+from .ancestors import Presence, StageRun, ancestor_guarantee, stage_runs
 from .events import Event, EventKinds, Statuses, label
 from .filter import PrivacyFilter
 from .history import Past
@@ -18,13 +19,17 @@ __all__ = [
     "EventKinds",
     "Outlook",
     "Past",
+    "Presence",
     "PrivacyFilter",
     "Remaining",
+    "StageRun",
     "Statement",
     "Statuses",
+    "ancestor_guarantee",
     "forecast",
     "label",
     "report",
+    "stage_runs",
     "statement_text",
     "within",
 ]

@@ -298,7 +298,10 @@ def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
         parsed.loss = base.name
         parsed.clip = getattr(loss, "limit", None) if parsed.clip is None else parsed.clip
         description = base.to_dict()
-        if all(given is None for given in (parsed.radius, parsed.classes, parsed.huber_delta, parsed.outer_weights)):
+        if all(
+            given is None
+            for given in (parsed.radius, parsed.classes, parsed.hidden, parsed.huber_delta, parsed.outer_weights)
+        ):
             return clipped_from(parsed, losses.from_dict(description))
     if parsed.radius is None:
         parsed.radius = loss.radius
@@ -353,6 +356,11 @@ def _forecast(answer: Mapping[str, Any]) -> str:
 def _running(plan: Plan, label: str) -> Callable[[int], str]:
     """Where the guarantee stands after k steps: what a learn has spent, or what a request has not yet forgotten."""
     problem, delta = plan.problem, plan.budget.shown_delta
+    if plan.stages:  # of which none is published before all are
+        whole = plan.dp if label in ("learn", "relearn") else plan.deletion
+        figure = shown(whole.with_slack().epsilon(delta))
+        name = "ε_dp" if whole.about == "dp" else "ε_dd"
+        return lambda _: f"{name}={figure}"
     if label in ("learn", "relearn"):
         return lambda k: (
             f"ε_dp={shown(plan.mechanism.interval('dp', problem.adjacency, steps_with=k).with_slack().epsilon(delta))}"

@@ -193,5 +193,5 @@ def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
         parsed.loss = "pseudo-huber"
     elif parsed.loss is None and schema.classes is not None:
         parsed.loss = "logistic" if len(schema.classes) == 2 else "softmax"
-    if parsed.loss == "softmax" and parsed.classes is None and schema.classes:
+    if parsed.loss in ("softmax", "multilayer-perceptron") and parsed.classes is None and schema.classes:
         parsed.classes = len(schema.classes)

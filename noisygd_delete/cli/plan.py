@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import losses, methods
 from ..errors import InvalidParameter
-from ..methods import METHODS, Method
+from ..methods import METHODS, Method, Stage
 from ..methods.base import PROOFS
 from ..methods.composition import FRESH_LEARN
 from ..methods.minimiser import SOLVERS
@@ -83,6 +83,13 @@ def add_plan_arguments(parser: argparse.ArgumentParser, *, advised: bool = False
     own.add_argument("--learn-steps", type=whole, metavar="K_A", help="composition")
     own.add_argument("--delete-steps", type=whole, metavar="K_Ā", help="composition")
     own.add_argument(
+        "--stages",
+        type=_stages,
+        metavar="KIND:STEPS[:η],...",
+        help="ladder: network:60,network:20 (the default), or network:60,head",
+    )
+    own.add_argument("--level", type=whole, metavar="L", help="ladder: stages 0..L are kept by a deletion (default 0)")
+    own.add_argument(
         "--requests-per-learn",
         type=whole,
         metavar="N",
@@ -100,7 +107,8 @@ def add_loss_arguments(parser: argparse.ArgumentParser) -> argparse._ArgumentGro
     loss = parser.add_argument_group("loss")
     loss.add_argument("--loss", default="logistic", choices=sorted(losses.CATALOGUE), help="default: logistic")
     loss.add_argument("--radius", type=number, default=1.0, help="bound R on the norm of a feature row (default 1)")
-    loss.add_argument("--classes", type=whole, help="number of classes (softmax, one-vs-rest)")
+    loss.add_argument("--classes", type=whole, help="number of classes (softmax, one-vs-rest, multilayer-perceptron)")
+    loss.add_argument("--hidden", type=whole, help="hidden units (multilayer-perceptron; default 64)")
     loss.add_argument("--huber-delta", type=number, help="δ of the pseudo-Huber loss (default 1)")
     loss.add_argument(
         "--clip",
@@ -167,6 +175,7 @@ def add_stream_arguments(group: argparse._ArgumentGroup) -> None:
 _OWN = (
     *("step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance", "form"),
     *("learn_steps", "delete_steps", "requests_per_learn", "fresh_learn", "fresh_every", "resumed_steps"),
+    *("stages", "level"),
 )
 
 
@@ -194,6 +203,21 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(whole(part) for part in text.split(","))
 
 
+def _stages(text: str) -> tuple[Stage, ...]:
+    """Stages as they are typed: a kind, its steps (a head may leave them out) and its step size."""
+    found = []
+    for part in text.split(","):
+        kind, *numbers = part.split(":")
+        if len(numbers) > 2:
+            raise argparse.ArgumentTypeError(f"{part!r} must be KIND, KIND:STEPS or KIND:STEPS:STEP_SIZE")
+        steps = whole(numbers[0]) if numbers else None
+        try:
+            found.append(Stage(kind.strip(), steps, number(numbers[1]) if len(numbers) == 2 else None))
+        except InvalidParameter as error:
+            raise argparse.ArgumentTypeError(f"{part!r}: {error}") from error
+    return tuple(found)
+
+
 def _noise(text: str) -> float | str:
     try:
         return text if text == "cheapest" else float(text)
@@ -218,8 +242,10 @@ def loss_from(parsed: argparse.Namespace) -> losses.Loss:
     fields: dict[str, Any] = {"name": parsed.loss, "radius": parsed.radius}
     if parsed.classes is not None:
         fields["classes"] = parsed.classes
-    elif parsed.loss in ("softmax", "one-vs-rest"):
+    elif parsed.loss in ("softmax", "one-vs-rest", "multilayer-perceptron"):
         raise InvalidParameter(f"--loss {parsed.loss} needs --classes")
+    if parsed.hidden is not None:
+        fields["hidden"] = parsed.hidden
     if parsed.huber_delta is not None:
         fields["delta"] = parsed.huber_delta
     if parsed.outer_weights is not None:

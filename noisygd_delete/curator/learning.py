@@ -22,9 +22,11 @@ from ..engine.solver import solve
 from ..engine.threads import limited
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest, non_negative
 from ..losses.base import Loss
+from ..losses.staged import Staged
 from ..methods.plan import Plan
 from ..methods.procedure import Prior, Procedure, Solved
 from ..records import EditRequest, Records, SlotEdits
+from .stages import train_stages
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,8 @@ def train(
 ) -> Training:
     """Run a procedure of the plan: its start, its noisy steps, the noise on its output. `published` is None for a learn."""
     check_fit(records, plan, execution.group)
+    if plan.stages:
+        return _in_a_row(records, plan, published, execution)
     began = time.perf_counter()
     noise, passes = execution.noise(), procedure.steps
     begin = procedure.start
@@ -167,6 +171,16 @@ def train(
         weights=released[0] if plan.loss.outputs == 1 else released, loss=plan.loss, certified=noise.certified
     )
     return Training(model, passes, time.perf_counter() - began)
+
+
+def _in_a_row(records: Records, plan: Plan, published: Weights | None, execution: Execution) -> Training:
+    """Every stage that the plan runs, published together."""
+    parts, runs = train_stages(records, plan, published, execution, train)
+    loss = plan.model_loss
+    assert isinstance(loss, Staged)
+    certified = all(run.model.certified for run in runs)
+    model = Model(weights=loss.joined(parts), loss=loss, certified=certified)
+    return Training(model, sum(run.gradient_passes for run in runs), sum(run.seconds for run in runs))
 
 
 def _released(weights: Weights, procedure: Procedure, noise: Noise) -> Weights:

@@ -10,6 +10,7 @@ from .base import Loss, LossConstants
 from .clipped import Clipped, clip
 from .linear import Linear
 from .logistic import Logistic
+from .multilayer_perceptron import MultilayerPerceptron
 from .one_vs_rest import OneVsRest
 from .pseudo_huber import PseudoHuber
 from .sigmoid import Sigmoid
@@ -24,6 +25,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "LossConstants",
+    "MultilayerPerceptron",
     "OneVsRest",
     "PseudoHuber",
     "Sigmoid",
@@ -37,7 +39,8 @@ __all__ = [
 ]
 
 CATALOGUE: dict[str, type[Loss]] = {
-    kind.name: kind for kind in (Logistic, Softmax, OneVsRest, PseudoHuber, Linear, Sigmoid, TanhNetwork)
+    kind.name: kind
+    for kind in (Logistic, Softmax, OneVsRest, PseudoHuber, Linear, Sigmoid, TanhNetwork, MultilayerPerceptron)
 }
 
 

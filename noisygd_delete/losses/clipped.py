@@ -8,7 +8,7 @@ convex function, and two runs may move apart. Softmax with three or more classes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..errors import AssumptionViolated, InvalidParameter, scale
@@ -69,6 +69,10 @@ def clip(loss: Loss, limit: float) -> Loss:
         AssumptionViolated: clipping would break convexity, or the loss has no unclipped part.
     """
     limit = scale("limit", limit)
+    clipped: Any = loss
+    if hasattr(loss, "clip"):  # a network: its gradients are always clipped, and to any norm
+        network: Loss = replace(clipped, clip=limit)
+        return network
     if limit >= loss.constants.lipschitz:
         return loss
     if loss.outputs > 1:

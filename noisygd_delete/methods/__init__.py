@@ -9,6 +9,8 @@ from ..errors import InvalidParameter, choice
 from .base import Mechanism, Method, NoisySteps
 from .composition import Composition, CompositionRun
 from .interleaved import Interleaved, InterleavedRun
+from .ladder import Ladder, Stage
+from .ladder_run import LadderRun
 from .minimiser import Minimiser, MinimiserRun
 from .near_gibbs import NearGibbs, NearGibbsRun
 from .perturbed import Perturbed
@@ -25,6 +27,7 @@ __all__ = [
     "METHODS",
     "Composition",
     "Interleaved",
+    "Ladder",
     "Mechanism",
     "Method",
     "Minimiser",
@@ -36,6 +39,7 @@ __all__ = [
     "Procedure",
     "SampledGaussian",
     "Sharp",
+    "Stage",
     "Theorem",
     "of",
 ]
@@ -47,6 +51,7 @@ METHODS: dict[str, tuple[type[Method], type[Mechanism]]] = {
     "perturbed": (Perturbed, PerturbedRun),
     "interleaved": (Interleaved, InterleavedRun),
     "composition": (Composition, CompositionRun),
+    "ladder": (Ladder, LadderRun),
     "near-gibbs": (NearGibbs, NearGibbsRun),
 }
 MECHANISMS: dict[str, type[Mechanism]] = {

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..errors import InvalidParameter, count, non_negative, positive
+from ..losses.base import Loss
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import DELETION_NOTIONS, Worlds
 from .forecast import forecast_excess_risk
@@ -43,6 +44,7 @@ class Mechanism(ABC):
     carried: ClassVar[bool] = False  # whether every later model carries what this run published
     forgets_unobserved: ClassVar[bool] = False  # whether `forgets_at` speaks of a past that nobody observed
     notes: ClassVar[tuple[str, ...]] = ()  # what a statement of account must say where such a run took part
+    nested: ClassVar[tuple[str, ...]] = ()  # fields that hold mechanisms of its own: what runs one after the other
 
     records: int
     proven: bool = True
@@ -51,6 +53,11 @@ class Mechanism(ABC):
     def __post_init__(self) -> None:
         count("records", self.records)
         non_negative("slack", self.slack)
+
+    @property
+    def left(self) -> str:
+        """For the person whose record was erased: what of the model no erasure takes back, in a sentence; "" where nothing."""
+        return ""
 
     @property
     def shows_start(self) -> bool:
@@ -68,6 +75,10 @@ class Mechanism(ABC):
         The steps themselves; a run whose noise is all drawn at once counts as one, whatever else it does.
         """
         return steps
+
+    def stages_run(self, steps: int) -> tuple[tuple[int, Mechanism, int], ...]:
+        """(stage, mechanism, steps) of what a release of so many steps runs, one after the other; most run one thing."""
+        return ((0, self, steps),)
 
     def check_steps(self, steps: int) -> None:  # noqa: B027 - most cover any number
         """Raise `InvalidParameter` where a release of so many steps is not one that the bounds cover."""
@@ -252,6 +263,10 @@ class Method(ABC):
     def start(self, plan: Plan, *, learning: bool) -> Start:
         """Where a run of the plan begins."""
         return Prior(plan.init_variance) if learning else Published()
+
+    def model_loss(self, plan: Plan) -> Loss:
+        """What a published model predicts by."""
+        return plan.loss
 
     def dp(self, plan: Plan) -> Guarantee:
         """What one release reveals about a record still there, for every number of steps."""

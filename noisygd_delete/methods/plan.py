@@ -18,7 +18,7 @@ from .base import Mechanism, Method
 from .forecast import weight_noise
 from .problem import Problem
 from .procedure import Procedure, Solved
-from .words import clipping, heading, promise, ridge, worth
+from .words import clipping, heading, promise, ridge, waiting, worth
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class Plan:
     horizon                    steps since the last fresh learn that composition affords (None: no limit)
     linear_term                s: standard deviation per coordinate of objective perturbation's linear term
     output_noise               τ: standard deviation of the noise on the published weights
+    stages                     the plans of several runs in a row, each published; empty: one run
+    kept                       how many of them a request leaves as they are
     """
 
     problem: Problem
@@ -52,9 +54,11 @@ class Plan:
     horizon: int | None = None
     linear_term: float = 0.0
     output_noise: float = 0.0
+    stages: tuple[Plan, ...] = ()
+    kept: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility"):
+        for name in ("learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"):
             count(name, getattr(self, name), minimum=0)
         for steps in (self.learn_steps, self.delete_steps):  # refuses what no theorem covers: an expanding step, say
             self.mechanism.check_steps(steps)
@@ -107,9 +111,14 @@ class Plan:
         return self.releases > 1 or self.total is not None
 
     @property
+    def model_loss(self) -> Loss:
+        """What a published model predicts by: the loss, but where several stages are published together."""
+        return self.method.model_loss(self)
+
+    @property
     def shape(self) -> tuple[int, int]:
-        """Shape of the weights inside the engine: (outputs, features) but for torch modules."""
-        return self.loss.shape(self.features)
+        """Shape of the published weights inside the engine: (outputs, features) but for networks and several stages."""
+        return self.model_loss.shape(self.features)
 
     @cached_property
     def mechanism(self) -> Mechanism:
@@ -218,7 +227,16 @@ class Plan:
         """In words and numbers: what drives the noise and the steps, and what is promised. `planner.explain` also has rivals."""
         return "\n\n".join(
             filter(
-                None, (heading(self), ridge(self), clipping(self), *self.method.words(self), worth(self), promise(self))
+                None,
+                (
+                    heading(self),
+                    ridge(self),
+                    clipping(self),
+                    *self.method.words(self),
+                    waiting(self),
+                    worth(self),
+                    promise(self),
+                ),
             )
         )
 
@@ -281,4 +299,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for `reading.plan_from_dict`."""
-        return {**{field.name: getattr(self, field.name) for field in fields(self)}, "problem": self.problem.to_dict()}
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        inner = {"stages": [stage.to_dict() for stage in self.stages], "kept": self.kept} if self.stages else {}
+        others = {name: value for name, value in own.items() if name not in ("stages", "kept")}
+        return {**others, "problem": self.problem.to_dict(), **inner}

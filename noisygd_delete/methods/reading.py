@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar, get_type_hints
@@ -16,6 +16,7 @@ from ..privacy.budget import Budget
 from ..privacy.total import Total
 from . import MECHANISMS, METHODS
 from .base import Mechanism, Method
+from .ladder import MOST_STAGES
 from .plan import Plan
 from .problem import Problem
 
@@ -68,7 +69,21 @@ def mechanism_from_dict(given: Mapping[str, Any]) -> Mechanism:
     """Read back `Mechanism.to_dict`."""
     given = _modern_mechanism(given)
     kind: type[Mechanism] = _known(MECHANISMS, given, "method")
-    return typed(kind, {name: value for name, value in given.items() if name != "method"}, "the facts of a release")
+    facts = {name: value for name, value in given.items() if name != "method"}
+    inner = {name: _stages(facts[name], mechanism_from_dict, "method") for name in kind.nested if name in facts}
+    return typed(kind, facts, "the facts of a release", **inner)
+
+
+def _stages(given: Any, read: Callable[[Mapping[str, Any]], T], inside: str) -> tuple[T, ...]:
+    """Descriptions inside another one, in a row; none of which may hold further ones, so that no file is read without end."""
+    if not isinstance(given, (list, tuple)) or len(given) > MOST_STAGES:
+        raise InvalidParameter(f"not the stages of a ladder: expected a list of at most {MOST_STAGES}")
+    for one in given:
+        if not isinstance(one, Mapping) or {"kept", "later", "stages"} & one.keys():
+            raise InvalidParameter(
+                f"not a stage of a ladder: expected an object with a {inside} and no stages of its own"
+            )
+    return tuple(read(one) for one in given)
 
 
 def method_from_dict(given: Mapping[str, Any]) -> Method:
@@ -113,7 +128,8 @@ def plan_from_dict(given: Mapping[str, Any]) -> Plan:
             }
         asked = _modern_problem(asked, order=order)
     numbers = {name: value for name, value in given.items() if name != "order"}
-    return typed(Plan, numbers, "a plan", problem=problem_from_dict(asked))
+    inner = {"stages": _stages(given["stages"], plan_from_dict, "problem")} if "stages" in given else {}
+    return typed(Plan, numbers, "a plan", problem=problem_from_dict(asked), **inner)
 
 
 def _known(catalogue: Mapping[str, Any], given: Mapping[str, Any], tag: str) -> Any:

@@ -41,6 +41,13 @@ class SampledGaussian(Mechanism):
         if not positive("sampling_rate", self.sampling_rate) <= 1:
             raise InvalidParameter(f"sampling_rate={self.sampling_rate!r} must be at most 1")
 
+    @property
+    def left(self) -> str:
+        return (
+            "The feature extractor below the model may have been trained with what was erased, and no erasure takes that back; the limits "
+            "count it."
+        )
+
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         """Of a record that took part in `steps_with` steps; steps without it change nothing."""
         bound = subsampled.replace_renyi if worlds.between_records else subsampled.zero_out_renyi

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..bounds import waiting as bounds
 from ..errors import NoisyGDDeleteError
 from ..privacy.shown import shown
 
@@ -96,6 +97,32 @@ def _slack(plan: Plan) -> str:
     return (
         " Theorems speak of real numbers; for the rounding of gradient sums the figures include a factor "
         f"(1+{shown(plan.mechanism.slack)})²."
+    )
+
+
+def waiting(plan: Plan) -> str:
+    """What running on could be certified to forget where no step contracts, and what to do instead; "" where steps contract."""
+    problem, constants = plan.problem, plan.loss.constants
+    if constants.convex or problem.strong_convexity > 0 or plan.stages:
+        return ""
+    instead = (
+        f"What does forget: method='ladder', which keeps a base and runs its later stages again, with no horizon; or learning afresh, in "
+        f"{plan.learn_solver_passes + plan.learn_steps} passes, which owes an erased record nothing."
+    )
+    if math.isinf(constants.weak_convexity):
+        return f"Waiting: of clipped gradients nothing is known that would carry two runs together, so clean steps forget nothing. {instead}"
+    expansion = 1 + plan.step_size * (constants.weak_convexity - plan.regularization)
+    exponent = bounds.barrier_exponent(
+        lipschitz=constants.lipschitz,
+        weak_convexity=constants.weak_convexity,
+        regularization=plan.regularization,
+        noise_variance=plan.noise_variance,
+    )
+    worth = bounds.steps_worth_waiting(expansion=expansion)
+    return (
+        f"Waiting: λ is below the weak convexity β₋={constants.weak_convexity:.4g}, so a step may carry two runs apart by c={expansion:.6g}. However many "
+        f"clean steps follow, composition can be certified to forget at most {shown(worth)} of its steps by them (.193/ln c); and a run leaves the "
+        f"well it is in at a rate of e^−{exponent:.3g} (E = L²(1/λ − 1/β₋)/2σ²). {instead}"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import NoisyGDDeleteError
-from ..methods import Composition, Method, Sharp, Theorem
+from ..methods import Composition, Ladder, Method, Sharp, Theorem
 from ..methods.plan import Plan
 from .make import plan_for
 
@@ -30,7 +30,7 @@ def _against(plan: Plan, rival: Plan) -> str:
 def _rivals(plan: Plan) -> str:
     """The same budget under the other methods that cover the loss."""
     convex = plan.loss.constants.convex
-    others: tuple[Method, ...] = (Theorem(), Sharp()) if convex else (Theorem(), Sharp(), Composition())
+    others: tuple[Method, ...] = (Theorem(), Sharp()) if convex else (Theorem(), Sharp(), Composition(), Ladder())
     lines = []
     for method in others:
         notion = plan.problem.deletion_notion

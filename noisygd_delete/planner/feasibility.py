@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ..errors import NoisyGDDeleteError, PlanInfeasible
-from ..methods import Composition, Sharp
+from ..methods import Composition, Ladder, Sharp
 from ..methods.plan import Plan
 from ..methods.problem import Problem
 
@@ -43,6 +43,9 @@ def with_rivals(error: PlanInfeasible, plan: Callable[[Problem], Plan]) -> PlanI
 
 
 def _rivals(problem: Problem, plan: Callable[[Problem], Plan]) -> Iterable[str]:
+    climbed = _steps(replace(problem, method=Ladder()), plan)
+    if climbed:
+        yield f"method='ladder': {climbed}, no horizon; the ε_dd of its base stays"
     weak = problem.loss.constants.weak_convexity
     if problem.strong_convexity > 0:
         weakly = _steps(replace(problem, method=Sharp()), plan)

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from ..accountant import Accountant, Event, EventKinds
+from ..accountant import Accountant, Event
 from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, stated_delta
@@ -207,12 +207,10 @@ def statement(facts: Mapping[str, Any], erasure: Erasure, plan: Plan, events: Se
             },
         },
         "assumptions": [
-            *plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0).assumptions,
+            *plan.mechanism.interval("deletion", plan.problem.deletion_notion, steps_with=0).assumptions,
             *words.assumptions(plan),
         ],
-        "plain_words": words.plain(
-            erasure, served, promises, told, extractor=any(event.kind is EventKinds.EXTRACTOR for event in events)
-        ),
+        "plain_words": words.plain(erasure, served, promises, told, left=_left(accountant)),
         "deadline": words.deadline(erasure),
         "in_time": words.in_time(erasure),
         "notices": words.notices(erasure),
@@ -220,6 +218,12 @@ def statement(facts: Mapping[str, Any], erasure: Erasure, plan: Plan, events: Se
         "not_covered": list(words.NOT_COVERED),
         "to_do": words.to_do(erasure.status),
     }
+
+
+def _left(accountant: Accountant) -> tuple[str, ...]:
+    """What no erasure takes back of the models, in sentences."""
+    mechanisms = accountant.account.mechanisms
+    return tuple(dict.fromkeys(facts.left for facts in mechanisms if facts.left))
 
 
 def _served(erasure: Erasure, accountant: Accountant) -> Event:

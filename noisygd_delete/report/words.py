@@ -6,7 +6,7 @@ whoever saw only later models stands with its condition, and beside it the figur
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -144,9 +144,9 @@ def plain(
     promises: Mapping[str, Guarantee],
     figures: Mapping[str, Any],
     *,
-    extractor: bool,
+    left: Sequence[str],
 ) -> list[str]:
-    """For the person who asked: no symbols but in the last sentences. `extractor`: models carry one trained on the records."""
+    """For the person who asked: no symbols but in the last sentences. `left`: what no erasure takes back of the models."""
     sentences = [_done(erasure), *_published(erasure, served), *_order(erasure)]
     if erasure.status is Statuses.WITHHELD:
         sentences = [
@@ -159,10 +159,7 @@ def plain(
             f"{sentences[0]} The model published now was still trained with {it}: a model computed without {it} will be "
             "published with the next release, and a certificate for it follows."
         ]
-    if extractor:
-        sentences.append(
-            "The feature extractor below the model may have been trained with what was erased, and no erasure takes that back; the limits count it."
-        )
+    sentences += left
     for what, rows in (("erased", erasure.deleted), ("replaced", erasure.replaced)):
         if rows:
             sentences += _limits(erasure, what, rows, promises)

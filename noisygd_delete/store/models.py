@@ -42,4 +42,4 @@ def load_model(layout: Layout, plan: Plan, release: int, digest: str) -> Model:
     except (SafetensorError, KeyError) as error:
         raise StoreCorrupt(f"{path}: not a model file; restore the store from a backup") from error
     weights.flags.writeable = False
-    return Model(weights=weights, loss=plan.loss, certified=True)
+    return Model(weights=weights, loss=plan.model_loss, certified=True)

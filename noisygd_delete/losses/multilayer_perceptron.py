@@ -1,0 +1,149 @@
+"""A classifier with one hidden layer, all its weights trained, every record's gradient clipped to L.
+
+No convexity, no smoothness and no range are claimed of it: what holds is that no record moves the gradient sum by more than L,
+by construction. So it is covered by methods that count noisy steps (`ladder`, `composition`) and by no other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import count, scale
+from .base import MOST_CLASSES, Array, Loss, LossConstants
+from .logistic import Logistic
+from .softmax import Softmax
+
+MOST_HIDDEN = 100_000
+
+_BLOCK = 4096  # rows whose hidden layer is held at once
+_ROOM = 1e-9  # relative: clipping to L(1 − 1e-9) keeps the rounding of float64 norms and scales below L
+
+
+@dataclass(frozen=True)
+class MultilayerPerceptron(Loss):
+    """Logistic loss (two classes, y ∈ {−1, +1}) or cross-entropy (y ∈ {0, …, k−1}) of z = A tanh(Wx), W and A trained together.
+
+    With h = tanh(Wx), g = ∂ℓ/∂z and v = (Aᵀg)(1 − h²) the gradient of a record is (v ⊗ x, g ⊗ h), of squared norm ‖v‖²‖x‖² + ‖g‖²‖h‖².
+    It is multiplied by min(1, L/norm), so it is never longer than L = `clip`; one that is not finite counts as 0. The clipped field
+    is not the gradient of anything: β₋ = ∞ and ω = ∞ say that nothing else holds.
+
+    The null record has h = 0 and x = 0, hence gradient 0: no bias but the table's own constant column.
+
+    classes       k
+    hidden        units of the hidden layer
+    clip          L
+    curvature     a scale for default step sizes, 1/(λ + curvature); no guarantee uses it
+    """
+
+    classes: int = 2
+    hidden: int = 64
+    clip: float = 1.0
+    curvature: float = 1.0
+
+    name: ClassVar[str] = "multilayer-perceptron"
+    label_kind: ClassVar[str] = ""
+    twice_differentiable: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "classes", count("classes", self.classes, minimum=2, maximum=MOST_CLASSES))
+        object.__setattr__(self, "hidden", count("hidden", self.hidden, maximum=MOST_HIDDEN))
+        for name in ("clip", "curvature"):
+            object.__setattr__(self, name, scale(name, getattr(self, name)))
+        object.__setattr__(self, "label_kind", self.top.label_kind)
+
+    @property
+    def top(self) -> Loss:
+        """The loss of the scores."""
+        return Logistic(self.radius) if self.classes == 2 else Softmax(self.radius, self.classes)
+
+    @property
+    def outputs(self) -> int:
+        return self.top.outputs
+
+    @property
+    def constants(self) -> LossConstants:
+        return LossConstants(lipschitz=self.clip, smoothness=self.curvature, weak_convexity=math.inf)
+
+    @property
+    def init_variance(self) -> float:
+        """Of every weight of the initial law: unit rows then begin with scores of order 1, whatever the width."""
+        return 0.8 / math.sqrt(self.hidden)
+
+    def value(self, scores: Array, labels: Array, xp: Any) -> Array:
+        return self.top.value(scores, labels, xp)
+
+    def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
+        return self.top.derivative(scores, labels, xp)
+
+    def dimension(self, features: int) -> int:
+        return self.hidden * (features + self.outputs)
+
+    def shape(self, features: int) -> tuple[int, int]:
+        return 1, self.dimension(features)
+
+    def _layers(self, weights: Array) -> tuple[Array, Array]:
+        """W (hidden, features) and A (outputs, hidden)."""
+        flat = np.asarray(weights).reshape(-1)
+        inner = flat.shape[0] - self.hidden * self.outputs
+        return flat[:inner].reshape(self.hidden, -1), flat[inner:].reshape(self.outputs, self.hidden)
+
+    def width(self, features: int) -> int:
+        """Columns of the `representation`."""
+        return self.hidden
+
+    def representation(self, weights: Array, features: Array) -> Array:
+        """tanh(Wx): (rows, hidden), each row a function of its own record; 0 for the null record."""
+        inner, _ = self._layers(weights)
+        return np.tanh(np.asarray(features, np.float64) @ inner.T)
+
+    def scores(self, weights: Array, features: Array) -> Array:
+        """A tanh(Wx): (rows, outputs)."""
+        return self.representation(weights, features) @ self._layers(weights)[1].T
+
+    def objective(self, records: Any, *, regularization: float, dtype: str) -> ClippedSum:
+        """What the engine descends: in float64 whatever the table's `dtype`, so that rounding is below what the plan counts."""
+        return ClippedSum(self, records, regularization)
+
+    def clipped_sum(self, weights: Array, rows: Array, labels: Array) -> NDArray[np.float64]:
+        """Σ of the clipped gradients of some records: (dimension,)."""
+        (inner, outer), x = self._layers(weights), np.asarray(rows, np.float64)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            hidden = np.tanh(x @ inner.T)
+            slope = self.derivative(hidden @ outer.T, labels, np)
+            back = (slope @ outer) * (1 - hidden**2)
+            squares = _squares(back) * _squares(x) + _squares(slope) * _squares(hidden)
+            factor = np.minimum(1.0, self.clip * (1 - _ROOM) / np.sqrt(squares))
+        lost = ~np.isfinite(squares)
+        if lost.any():
+            factor, hidden = np.where(lost, 0.0, factor), np.where(lost[:, None], 0.0, hidden)
+            back, slope = (np.where(lost[:, None], 0.0, part) for part in (back, slope))
+        first, second = (back * factor[:, None]).T @ x, (slope * factor[:, None]).T @ hidden
+        return np.concatenate([first.ravel(), second.ravel()])
+
+
+def _squares(rows: Array) -> Array:
+    return np.einsum("ij,ij->i", rows, rows)
+
+
+class ClippedSum:
+    """The gradient of one table: (1/n) Σ clipped ∇ℓ + λθ. Rows may be mapped from a file: they are read a block at a time."""
+
+    def __init__(self, loss: MultilayerPerceptron, records: Any, regularization: float) -> None:
+        self._loss, self._rows, self._slots = loss, records.features, records.slots
+        self._labels = records.labels.astype(np.int64) if loss.label_kind == "class" else records.labels
+        self._regularization = regularization
+
+    def gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(1, dimension) float64."""
+        total = np.zeros(weights.size)
+        for first in range(0, self._slots, _BLOCK):
+            part = slice(first, first + _BLOCK)
+            total += self._loss.clipped_sum(weights, self._rows[part], self._labels[part])
+        gradient: NDArray[np.float64] = total[None] / self._slots + self._regularization * weights
+        return gradient

@@ -1,0 +1,249 @@
+"""The ladder: published stages; a deletion keeps the first ones and runs the later ones again. Any network, any number of requests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ..bounds import theorem_5_1
+from ..errors import InvalidParameter, choice, count, positive
+from ..losses.base import Loss
+from ..losses.staged import HEAD, NETWORK, STAGE_KINDS, Staged
+from ..privacy.budget import Budget
+from ..privacy.shown import shown
+from ..privacy.worlds import Worlds
+from .base import Method
+from .composition import Composition
+from .ladder_run import KEPT, LadderRun
+from .minimiser import Minimiser
+from .plan import Plan
+from .problem import Problem
+
+MOST_STAGES = 16
+
+_MOST_KEPT = 0.5  # of the dp budget, in μ²: what the kept stages may take of it at most
+_ROOM = 1 - 1e-12  # for the rounding of sums of squares
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One rung.
+
+    kind            "network": noisy steps on the plan's loss, from the network stage before it (the first: from the initial law);
+                    "head": a logistic or softmax regression on what the last network makes of a record beside the record itself, always solved from 0
+    steps           noisy steps of a network; of a head the diffusion steps K (None weighs noise against passes)
+    step_size       η; None takes 1/(λ + curvature) for a network, 1/(λ+β) for a head
+    regularization  λ of this stage; None takes the plan's
+    share           of the budget that the kept stages, or the later ones, have together
+    """
+
+    kind: str = NETWORK
+    steps: int | None = None
+    step_size: float | None = None
+    regularization: float | None = None
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        choice("kind of a stage", self.kind, STAGE_KINDS)
+        if self.steps is not None:
+            count("steps of a stage", self.steps)
+        elif self.kind == NETWORK:
+            raise InvalidParameter("a network stage needs steps=, the number of noisy steps that it runs")
+        for name in ("step_size", "regularization"):
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
+        positive("share", self.share)
+
+
+@dataclass(frozen=True)
+class Ladder(Method):
+    """Least noise for which the kept stages cost ε_dd and one release, later stages included, ε_dp.
+
+    With l = `level` the stages 0…l are kept by a deletion and l+1…S run again on the current rows. For a record of the learn
+    that is erased later, Σ_{j≤l} μ_j² is all that an observer of later models learns, after any number of requests that did not
+    depend on earlier models; every release that was observed with the record adds Σ_{j>l} μ_j², whatever the requests did. A release costs present
+    records Σ_j μ_j²; `releases` of them share the part of the later stages.
+
+    stages  two or more, the first a network
+    level   l; −1 keeps nothing: every deletion is a fresh run of all stages, and ε_dd = 0
+    """
+
+    name: ClassVar[str] = "ladder"
+    summary: ClassVar[str] = "networks: a published base at ε_dd, later stages run again at every deletion, no horizon"
+
+    stages: tuple[Stage, ...] = (Stage(NETWORK, 60), Stage(NETWORK, 20))
+    level: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stages", tuple(self.stages))
+        if not all(isinstance(stage, Stage) for stage in self.stages):
+            raise InvalidParameter(
+                "stages must be methods.Stage objects, for example Stage('network', 60), Stage('head')"
+            )
+        if not 2 <= len(self.stages) <= MOST_STAGES:
+            raise InvalidParameter(
+                f"{len(self.stages)} stage(s), where 2 to {MOST_STAGES} can be: a base and at least one stage that a deletion runs again; "
+                "the one-stage case is method='composition'"
+            )
+        if not -1 <= self.level <= len(self.stages) - 2:
+            raise InvalidParameter(
+                f"level={self.level} must lie between -1 (a deletion runs every stage again) and {len(self.stages) - 2} "
+                "(it runs the last one again)"
+            )
+
+    @property
+    def passes_depend_on_data(self) -> bool:
+        return any(stage.kind == HEAD for stage in self.stages)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(stage.kind for stage in self.stages)
+
+    def model_loss(self, plan: Plan) -> Loss:
+        return self._staged(plan.problem)
+
+    def _staged(self, problem: Problem) -> Staged:
+        return Staged(radius=problem.loss.radius, network=problem.loss, kinds=self.kinds)
+
+    def plan(self, problem: Problem) -> Plan:
+        if problem.loss.constants.convex:
+            raise InvalidParameter(
+                f"method='ladder' is for networks; the {problem.loss.name} loss is convex, and 'sharp', 'minimiser' or 'perturbed' forget "
+                "more for less: a linear model on what a network computes is the stage Stage('head') of a ladder"
+            )
+        if not math.isfinite(problem.loss.constants.lipschitz):
+            raise InvalidParameter(f"the {problem.loss.name} loss has no Lipschitz constant; clip its gradients to L")
+        staged, number = self._staged(problem), self.level + 1
+        kept_dp, kept_dd = self._base_budget(problem)
+        kept = self._calibrated(problem, staged, range(number), kept_dd, problem.deletion_notion)
+        left = (problem.dp_gdp() ** 2 - (kept_dp**2 if kept else 0.0)) / problem.releases
+        later = self._calibrated(problem, staged, range(number, len(self.stages)), math.sqrt(left), problem.adjacency)
+        stages = (*kept, *later)
+        rerun = sum(stage.learn_steps for stage in later)
+        return Plan(
+            problem=problem,
+            step_size=stages[0].step_size,
+            noise_variance=stages[0].noise_variance,
+            init_variance=stages[0].init_variance,
+            learn_steps=sum(stage.learn_steps for stage in kept) + rerun,
+            delete_steps_for_deletion=rerun,
+            delete_steps_for_utility=0,
+            learn_solver_passes=sum(stage.learn_solver_passes for stage in stages),
+            delete_solver_passes=sum(stage.learn_solver_passes for stage in later),
+            stages=stages,
+            kept=number,
+        )
+
+    def _base_budget(self, problem: Problem) -> tuple[float, float]:
+        """μ of the kept stages together: between the worlds of dp, and between those of deletion."""
+        dp_per_dd = problem.sensitivity(problem.adjacency) / problem.sensitivity(problem.deletion_notion)
+        asked = problem.deletion_gdp()
+        most = math.sqrt(_MOST_KEPT) * problem.dp_gdp() / dp_per_dd
+        mu = min(asked, most)
+        return mu * dp_per_dd, mu
+
+    def _calibrated(
+        self, problem: Problem, staged: Staged, numbers: Sequence[int], gdp: float, worlds: Worlds
+    ) -> tuple[Plan, ...]:
+        """The plans of some stages that together are `gdp`-GDP between two worlds."""
+        whole = math.fsum(self.stages[j].share for j in numbers)
+        return tuple(
+            self._stage(problem, staged, j, gdp * math.sqrt(self.stages[j].share / whole) * _ROOM, worlds)
+            for j in numbers
+        )
+
+    def _stage(self, problem: Problem, staged: Staged, number: int, gdp: float, worlds: Worlds) -> Plan:
+        stage, loss = self.stages[number], staged.loss_of(number)
+        own = replace(
+            problem,
+            loss=loss,
+            features=staged.features_of(number, problem.features),
+            regularization=problem.regularization if stage.regularization is None else stage.regularization,
+            budget=Budget.from_gdp(dp=gdp, deletion=gdp),
+            # the same Δ under the names that a method calibrates by
+            adjacency=Worlds.REPLACE if worlds.between_records else Worlds.ZERO_OUT,
+            releases=1,
+            utility=False,
+            slack_in_budget=False,  # `gdp` has it taken off
+            asked_regularization=None,
+            model_norm=None,
+            one_hot_blocks=None,
+            total=None,
+            feature_map=None,
+        )
+        if stage.kind == HEAD:
+            solved = Minimiser(solver="cold", diffusion_steps=stage.steps, step_size=stage.step_size)
+            return solved.plan(replace(own, method=solved))
+        assert stage.steps is not None
+        eta = 1 / own.objective_smoothness if stage.step_size is None else stage.step_size
+        rate = theorem_5_1.composition_rate(
+            sensitivity=own.sensitivity(own.adjacency),
+            noise_variance=1.0,
+            records=own.records,
+            step_size=eta,
+            steps=stage.steps,
+        )
+        noise = 2 * rate / gdp**2
+        counted = Composition(learn_steps=stage.steps, delete_steps=stage.steps, step_size=eta, noise_variance=noise)
+        return Plan(
+            problem=replace(own, method=counted),
+            step_size=eta,
+            noise_variance=noise,
+            init_variance=getattr(loss, "init_variance", noise / own.regularization),
+            learn_steps=stage.steps,
+            delete_steps_for_deletion=stage.steps,
+            delete_steps_for_utility=0,
+        )
+
+    def mechanism(self, plan: Plan) -> LadderRun:
+        kept, later = plan.stages[: plan.kept], plan.stages[plan.kept :]
+        return LadderRun(
+            records=plan.records,
+            proven=plan.loss.constants.proven,
+            slack=plan.problem.slack,
+            kept=tuple(stage.mechanism for stage in kept),
+            later=tuple(stage.mechanism for stage in later),
+            kept_steps=tuple(stage.learn_steps for stage in kept),
+            later_steps=tuple(stage.learn_steps for stage in later),
+        )
+
+    def excess_risk(self, plan: Plan) -> float:
+        return math.inf
+
+    def forecast(self, plan: Plan) -> float:
+        """Nothing is forecast of a network."""
+        return math.inf
+
+    def noise(self, plan: Plan) -> str:
+        return "σ²=" + ", ".join(f"{stage.noise_variance:.4g}" for stage in plan.stages)
+
+    def words(self, plan: Plan) -> tuple[str, ...]:
+        notion = plan.problem.deletion_notion
+        listed = []
+        for number, (stage, kind) in enumerate(zip(plan.stages, self.kinds, strict=True)):
+            mu = plan.stages[number].mechanism.interval("deletion", notion, steps_with=stage.learn_steps).gdp
+            what = (
+                f"{stage.learn_steps} noisy steps of size η={stage.step_size:.4g}, σ²={stage.noise_variance:.4g}"
+                if kind == NETWORK
+                else f"a solve from 0 ({stage.learn_solver_passes} gradient passes by forecast) and {stage.learn_steps} diffusion steps, "
+                f"σ²={stage.noise_variance:.4g}"
+            )
+            fate = "kept by deletions" if number < plan.kept else "run again at every deletion"
+            listed.append(
+                f"  stage {number} ({kind}, {fate}): {what}; μ={shown(mu or 0.0)} between the worlds of deletion"
+            )
+        passes = plan.gradient_evaluations
+        kept = (
+            f"Of what is kept: {KEPT}."
+            if plan.kept
+            else "Nothing is kept, so nothing of a deleted record is: ε_dd is 0."
+        )
+        return (
+            "\n".join(["Ladder: every stage is published, and nothing else is kept between requests.", *listed]),
+            f"A learn takes {passes['learn'] // plan.records} passes over the table, a deletion {passes['delete'] // plan.records}, "
+            f"however many there were before: there is no horizon, and no fresh learn falls due. {kept}",
+            "The figure for later models alone is false once a request depended on an earlier model: a requester may write what a "
+            "model showed of a record into rows that stay. Then every release observed with the record counts in full.",
+        )

@@ -1,0 +1,334 @@
+"""The ladder from plan to store: budgets, what is kept and what is run again, the run's law, its two observers, and refusals."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, Curator, Records, losses, make_plan, methods
+from noisygd_delete.accountant import Event
+from noisygd_delete.cli import main
+from noisygd_delete.curator.learning import train
+from noisygd_delete.engine import Execution
+from noisygd_delete.errors import InvalidParameter, PlanInfeasible
+from noisygd_delete.methods import Ladder, Stage
+from noisygd_delete.methods.ladder_run import KEPT
+from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
+from noisygd_delete.planner import explain
+from noisygd_delete.privacy.guarantee import NON_ADAPTIVE
+from noisygd_delete.privacy.shown import shown
+from noisygd_delete.store import Store
+
+LOSS = losses.MultilayerPerceptron(radius=1.0, hidden=3)
+BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
+NETWORKS = (Stage("network", 6), Stage("network", 3))
+HEADED = (Stage("network", 6), Stage("head", 4))
+THREE = (Stage("network", 6), Stage("network", 3, share=2.0), Stage("head", 2, regularization=0.1))
+
+
+def plan_for(stages=NETWORKS, level=0, **options):
+    options = {
+        "records": 60,
+        "features": 4,
+        "regularization": 0.01,
+        "budget": BUDGET,
+        "adjacency": "zero-out",
+        **options,
+    }
+    return make_plan(options.pop("loss", LOSS), method=Ladder(stages=stages, level=level), **options)
+
+
+def table(n=50, slots=60, features=4, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, features)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-20)
+    return Records(rows, np.sign(rows[:, 0] * rows[:, 1] + 1e-9), slots=slots)
+
+
+LADDERS = [(NETWORKS, 0), (HEADED, 0), (THREE, 0), (THREE, 1), (THREE, -1)]
+
+
+# ---------------------------------------------------------------- the plan
+
+
+@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
+@pytest.mark.parametrize("adjacency", ["zero-out", "replace"])
+@pytest.mark.parametrize("notion", ["definition-4.1", "pairwise"])
+def test_a_plan_spends_its_budgets_and_no_more(stages, level, adjacency, notion):
+    plan = plan_for(stages, level, adjacency=adjacency, deletion_notion=notion, rows_per_subject=2)
+    dp, deletion = plan.dp.with_slack(), plan.deletion.with_slack()
+    assert dp.renyi(10) <= 1.0 * (1 + 1e-9)
+    assert dp.renyi(10) >= 0.99
+    assert deletion.renyi(10) <= 0.1 * (1 + 1e-9)
+    if level < 0:
+        assert deletion.renyi(10) == 0
+    elif adjacency == "zero-out" or notion == "pairwise":
+        assert deletion.renyi(10) >= 0.0999
+    assert plan.deletion.rows == 2
+
+
+def test_the_base_never_takes_more_than_half_of_the_dp_budget():
+    plan = plan_for(adjacency="replace", budget=Budget(order=10, dp=1.0, deletion=1.0))
+    base = plan.stages[0].mechanism.interval("dp", "replace", steps_with=6).gdp_squared
+    assert base == pytest.approx(plan.problem.dp_gdp() ** 2 / 2)
+    assert plan.dp.with_slack().renyi(10) <= 1.0 * (1 + 1e-9)
+
+
+def test_releases_share_what_the_base_leaves():
+    plan = plan_for(releases=5)
+    account = Curator(table(), plan).accountant
+    for kind in ("learn", *["unlearn"] * 4):
+        account.record(account.planned(kind))
+    assert 0.99 <= account.dp_cumulative().with_slack().renyi(10) <= 1.0 * (1 + 1e-9)
+    assert account.remaining().publications == 0
+    assert account.publication(1) is None
+
+
+@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
+def test_plans_and_events_read_back_from_json(stages, level):
+    plan = plan_for(stages, level)
+    assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    assert mechanism_from_dict(json.loads(json.dumps(plan.mechanism.to_dict()))) == plan.mechanism
+    event = Event("unlearn", plan.delete_steps, 1, plan.mechanism)
+    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
+    json.dumps(plan.summary())
+
+
+def test_descriptions_without_end_or_sense_are_refused():
+    facts = plan_for(THREE).mechanism.to_dict()
+    inner = {"records": 60, "later": [facts["later"][0]], "later_steps": [3], "method": "ladder"}
+    with pytest.raises(InvalidParameter, match="no stages of its own"):
+        mechanism_from_dict({**facts, "later": [inner], "later_steps": [3]})
+    with pytest.raises(InvalidParameter, match="at most"):
+        mechanism_from_dict({**facts, "later": facts["later"] * 10})
+    with pytest.raises(InvalidParameter, match="as many numbers as stages"):
+        mechanism_from_dict({**facts, "later_steps": [3]})
+    with pytest.raises(InvalidParameter, match="runs again"):
+        mechanism_from_dict({**facts, "later": [], "later_steps": []})
+    warm = {**facts["later"][1], "warm": True}
+    with pytest.raises(InvalidParameter, match="never where the last published model was"):
+        mechanism_from_dict({**facts, "later": [facts["later"][0], warm]})
+    with pytest.raises(InvalidParameter, match="is no stage"):
+        mechanism_from_dict({**facts, "records": 61})
+    with pytest.raises(InvalidParameter, match="runs"):
+        Event("unlearn", 4, 1, plan_for(THREE).mechanism)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Ladder(stages=(Stage("network", 5),)), "one-stage case is method='composition'"),
+        (lambda: Ladder(stages=(*NETWORKS, Stage("head")), level=2), "level=2 must lie between -1"),
+        (lambda: Ladder(level=-2), "level=-2"),
+        (lambda: Ladder(stages=("network", "head")), "methods.Stage objects"),
+        (lambda: Stage("network"), "needs steps="),
+        (lambda: Stage("tree", 3), "kind of a stage"),
+        (lambda: Stage("network", 3, step_size=math.nan), "finite"),
+        (lambda: plan_for((Stage("head"), Stage("head"))), "first stage"),
+        (lambda: plan_for(loss=losses.Logistic(1.0)), "is convex"),
+    ],
+)
+def test_refusals_say_what_to_do(make, message):
+    with pytest.raises(InvalidParameter, match=message):
+        make()
+
+
+def test_a_network_with_fixed_outer_weights_climbs_too():
+    plan = plan_for(loss=losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0)))
+    curator = Curator(table(), plan)
+    curator.learn()
+    assert curator.delete([3]).model.predict(table().features).shape == (60,)
+
+
+# ---------------------------------------------------------------- the run
+
+
+@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
+def test_a_deletion_keeps_the_kept_stages_and_runs_the_others_again(stages, level):
+    plan = plan_for(stages, level)
+    curator = Curator(table(), plan)
+    learned, deleted = curator.learn(), curator.delete([1, 2])
+    before, after = (plan.model_loss.parts(r.model.weights, 4) for r in (learned, deleted))
+    same = [np.array_equal(a, b) for a, b in zip(before, after, strict=True)]
+    assert same == [True] * (level + 1) + [False] * (len(stages) - level - 1)
+    assert learned.steps == plan.learn_steps
+    assert deleted.steps == plan.delete_steps
+    assert deleted.gradient_passes < learned.gradient_passes or level < 0
+    assert learned.model.certified
+    assert not learned.model.weights.flags.writeable
+
+
+def test_later_stages_do_not_know_where_the_last_model_was():
+    """From one base, the law of what is run again is the same whatever stood in its place before: noise off, it is equal."""
+    plan, records = plan_for(THREE, 0), table()
+    quiet = Execution(rng=np.random.default_rng(3))
+    first = train(records, plan, plan.learning, None, quiet).model
+    parts = plan.model_loss.parts(first.weights, 4)
+    moved = plan.model_loss.joined([parts[0], parts[1] + 100.0, parts[2] - 100.0])
+    again = [
+        train(records, plan, plan.procedure, start, Execution(rng=np.random.default_rng(7))).model.weights
+        for start in (np.array(first.weights), np.array(moved))
+    ]
+    assert np.array_equal(*again)
+
+
+def test_the_noise_of_every_stage_is_what_the_plan_counts():
+    """Null records only: what is left is the noise. A network's later stage is c^T θ_0 + noise of variance 2ησ² Σ c^{2k}."""
+    plan = plan_for(
+        (Stage("network", 4, 0.5), Stage("network", 3, 0.5)),
+        regularization=0.2,
+        loss=losses.MultilayerPerceptron(1.0, hidden=400),
+    )
+    records = table()
+    records.edit(__import__("noisygd_delete").EditRequest.delete(range(50)))
+    model = train(records, plan, plan.learning, None, Execution(rng=np.random.default_rng(1))).model
+    base, later = plan.model_loss.parts(model.weights, 4)
+    c = 1 - 0.5 * 0.2
+    for stage, moved in ((plan.stages[1], later - c**3 * base),):
+        variance = 2 * 0.5 * stage.noise_variance * sum(c ** (2 * k) for k in range(3))
+        assert moved.var() == pytest.approx(variance, rel=0.1)
+    first = plan.stages[0]
+    drawn = c**8 * LOSS.init_variance * math.sqrt(3 / 400) + 2 * 0.5 * first.noise_variance * sum(
+        c ** (2 * k) for k in range(4)
+    )
+    assert base.var() == pytest.approx(drawn, rel=0.1)
+
+
+def test_steps_are_told_on_through_the_stages():
+    told = []
+    plan = plan_for(THREE)
+    Curator(table(), plan).learn(execution=Execution(progress=told.append))
+    assert told == list(range(1, plan.learn_steps + 1))
+
+
+def test_any_number_of_deletions_costs_the_base_and_every_observed_release_the_rest():
+    plan = plan_for()
+    curator = Curator(table(), plan)
+    curator.learn()
+    for name in range(8):
+        release = curator.delete([name])
+    kept, later = (
+        stage.mechanism.interval("deletion", "definition-4.1", steps_with=stage.learn_steps).gdp_squared
+        for stage in plan.stages
+    )
+    shown = release.guarantees
+    assert shown["deletion"].gdp_squared == pytest.approx(kept)
+    assert NON_ADAPTIVE in shown["deletion"].assumptions
+    assert KEPT in shown["deletion"].assumptions
+    assert shown["deletion_observed"].gdp_squared == pytest.approx(kept + 8 * later)
+    assert not shown["deletion_observed"].non_adaptive
+    assert KEPT not in shown["dp"].assumptions
+    assert not curator.accountant.horizon_spent
+    curator.insert([1000], [[1.0, 0, 0, 0]], [1.0])  # came after the base, and goes
+    curator.delete([1000])
+    last = curator.accountant.releases
+    joined = curator.accountant.deletion(last - 1, last)
+    assert joined.gdp_squared == pytest.approx(later)
+
+
+def test_a_plan_explains_itself():
+    text = explain(plan_for(THREE))
+    assert "stage 0 (network, kept by deletions)" in text
+    assert "stage 2 (head, run again at every deletion)" in text
+    assert "there is no horizon" in text
+    assert KEPT in text
+
+
+# ---------------------------------------------------------------- on disk, by the command line
+
+
+def call(capsys, *arguments: str, status: int = 0) -> dict:
+    assert main([*arguments, "--json"]) == status
+    said = capsys.readouterr()
+    assert said.err == ""
+    return json.loads(said.out)
+
+
+@pytest.mark.parametrize("stages", ["network:6,network:3:0.5", "network:6,head"])
+@pytest.mark.parametrize("names", [["no", "yes"], ["no", "yes", "perhaps"]], ids=len)
+def test_a_store_by_the_command_line(tmp_path: Path, capsys, stages, names) -> None:
+    lines = [f"id-{k:03d},{k - 10},{names[k % len(names)]}" for k in range(24)]
+    (tmp_path / "people.csv").write_text("\n".join(["id,a,y", *lines]) + "\n")
+    classes = json.dumps(names)
+    (tmp_path / "schema.toml").write_text(
+        f'id = "id"\n[label]\ncolumn = "y"\nclasses = {classes}\n[columns.a]\nbounds = [-10, 14]\n'
+    )
+    store, data, schema = str(tmp_path / "store"), str(tmp_path / "people.csv"), str(tmp_path / "schema.toml")
+    chosen = [
+        "--method",
+        "ladder",
+        "--loss",
+        "multilayer-perceptron",
+        "--hidden",
+        "3",
+        "--clip",
+        "0.5",
+        "--stages",
+        stages,
+    ]
+    made = call(capsys, "init", store, "--data", data, "--schema", schema, *chosen)
+    assert [stage["kind"] for stage in made["plan"]["options"]["stages"]] == [
+        part.split(":")[0] for part in stages.split(",")
+    ]
+    call(capsys, "learn", store)
+    with Store.open(store) as opened:
+        base = opened.plan.model_loss.parts(opened.model.weights, 2)[0]
+    for name in ("id-003", "id-004"):
+        released = call(capsys, "delete", store, name)
+        assert released["status"] == "published"
+    with Store.open(store) as opened:
+        assert np.array_equal(base, opened.plan.model_loss.parts(opened.model.weights, 2)[0])
+        assert opened.plan.loss.clip == 0.5
+    assert call(capsys, "predict", store, "--data", data)["rows"] == 24
+    call(capsys, "verify", store)
+    paper, key, web = (str(tmp_path / name) for name in ("paper.json", "key.pem", "paper.html"))
+    call(capsys, "keygen", key)
+    call(capsys, "certificate", store, "--release", "3", "--key", key, "--out", paper, "--html", web)
+    assert KEPT in Path(paper).read_text()
+    assert "not reduced by deletions" in Path(web).read_text()
+    call(capsys, "verify-certificate", paper, "--public-key", f"{key}.pub")
+    call(capsys, "budget", store)
+    call(capsys, "status", store)
+    assert main(["relearn", store, "--stages", "network:4,network:2"]) == 0
+
+
+def test_stages_that_cannot_be_read_are_one_line(capsys) -> None:
+    for text in ("network", "network:x", "tree:3,head", "network:1:2:3,head"):
+        with pytest.raises(SystemExit):
+            main(["plan", "--records", "60", "--features", "4", "--method", "ladder", "--stages", text])
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert "stage" in said.lower() or "whole number" in said
+
+
+def test_methods_name_the_ladder() -> None:
+    assert isinstance(methods.of("ladder"), Ladder)
+
+
+# ---------------------------------------------------------------- honest refusals of waiting
+
+
+def test_a_plan_that_does_not_contract_says_what_waiting_can_buy_and_what_does_forget():
+    common = {"records": 200, "features": 4, "regularization": 0.01, "budget": BUDGET}
+    tanh = losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))
+    plan = make_plan(tanh, method="composition", **common)
+    expansion = 1 + plan.step_size * (tanh.constants.weak_convexity - 0.01)
+    text = plan.explain()
+    assert f"c={expansion:.6g}" in text
+    assert shown((math.log(2) - 0.5) / math.log(expansion)) in text
+    assert "e^−" in text
+    assert "method='ladder'" in text
+    assert f"in {plan.learn_steps} passes" in text
+    assert "clean steps forget nothing" in make_plan(LOSS, method="composition", **common).explain()
+    for contracting in (make_plan(losses.Logistic(1.0), method="sharp", **common), plan_for()):
+        assert "Waiting:" not in contracting.explain()
+
+
+def test_theorem_5_2_refused_names_the_ladder():
+    with pytest.raises(PlanInfeasible) as refused:
+        make_plan(losses.Sigmoid(1.0), records=200, features=2, regularization=0.05, budget=BUDGET)
+    assert any("method='ladder': " in way and "no horizon" in way for way in refused.value.alternatives)
