@@ -23,6 +23,8 @@ from ..planner.usual import (
 from ..privacy.budget import Budget
 from .plan import budget_from, check_stream, compared, own_options, plan_from, stream_from, total_from
 
+_IN_ANY_ORDER = "perturbed"  # of the methods that are weighed, the one for rows that lie elsewhere (`sources.reading`)
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -81,6 +83,7 @@ def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
         **facts,
         **sizes,
         **releases,
+        method=AUTO if getattr(parsed, "source", None) is None else _IN_ANY_ORDER,
         regularization=parsed.regularization,
         budget=advised_budget(parsed, sizes["records"]),
         requests=requests,

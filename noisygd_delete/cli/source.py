@@ -19,7 +19,7 @@ def add_source(parser: argparse.ArgumentParser, rows: argparse._MutuallyExclusiv
         "--source",
         metavar="ADDRESS",
         help="leave the rows where they lie: postgresql://USER@HOST/DATABASE (password from PGPASSWORD or ~/.pgpass), FILE.duckdb, a "
-        "Delta table, a folder of Parquet files. The store then holds no row and no id; needs --method perturbed",
+        "Delta table, a folder of Parquet files. The store then holds no row and no id; the method is perturbed",
     )
     parser.add_argument("--table", metavar="NAME", help="of a database: what to learn from and `delete` deletes from")
     parser.add_argument(

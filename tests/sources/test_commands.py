@@ -49,6 +49,8 @@ def folder(tmp_path: Path, monkeypatch) -> Path:
 def test_from_init_to_the_certificate(folder: Path, capsys) -> None:
     made = in_duckdb(folder)
     where = ["--source", made["address"], "--table", "people", "--schema", "schema.toml"]
+    told = answer(capsys, "init", "store", *where, "--dry-run", "--dp", "8")
+    assert (told["created"], told["plan"]["method"]) == (False, "perturbed"), "what is advised is taken among those that suit"
     assert answer(capsys, "init", "store", *where, *PLAN, "--slots", "240")["records"] == ROWS
     assert answer(capsys, "learn", "store")["release"] == 1
     told = answer(capsys, "delete", "store", name(3), "--dry-run")
