@@ -369,9 +369,9 @@ def _over(lines: Iterable[Line], token: str | None) -> list[str]:
 
 
 def _opened(parsed: argparse.Namespace) -> Store:
-    from ..store import Store
+    from ..sources import open_store
 
-    return Store.open(parsed.store, wait=parsed.wait)
+    return open_store(parsed.store, wait=parsed.wait)
 
 
 def _today(parsed: argparse.Namespace) -> date:

@@ -50,7 +50,9 @@ def test_from_init_to_the_certificate(folder: Path, capsys) -> None:
     made = in_duckdb(folder)
     where = ["--source", made["address"], "--table", "people", "--schema", "schema.toml"]
     told = answer(capsys, "init", "store", *where, "--dry-run", "--dp", "8")
-    assert (told["created"], told["plan"]["method"]) == (False, "perturbed"), "what is advised is taken among those that suit"
+    assert (told["created"], told["plan"]["method"]) == (False, "perturbed"), (
+        "what is advised is taken among those that suit"
+    )
     assert answer(capsys, "init", "store", *where, *PLAN, "--slots", "240")["records"] == ROWS
     assert answer(capsys, "learn", "store")["release"] == 1
     told = answer(capsys, "delete", "store", name(3), "--dry-run")
@@ -64,6 +66,7 @@ def test_from_init_to_the_certificate(folder: Path, capsys) -> None:
     assert paper["evidence"]["source"] == {"deleted_at": "version:1", "read_at": "version:1"}
     assert "version:1" in Path("paper.html").read_text()
     assert answer(capsys, "verify", "store")["passed"]
+    assert main(["register", "receive", "store", "--request-id", "s5", "--received", "2026-05-04T09:30+02:00"]) == 0
     lines = [",".join(map(str, row)) for row in people()[:10]]
     Path("new.csv").write_text("\n".join(["id,person,a,b,c,y", *lines, ""]))
     told = answer(capsys, "evaluate", "store", "--data", "new.csv")

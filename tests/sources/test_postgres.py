@@ -14,7 +14,7 @@ from noisygd_delete.engine import Objective
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidRequest, SourceError, StoreError
 from noisygd_delete.report import erasure_certificate, verify_certificate
 from noisygd_delete.report.erasure import erasure_in
-from noisygd_delete.sources import Snapshot, SourcedStore, open_store, source_at
+from noisygd_delete.sources import Snapshot, SourcedStore, journal, open_store, postgres, source_at
 from noisygd_delete.sources.postgres import Postgres
 from noisygd_delete.sources.reading import records_of
 from noisygd_delete.store import Store, status, verify
@@ -269,3 +269,68 @@ def test_a_store_opens_by_its_kind_alone(store: SourcedStore) -> None:
         Store.open(store.path)
     with open_store(store.path) as opened:
         assert isinstance(opened, SourcedStore)
+
+
+def test_ids_are_of_the_columns_own_type(database: str, tmp_path: Path) -> None:
+    """Whole numbers and UUIDs, in a table of another schema: found by their index, and never by another way of writing them."""
+    statement(database, "CREATE SCHEMA crm")
+    statement(
+        database,
+        "CREATE TABLE crm.people AS SELECT row_number() OVER () AS id, gen_random_uuid() AS person, a, b, c, y FROM people",
+    )
+    schema = replace(SCHEMA, subject_column="person")
+    source = source_at(database, id="id", subject="person", table="crm.people")
+    with source.connected() as connection:
+        person_of_7 = str(connection.execute("SELECT person FROM crm.people WHERE id = 7").fetchone()[0])
+    with SourcedStore.found(tmp_path / "store", source, schema, plan()) as store:
+        store.learn()
+        for wrong in (EditRequest.delete(["017"]), EditRequest.delete(["seven"]), EditRequest.delete(subjects=["7"])):
+            with pytest.raises(InvalidRequest, match=r"not in the table|refuses the deletion"):
+                store.serve(wrong)
+        assert store.serve(EditRequest.delete([17], request_id="a")).counts.deleted == 1
+        assert store.serve(EditRequest.delete(subjects=[person_of_7], request_id="b")).counts.deleted == 1
+    assert statement(database, "SELECT FROM crm.people WHERE id IN (7, 17)") == 0
+    assert statement(database, "SELECT FROM crm.people") == ROWS - 2
+
+
+def test_a_deletion_that_is_still_under_way_is_not_covered(store: SourcedStore, database: str) -> None:
+    """A snapshot taken while the application's transaction is open does not see it, whatever the transaction's number."""
+    import psycopg
+
+    with psycopg.connect(database) as application:
+        application.execute("DELETE FROM people WHERE id = %s", [name(3)])
+        (number,) = application.execute("SELECT pg_current_xact_id()::text").fetchone()
+        statement(database, "UPDATE people SET a = a WHERE id = %s", name(9))  # a later one, committed before
+        assert not covers(store.source.position(), f"transaction:{number}")
+        with pytest.raises(InvalidRequest, match="has not reached"):
+            store.publish(erased=1, request_id="app", position=f"transaction:{number}")
+        assert len(records_of(store.source, SCHEMA, SLOTS)[0]) == ROWS
+    assert covers(store.source.position(), f"transaction:{number}")
+    store.publish(erased=1, request_id="app", position=f"transaction:{number}")
+    assert paper(store, "app")["evidence"]["source"]["deleted_at"] == f"transaction:{number}"
+    assert len(records_of(store.source, SCHEMA, SLOTS)[0]) == ROWS - 1
+
+
+def test_an_interrupted_deletion_waits_for_its_session_to_end(store: SourcedStore, database: str, monkeypatch) -> None:
+    """The process has gone and the server has not noticed: neither done nor undone, and nothing is said of it."""
+    import psycopg
+
+    monkeypatch.setattr(postgres, "_PATIENCE", 0.3)
+    with psycopg.connect(database) as ghost:
+        ghost.execute("DELETE FROM people WHERE id = %s", [name(3)])
+        (number,) = ghost.execute("SELECT pg_current_xact_id()::text").fetchone()
+        rolling = store._rolling
+        journal.begin(rolling.disk, rolling.layout, journal.Deletion(store.ledger.length, number, 1, True, "r"))
+        store.close()
+        with pytest.raises(SourceError, match="still under way"):
+            open_store(store.path)
+        assert not verify(store.path).passed
+    with open_store(store.path) as opened:
+        assert (opened.ledger.position("r") is not None, opened.ledger.releases) == (True, 2)
+
+
+def test_a_row_in_the_store_is_a_fault(store: SourcedStore) -> None:
+    store.close()
+    (store.path / "records").mkdir(mode=0o700)
+    (store.path / "records" / "features.f32").touch(mode=0o600)
+    assert any("lie elsewhere" in fault for fault in verify(store.path).faults)
