@@ -1,0 +1,74 @@
+"""docs/claims.md: every claim has a row of the proofs with the verdict that is said, and a test that exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "claims.md").read_text()
+VERDICTS = ("holds", "holds with a repair", "fails")
+
+
+def verdicts() -> dict[str, str]:
+    """Key -> verdict, from the committed table of results."""
+    found = {}
+    for line in (ROOT / "proofs_check" / "RESULTS.md").read_text().splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) == 8 and cells[2] in VERDICTS:
+            found[cells[0]] = cells[2]
+    return found
+
+
+def claims(page: str) -> list[tuple[str, str, list[str], list[str]]]:
+    """(claim, verdict, rows, tests) of every line of the page's tables."""
+    found = []
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == 4 and not set(cells[0]) <= set("-") and cells[1] != "verdict":
+            rows, tests = (re.findall(r"`([^`]+)`", cell) for cell in cells[2:])
+            found.append((cells[0], cells[1], rows, tests))
+    return found
+
+
+def faults(page: str, results: dict[str, str]) -> list[str]:
+    """Claims whose row is not there or says something else, and tests that do not exist."""
+    found = []
+    for claim, verdict, rows, tests in claims(page):
+        found += [f"{claim}: nothing to look it up"] if not rows or not tests else []
+        found += [f"{claim}: {row} is {results.get(row, 'no row')}" for row in rows if results.get(row) != verdict]
+        for test in tests:
+            path, _, name = test.partition("::")
+            there = (ROOT / path).exists() and (not name or f"def {name}(" in (ROOT / path).read_text())
+            found += [] if there else [f"{claim}: no {test}"]
+    return found
+
+
+def test_every_claim_can_be_looked_up() -> None:
+    assert len(claims(PAGE)) > 20
+    assert len(verdicts()) > 100
+    assert faults(PAGE, verdicts()) == []
+
+
+def test_whatever_failed_is_told() -> None:
+    """No statement of the paper that fails is left out of the page, but lemmas of others' proofs of removal."""
+    told = {row for _, _, rows, _ in claims(PAGE) for row in rows}
+    failed = {key for key, verdict in verdicts().items() if verdict == "fails" and not key.startswith("Guo")}
+    assert len(failed) >= 5
+    assert failed <= told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("| fails | `4.3` |", "| holds | `4.3` |", "4.3 is fails"),
+        ("`S.gdp-bound`", "`S.gdp-bond`", "S.gdp-bond is no row"),
+        ("test_equals_the_gaussian_chain", "test_equals_nothing", "no tests/bounds/test_sharp.py::test_equals_nothing"),
+    ],
+)
+def test_a_claim_without_ground_is_seen(old: str, new: str, fault: str) -> None:
+    assert old in PAGE
+    (found,) = faults(PAGE.replace(old, new, 1), verdicts())
+    assert found.endswith(fault)
