@@ -109,7 +109,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
         controller=parsed.controller or practice.controller,
         notices=notices_of(line, practice, received),
         checked=_verified(parsed.store),
-        audit=_audit(parsed.audit),
+        audit=audit_from(parsed.audit),
         residue=_residue(parsed.residue),
     )
     paper = erasure_certificate(erasure, plan=plan, events=events, delta=parsed.delta)
@@ -147,7 +147,7 @@ def _report(parsed: argparse.Namespace) -> int:
         times=release_times(ledger),
         standing=standing(ledger),
         requests=register_lines(parsed.store),
-        audit=_audit(parsed.audit),
+        audit=audit_from(parsed.audit),
         title=parsed.title,
         delta=parsed.delta,
     )
@@ -176,7 +176,7 @@ def _residue(file: str | None) -> list[dict[str, Any]]:
         raise InvalidParameter(f"--residue {file}: give the output of `noisygd-delete residue ... --json`") from error
 
 
-def _audit(file: str | None) -> list[dict[str, Any]]:
+def audit_from(file: str | None) -> list[dict[str, Any]]:
     """The rows of `noisygd-delete audit --json`, as evidence."""
     if file is None:
         return []

@@ -29,6 +29,7 @@ _COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked 
     "audit": "audit",
     **dict.fromkeys(("certificate", "report"), "certificate"),
     "register": "register",
+    "export": "export",
     "keygen": "keygen",
     "verify-certificate": "verify_certificate",
     "bench": "bench",

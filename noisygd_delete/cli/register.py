@@ -193,6 +193,7 @@ def _keeping(actions: Any) -> None:
     held.add_argument("--models", metavar="TEXT", help="which models they are")
     held.add_argument("--source", metavar="TEXT", help="where the data come from")
     held.add_argument("--lawful-basis", metavar="TEXT", help="on which basis they are processed")
+    held.add_argument("--justification", metavar="TEXT", help="why this is necessary, and why with this budget")
     held.add_argument("--review", metavar="DAY", help="when the impact assessment is looked at again")
     gone = _action(
         actions,

@@ -163,6 +163,7 @@ class Practice:
     controller, contact, authority   who answers for the data, how to reach them, where to complain: texts for papers
     purposes, models                 what the models are for, and which they are: texts for papers
     source, lawful_basis, review     for the impact assessment: where the data come from, on which basis, when it is looked at again
+    justification                    why this is necessary, and why with this budget: a text for registry and assessment
     """
 
     holidays: tuple[date, ...] = ()
@@ -174,6 +175,7 @@ class Practice:
     models: str | None = None
     source: str | None = None
     lawful_basis: str | None = None
+    justification: str | None = None
     review: date | None = None
 
     def __post_init__(self) -> None:
@@ -200,7 +202,7 @@ class Practice:
         return cls(**stated)
 
 
-TEXTS = ("controller", "contact", "authority", "purposes", "models", "source", "lawful_basis")
+TEXTS = ("controller", "contact", "authority", "purposes", "models", "source", "lawful_basis", "justification")
 
 
 def _plain(value: Any) -> Any:

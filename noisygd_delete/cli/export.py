@@ -1,0 +1,75 @@
+"""`noisygd-delete export`: what a deployment says of itself, for registries, users and impact assessments."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..errors import InvalidParameter
+from ..report.outputs import output
+from .shared import add_json, show
+
+_YAML = b'software: "noisygd-delete'  # how every file of it begins
+
+
+def register(commands: Any) -> None:
+    parser = commands.add_parser(
+        "export",
+        help="fields for a registry of deployments (YAML), a model card, an annex to an impact assessment",
+        description="Made from plan, ledger and register: no row is read. Texts that only you can give come from `register settings`; what "
+        "nobody stated stands there as not stated.",
+        epilog="example: noisygd-delete export STORE --registry deployment.yaml --model-card card.html --assessment annex.html",
+        allow_abbrev=False,
+    )
+    parser.add_argument("store", metavar="STORE")
+    parser.add_argument(
+        "--registry", metavar="FILE", help="the fields of the DP deployments registry and of NIST SP 800-226, as YAML"
+    )
+    parser.add_argument("--model-card", metavar="FILE", help="a page for whoever uses the model")
+    parser.add_argument(
+        "--assessment", metavar="FILE", help="a page for a data protection impact assessment (Article 35 GDPR)"
+    )
+    parser.add_argument(
+        "--public-key", metavar="FILE", help="the key that signs certificates; the model card names its id"
+    )
+    parser.add_argument(
+        "--audit", metavar="FILE", help="output of `audit --json`, quoted in the annex beside the bounds"
+    )
+    add_json(parser)
+    parser.set_defaults(run=_export)
+
+
+def _export(parsed: argparse.Namespace) -> int:
+    from ..report.erasure import ledger_of
+    from ..report.page import PAGE
+    from ..report.registry import as_yaml, assessment, entry, model_card
+    from ..report.requests import practice_of, register_lines
+    from ..report.signing import key_id, read_public
+    from .certificate import audit_from
+
+    asked = {"--registry": parsed.registry, "--model-card": parsed.model_card, "--assessment": parsed.assessment}
+    files = {option: file for option, file in asked.items() if file is not None}
+    if not files and not parsed.json:
+        raise InvalidParameter("name what to write: --registry, --model-card or --assessment; or --json")
+    read = [parsed.public_key, parsed.audit]
+    places = {
+        option: output(
+            option,
+            file,
+            begins=_YAML if option == "--registry" else PAGE,
+            inputs=[*read, *(f for f in files.values() if f is not file)],
+        )
+        for option, file in files.items()
+    }
+    ledger, practice, lines = ledger_of(parsed.store), practice_of(parsed.store), register_lines(parsed.store)
+    key = None if parsed.public_key is None else key_id(read_public(parsed.public_key))
+    audit, fields = audit_from(parsed.audit), entry(ledger, practice)
+    made = {
+        "--registry": lambda: as_yaml(fields),
+        "--model-card": lambda: model_card(ledger, practice, lines, key=key),
+        "--assessment": lambda: assessment(ledger, practice, lines, audit=audit),
+    }
+    for option, place in places.items():
+        place.write(made[option]())
+    show(parsed, fields, "\n".join(f"wrote {file}" for file in files.values()))
+    return 0
