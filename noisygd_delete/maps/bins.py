@@ -29,12 +29,14 @@ class BinsAndCrosses(PublicMap):
                  fills this in)
     bins         equal parts of [−1, 1]
     buckets      of the crosses: the pair of values is hashed by BLAKE2 and SplitMix64, which are the same everywhere; 0: none
+    cross_bins   equal parts of [−1, 1] in the crosses: fewer, so that a pair of values is not rare
     cross_scale  norm of all crosses of a row, over the norm of its bins and categories
     """
 
     columns: tuple[int, ...]
     bins: int = 16
-    buckets: int = 1024
+    buckets: int = 4096
+    cross_bins: int = 8
     cross_scale: float = 1.0
 
     kind: ClassVar[str] = "bins"
@@ -42,6 +44,7 @@ class BinsAndCrosses(PublicMap):
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(count("columns", width, minimum=0) for width in self.columns))
         count("bins", self.bins, minimum=2, maximum=1 << 16)
+        count("cross_bins", self.cross_bins, minimum=2, maximum=1 << 16)
         count("buckets", self.buckets, minimum=0, maximum=1 << 17)
         non_negative("cross_scale", self.cross_scale)
         if not self.columns:
@@ -66,7 +69,7 @@ class BinsAndCrosses(PublicMap):
         def of(column: int, value: int) -> int:
             return int.from_bytes(hashlib.blake2b(f"{column}:{value}".encode(), digest_size=8).digest(), "little")
 
-        sizes = [width + 1 if width else self.bins for width in self.columns]
+        sizes = [width + 1 if width else self.cross_bins for width in self.columns]
         return [np.array([of(c, v) for v in range(size)], np.uint64) for c, size in enumerate(sizes)]
 
     def features(self, inputs: Any) -> Floats:
@@ -81,8 +84,8 @@ class BinsAndCrosses(PublicMap):
                 hot = rows[:, at : at + width] > 0
                 codes = np.where(hot.any(axis=1), hot.argmax(axis=1), width)
             else:
-                codes = np.clip(np.floor((rows[:, at] + 1) / 2 * self.bins), 0, self.bins - 1).astype(np.intp)
-                made[every, free + codes] = 1.0
+                made[every, free + _bin(rows[:, at], self.bins)] = 1.0
+                codes = _bin(rows[:, at], self.cross_bins)
                 free += self.bins
             hashes.append(known[codes])
             at += width or 1
@@ -93,6 +96,11 @@ class BinsAndCrosses(PublicMap):
             places = free + (mixed % np.uint64(self.buckets or 1)).astype(np.intp)
             made[every, places] += np.where(mixed >> np.uint64(63), size, -size)
         return made
+
+
+def _bin(values: Floats, bins: int) -> NDArray[np.intp]:
+    """Which equal part of [−1, 1] each value lies in."""
+    return np.clip(np.floor((values + 1) / 2 * bins), 0, bins - 1).astype(np.intp)
 
 
 def _mixed(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:

