@@ -91,7 +91,7 @@ class Schema:
             raise
         except (ValueError, RecursionError) as error:  # TOML, UTF-8, or a number of thousands of digits
             raise InvalidSchema(f"{path}: not a TOML file ({error})") from error
-        return cls.from_dict(fields, str(path), Path(path).parent)
+        return cls.from_dict(fields, str(path), Path(path).resolve().parent)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any], source: str = "schema", folder: Path | None = None) -> Schema:
