@@ -40,8 +40,8 @@ def once(rows: Callable[[], np.ndarray]) -> Mapped:
 
     @cache
     def made() -> tuple[np.ndarray, float]:
-        began = time.perf_counter()
-        return rows(), time.perf_counter() - began
+        began = time.process_time()
+        return rows(), time.process_time() - began
 
     return made
 
@@ -74,13 +74,13 @@ def measured(case: Case) -> list[str]:
         order = np.random.default_rng(seed).permutation(len(rows))
         train, test = order[: case.train], order[case.train :]
         curator = Curator(Records(rows[train], case.labels[train]), plan)
-        began = time.perf_counter()
+        began = time.process_time()
         learned = curator.learn()
-        learning = time.perf_counter() - began
+        learning = time.process_time() - began
         before.append(float((curator.model.predict(rows[test]) == case.labels[test]).mean()))
-        began = time.perf_counter()
+        began = time.process_time()
         erased = curator.delete(DELETED)
-        shares.append((time.perf_counter() - began) / (mapping + learning))
+        shares.append((time.process_time() - began) / (mapping + learning))
         after.append(float((curator.model.predict(rows[test]) == case.labels[test]).mean()))
         passes = (learned.gradient_passes, erased.gradient_passes)
         assert learned.guarantees["dp"].renyi(10) <= case.budget.dp
