@@ -119,3 +119,30 @@ def test_a_plan_for_other_rows_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="another public map"):
         Store.create(tmp_path / "store", records, schema, plan)
     Store.create(tmp_path / "store", records, schema, plan.of_map(schema.feature_map)).close()
+
+
+def test_a_network_from_a_file_is_needed_to_map_and_not_to_erase(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.maps.test_networks import written
+
+    network = written(tmp_path / "net.onnx", np.eye(2, 5))
+    (tmp_path / "t.csv").write_text("id,a,b,y\n" + "".join(f"p{k},0.{k},-0.{k},{'yn'[k % 2]}\n" for k in range(9)))
+    schema = SCHEMA[: SCHEMA.index("kind")].replace('"no", "yes"', '"n", "y"')
+    (tmp_path / "s.toml").write_text(schema + 'kind = "onnx"\nfile = "net.onnx"\ninput_shape = [2]\n')
+    monkeypatch.chdir(tmp_path)  # names of files begin at the schema's folder, wherever the store is
+    arguments = ["--data", "t.csv", "--schema", "s.toml", "--method", "sharp", "--regularization", "0.5", "--no-utility"]
+    assert main(["init", "one", *arguments]) == 0
+    assert main(["learn", "one"]) == 0
+    assert main(["delete", "one", "p1", "p2"]) == 0
+    (tmp_path / "new.csv").write_text("id,a,b,y\nlater,0.5,0.5,y\n")
+    assert main(["insert", "one", "--data", "new.csv"]) == 0
+    network.rename(tmp_path / "away.onnx")
+    assert main(["delete", "one", "later"]) == 0
+    assert main(["verify", "one"]) == 0
+    capsys.readouterr()
+    assert main(["insert", "one", "--data", "new.csv"]) == 2
+    assert "net.onnx: cannot be read" in capsys.readouterr().err
+    network.write_bytes(b"another")
+    assert main(["predict", "one", "--data", "new.csv"]) == 2
+    assert "its SHA-256 is another" in capsys.readouterr().err
