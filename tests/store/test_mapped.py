@@ -131,7 +131,17 @@ def test_a_network_from_a_file_is_needed_to_map_and_not_to_erase(
     schema = SCHEMA[: SCHEMA.index("kind")].replace('"no", "yes"', '"n", "y"')
     (tmp_path / "s.toml").write_text(schema + 'kind = "onnx"\nfile = "net.onnx"\ninput_shape = [2]\n')
     monkeypatch.chdir(tmp_path)  # names of files begin at the schema's folder, wherever the store is
-    arguments = ["--data", "t.csv", "--schema", "s.toml", "--method", "sharp", "--regularization", "0.5", "--no-utility"]
+    arguments = [
+        "--data",
+        "t.csv",
+        "--schema",
+        "s.toml",
+        "--method",
+        "sharp",
+        "--regularization",
+        "0.5",
+        "--no-utility",
+    ]
     assert main(["init", "one", *arguments]) == 0
     assert main(["learn", "one"]) == 0
     assert main(["delete", "one", "p1", "p2"]) == 0
