@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 from ..bounds.search import last_whole
 from ..errors import count
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee
+from ..privacy.total import Total
 from ..records import EditCounts
 from .account import Account
 from .events import Event, EventKinds
@@ -17,11 +20,29 @@ from .intervals import affordable
 @dataclass(frozen=True)
 class Remaining:
     """What the budget still allows. `publications` is None where they are not limited: each release has its own budget, or
-    publishing again costs nothing."""
+    publishing again costs nothing.
+
+    total, delta  the cap on all publications, where one was set beside the budget; δ of what is shown as spent
+    """
 
     publications: int | None
     spent: Guarantee
     allowed: str
+    capped: bool = False
+    total: Total | None = None
+    delta: float = 1e-6
+
+    def to_dict(self) -> dict[str, Any]:
+        """For whoever publishes: what is spent, of what, and how many more there may be. An infinite ε is null."""
+        spent = self.spent.with_slack().epsilon(self.delta)
+        return {
+            "capped": self.capped,
+            "publications": self.publications,
+            "spent_epsilon": spent if math.isfinite(spent) else None,
+            "delta": self.delta,
+            "total": None if self.total is None else self.total.to_dict(),
+            "allowed": self.allowed,
+        }
 
 
 @dataclass(frozen=True)
@@ -184,10 +205,12 @@ class Ahead:
         nothing = self.plan.mechanism.interval("dp", self.plan.problem.adjacency, steps_with=0)
         spent = self._spent() if self.account.releases else nothing
         allowed = self.plan.budget.describe()
+        capped, total = self.plan.capped, self.plan.total
+        delta = self.plan.budget.shown_delta if total is None else total.delta
         allowed += ", per release" if self.plan.releases == 1 else f", over {self.plan.releases} releases"
-        if self.plan.total is not None:
-            allowed += f"; all publications within {self.plan.total.describe()}"
-        return Remaining(self._publications_left() if self.plan.capped else None, spent, allowed)
+        if total is not None:
+            allowed += f"; all publications within {total.describe()}"
+        return Remaining(self._publications_left() if capped else None, spent, allowed, capped, total, delta)
 
     def _publications_left(self) -> int | None:
         """The last number checked affordable. A plan begins with a fresh learn."""

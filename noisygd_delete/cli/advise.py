@@ -30,7 +30,7 @@ def register(commands: Any) -> None:
     add_plan_arguments(parser, advised=True)
     add_stream_arguments(parser.add_argument_group("stream (publications and their batch are then chosen by forecast)"))
     add_json(parser)
-    parser.set_defaults(run=_run, loss=None, radius=None)
+    parser.set_defaults(run=_run, loss=None, radius=None, rows_per_subject=None)
 
 
 def _run(parsed: argparse.Namespace) -> int:
@@ -39,6 +39,8 @@ def _run(parsed: argparse.Namespace) -> int:
         schema = Schema.read(parsed.schema)
         fill_loss(parsed, schema)
         features, blocks = schema.features, schema.one_hot_blocks
+        parsed.rows_per_subject = parsed.rows_per_subject or schema.rows_per_subject
+    parsed.rows_per_subject = parsed.rows_per_subject or 1
     parsed.loss, parsed.radius = parsed.loss or "logistic", parsed.radius or 1.0
     advice = advised(parsed, records=parsed.records, features=features, one_hot_blocks=blocks)
     line = _init(parsed, advice)

@@ -26,6 +26,7 @@ from ..sources.sourced import SourcedStore
 from ..sources.sourced import open_store as of_any_kind
 from ..store import Store, Tombstones
 from .arguments import whole
+from .left import left_text
 from .plan import add_plan_arguments, budget_from, clipped_from, explained, loss_from, total_from, warning
 from .requests import add_promises, add_statements, case_from, with_token
 from .shared import add_device, progress_bar, show, store_command
@@ -170,7 +171,7 @@ def _learn(parsed: argparse.Namespace) -> int:
             show(parsed, {**store.plan.summary(), **warning(store.plan)}, explained(store.plan))
             return 0
         return _released(
-            parsed, "learn", store.plan, lambda how: store.learn(request_id=parsed.request_id, execution=how)
+            parsed, "learn", store.plan, lambda how: store.learn(request_id=parsed.request_id, execution=how), store
         )
 
 
@@ -216,7 +217,7 @@ def _publish(parsed: argparse.Namespace) -> int:
             told |= {"erased": parsed.erased, "position": parsed.position}
         elif parsed.erased is not None or parsed.position is not None:
             raise InvalidParameter("--erased and --position belong to a store whose rows lie elsewhere")
-        return _released(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how))
+        return _released(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
 
 
 def _relearn(parsed: argparse.Namespace) -> int:
@@ -231,7 +232,7 @@ def _relearn(parsed: argparse.Namespace) -> int:
             )
             return 0
         return _released(
-            parsed, "relearn", plan, lambda how: store.relearn(plan, request_id=parsed.request_id, execution=how)
+            parsed, "relearn", plan, lambda how: store.relearn(plan, request_id=parsed.request_id, execution=how), store
         )
 
 
@@ -256,7 +257,7 @@ def _relearning_text(foreseen: Mapping[str, Any]) -> str:
         f"ε={shown(foreseen['epsilon_after'])} after (δ={shown(foreseen['delta'])})."
     )
     if foreseen["publication"] == "refused":
-        text += " What is spent stays spent, so a larger --dp is needed; more --releases in the same --dp do not help."
+        text += " What is spent stays spent, so a larger --dp, or --total-epsilon where a total was set, is needed; more --releases in the same --dp do not help."
     return text
 
 
@@ -331,7 +332,7 @@ def _serve(
             store.withdraw()
         return release
 
-    return _released(parsed, parsed.command, store.plan, run, **counts)
+    return _released(parsed, parsed.command, store.plan, run, store, **counts)
 
 
 def _forecast(answer: Mapping[str, Any]) -> str:
@@ -379,6 +380,7 @@ def _released(
     label: str,
     plan: Plan,
     run: Callable[[Execution], Release],
+    store: Store,
     **counts: dict[str, int],
 ) -> int:
     learning = label in ("learn", "relearn")
@@ -386,8 +388,10 @@ def _released(
     with progress_bar(label, steps, _running(plan, label)) as progress:
         release = run(replace(parsed.execution, progress=progress))
     doubt = warning(plan) if learning else {}
-    text = "\n\n".join(filter(None, (sentence(release), _generated(parsed, release), doubt.get("warning"))))
-    show(parsed, {**release.to_dict(), **counts, **doubt}, text)
+    left = store.accountant.remaining().to_dict()
+    told = f"{sentence(release)}\n{left_text(left)}"
+    text = "\n\n".join(filter(None, (told, _generated(parsed, release), doubt.get("warning"))))
+    show(parsed, {**release.to_dict(), "left": left, **counts, **doubt}, text)
     return _WITHHELD if release.status is Statuses.WITHHELD else 0
 
 
@@ -405,7 +409,8 @@ def sentence(release: Release) -> str:
     if release.status is Statuses.WITHHELD:
         return (
             f"release withheld: {release.counts.text()}; the rows are edited and the old model is withdrawn, "
-            "because one more release would exceed the budget. Next: relearn with a larger --dp (--dry-run says whether it is enough); "
+            "because one more release would exceed the budget. Next: relearn with a larger --dp, or --total-epsilon where a total was set "
+            "(--dry-run says whether it is enough); "
             "under composition, where the horizon is spent, relearn as it is"
         )
     if release.status is Statuses.PENDING:

@@ -68,7 +68,7 @@ def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
         InvalidParameter: arguments that belong to a named method, or contradict one another.
     """
     requests = asked_requests(parsed)
-    if requests is not None and (parsed.requests is not None or parsed.period is not None):
+    if parsed.requests is not None or parsed.period is not None:
         check_stream(parsed)
     own = own_options(parsed)
     if own:

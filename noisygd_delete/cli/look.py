@@ -14,6 +14,7 @@ from ..privacy.shown import shown
 from ..records import EditCounts, bounded
 from ..store.status import budget, status
 from .arguments import number, whole
+from .left import left_text
 from .shared import read_certificate, show, store_command
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _status(parsed: argparse.Namespace) -> int:
         answer = status(parsed.store)
     told = dict(answer)
     told["pending_edits"] = EditCounts(**told.pop("pending")).text() if told["pending_edits"] else 0
-    told["publications_left"] = _left(told)
+    told["publications_left"] = left_text(told.pop("left"))
     del told["capped"]
     lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in told.items()]
     show(parsed, answer, "\n".join(lines))

@@ -220,9 +220,10 @@ class Records:
             new_names, next_id = self._new_names(inserted, width)
             free = self._ids.free(len(inserted))
             if len(free) < len(inserted):
+                needed = self.slots + len(inserted) - len(free)
                 raise InvalidRequest(
-                    f"{len(inserted)} records do not fit: {len(free)} of {self.slots} slots are free. n is fixed by the "
-                    "plan; delete records first, or learn afresh on a table with more slots"
+                    f"{len(inserted)} records do not fit: {len(free)} of {self.slots} slots are free. n is fixed by the plan; delete "
+                    f"records first, or learn afresh with at least {needed} slots (on the command line: relearn STORE --slots {needed})"
                 )
             slots, names = slots + free, [*names, *new_names]
             owners += [None] * len(free) if inserted.subjects is None else list(inserted.subjects)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from ..errors import MissingDependency
 from ..privacy.shown import right_of_hundred, shown
 from .words import dated
 
@@ -15,10 +14,8 @@ PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
 
 def render(template: str, **values: Any) -> str:
     """A template of this package with every value escaped."""
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
-        raise MissingDependency("HTML pages need jinja2; pip install 'noisygd-delete[report]'") from error
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # loaded where a page is made
+
     environment = Environment(
         loader=PackageLoader("noisygd_delete.report"),
         autoescape=True,

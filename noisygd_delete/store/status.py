@@ -35,6 +35,7 @@ def status(path: str | Path) -> dict[str, Any]:
         "releases": ledger.releases,
         "publications_left": remaining.publications,
         "capped": plan.capped,
+        "left": remaining.to_dict(),
         "pending_edits": head.pending,
         "pending": head.pending_counts.to_dict(),
         "model": _model_state(layout, ledger),

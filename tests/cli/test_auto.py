@@ -1,0 +1,171 @@
+"""`init` with nothing but a table and a schema: what it takes, what it says first, what it refuses; and what is left after each command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import losses
+from noisygd_delete.cli import main
+from noisygd_delete.planner import advise
+from noisygd_delete.planner.usual import usual_budget
+from noisygd_delete.store import Store
+
+SCHEMA = """\
+id = "id"
+[label]
+column = "y"
+classes = ["no", "yes"]
+[columns.a]
+bounds = [-1, 1]
+[columns.b]
+bounds = [-1, 1]
+"""
+INIT = ["init", "store", "--data", "people.csv", "--schema", "schema.toml"]
+
+
+def write(rows: int, *, share: float = 0.5, seed: int = 0) -> None:
+    """`yes` where a exceeds b, but for a tenth; of `share` of the rows."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.uniform(-1, 1, (2, rows))
+    yes = (a - b > np.quantile(a - b, 1 - share)) ^ (rng.uniform(size=rows) < 0.1)
+    lines = [f"p{k},{a[k]:.4f},{b[k]:.4f},{'yes' if yes[k] else 'no'}" for k in range(rows)]
+    Path("people.csv").write_text("\n".join(["id,a,b,y", *lines]))
+    Path("schema.toml").write_text(SCHEMA)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict:
+    capsys.readouterr()
+    assert main([*arguments, "--json"]) == status
+    return json.loads(capsys.readouterr().out)
+
+
+def test_defaults_alone_give_a_model_beside_the_one_without_privacy(capsys) -> None:
+    write(4_000)
+    made = call(capsys, *INIT)
+    assert made["slots"] == 4_200  # a twentieth free
+    assert made["warning"] is None
+    assert "theorem" in {way["method"] for way in made["advice"]["candidates"]}
+    chosen = advise(
+        losses.Logistic(1.0), records=4_200, features=3, budget=usual_budget(4_200), one_hot_blocks=(0, 0, 1)
+    )
+    assert made["advice"]["chosen"] == made["plan"]["method"] == chosen.chosen.method
+    assert made["plan"]["regularization"] == chosen.plan.regularization
+    assert made["plan"]["budget"]["dp"] == 2
+    call(capsys, "learn", "store")
+    write(1_000, seed=1)
+    Path("people.csv").rename("held-out.csv")
+    found = call(capsys, "evaluate", "store", "--data", "held-out.csv")
+    assert found["accuracy"] > 0.84  # nine in ten are all that can be had; always saying one class gets half
+
+
+def test_what_is_left_is_said_until_publication_stops_and_erasure_goes_on(capsys) -> None:
+    write(4_000)
+    total = call(capsys, *INIT, "--total-epsilon", "4")["plan"]["total"]
+    assert total == {"epsilon": 4.0, "delta": 1e-6}
+    call(capsys, "relearn", "store", "--no-total", "--releases", "2", "--dp", "3", "--dry-run")
+    left = call(capsys, "learn", "store")["left"]
+    status = call(capsys, "status", "store")
+    assert left == status["left"]
+    assert 0 < left["spent_epsilon"] <= 4
+    assert main(["status", "store"]) == 0
+    assert "of the total (ε=4, δ=1e-6) of all publications" in capsys.readouterr().out
+    before, number = left["publications"], 0
+    while left["publications"]:
+        answer = call(capsys, "delete", "store", f"p{number}")
+        number, left = number + 1, answer["left"]
+        assert answer["status"] == "published"
+        assert left["spent_epsilon"] <= 4
+    assert number == before
+    assert call(capsys, "delete", "store", "p100", status=3)["left"]["publications"] == 0
+    assert main(["delete", "store", "p101"]) == 3
+    said = capsys.readouterr().out
+    assert "no room for another one: rows are erased when asked" in said
+    assert "--total-epsilon" in said
+    with Store.open("store") as store:
+        assert not {"p100", "p101"} & set(store.records.ids)
+    call(capsys, "relearn", "store", "--total-epsilon", "30", "--dp", "30")
+    assert call(capsys, "delete", "store", "p102")["status"] == "published"
+
+
+def test_a_table_too_small_is_refused_with_numbers_and_a_named_method_goes_on(capsys) -> None:
+    write(24)
+    assert main(INIT) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "Nothing here is likely to be worth having" in said
+    assert "records in place of 26" in said
+    assert "(ε=2, δ=1e-06) for present records" in said
+    assert "--method" in said
+    assert not Path("store").exists()
+    named = call(capsys, *INIT, "--method", "sharp")
+    assert named["created"]
+    assert "better than guessing" in named["warning"]
+
+
+def test_between_good_and_hopeless_it_warns_before_anything_is_learned(capsys) -> None:
+    write(400)
+    assert "are forecast to cost" in call(capsys, *INIT)["warning"]
+    assert main([*INIT[:1], "other", *INIT[2:]]) == 0
+    assert "no better than always saying the most frequent class" in capsys.readouterr().out
+
+
+def test_what_is_given_is_honoured_and_what_contradicts_is_refused(capsys, monkeypatch) -> None:
+    write(3_000)
+    dry = [*INIT, "--dry-run"]
+    given = call(capsys, *dry, "--regularization", "0.01", "--dp", "1", "--slots", "3000")
+    assert (given["plan"]["regularization"], given["slots"], given["plan"]["budget"]["dp"]) == (0.01, 3000, 1)
+    by_hand = call(capsys, *dry, "--proof", "by-hand")
+    assert not {"perturbed", "interleaved"} & {way["method"] for way in by_hand["advice"]["candidates"]}
+    many = call(capsys, *dry, "--requests", "3", "--period", "365")
+    assert many["plan"]["releases"] > 1
+    assert call(capsys, *dry, "--no-total")["plan"]["total"] is None
+    for words, complaint in (
+        (["--solver", "cold"], "name the method"),
+        (["--ridge", "forecast"], "advice chooses λ"),
+        (["--requests", "9", "--releases", "3"], "leave --releases out"),
+        (["--period", "9"], "--requests N"),
+        (["--total-delta", "1e-6"], "needs --total-epsilon"),
+        (["--total-epsilon", "3", "--no-total"], "contradict"),
+        (["--dp", "2", "--total-epsilon", "1"], "less than the first of them costs"),
+        (["--method", "perturbed", "--proof", "nothing"], "invalid choice"),
+    ):
+        try:
+            status = main([*dry, *words])
+        except SystemExit as stopped:
+            status = stopped.code
+        assert status == 2, words
+        assert complaint in capsys.readouterr().err
+
+
+def test_a_stream_of_requests_is_planned_by_the_method_named_or_by_the_best(capsys) -> None:
+    plan = ["plan", "--records", "20000", "--features", "10", "--delta", "1e-6", "--dp", "4", "--deletion", "0.4"]
+    named = call(capsys, *plan, "--requests", "12", "--method", "sharp")
+    assert named["plan"]["method"] == "sharp"
+    assert [way["method"] for way in named["candidates"]] == ["sharp"]
+    assert named["plan"]["releases"] > 1
+    cheapest = call(capsys, *plan, "--cheapest", "--requests", "5", "--regularization", "0.01")
+    assert cheapest["plan"]["releases"] == 6
+    assert main([*plan, "--cheapest", "--requests", "5", "--period", "9"]) == 2
+    assert "leave --period out" in capsys.readouterr().err
+
+
+def test_a_full_table_names_the_way_to_more_slots(capsys) -> None:
+    write(60)
+    assert (
+        main([*INIT, "--method", "sharp", "--regularization", "0.1", "--slots", "60"]) == main(["learn", "store"]) == 0
+    )
+    Path("new.csv").write_text("id,a,b,y\nq1,0,0,no\nq2,0,0,yes\n")
+    capsys.readouterr()
+    assert main(["insert", "store", "--data", "new.csv"]) == 2
+    assert "relearn STORE --slots 62" in capsys.readouterr().err
+    assert main(["relearn", "store", "--slots", "62"]) == main(["insert", "store", "--data", "new.csv"]) == 0
