@@ -60,7 +60,9 @@ class Erasing:
 class Account:
     """The sums after so many releases. Everything in it is a public fact.
 
-    last         the last release
+    last         the last release of a model, or of an extractor
+    model        the number of the last release of a model
+    said         the stretch of the last release, where it is a statistic
     mechanisms   of all releases, in the order of their first use
     published    the stretches that end at each release, where all are observed
     since_fresh  steps since the last fresh run
@@ -73,6 +75,8 @@ class Account:
 
     releases: int = 0
     last: Event | None = None
+    model: int = 0
+    said: Stretch | None = None
     mechanisms: dict[Mechanism, None] = field(default_factory=dict)
     published: Counter[Stretch] = field(default_factory=Counter)
     since_fresh: int = 0
@@ -117,6 +121,8 @@ class Account:
         last = self.last
         if last is not None and event.mechanism is not last.mechanism and event.mechanism.contradicts(last.mechanism):
             raise InvalidParameter(CONTRADICTION)
+        if event.kind is EventKinds.STATISTIC and (last is None or last.kind is EventKinds.EXTRACTOR):
+            raise InvalidParameter("a statistic is made with the model in force, and there is none: learn first")
         if event.kind is not EventKinds.UNLEARN:
             return
         if last is None:
@@ -130,6 +136,13 @@ class Account:
 
     def _add(self, event: Event) -> None:
         self.releases += 1
+        self.mechanisms.setdefault(event.mechanism)
+        if event.kind is EventKinds.STATISTIC:
+            self.said = _stretch(event)
+            self.published[self.said] += 1
+            return
+        self.said = None
+        self.model = self.model if event.kind is EventKinds.EXTRACTOR else self.releases
         if event.fresh and self.erasing is not None and self.erasing not in self.dearest:
             self._close(self.erasing)
         mechanism, first = event.mechanism, self.releases == 1
@@ -150,7 +163,6 @@ class Account:
             self.erasing = Erasing(self.releases, mechanism, since, event.exposure, carried, self.closeness)
         if event.exposure:
             self.published[mechanism, event.exposure, 0.0] += 1
-        self.mechanisms.setdefault(mechanism)
         self.last = event
 
     def _close(self, erasing: Erasing) -> None:
@@ -161,7 +173,8 @@ class Account:
         self.releases += times
         if event.kind is EventKinds.EXTRACTOR:
             self.trained += times
-        else:
+        elif event.kind is not EventKinds.STATISTIC:
+            self.model = self.releases
             self.since_fresh += 0 if event.fresh else event.exposure * times
             self.relearned += times * (event.kind is EventKinds.RELEARN)
         if event.exposure:
@@ -169,10 +182,12 @@ class Account:
 
     @property
     def alone(self) -> tuple[Stretch, ...]:
-        """What the last release reveals when it is the only one observed, of a record present from the start."""
+        """What the last release reveals when it is the only one observed, of a record present from the start. A statistic shows the
+        model that it was made with, too."""
         assert self.last is not None
         lone = self.since_fresh and self.last.kind is not EventKinds.EXTRACTOR
-        return (*self.carried, *([(self.last.mechanism, self.since_fresh, 0.0)] if lone else []))
+        model = [(self.last.mechanism, self.since_fresh, 0.0)] if lone else []
+        return (*self.carried, *model, *([] if self.said is None else [self.said]))
 
     def everything(self, about: str, world: str, known: Known | None = None) -> Guarantee:
         """What all releases together reveal about a record present in all of them."""
@@ -184,7 +199,8 @@ class Account:
         return answer(about, world, parts, self.last, range(1, self.releases + 1), self.releases, known)
 
     def deletion_observed(self, world: str) -> Guarantee:
-        """Of what the last release erased, every release observed: what all the others showed of it."""
+        """Of what the last model forgot, every release observed: what all the others showed of it; statistics made since then are
+        counted, though they did not read it."""
         assert self.last is not None
         return self.answer("deletion", world, self.published - Counter({_stretch(self.last): 1}))
 

@@ -18,12 +18,14 @@ class EventKinds(Word):
     LEARN, RELEARN  a run that begins afresh; a relearn after models were published (compaction)
     UNLEARN         a run that resumes from the model published before, on an edited table
     EXTRACTOR       a DP-SGD feature extractor that every later model carries
+    STATISTIC       numbers about the records in force, made with the model published before: no model itself, no edits
     """
 
     LEARN = "learn"
     UNLEARN = "unlearn"
     RELEARN = "relearn"
     EXTRACTOR = "extractor"
+    STATISTIC = "statistic"
 
 
 class Statuses(Word):
@@ -63,16 +65,19 @@ class Event:
             raise InvalidParameter(f"edits={self.edits} is less than the sum of its kinds: {self.counts.text()}")
         object.__setattr__(self, "counts", self.counts.among(self.edits))
         self.mechanism.check_steps(self.steps)
-        if (self.kind is EventKinds.EXTRACTOR) != self.mechanism.carried:
+        facts = self.mechanism.carried, self.mechanism.tells
+        if (self.kind is EventKinds.EXTRACTOR, self.kind is EventKinds.STATISTIC) != facts:
             raise InvalidParameter(
                 f"kind={str(self.kind)!r} does not go with the facts of method {self.mechanism.method!r}; an extractor is described by a "
-                "SampledGaussian, every other release by the mechanism of its plan"
+                "SampledGaussian, a statistic by CountedRecords, every other release by the mechanism of its plan"
             )
+        if self.kind is EventKinds.STATISTIC and self.edits:
+            raise InvalidParameter(f"edits={self.edits} must be 0 for a statistic: it serves no request")
 
     @property
     def fresh(self) -> bool:
         """Whether the run began afresh: from the initial law, or from the minimiser of the records of its time."""
-        return self.kind is not EventKinds.UNLEARN or self.mechanism.fresh
+        return self.kind not in (EventKinds.UNLEARN, EventKinds.STATISTIC) or self.mechanism.fresh
 
     @property
     def exposure(self) -> int:

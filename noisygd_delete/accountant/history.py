@@ -121,7 +121,8 @@ class History:
         before = self.account_after(first - 1)
         if before is None:
             return list(alone(self))[first - 1 :]
-        return list(alone(self.since(first), before.since_fresh, before.carried))
+        model = None if before.last is None else before.last.mechanism
+        return list(alone(self.since(first), before.since_fresh, before.carried, model))
 
     def erased_by(self, first: int) -> list[tuple[tuple[Stretch, ...], Guarantee | None]]:
         """For each release from `first` on, of a record present from the start and erased by it: what separates the worlds where

@@ -26,15 +26,19 @@ def stretches(
 
     Noise added before an insertion, since the last observed release, is not counted in the record's favour: the worlds are
     bounded from the insertion on.
+
+    A statistic was made with the model published before it: who saw it is taken to have seen that model.
     """
     steps_with: float = 0
     steps_without: float = 0
     extractor: Stretch | None = None  # trained with the record and not yet seen through any model
+    model: Mechanism | None = None  # of the last model, which a statistic shows something of
     for number, event in enumerate(events, start=1):
         inside = present_from <= number and (erased_at is None or number < erased_at)
         if event.kind == "extractor":
             extractor = (event.mechanism, event.exposure, 0) if inside and event.exposure else None
-        else:
+        elif event.kind != "statistic":
+            model = event.mechanism
             carried: float = 0
             if event.fresh:
                 carried = steps_with if event.warm else 0
@@ -49,22 +53,32 @@ def stretches(
                 yield extractor
                 extractor = None
             if event.kind != "extractor":
-                if steps_with:
-                    yield event.mechanism, steps_with, steps_without
+                if steps_with and model is not None:
+                    yield model, steps_with, steps_without
                 steps_with = steps_without = 0
+            if event.kind == "statistic" and inside:
+                yield event.mechanism, event.exposure, 0
 
 
 def alone(
-    events: Iterable[Event], steps: float = 0, extractor: tuple[Stretch, ...] = ()
+    events: Iterable[Event],
+    steps: float = 0,
+    extractor: tuple[Stretch, ...] = (),
+    model: Mechanism | None = None,
 ) -> Iterator[tuple[Stretch, ...]]:
     """For each release: what it reveals when it is the only one observed, of a record present from the start. Releases before
-    the first one come in by the steps since their last fresh run, and the extractor that they carry."""
+    the first one come in by the steps since their last fresh run, the extractor that they carry, and the facts of the last model.
+    A statistic shows the model that it was made with, too."""
     for event in events:
+        if event.kind == "statistic":
+            shown = [(model, steps, 0.0)] if steps and model is not None else []
+            yield (*extractor, *shown, (event.mechanism, event.exposure, 0.0))
+            continue
         if event.kind == "extractor":
             extractor = ((event.mechanism, event.exposure, 0),) if event.exposure else ()
             yield extractor
             continue
-        steps = event.exposure + (0 if event.fresh else steps)
+        model, steps = event.mechanism, event.exposure + (0 if event.fresh else steps)
         yield (*extractor, *([(event.mechanism, steps, 0.0)] if steps else []))
 
 
@@ -83,20 +97,26 @@ def erasures(
     before it end (one counter that grows: to be read before the next is asked for), and what it reveals itself.
     """
     seen: Counter[Stretch] = Counter()
+    model: Mechanism | None = None
     for number, event in enumerate(events, start=1):
         before = steps if event.kind == "unlearn" and (event.warm or not event.fresh) else 0
         if event.kind == "extractor":
             yield seen, ()
             extractor = ((event.mechanism, event.exposure, 0.0),) if event.exposure else ()
+        elif event.kind == "statistic":
+            yield seen, ()
         else:
+            model = event.mechanism
             yield seen, (*extractor, *([(event.mechanism, before, event.exposure)] if before else []))
             steps = event.exposure + (0 if event.fresh else steps)
         if number in shown:
             seen.update(extractor)
             extractor = ()
             if event.kind != "extractor":
-                seen.update([(event.mechanism, steps, 0.0)] if steps else [])
+                seen.update([(model, steps, 0.0)] if steps and model is not None else [])
                 steps = 0
+            if event.kind == "statistic":
+                seen[event.mechanism, event.exposure, 0.0] += 1
 
 
 def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event, known: Known | None = None) -> Guarantee:

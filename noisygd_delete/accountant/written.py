@@ -41,6 +41,11 @@ def to_dict(account: Account) -> dict[str, Any]:
         }
 
     last = account.last
+    told: dict[str, Any] = {}  # only where there are statistics: other accounts read as they always did
+    if account.said is not None:
+        told["said"] = stretches(Counter([account.said]))
+    if account.model != account.releases:
+        told["model"] = account.model
     return {
         "releases": account.releases,
         "mechanisms": [mechanism.to_dict() for mechanism in account.mechanisms],
@@ -54,6 +59,7 @@ def to_dict(account: Account) -> dict[str, Any]:
         "erasing": None if account.erasing is None else erasing(account.erasing),
         "before": stretches(account.before),
         "dearest": [erasing(one) for one in account.dearest],
+        **told,
     }
 
 
@@ -95,9 +101,11 @@ def _read(fields: Mapping[str, Any]) -> Account:
             closeness=_far(one["closeness"]),
         )
 
-    last = fields["last"]
+    last, said = fields["last"], tuple(stretches(fields.get("said", [])))
     return Account(
         releases=count("releases", fields["releases"], minimum=0),
+        model=count("model", fields.get("model", fields["releases"]), minimum=0),
+        said=said[0] if said else None,
         last=None
         if last is None
         else Event(

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import InvalidParameter, choice
 from .base import Mechanism, Method, NoisySteps
 from .composition import Composition, CompositionRun
+from .counted import CountedRecords
 from .interleaved import Interleaved, InterleavedRun
 from .ladder import Ladder, Stage
 from .ladder_run import LadderRun
@@ -26,6 +27,7 @@ __all__ = [
     "MECHANISMS",
     "METHODS",
     "Composition",
+    "CountedRecords",
     "Interleaved",
     "Ladder",
     "Mechanism",
@@ -57,6 +59,7 @@ METHODS: dict[str, tuple[type[Method], type[Mechanism]]] = {
 MECHANISMS: dict[str, type[Mechanism]] = {
     **{name: run for name, (_, run) in METHODS.items()},
     "sampled-gaussian": SampledGaussian,  # trains an extractor, plans nothing
+    "counted-records": CountedRecords,  # counts of the records, no model
 }
 
 

@@ -42,6 +42,7 @@ class Mechanism(ABC):
     source: ClassVar[str]  # where the bound is proven
     fresh: ClassVar[bool] = False  # whether every release starts anew, not from the model published before
     carried: ClassVar[bool] = False  # whether every later model carries what this run published
+    tells: ClassVar[bool] = False  # whether what it published is numbers about the records, no model
     forgets_unobserved: ClassVar[bool] = False  # whether `forgets_at` speaks of a past that nobody observed
     notes: ClassVar[tuple[str, ...]] = ()  # what a statement of account must say where such a run took part
     nested: ClassVar[tuple[str, ...]] = ()  # fields that hold mechanisms of its own: what runs one after the other

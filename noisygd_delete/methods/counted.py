@@ -1,0 +1,77 @@
+"""Counts of the records with exact noise, as public facts, and what publishing them reveals: no model, and charged like one.
+
+Every record is in one cell of a table of counts, so two tables that differ in one record (against the null record) differ by 1
+in one cell; by 1 in two cells where the record is another one. Each cell gets an exact discrete Gaussian of parameter τ.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..bounds.arithmetic import GRID_BITS
+from ..bounds.objective_perturbation_gdp import inexact_gdp
+from ..errors import InvalidParameter, count, positive
+from ..privacy.worlds import Worlds
+from .base import Cost, Mechanism
+
+_MOST = 2.0**24  # τ up to which counts are whole steps of the grid
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountedRecords(Mechanism):
+    """Facts of one table of counts of the records in force, each record in one cell.
+
+    deviation         τ, a power of two: parameter of the noise of each count, an exact discrete Gaussian on a grid of τ/2²⁴
+    rows_per_subject  m rows of one data subject count as one record: up to m in one cell, or from m of one to m of another
+    """
+
+    method: ClassVar[str] = "counted-records"
+    source: ClassVar[str] = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)"
+    tells: ClassVar[bool] = True
+    notes: ClassVar[tuple[str, ...]] = (
+        "Counts of the records were published too: a deletion takes nothing back of those that were made before it.",
+    )
+
+    deviation: float
+    rows_per_subject: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        count("rows_per_subject", self.rows_per_subject)
+        if math.frexp(positive("deviation", self.deviation))[0] != 0.5 or not 1 <= self.deviation <= _MOST:
+            raise InvalidParameter(
+                f"deviation={self.deviation:g} must be a power of two between 1 and 2^24: noise is drawn exactly on a grid that counts lie on"
+            )
+
+    @property
+    def rows(self) -> int:
+        return self.rows_per_subject
+
+    def exposure(self, steps: int) -> int:
+        return 1
+
+    def check_steps(self, steps: int) -> None:
+        if steps != 1:
+            raise InvalidParameter(f"steps={steps} must be 1: counts are made at once")
+
+    def apart(self, worlds: Worlds) -> float:
+        """How far apart the counts of the two worlds are at most, in the Euclidean norm."""
+        return self.rows_per_subject * (math.sqrt(2) if worlds.between_records else 1.0)
+
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        """Counts made after the record was erased do not read it."""
+        grid = self.deviation * 2.0**-GRID_BITS
+        mu = inexact_gdp(spread=self.apart(worlds), output_noise=self.deviation, grid=grid)
+        return {"gdp_squared": steps_with * mu**2}
+
+    def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
+        return self.deviation / self.apart(worlds), 1.0
+
+    def _assumptions(self) -> tuple[str, ...]:
+        return (
+            "every record is in one cell of the counts, whatever the other records are",
+            f"n={self.records} slots is public and fixed",
+            "the noise of the counts is an exact discrete Gaussian, independent and unknown to the observer",
+        )
