@@ -69,8 +69,13 @@ class Accountant:
         return len(self._history)
 
     @property
+    def model_release(self) -> int:
+        """The number of the last release of a model: statistics have numbers too. 0 before the first."""
+        return self._history.account.model
+
+    @property
     def last(self) -> Event:
-        """The last release."""
+        """The last release of a model, or of an extractor."""
         self._history.number("release", max(1, self.releases))
         assert self._history.account.last is not None
         return self._history.account.last

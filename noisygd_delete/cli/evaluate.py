@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
+from ..errors import InvalidParameter
+from ..privacy.shown import shown
+from ..report.counted import CountedEvaluation, evaluate_records
 from ..report.evaluation import Evaluation, evaluate
+from .arguments import number
 from .change import open_store
 from .shared import show, store_command
 
@@ -17,19 +22,74 @@ def register(commands: Any) -> None:
     parser = store_command(
         commands,
         "evaluate",
-        "how good the published model is on labelled rows of a file that were kept out of training, beside what guessing gets",
+        "how good the published model is: on labelled rows of a file that were kept out of training, or on the records under noise",
         "evaluate STORE --data held-out.csv",
         _run,
     )
-    parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet with the label column")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--data", metavar="FILE", help="CSV or Parquet with the label column")
+    where.add_argument(
+        "--on-records",
+        action="store_true",
+        help="on the records in the table instead: counts under noise, charged to the account like a release",
+    )
     parser.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    parser.add_argument(
+        "--noise",
+        type=number,
+        metavar="TAU",
+        help="with --on-records: least deviation of the noise of each count, rounded up to a power of two (default: a tenth of the "
+        "budget in Gaussian DP)",
+    )
 
 
 def _run(parsed: argparse.Namespace) -> int:
+    if parsed.on_records:
+        return _counted(parsed)
+    if parsed.noise is not None:
+        raise InvalidParameter(
+            "--noise goes with --on-records: on a file of other rows nothing is charged and nothing is hidden"
+        )
     with open_store(parsed) as store:
         found = evaluate(store, parsed.data, parsed.delimiter)
     show(parsed, found.to_dict(), _text(found))
     return 0
+
+
+def _calibrated(value: float | None, digits: int) -> str:
+    return "" if value is None else f" ({value:.{digits}f} calibrated by the public noise)"
+
+
+def _counted(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        counted = evaluate_records(store, parsed.noise)
+        delta = store.plan.budget.shown_delta
+    show(parsed, counted.to_dict(delta), _counted_text(counted, delta))
+    return 0
+
+
+def _counted_text(found: CountedEvaluation, delta: float) -> str:
+    lines = [f"{'records, noisy':<28}{found.rows:.0f}"]
+    if found.accuracy is not None:
+        lines += [
+            f"{'right':<28}{found.accuracy:.1%} ± {found.within:.1%}",
+            f"{'right by always saying one':<28}{found.baseline_accuracy:.1%}",
+            *_confusion(found.classes, [[round(count) for count in row] for row in found.confusion]),
+        ]
+    elif found.mean_absolute_error is not None:
+        half = f"to half of {found.bin_width:.3g}"
+        lines.append(f"{'mean absolute error':<28}{found.mean_absolute_error:.4g} ± {found.within:.2g}, {half}")
+    else:
+        lines.append("too few records for this noise: nothing can be said")
+    alone, together = (shown(each.with_slack().epsilon(delta)) for each in (found.alone, found.together))
+    return "\n".join(
+        [
+            *lines,
+            f"These are the records that it was learned from; ± is twice the deviation that the noise of {found.deviation:g} gives.",
+            f"Charged as release {found.release}: (ε={alone}, δ={shown(delta)}) of a record still there; with every release so far "
+            f"ε={together}.",
+        ]
+    )
 
 
 def _text(found: Evaluation) -> str:
@@ -39,12 +99,14 @@ def _text(found: Evaluation) -> str:
             f"{'right':<28}{found.accuracy:.1%}",
             f"{'right by always saying':<28}{found.baseline_accuracy:.1%}  ({found.baseline!r}, the most frequent class here)",
             f"{'right, classes weighed alike':<29}{found.balanced_accuracy:.1%}",
-            f"{'log loss':<28}{found.log_loss:.4f}",
+            f"{'log loss':<28}{found.log_loss:.4f}" + _calibrated(found.calibrated_log_loss, 4),
             f"{'area under the ROC curve':<28}"
             + ("not defined: a class is missing here" if found.auc is None else f"{found.auc:.4f}"),
-            f"{'calibration error':<28}{found.calibration_error:.3f}  (mean difference of probability said and share right)",
+            f"{'calibration error':<28}{found.calibration_error:.3f}"
+            + _calibrated(found.calibrated_error, 3)
+            + "  (mean difference of probability said and share right)",
         ]
-        lines += _confusion(found)
+        lines += _confusion(found.classes, found.confusion)
     else:
         lines += [
             f"{'mean absolute error':<28}{found.mean_absolute_error:.4g}",
@@ -62,14 +124,13 @@ def _text(found: Evaluation) -> str:
     return "\n".join(lines)
 
 
-def _confusion(found: Evaluation) -> list[str]:
+def _confusion(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> list[str]:
     """Rows: what is true; columns: what was said. Left to --json where it would not fit a screen."""
-    if len(found.classes) > _MOST_CLASSES_SHOWN:
-        return [f"confusion of {len(found.classes)} classes: see --json"]
-    width = max(8, *(min(len(name), 14) + 2 for name in found.classes))
-    cut = [name if len(name) <= 14 else name[:13] + "…" for name in found.classes]
+    if len(classes) > _MOST_CLASSES_SHOWN:
+        return [f"confusion of {len(classes)} classes: see --json"]
+    width = max(8, *(min(len(name), 14) + 2 for name in classes))
+    cut = [name if len(name) <= 14 else name[:13] + "…" for name in classes]
     head = f"{'is / was said':<16}" + "".join(f"{name:>{width}}" for name in cut)
     return [head] + [
-        f"{name:<16}" + "".join(f"{count:>{width}}" for count in row)
-        for name, row in zip(cut, found.confusion, strict=True)
+        f"{name:<16}" + "".join(f"{count:>{width}}" for count in row) for name, row in zip(cut, confusion, strict=True)
     ]

@@ -66,8 +66,13 @@ class Model:
         """
         rows = np.asarray(features, dtype=np.float64)
         scores = self.scores(rows)
-        if self.loss.label_kind not in ("binary", "class"):
+        kind = self.loss.label_kind
+        if kind not in ("binary", "class"):
             raise InvalidParameter(f"a model of the {self.loss.name} loss predicts numbers; it has no probabilities")
+        if kind == "binary" and scores.shape[1] != 1:
+            raise InvalidParameter(
+                f"a model of the {self.loss.name} loss tells two classes apart by no odds; it has no probabilities"
+            )
         if noise:
             differences = (
                 (1 if scores.shape[1] == 1 else 2) * non_negative("noise", noise) * np.square(rows).sum(axis=1)

@@ -30,6 +30,10 @@ class CountedRecords(Mechanism):
     method: ClassVar[str] = "counted-records"
     source: ClassVar[str] = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)"
     tells: ClassVar[bool] = True
+    left: ClassVar[str] = (
+        "Numbers about the records were published too, with noise. Those made before the erasure may have counted what was erased, and "
+        "no erasure takes that back; the limits for someone who kept everything count them."
+    )
     notes: ClassVar[tuple[str, ...]] = (
         "Counts of the records were published too: a deletion takes nothing back of those that were made before it.",
     )

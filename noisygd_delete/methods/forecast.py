@@ -38,10 +38,12 @@ def weight_noise(plan: Plan) -> float:
     """
     problem, risk = plan.problem, plan.method.forecast(plan)
     mean_curvature = problem.strong_convexity + problem.loss.curvature_trace / problem.dimension
-    linear = problem.dimension == problem.loss.outputs * problem.features
-    if not (linear and 0 <= risk < math.inf and mean_curvature > 0):
+    loss = problem.loss
+    odds = loss.outputs == 1 if loss.label_kind == "binary" else loss.label_kind == "class"
+    linear = problem.dimension == loss.outputs * problem.features
+    if not (odds and linear and 0 <= risk < math.inf and mean_curvature > 0):
         raise InvalidParameter(
-            f"method {plan.method.name!r} has no forecast of the noise in the scores of a {problem.loss.name} model, so its "
+            f"method {plan.method.name!r} has no forecast of the noise in the odds of a {loss.name} model, so its "
             "probabilities cannot be calibrated by it; take them as they are"
         )
     return 2 * risk / (problem.dimension * mean_curvature)

@@ -144,7 +144,8 @@ def costs(accountant: Accountant, plan: Plan) -> Costs:
         return plan.learn_solver_passes if event.fresh else plan.delete_solver_passes
 
     passes = np.array([event.steps + solver(event) for event in accountant.events], float)
-    learning = np.full(len(passes), float(plan.learn_steps + plan.learn_solver_passes))
+    learn = float(plan.learn_steps + plan.learn_solver_passes)
+    learning = np.array([event.steps if event.mechanism.tells else learn for event in accountant.events], float)
     numbers = np.array(shown(len(passes)))
     return Costs(
         numbers.astype(float), *(of_all[numbers - 1] for of_all in (passes, passes.cumsum(), learning.cumsum()))

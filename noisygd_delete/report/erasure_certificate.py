@@ -209,6 +209,7 @@ def statement(facts: Mapping[str, Any], erasure: Erasure, plan: Plan, events: Se
         "assumptions": [
             *plan.mechanism.interval("deletion", plan.problem.deletion_notion, steps_with=0).assumptions,
             *words.assumptions(plan),
+            *_of_statistics(accountant),
         ],
         "plain_words": words.plain(erasure, served, promises, told, left=_left(accountant)),
         "deadline": words.deadline(erasure),
@@ -224,6 +225,13 @@ def _left(accountant: Accountant) -> tuple[str, ...]:
     """What no erasure takes back of the models, in sentences."""
     mechanisms = accountant.account.mechanisms
     return tuple(dict.fromkeys(facts.left for facts in mechanisms if facts.left))
+
+
+def _of_statistics(accountant: Accountant) -> list[str]:
+    """What the figures assume of numbers about the records that were published beside the models."""
+    made = (facts for facts in accountant.account.mechanisms if facts.tells)
+    assumed = (text for facts in made for text in facts.interval("dp", Worlds.REPLACE, steps_with=0).assumptions)
+    return list(dict.fromkeys(assumed))
 
 
 def _served(erasure: Erasure, accountant: Accountant) -> Event:

@@ -1,7 +1,8 @@
 """How good the model in force is on labelled rows of a file: the field's own measures, beside what guessing gets.
 
 The measures are scikit-learn's. Nothing here is stored, and no budget is spent: of rows that are not in the training table it is
-post-processing of a published model. Of rows that are, it is a statistic of private data, and the answer counts them.
+post-processing of a published model. Of rows that are, it is a statistic of private data, and the answer counts them;
+`counted.evaluate_records` measures on the table itself under noise, and charges it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidRecords, MissingDependency
+from ..curator.learning import Model
+from ..errors import InvalidParameter, InvalidRecords, MissingDependency
+from ..methods.plan import Plan
 from ..schema import read_table
 from ..store import Store
 
@@ -41,6 +44,8 @@ class Evaluation:
                           where the file lacks a class
     classes, confusion    confusion[i][j]: rows of class i that were said to be of class j
     calibration, calibration_error    per tenth of predicted probability; the mean difference, weighed by rows
+    calibrated_log_loss, calibrated_error    the same two of probabilities calibrated by the public noise of the plan
+                          (`Model.probabilities`); None where the method forecasts none
     mean_absolute_error, root_mean_squared_error, r2, baseline_mean_absolute_error   of a target, in its own unit
     """
 
@@ -56,6 +61,8 @@ class Evaluation:
     confusion: Sequence[Sequence[int]] = ()
     calibration: Sequence[Tenth] = ()
     calibration_error: float | None = None
+    calibrated_log_loss: float | None = None
+    calibrated_error: float | None = None
     mean_absolute_error: float | None = None
     root_mean_squared_error: float | None = None
     r2: float | None = None
@@ -107,9 +114,10 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
             baseline_mean_absolute_error=float(np.abs(truth - middle).mean()),
         )
     classes = schema.classes
-    truth, found = _numbers(encoded.labels, len(classes)), _numbers(said, len(classes))
+    truth, found = class_numbers(encoded.labels, len(classes)), class_numbers(said, len(classes))
     chances, counts = model.probabilities(encoded.rows), np.bincount(truth, minlength=len(classes))
-    tenths = _calibration(chances.max(axis=1), truth == chances.argmax(axis=1))
+    tenths = _calibration(chances, truth)
+    shrunk = _calibrated(store.plan, model, encoded.rows)
     present = counts > 0
     return Evaluation(
         rows=len(truth),
@@ -120,16 +128,36 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
         balanced_accuracy=float(
             (np.bincount(truth[truth == found], minlength=len(classes))[present] / counts[present]).mean()
         ),
-        log_loss=float(metrics.log_loss(truth, chances, labels=np.arange(len(classes)))),
+        log_loss=_log_loss(metrics, truth, chances),
         auc=_auc(metrics, truth, chances) if present.all() else None,
         classes=classes,
         confusion=metrics.confusion_matrix(truth, found, labels=np.arange(len(classes))).tolist(),
         calibration=tenths,
-        calibration_error=sum(tenth.rows * abs(tenth.predicted - tenth.right) for tenth in tenths) / len(truth),
+        calibration_error=_apart(tenths),
+        calibrated_log_loss=None if shrunk is None else _log_loss(metrics, truth, shrunk),
+        calibrated_error=None if shrunk is None else _apart(_calibration(shrunk, truth)),
     )
 
 
-def _numbers(labels: NDArray[np.float64], classes: int) -> NDArray[np.intp]:
+def _calibrated(plan: Plan, model: Model, rows: NDArray[np.float32]) -> NDArray[np.float64] | None:
+    try:
+        return model.probabilities(rows, noise=plan.weight_noise)
+    except InvalidParameter:  # no forecast of the noise
+        return None
+
+
+def _log_loss(metrics: Any, truth: NDArray[np.intp], chances: NDArray[np.float64]) -> float:
+    return float(metrics.log_loss(truth, chances, labels=np.arange(chances.shape[1])))
+
+
+def _apart(tenths: Sequence[Tenth]) -> float:
+    """Mean difference of probability said and share right, weighed by rows."""
+    return sum(tenth.rows * abs(tenth.predicted - tenth.right) for tenth in tenths) / sum(
+        tenth.rows for tenth in tenths
+    )
+
+
+def class_numbers(labels: NDArray[np.float64], classes: int) -> NDArray[np.intp]:
     """Class numbers of labels in the engine's coding (−1/+1 for two classes)."""
     return ((labels + 1) / 2 if classes == 2 else labels).astype(np.intp)
 
@@ -140,7 +168,8 @@ def _auc(metrics: Any, truth: NDArray[np.intp], chances: NDArray[np.float64]) ->
     return float(metrics.roc_auc_score(truth, chances, multi_class="ovr", labels=np.arange(chances.shape[1])))
 
 
-def _calibration(chances: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[Tenth, ...]:
+def _calibration(odds: NDArray[np.float64], truth: NDArray[np.intp]) -> tuple[Tenth, ...]:
+    chances, right = odds.max(axis=1), truth == odds.argmax(axis=1)
     tenth = np.minimum((chances * _BINS).astype(int), _BINS - 1)
     return tuple(
         Tenth(int(inside.sum()), float(chances[inside].mean()), float(right[inside].mean()))

@@ -26,7 +26,8 @@ START = "0" * 64  # what the first link continues
 
 class EntryKinds(Word):
     """What a line of the ledger records: the beginning; a release; rows edited, publication left for later; rows edited,
-    publication refused by the budget, the model withdrawn; the model taken out of service until the next release."""
+    publication refused by the budget, the model withdrawn; the model taken out of service until the next release; numbers about the
+    records, charged before anybody saw them."""
 
     INIT = "init"
     LEARN = "learn"
@@ -35,6 +36,7 @@ class EntryKinds(Word):
     EDIT = "edit"
     WITHHELD = "withheld"
     WITHDRAWN = "withdrawn"
+    STATISTIC = "statistic"
 
 
 Row = tuple[int, str, str]  # number, body, digest

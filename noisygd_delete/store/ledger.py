@@ -168,6 +168,11 @@ class Ledger:
     def releases(self) -> int:
         return self._account.releases
 
+    @property
+    def model_release(self) -> int:
+        """The number of the last release of a model: statistics have numbers too."""
+        return self._account.model
+
     @cached_property
     def _planned(self) -> list[tuple[int, Entry]]:
         """The entries that hold a plan, the first one among them, each with its number."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InvalidParameter
 from ..schema import read_table
 from .store import Store
 
@@ -35,15 +36,24 @@ class Predictions:
 
 
 def predict(
-    store: Store, path: str | Path, delimiter: str | None = None, *, probabilities: bool = False
+    store: Store,
+    path: str | Path,
+    delimiter: str | None = None,
+    *,
+    probabilities: bool = False,
+    calibrated: bool = False,
 ) -> Predictions:
     """Predictions of the model in force for a CSV or Parquet file with the schema's columns; label and id may be missing.
 
     Raises:
         InvalidSchema: a cell does not fit the schema.
-        InvalidParameter: probabilities of a model that predicts numbers.
+        InvalidParameter: probabilities of a model that predicts numbers; or calibrated ones where there is no forecast of the noise.
         NotLearned: no model is in force.
     """
+    if calibrated and not probabilities:
+        raise InvalidParameter(
+            "only probabilities are calibrated: ask for them (--probabilities), or leave calibrated out"
+        )
     model, schema, table = store.model, store.schema, read_table(path, delimiter)
     named, labelled = schema.id_column in table.columns, schema.label_column in table.columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
@@ -51,7 +61,8 @@ def predict(
     found = model.predict(encoded.rows)
     names = encoded.ids or [str(number) for number in range(1, len(table) + 1)]
     labels = schema.decode(found)
-    chances = model.probabilities(encoded.rows) if probabilities else None
+    noise = store.plan.weight_noise if calibrated else 0.0
+    chances = model.probabilities(encoded.rows, noise=noise) if probabilities else None
     answer = Predictions(names, labels, classes=schema.classes or (), probabilities=chances)
     if not labelled:
         return answer

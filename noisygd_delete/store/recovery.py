@@ -40,7 +40,7 @@ def adopt(disk: Disk, layout: Layout) -> None:
 
 def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
     """Erase half-written files, journals of databases, and models that the ledger does not name."""
-    current = layout.model(ledger.releases) if ledger.head.model is not None else None
+    current = layout.model(ledger.model_release) if ledger.head.model is not None else None
     if layout.former_register.exists():
         disk.exchange(layout.register)
     for path in layout.temporaries() + [path for path in layout.models() if path != current]:

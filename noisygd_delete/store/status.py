@@ -46,7 +46,7 @@ def status(path: str | Path) -> dict[str, Any]:
 
 def _model_state(layout: Layout, ledger: Ledger) -> str | None:
     if ledger.head.in_force:
-        return layout.model(ledger.releases).name
+        return layout.model(ledger.model_release).name
     return "withdrawn" if ledger.releases else None
 
 

@@ -12,11 +12,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ..accountant import Accountant
+from ..accountant import Accountant, Event, EventKinds
+from ..accountant.intervals import within
 from ..curator.curator import OTHER_REQUEST, Release
 from ..curator.learning import Model, check_edit, check_fit
 from ..engine import Execution
-from ..errors import InvalidParameter, InvalidRequest, NotLearned, StoreError
+from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError
+from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import EditCounts, EditRequest, Records, check_repeat, check_token
 from ..register import Case
@@ -333,6 +335,33 @@ class Store:
                 raise NotLearned(f"{self.path}: no model is in service; there is nothing to withdraw")
             self._rolling.withdraw()
 
+    def charge(self, mechanism: Mechanism) -> int:
+        """Enter numbers about the records in force in the account; they may be shown when this returns, not before.
+
+        Returns:
+            The number that they have among the releases.
+
+        Raises:
+            NotLearned: no model is in service. InvalidRequest: edits wait for a release, so that records and model differ.
+            BudgetExceeded: they would cost more than the budget; nothing was charged.
+        """
+        with self._rolling.changing(Execution()), explained(self.path, _PRESENT):
+            _ = self.model  # refuses where there is none
+            if self.pending_edits:
+                raise InvalidRequest(
+                    f"{self.path}: {self.pending_edits} edits wait for a release; publish first, so that the numbers are about the "
+                    "records of the model in force"
+                )
+            plan, event = self.plan, Event(EventKinds.STATISTIC, 1, 0, mechanism)
+            alone = mechanism.interval("dp", plan.problem.adjacency, steps_with=event.exposure)
+            if not (within(alone, plan) and self.accountant.affordable(event)):
+                raise BudgetExceeded(
+                    f"{self.path}: these numbers would exceed the budget of {self.accountant.remaining().allowed}; ask for more noise, "
+                    "or do without them. Nothing was charged and nothing is shown"
+                )
+            self._rolling.charge(event)
+        return self.ledger.releases
+
     def edit_all(self, requests: Sequence[EditRequest]) -> tuple[list[InvalidRequest | None], int]:
         """`serve(publish=False)` for each request in turn, those that are independent of one another in one transaction.
 
@@ -433,5 +462,7 @@ class Store:
         covered = self.ledger.covering(position)
         covering = self.ledger.entry(position if covered is None else covered)
         release = replace(answers.told(covering), request_id=request_id)
-        in_force = covering.event is not None and release.release == self.ledger.releases and self.ledger.head.in_force
+        in_force = (
+            covering.event is not None and release.release == self.ledger.model_release and self.ledger.head.in_force
+        )
         return replace(release, model=self._rolling.model()) if in_force else release

@@ -80,7 +80,7 @@ class Rolling:
         digest = self.ledger.head.model
         if digest is None:
             return None
-        return models.load_model(self.layout, self.ledger.plan, self.ledger.releases, digest)
+        return models.load_model(self.layout, self.ledger.plan, self.ledger.model_release, digest)
 
     def run(
         self, action: str, plan: Plan, pending: EditCounts, request_id: str | None, execution: Execution
@@ -191,6 +191,20 @@ class Rolling:
             waiting=head.pending_counts.to_dict(),
             model=head.model,
             withdrawn=True,
+        )
+        self.ledger = self.ledger.append(self.disk, entry)
+
+    def charge(self, event: Event) -> None:
+        """The ledger entry of a statistic. The model stays in force."""
+        facts = answers.plain(event.to_dict())
+        waiting = NO_EDITS
+        entry = Entry(
+            kind=EntryKinds.STATISTIC,
+            time=now(),
+            pending=waiting.total,
+            waiting=waiting.to_dict(),
+            model=self.ledger.head.model,
+            event=facts,
         )
         self.ledger = self.ledger.append(self.disk, entry)
 

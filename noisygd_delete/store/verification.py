@@ -98,7 +98,7 @@ def _ledger(layout: Layout) -> Iterator[str]:
             same = False
         if not same:
             yield f"{path}: differs from the ledger: it was changed by hand, or a relearn was interrupted"
-    digest, release = ledger.head.model, ledger.releases
+    digest, release = ledger.head.model, ledger.model_release
     for path in layout.models():
         if digest is None or path != layout.model(release):
             yield f"{path}: the ledger does not name this model; any other command removes it"

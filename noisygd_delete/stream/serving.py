@@ -245,7 +245,7 @@ def interact(
     """Algorithm 1: the requester and the curator take turns until the requester, or `limit` requests, end it.
 
     Args:
-        curator: has learned already; its last model is release number `curator.accountant.releases`.
+        curator: has learned already; its last model is release number `curator.accountant.model_release`.
         holdout: public records on which the final model is scored.
 
     The requester is shown the releases it declared, and only those published since this call began, plus the current one.
@@ -261,7 +261,7 @@ def interact(
     seen: dict[int, Model] = {}
 
     def look() -> None:
-        number = curator.accountant.releases
+        number = curator.accountant.model_release
         visible = requester.observable is None or number in requester.observable
         if visible and number not in seen and (current := _model_of(curator)) is not None:
             seen[number] = current
