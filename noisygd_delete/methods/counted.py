@@ -30,10 +30,6 @@ class CountedRecords(Mechanism):
     method: ClassVar[str] = "counted-records"
     source: ClassVar[str] = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)"
     tells: ClassVar[bool] = True
-    left: ClassVar[str] = (
-        "Numbers about the records were published too, with noise. Those made before the erasure may have counted what was erased, and "
-        "no erasure takes that back; the limits for someone who kept everything count them."
-    )
     notes: ClassVar[tuple[str, ...]] = (
         "Counts of the records were published too: a deletion takes nothing back of those that were made before it.",
     )
@@ -48,6 +44,13 @@ class CountedRecords(Mechanism):
             raise InvalidParameter(
                 f"deviation={self.deviation:g} must be a power of two between 1 and 2^24: noise is drawn exactly on a grid that counts lie on"
             )
+
+    @property
+    def left(self) -> str:
+        return (
+            "Numbers about the records were published too, with noise. Those made before the erasure may have counted what was erased, and "
+            "no erasure takes that back; the limits for someone who kept everything count them."
+        )
 
     @property
     def rows(self) -> int:
