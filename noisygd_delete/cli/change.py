@@ -170,7 +170,7 @@ def _learn(parsed: argparse.Namespace) -> int:
         if parsed.dry_run:
             show(parsed, {**store.plan.summary(), **warning(store.plan)}, explained(store.plan))
             return 0
-        return _released(
+        return released(
             parsed, "learn", store.plan, lambda how: store.learn(request_id=parsed.request_id, execution=how), store
         )
 
@@ -217,7 +217,7 @@ def _publish(parsed: argparse.Namespace) -> int:
             told |= {"erased": parsed.erased, "position": parsed.position}
         elif parsed.erased is not None or parsed.position is not None:
             raise InvalidParameter("--erased and --position belong to a store whose rows lie elsewhere")
-        return _released(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
+        return released(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
 
 
 def _relearn(parsed: argparse.Namespace) -> int:
@@ -231,7 +231,7 @@ def _relearn(parsed: argparse.Namespace) -> int:
                 f"{explained(plan)}\n\n{_relearning_text(foreseen)}",
             )
             return 0
-        return _released(
+        return released(
             parsed, "relearn", plan, lambda how: store.relearn(plan, request_id=parsed.request_id, execution=how), store
         )
 
@@ -332,7 +332,7 @@ def _serve(
             store.withdraw()
         return release
 
-    return _released(parsed, parsed.command, store.plan, run, store, **counts)
+    return released(parsed, parsed.command, store.plan, run, store, **counts)
 
 
 def _forecast(answer: Mapping[str, Any]) -> str:
@@ -375,7 +375,7 @@ def _running(plan: Plan, label: str) -> Callable[[int], str]:
     return left
 
 
-def _released(
+def released(
     parsed: argparse.Namespace,
     label: str,
     plan: Plan,
@@ -397,7 +397,7 @@ def _released(
 
 def _generated(parsed: argparse.Namespace, release: Release) -> str:
     """The token of a request that was given none."""
-    if parsed.request_id is not None or release.request_id is None:
+    if getattr(parsed, "request_id", "") is not None or release.request_id is None:
         return ""
     return f"request id {release.request_id} (generated): register and certificate know this request by it"
 

@@ -28,6 +28,7 @@ _COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked 
     **dict.fromkeys(("status", "budget", "verify"), "look"),
     "audit": "audit",
     **dict.fromkeys(("certificate", "report"), "certificate"),
+    **dict.fromkeys(("restrict", "object", "lift"), "restrict"),
     "register": "register",
     "export": "export",
     "keygen": "keygen",

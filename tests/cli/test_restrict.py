@@ -1,0 +1,121 @@
+"""Records taken out of the table for a time: used by no release, in no byte of the store, and back as they were."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete.cli import main
+from noisygd_delete.store import Store, absent, verify
+
+NAME = "identifier-005"
+ASIDE = ("--aside-key", "aside.key")
+
+
+def run(*arguments: str, status: int = 0) -> None:
+    assert main(arguments) == status, arguments
+
+
+def held(name: str) -> tuple[bytes, float] | None:
+    with Store.open("store") as store:
+        found = store.records.names.find([name]).tolist()
+        return (store.records.features[found[0]].tobytes(), float(store.records.labels[found[0]])) if found else None
+
+
+def test_out_of_the_table_and_back_as_it_was(folder: Path, capsys) -> None:
+    before = held(NAME)
+    restrict = [
+        "restrict",
+        "store",
+        NAME,
+        "--to",
+        "aside.bin",
+        *ASIDE,
+        "--request-id",
+        "t",
+        "--received",
+        "2020-05-04T09:30+02:00",
+    ]
+    run(*restrict)
+    assert held(NAME) is None
+    assert absent("store", [NAME]) == []
+    kept = Path("aside.bin").read_bytes()
+    assert NAME.encode() not in kept
+    assert before[0] not in kept
+    assert Path("aside.bin").stat().st_mode & 0o077 == Path("aside.key").stat().st_mode & 0o077 == 0
+    capsys.readouterr()
+    run(*restrict)
+    assert "answered before" in capsys.readouterr().out
+    assert Path("aside.bin").read_bytes() == kept
+    run("register", "show", "store", "t", "--json")
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["right"], shown["restricted"], shown["lifted"]) == ("restriction", date.today().isoformat(), None)
+    lift = ["lift", "store", "t", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat()]
+    run(*lift)
+    assert held(NAME) == before
+    run(*lift)
+    assert "answered before" in capsys.readouterr().out
+    run("register", "show", "store", "t", "--json")
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["lifted"], shown["informed"]) == (date.today().isoformat(),) * 2
+    with Store.open("store") as store:
+        counts = [event.counts.to_dict() for event in store.accountant.events][-2:]
+        assert [(one["deleted"], one["inserted"]) for one in counts] == [(1, 0), (0, 1)]  # both are charged edits
+        tokens = set(store.register.cases()) - {"first", "t"}
+        assert [len(token) for token in tokens] == [32]  # of putting them back: it does not name the request
+    assert verify("store").passed
+
+
+def test_an_objection_waits_for_its_decision(folder: Path, capsys) -> None:
+    run("object", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t", "--later", "--withdraw")
+    capsys.readouterr()
+    run("register", "show", "store", "t", "--json")
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["right"], shown["state"]) == ("objection", "pending")
+    assert shown["withdrawn"] is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("restrict", "store", "nobody", "--to", "new.bin", *ASIDE), "not in the table"),
+        (("restrict", "store", "identifier-006", "--to", "aside.bin", *ASIDE), "of another request"),
+        (("restrict", "store", "identifier-006", "--to", "people.csv", *ASIDE), "not an earlier output"),
+        (("restrict", "store", "identifier-006", "--to", "store/aside.bin", *ASIDE), "inside the store"),
+        (("restrict", "store", "identifier-006", "--to", "new.bin", "--aside-key", "people.csv"), "not a key"),
+        (("lift", "store", "t", "--from", "aside.bin", "--aside-key", "no.key", "--told", "2026-05-20"), "no key"),
+        (("lift", "store", "first", "--from", "aside.bin", *ASIDE, "--told", "2026-05-20"), "of another request"),
+        (("lift", "store", "t", "--from", "people.csv", *ASIDE, "--told", "2026-05-20"), "not a file of records"),
+        (
+            ("lift", "store", "t", "--from", "aside.bin", *ASIDE, "--told", (date.today() + timedelta(2)).isoformat()),
+            "still to come",
+        ),
+    ],
+)
+def test_refusals_change_nothing(folder: Path, complaint, arguments: tuple[str, ...], message: str) -> None:
+    run("restrict", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t")
+    before = {path: path.read_bytes() for path in (*Path("store").rglob("*"), Path("aside.bin")) if path.is_file()}
+    assert message in complaint(*arguments)
+    assert {path: path.read_bytes() for path in before} == before
+    assert not Path("new.bin").exists()
+
+
+def test_a_kill_between_file_and_deletion_is_gone_over_again(folder: Path) -> None:
+    """The file was made and the rows are still there: the same command goes on from it."""
+    from noisygd_delete import EditRequest
+    from noisygd_delete.store.aside import Aside
+
+    with Store.open("store") as store:
+        aside = Aside.of(store.records, EditRequest.delete([NAME]))
+        aside.write(Path("aside.bin").absolute(), Path("aside.key").absolute(), "t")
+    kept = Path("aside.bin").read_bytes()
+    run("restrict", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t")
+    assert Path("aside.bin").read_bytes() == kept
+    assert held(NAME) is None
+    again = Aside.read(Path("aside.bin"), Path("aside.key"), "t")
+    assert again.ids == (NAME,)
+    np.testing.assert_array_equal(again.rows, aside.rows)
