@@ -44,7 +44,8 @@ def _run(parsed: argparse.Namespace) -> int:
     parsed.loss, parsed.radius = parsed.loss or "logistic", parsed.radius or 1.0
     advice = advised(parsed, records=parsed.records, features=features, one_hot_blocks=blocks)
     line = _init(parsed, advice)
-    show(parsed, {**advice.to_dict(), "init": line}, f"{advice.table()}\n\nTo begin so:\n  {line}")
+    begin = "To begin so:" if advice.worth_having else "To go on all the same:"
+    show(parsed, {**advice.to_dict(), "init": line}, f"{advice.table()}\n\n{begin}\n  {line}")
     return 0
 
 

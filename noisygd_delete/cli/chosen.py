@@ -83,7 +83,7 @@ def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
         **facts,
         **sizes,
         **releases,
-        method=AUTO if getattr(parsed, "source", None) is None else _IN_ANY_ORDER,
+        method=parsed.method if getattr(parsed, "source", None) is None else _IN_ANY_ORDER,
         regularization=parsed.regularization,
         budget=advised_budget(parsed, sizes["records"]),
         requests=requests,

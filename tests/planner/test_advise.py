@@ -97,6 +97,20 @@ def test_the_command_prints_a_line_that_makes_the_same_plan(capsys: pytest.Captu
     assert told["init"] in capsys.readouterr().out
 
 
+def test_a_method_or_a_proof_that_is_asked_for_is_the_only_one_weighed(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["advise", "--records", "26000", "--features", "20", "--json"]
+    assert main([*asked, "--method", "minimiser"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["chosen"] == "minimiser"
+    assert [way["method"] for way in told["candidates"]] == ["minimiser"]
+    by_hand = advise(LOGISTIC, proof="by-hand", **ROOMY)
+    assert [way.method for way in by_hand.comparison.candidates] == ["theorem", "sharp", "minimiser"]
+    with pytest.raises(InvalidParameter, match="rests on a computer-checked step"):
+        advise(LOGISTIC, method="perturbed", proof="by-hand", **ROOMY)
+    with pytest.raises(InvalidParameter, match="requests="):
+        advise(LOGISTIC, requests=5, releases=3, **ROOMY)
+
+
 def test_a_schema_gives_columns_and_loss(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     schema = tmp_path / "schema.toml"
     schema.write_text('id = "id"\n[label]\ncolumn = "y"\nclasses = ["a", "b", "c"]\n[columns.a]\nbounds = [0, 1]\n')
