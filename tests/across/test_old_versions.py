@@ -53,7 +53,7 @@ def test_an_extractor_of_version_0_1_is_one_more_mechanism() -> None:
     assert event.mechanism.carried
 
 
-@pytest.mark.parametrize("name", NEXT_PLANS)
+@pytest.mark.parametrize("name", [name for name in NEXT_PLANS if "plan" in NEXT_PLANS[name]])
 def test_a_plan_of_version_0_2_still_means_what_it_meant(name: str) -> None:
     sample = NEXT_PLANS[name]
     plan = plan_from_dict(sample["plan"])
