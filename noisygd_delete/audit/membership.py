@@ -41,7 +41,16 @@ class Question:
 
 
 def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None = None) -> SimulatedNoisyGD:
-    """The plan's Noisy-GD on the linear loss with the plan's L, in one dimension."""
+    """The plan's Noisy-GD on the linear loss with the plan's L, in one dimension.
+
+    Raises:
+        AssumptionViolated: the plan runs several stages in a row, which is another algorithm.
+    """
+    if plan.stages:
+        raise AssumptionViolated(
+            f"method {plan.method.name!r} publishes {len(plan.stages)} stages in a row, and the audit runs one: its figure would be about "
+            "another algorithm. Compare shadow models of releases, which a Curator makes of a table with the record and of one without it"
+        )
     run = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance)
     return SimulatedNoisyGD(
         loss=Linear(radius=run["lipschitz"] * plan.problem.rows_per_subject),

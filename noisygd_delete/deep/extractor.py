@@ -4,6 +4,9 @@ Public or frozen Φ: it never saw the private data, and the head's guarantees ar
 data by DP-SGD (Opacus): its training is the first event of the head's ledger. Its Rényi cost stays for ever, a deletion
 does not reduce it, and the accountant adds it to every answer, in the adjacency of the question: DP-SGD is accounted for
 add/remove, which is zero-out here (a null record has gradient 0), and against another record by stepping over the null one.
+
+A ladder whose last stage is a head (`methods.Ladder`, with `deep.Network` or `losses.MultilayerPerceptron`) trains Φ at ε_dd in the
+same plan, and is one thing to plan, publish and account for.
 """
 
 from __future__ import annotations

@@ -92,6 +92,29 @@ class Network(Softmax):
             ]
         return torch.cat(blocks).double().cpu().numpy()
 
+    @property
+    def _body(self) -> torch.nn.Sequential:
+        """All layers but the last: what a ladder's head reads."""
+        if not isinstance(self.module, torch.nn.Sequential) or len(self.module) < 2:
+            raise AssumptionViolated(
+                "a head reads what all layers but the last compute: give a torch.nn.Sequential of two or more layers, or stages of "
+                "kind 'network' alone"
+            )
+        return self.module[:-1]
+
+    def representation(self, weights: NDArray[np.float64], features: NDArray[Any]) -> NDArray[np.float64]:
+        """What the layers before the last make of each record: (rows, width) float64."""
+        rows = torch.as_tensor(np.asarray(features, np.float32), device=self.device)
+        body, parameters = self._body, self._parameters(weights)
+        own = {name: parameters[name] for name, _ in body.named_parameters()}
+        with torch.no_grad():
+            parts = [functional_call(body, own, (self._inputs(part),)).flatten(1) for part in torch.split(rows, 4096)]
+        return torch.cat(parts).double().cpu().numpy()
+
+    def width(self, features: int) -> int:
+        """Columns of the `representation`."""
+        return int(self.representation(np.zeros(self.dimension(features)), np.zeros((1, features))).shape[1])
+
     def value(self, scores: Any, labels: Any, xp: Any) -> Any:
         def loss(row: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
             return self.criterion(row[None], label[None])
