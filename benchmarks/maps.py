@@ -198,8 +198,8 @@ FACTS = (
     f"Mean of three splits (seeds {', '.join(map(str, SPLITS))}), settings fixed before they were drawn; least and most in brackets. Every row at "
     "Rényi order 10, replace adjacency, ε_dp as its column says and ε_dd ≤ 0.1, per release. Of the methods, `perturbed` has the least "
     "forecast noise; `minimiser` takes 30 noisy steps. Learning anew includes mapping every record; a deletion maps none, as mapped rows are "
-    "kept. The networks, bins and λ were settled by trial on other splits of the same tables: a choice by private records is outside "
-    "every guarantee, so settle yours on public ones."
+    "kept. The networks, bins and λ were settled by trial on other splits of the same tables, which overlap with these: a choice by private "
+    "records is outside every guarantee, so settle yours on public ones."
 )
 PARTS: dict[str, tuple[str, Callable[[], Iterator[Case]]]] = {
     "images": ("MNIST's 10,000 test images, 8,000 to learn from, ten classes; λ=0.003 (0.01 at ε_dp=0.1)", of_images),

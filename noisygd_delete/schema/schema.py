@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,7 @@ class Schema:
     rows_per_subject   of each subject the first so many rows of a file are kept; None: all
     map         of the columns as numbers, before the constant column and the norm
     from_data   columns whose range or list says that it was read off the data
+    named_map   of a store: the digest that its plan names; rows of another map are refused. No erasure makes any
     """
 
     columns: dict[str, Kind]
@@ -81,6 +82,7 @@ class Schema:
     map: PublicMap | None = None
     rows_per_subject: int | None = None
     from_data: tuple[str, ...] = ()
+    named_map: str | None = field(default=None, compare=False)
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:
@@ -171,6 +173,11 @@ class Schema:
 
         `labelled` False: the label column is not read, labels are 0 (rows to predict).
         """
+        if self.named_map is not None and self.named_map != self.feature_map:
+            raise InvalidSchema(
+                "this version of the program makes other features of a record than the one that made the table, whose map the plan "
+                "names: use that version, or make a new store from the records. Erasures need no map and go on"
+            )
         count = len(table)
         width = sum(kind.width for kind in self.columns.values())
         rows = np.zeros((count, width + self.intercept))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -46,12 +47,7 @@ class Rolling:
     @property
     def schema(self) -> Schema:
         schema = Schema.from_dict(self.ledger.schema, str(self.layout.schema), self.layout.root)
-        if schema.feature_map != self.ledger.plan.problem.feature_map:
-            raise StoreError(
-                f"{self.layout.schema}: this version of the program makes other features of a record than the one that made the table: "
-                "use that version, or make a new store from the records"
-            )
-        return schema
+        return replace(schema, named_map=self.ledger.plan.problem.feature_map)
 
     @property
     def pending_edits(self) -> int:

@@ -10,7 +10,7 @@ import pytest
 
 from noisygd_delete import Budget, Records, Schema, Store, losses, make_plan, maps
 from noisygd_delete.cli import main
-from noisygd_delete.errors import InvalidParameter, StoreError
+from noisygd_delete.errors import InvalidParameter
 from tests.store.conftest import found
 
 SCHEMA = """\
@@ -102,10 +102,18 @@ def test_the_digest_stands_in_plan_ledger_and_certificate(made: Path, capsys: py
         assert store.plan.problem.feature_map == digest
 
 
-def test_a_program_whose_map_moved_refuses_the_store(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_whose_map_moved_makes_no_rows_and_still_erases(
+    made: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(maps.RandomFourier, "version", 2)
-    with Store.open(made / "store") as store, pytest.raises(StoreError, match="other features of a record"):
-        _ = store.schema
+    path = str(made / "store")
+    assert main(["delete", path, "person-003"]) == 0
+    assert main(["verify", path]) == 0
+    (made / "new.csv").write_text("id,a,b,y\nlater,0.25,0.5,yes\n")
+    for command in ("insert", "predict"):
+        capsys.readouterr()
+        assert main([command, path, "--data", str(made / "new.csv")]) == 2
+        assert "other features of a record" in capsys.readouterr().err
 
 
 def test_a_plan_for_other_rows_is_refused(tmp_path: Path) -> None:
