@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
 _DEAR = 1 / 4  # from here on what is lost may well be seen
 _HOPELESS = 1.0  # from here on no useful model can be expected: as much is lost as by saying nothing
 _ALIKE = 2.0  # a forecast is an upper estimate, more so for some methods than for others: passes weigh more than such a factor
+_PATIENCE = 10_000  # passes over the table: what takes longer to learn is nobody's first model
 _STRAY = 1 / 4  # of half its public range: how far a target may be expected to lie from its middle
 
 
@@ -179,7 +180,8 @@ def advise(
 
     λ begins at β/n, the curvature of one record among n, and is raised by the forecast's ridge where a method's noise asks for it. A
     way is good where its forecast is at most a twentieth of what guessing loses; of the good ones, the one that publishes most
-    often, then the one with the cheapest deletion, is taken, else the one with the least forecast.
+    often, then the one with the cheapest deletion, is taken, else the one with the least forecast. A way that learns in more than
+    10,000 passes is not taken while a quicker one is worth having.
 
     Args:
         loss, records, features: as for `make_plan`. Losses that are no linear model need model_norm= too.
@@ -207,6 +209,7 @@ def advise(
     facts |= {"regularization": loss.constants.smoothness / records if regularization is None else regularization}
     facts |= {"ridge": "forecast" if regularization is None else "given"}
     found = compare_plans(requests=requests, target=_GOOD * guessing, ways=ways, alike=_ALIKE, **facts)
+    found = replace(found, patience=_PATIENCE, hopeless=_HOPELESS * guessing)
     advice = Advice(found, guessing, ())
     if advice.worth_having:
         return advice

@@ -61,13 +61,16 @@ class Candidate:
 class Comparison:
     """All methods for one budget, and the one to take.
 
-    alike  forecasts up to so many times the least do not tell methods apart
+    alike      forecasts up to so many times the least do not tell methods apart
+    patience   passes over the table to learn, beyond which a way is taken only where no quicker one is forecast below `hopeless`
     """
 
     candidates: tuple[Candidate, ...]
     target: float
     requests: int | None
     alike: float = _ALIKE
+    patience: float = math.inf
+    hopeless: float = math.inf
 
     @property
     def chosen(self) -> Candidate:
@@ -75,6 +78,8 @@ class Comparison:
         often; of these, the one with the cheapest deletion. Where none meets the target, the cheapest deletion.
         """
         possible = [candidate for candidate in self.candidates if candidate.plan is not None]
+        quick = [one for one in possible if one.learn_passes <= self.patience and one.excess_risk < self.hopeless]
+        possible = quick or possible
         least = min(candidate.excess_risk for candidate in possible)
         near = [one for one in possible if one.excess_risk <= max(self.target, self.alike * least)]
         if least <= self.target:

@@ -122,3 +122,14 @@ def test_a_schema_gives_columns_and_loss(tmp_path, capsys: pytest.CaptureFixture
     assert f"--schema {schema}" in by_schema["init"]
     with pytest.raises(SystemExit, match="2"):
         main(["advise", "--records", "5"])
+
+
+def test_a_way_of_hundreds_of_thousands_of_passes_is_not_the_first_one() -> None:
+    """A target's small loss left 'sharp' with the least forecast, and 760,000 passes; a solve of two dozen was nearly as good."""
+    budget = Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
+    found = advise(losses.PseudoHuber(1.0, 1.0), records=315_000, features=156, budget=budget)
+    slow = {way.method for way in found.comparison.candidates if way.learn_passes > 10_000}
+    assert "sharp" in slow
+    assert found.chosen.learn_passes < 100
+    assert found.worth_having
+    assert found.caution

