@@ -11,7 +11,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx, log_ndtr, ndtr
 
 from .rounding import LEAST_LOG, MARGIN, UNIT, exp_up, log_down
 from .search import least_safe
@@ -23,6 +22,8 @@ _LOG_SQRT_2PI = math.log(2 * math.pi) / 2
 
 def _mills(t: float) -> float:
     """m(t) = Φ(−t)/φ(t)."""
+    from scipy.special import erfcx  # loaded where it is used: most commands never are here
+
     return math.sqrt(math.pi / 2) * float(erfcx(t / _SQRT2))
 
 
@@ -32,6 +33,8 @@ def _mills_slope(t: NDArray[np.float64]) -> NDArray[np.float64]:
     The difference loses at most a factor 10 below t = 3. Beyond, 1 − t m = r/(t + r) with the continued fraction
     r = 1/(t + 2/(t + 3/(t + …))) of positive terms, cut after 60.
     """
+    from scipy.special import erfcx
+
     far = np.maximum(t, 3.0)
     tail = np.zeros_like(t)
     if (t >= 3).any():  # sixty divisions, for nothing where every t is near
@@ -59,6 +62,8 @@ def gdp_log_delta(*, mu: float, epsilon: float) -> float:
         return LEAST_LOG
     wobble = 4 * UNIT * b  # error of a
     if a < -1:
+        from scipy.special import ndtr
+
         density = math.exp(-a * a / 2 - _LOG_SQRT_2PI)
         delta = float(ndtr(-a)) - density * _mills(b)
         return min(0.0, math.log(delta) + density * wobble + 64 * UNIT)
@@ -116,4 +121,6 @@ def support_delta(*, mu: float) -> float:
     Steps that move the two worlds a_1, a_2, … apart (Σ a² = μ²) are told apart where a draw of one world is none of the
     other: with probability at most Φ(|a_i| − B) each, |a_i| ≤ μ.
     """
+    from scipy.special import log_ndtr
+
     return min(1.0, math.exp(float(log_ndtr(mu - LARGEST_DRAW)) + math.log(_DRAWS) + MARGIN))

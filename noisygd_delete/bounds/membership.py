@@ -17,8 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.special import log_ndtr, ndtri
-
 from .rounding import MARGIN, UNIT, best_order
 from .search import least_safe
 
@@ -34,6 +32,8 @@ def gdp_tradeoff(*, mu: float, false_positive: float) -> float:
         return 0.0
     if false_positive <= 0:
         return 1.0
+    from scipy.special import log_ndtr, ndtri  # loaded where it is used: most commands never are here
+
     threshold = -float(ndtri(false_positive)) - mu
     threshold -= 32 * UNIT * (1 + abs(threshold) + mu)
     return math.exp(float(log_ndtr(threshold))) * (1 - MARGIN)

@@ -12,7 +12,6 @@ in both directions; steps add. Replacing one record by another steps over the nu
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
 
 from .rounding import MARGIN
 
@@ -23,6 +22,8 @@ def zero_out_renyi(*, order: int, sampling_rate: float, noise_multiplier: float,
     growth = (k * k - k) / (2 * noise_multiplier**2)
     if sampling_rate == 1:
         return float(steps * growth[-1] / (order - 1) * (1 + MARGIN))
+    from scipy.special import gammaln, logsumexp  # loaded where it is used: most commands never are here
+
     choose = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1)
     terms = choose + (order - k) * np.log1p(-sampling_rate) + k * np.log(sampling_rate) + growth
     # the sum is 1 plus what the record adds; an absolute 1e-13 per order covers the rounding of terms near log 1

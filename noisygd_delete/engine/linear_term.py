@@ -16,7 +16,6 @@ from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from .noise import Noise
 
@@ -65,6 +64,8 @@ def tail_normals(size: int, noise: Noise) -> NDArray[np.float64]:
         exponent[empty] -= 64
     # U/2 for U = (first + second/2⁶⁴ + …)/2⁶⁴
     uniform = np.ldexp(first.astype(np.float64) + second.astype(np.float64) * 2.0**-64, exponent)
+    from scipy.special import ndtri  # loaded where it is used: most commands draw nothing
+
     normals: NDArray[np.float64] = ndtri(uniform)
     return np.where(negative, -normals, normals)
 

@@ -18,7 +18,6 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 KEY_BYTES = 32 + 12  # of ChaCha20: key and nonce
 
@@ -95,6 +94,8 @@ class SecureNoise:
     def _draw(self, size: int) -> NDArray[np.float64]:
         words = self._words(size)
         tails = _below_one(words >> np.uint64(1), self._words) * 2.0**-64
+        from scipy.special import ndtri  # loaded where it is used: most commands draw nothing
+
         normals: NDArray[np.float64] = np.copysign(ndtri(tails), 0.5 - (words & np.uint64(1)).view(np.int64))
         return normals
 

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh
 
 from ..bounds.solver_steps import factor_passes, sample_rows
 from .objective_float64 import PreciseObjective
@@ -85,6 +84,8 @@ class Sample:
         return self._objective.regularization + trace * max(_LOST, 1 / len(self._rows) if self._share < 1 else 0.0)
 
     def _one_output(self, scores: NDArray[Any]) -> Operator:
+        from scipy.linalg import cho_solve  # loaded where it is used: most commands solve nothing
+
         bend = np.maximum(self._change(scores, self._labels, np.ones_like(scores)), 0.0)
         rooted = self._rows * np.sqrt(bend / len(bend)).astype(np.float32, copy=False)
         unseen = self._unseen(float(np.vdot(rooted, rooted)))
@@ -134,6 +135,8 @@ class Sample:
         probes = np.repeat(np.eye(outputs, dtype=scores.dtype), rows, axis=0)
         change = self._change(np.tile(scores, (outputs, 1)), np.tile(labels, outputs), probes)
         coupling = change.reshape(outputs, rows, outputs).mean(axis=1)
+        from scipy.linalg import eigh
+
         along, classes = eigh((coupling + coupling.T) / 2, check_finite=False)
         return classes, np.maximum(along, 0.0)
 
@@ -153,11 +156,15 @@ def _cholesky(matrix: NDArray[np.float32], shift: float) -> Any:
     """Factor of `matrix` + `shift` I, in float64."""
     shifted = matrix.astype(np.float64)
     shifted[np.diag_indices_from(shifted)] += shift
+    from scipy.linalg import cho_factor
+
     return cho_factor(shifted, check_finite=False)
 
 
 def _moment(rows: NDArray[np.float32], narrow: bool) -> tuple[Vector, Vector, float]:
     """Eigenvectors of M as columns, its eigenvalues, and its trace: all of them, or those in the span of the rows."""
+    from scipy.linalg import eigh
+
     trace = float(np.vdot(rows, rows)) / len(rows)
     if narrow:
         along, features = eigh((rows.T @ rows / len(rows)).astype(np.float64), check_finite=False)

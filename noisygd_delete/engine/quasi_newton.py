@@ -15,8 +15,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError
 
 from .preconditioner import Operator, Sample
 
