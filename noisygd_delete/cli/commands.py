@@ -53,7 +53,7 @@ class _Completion(argparse.Action):
 
 
 def parser(command: str | None = None) -> argparse.ArgumentParser:
-    """The whole command line, each command registered by its own module; or the part that knows this one command."""
+    """The whole command line, each command registered by its own module; or the part that knows this one command, or with "" none."""
     root = Intermixed(
         prog="noisygd-delete",
         description="Train models by noisy gradient descent and erase records from them, with a certificate.",
@@ -69,7 +69,8 @@ def parser(command: str | None = None) -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"noisygd-delete {__version__}")
     commands: Any = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=Intermixed)
-    for module in dict.fromkeys(_COMMANDS.values() if command is None else [_COMMANDS[command]]):
+    modules = _COMMANDS.values() if command is None else [_COMMANDS[command]] if command else []
+    for module in dict.fromkeys(modules):
         import_module(f".{module}", __package__).register(commands)
     for command_parser in commands.choices.values():
         command_parser.set_defaults(options=options_of(command_parser))
@@ -87,7 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
     written_out()
     arguments = sys.argv[1:] if arguments is None else arguments
-    named = arguments[0] if arguments and arguments[0] in _COMMANDS else None
+    first = arguments[0] if arguments else None
+    named = "" if first == "--version" else first if first in _COMMANDS else None
     parsed = parser(named).parse_args(arguments)
     name = f"noisygd-delete {parsed.command}"
     try:
