@@ -156,7 +156,7 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_command_brings_what_it_needs_and_no_more() -> None:
-    """`status` loads no engine, planner or signing; and the table of modules knows every command there is."""
+    """`status` loads no engine, planner, signing or scipy; --version no command; and the table of modules knows every command there is."""
     from noisygd_delete.cli import commands
 
     [action] = commands.parser()._subparsers._group_actions
@@ -169,10 +169,14 @@ def test_a_command_brings_what_it_needs_and_no_more() -> None:
         "noisygd_delete.engine",
         "noisygd_delete.planner",
         "noisygd_delete.curator",
-        "scipy.linalg",
+        "scipy",
         "cryptography",
     )
     assert [name for name in loaded if name.startswith((*heavy, "numba", "torch", "tqdm", "sklearn"))] == []
+    code = "import sys; from noisygd_delete.cli import commands\ntry: commands.main(['--version'])\nfinally: print(*sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.startswith("noisygd-delete ")
+    assert "numpy" not in told.split()
 
 
 def test_what_a_bar_says_takes_a_hundredth_of_the_run(monkeypatch) -> None:
