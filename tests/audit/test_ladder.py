@@ -113,7 +113,10 @@ def test_shadow_models_of_the_product_stay_within_its_figure_and_find_a_stage_th
     claimed, room = plan.deletion.with_slack().advantage, 4 / math.sqrt(SHADOWS)
     found = {}
     for rerun in (True, False):
-        worlds = [np.array([shadow(plan, seed, there=there, rerun=rerun) for seed in range(SHADOWS)]) for there in (False, True)]
+        worlds = [
+            np.array([shadow(plan, seed, there=there, rerun=rerun) for seed in range(SHADOWS)])
+            for there in (False, True)
+        ]
         found[rerun] = best_advantage(*worlds)
     assert found[True] <= claimed + room
     assert found[False] > claimed + 2 * room  # the planted fault: rows erased, the later stage left as it was

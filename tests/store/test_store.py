@@ -91,7 +91,10 @@ def test_the_ledger_holds_public_facts_only(path: Path) -> None:
         events = [event.to_dict() for event in store.accountant.events]
     facts = {"kind", "time", "pending", "model", "plan", "schema", "event", "answer", "request_id", "format", "waiting"}
     facts |= {"commitment", "withdrawn"}  # of a token under a salt that can be forgotten; a public state
-    facts |= {"source", "position"}  # where rows lie, if not here, and how far its own count had come: transactions, not contents
+    facts |= {
+        "source",
+        "position",
+    }  # where rows lie, if not here, and how far its own count had come: transactions, not contents
     facts.add("account")  # sums of the events so far: whoever has those has these
     told = {"release", "kind", "status", "steps", "edits", "counts", "certified", "guarantees"}
     for entry in entries:
