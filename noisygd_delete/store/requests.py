@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from .database import connect, create, forget, transaction
 from .disk import Disk
 from .layout import TEMPORARY, Layout
 
+_AT_ONCE = 500  # request ids in one question to SQLite, which takes at least 999 values
 _SALT = 32  # bytes: nobody tries them all, so a commitment alone says nothing of a guessed id
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS requests (token TEXT PRIMARY KEY, salt BLOB NOT NULL, body TEXT)",
@@ -41,7 +42,7 @@ def note(disk: Disk, layout: Layout, tokens: Iterable[str | None]) -> dict[str, 
     wanted = list(dict.fromkeys(token for token in tokens if token is not None))
     if not wanted:
         return {}
-    known = {token: salt for token in wanted if (salt := _salt(layout, token)) is not None}
+    known = _salts(layout, wanted)
     new = {token: os.urandom(_SALT) for token in wanted if token not in known}
     if new:
         _write(disk, layout, "INSERT INTO requests VALUES (?, ?, NULL)", list(new.items()))
@@ -50,7 +51,7 @@ def note(disk: Disk, layout: Layout, tokens: Iterable[str | None]) -> dict[str, 
 
 def committed(layout: Layout, token: str) -> str | None:
     """What the ledger chains for this request id; None if it is not known, or was forgotten."""
-    salt = _salt(layout, token)
+    salt = _salts(layout, [token]).get(token)
     return None if salt is None else commitment(salt, token)
 
 
@@ -178,9 +179,14 @@ def _body(case: Case) -> str:
     return json.dumps(case.to_dict(), allow_nan=False)
 
 
-def _salt(layout: Layout, token: str) -> bytes | None:
-    rows = _rows(layout, "SELECT salt FROM requests WHERE token = ?", token)
-    return rows[0][0] if rows else None
+def _salts(layout: Layout, tokens: Sequence[str]) -> dict[str, bytes]:
+    """The salts of those request ids that are known."""
+    found: dict[str, bytes] = {}
+    for first in range(0, len(tokens), _AT_ONCE):
+        some = tokens[first : first + _AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        found |= dict(_rows(layout, f"SELECT token, salt FROM requests WHERE token IN ({marks})", *some))
+    return found
 
 
 def _rows(layout: Layout, query: str, *values: Any) -> list[tuple[Any, ...]]:
