@@ -168,7 +168,8 @@ def main(arguments: list[str]) -> None:
         "Made by `python -m benchmarks first_hour`: the commands of docs/first-hour.md on the whole tables, drafts confirmed as they stand.",
         "(ε=2, δ=1e-6) a release. Score: accuracy on rows kept apart, in per cent, or R² × 100 for `delays`; scikit-learn's defaults on the same",
         "encoded rows, without noise; guessing: the most frequent class (0 for R²). Passes over the table of the first model and of",
-        "a deletion; times of whole commands, the start of the program included, over scikit-learn's fit alone, in one run.",
+        "a deletion; times of whole commands, the start of the program included, over scikit-learn's fit alone, in one run. The committed",
+        "times were taken while other work ran on the machine: they are rough.",
         "",
         table(walked),
     ]
