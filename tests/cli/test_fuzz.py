@@ -48,6 +48,7 @@ TEXTS = [
 ]
 LOOKS = {
     "plan": ["--records", "100", "--features", "3"],
+    "advise": ["--records", "100", "--features", "3"],
     "init": ["new", "--data", "people.csv", "--schema", "schema.toml", "--dry-run"],
     "learn": ["store", "--dry-run"],
     "delete": ["store", "identifier-002", "--dry-run"],
