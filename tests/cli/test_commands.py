@@ -156,7 +156,7 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_command_brings_what_it_needs_and_no_more() -> None:
-    """`status` loads no engine, planner, signing or scipy; --version no command; and the table of modules knows every command there is."""
+    """Before it runs, `status` loads no engine, planner, signing or scipy; --version no command; and the table of modules knows every command there is."""
     from noisygd_delete.cli import commands
 
     [action] = commands.parser()._subparsers._group_actions
