@@ -156,6 +156,10 @@ def stage_runs(events: Iterable[Event]) -> list[StageRun]:
             raise InvalidParameter(
                 "an extractor trained beforehand is a run of its own: give it as a StageRun that the others read"
             )
+        if event.kind is EventKinds.STATISTIC:  # read the records and the model in force, and is no part of a later one
+            read = tuple(current.values())
+            runs.append(StageRun(len(runs), 0, mechanism, event.steps, number, read))
+            continue
         before = {} if afresh else dict(current)
         current = dict(before)
         for stage, own, steps in mechanism.stages_run(event.steps):

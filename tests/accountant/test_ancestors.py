@@ -17,6 +17,7 @@ from noisygd_delete.bounds import ladder
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import SampledGaussian
 from noisygd_delete.methods.composition import CompositionRun
+from noisygd_delete.methods.counted import CountedRecords
 from noisygd_delete.methods.ladder_run import LadderRun
 from noisygd_delete.methods.minimiser import MinimiserRun
 from tests.oracles import stage_chain
@@ -304,3 +305,23 @@ def test_sums_of_an_account_are_those_of_its_releases():
         )
         assert walked == pytest.approx(everything.gdp, rel=1e-9, abs=1e-12)
         assert "every run is observed" in everything.assumptions
+
+
+def test_a_statistic_between_releases_reads_the_model_in_force_and_hides_no_base():
+    rng = np.random.default_rng(7)
+    mechanism = ladder_run(rng)
+    while not mechanism.kept:
+        mechanism = ladder_run(rng)
+    counted = CountedRecords(records=1, deviation=2.0)
+    rerun = sum(mechanism.later_steps)
+    events = [
+        Event("learn", mechanism.learn_steps, 0, mechanism),
+        Event("statistic", 1, 0, counted),
+        Event("unlearn", rerun, 1, mechanism),
+    ]
+    account, runs = Accountant(events=events), stage_runs(events)
+    ask = {"about": "deletion", "worlds": "definition-4.1", "person": [Presence(0, 1, 3)]}
+    last = [run.number for run in runs if run.table == 3]
+    kept = account.deletion(1, 3, [3]).gdp
+    assert kept > 0
+    assert ancestor_guarantee(runs, observed=last, **ask).gdp == pytest.approx(kept, rel=1e-9)

@@ -52,8 +52,8 @@ UNNAMED = {
     ),
     "a property": (
         "events:Event.fresh",
-        "return self.kind is not EventKinds.UNLEARN or self.mechanism.fresh",
-        "return not (self.kind is not EventKinds.UNLEARN or self.mechanism.fresh)",
+        "return self.kind not in (EventKinds.UNLEARN, EventKinds.STATISTIC) or self.mechanism.fresh",
+        "return not (self.kind not in (EventKinds.UNLEARN, EventKinds.STATISTIC) or self.mechanism.fresh)",
         {"S.history"},
     ),
     "another property": (
