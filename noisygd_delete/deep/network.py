@@ -100,7 +100,7 @@ class Network(Softmax):
                 "a head reads what all layers but the last compute: give a torch.nn.Sequential of two or more layers, or stages of "
                 "kind 'network' alone"
             )
-        return self.module[:-1]
+        return torch.nn.Sequential(*list(self.module.children())[:-1])
 
     def representation(self, weights: NDArray[np.float64], features: NDArray[Any]) -> NDArray[np.float64]:
         """What the layers before the last make of each record: (rows, width) float64."""
