@@ -50,7 +50,7 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     looks = {
         name: look_at(name, list(texts)) for name, texts in table.columns.items() if name not in (label, id, subject)
     }
-    proposed = next((name for name, look in looks.items() if look.kind == "id"), None) if id is None else None
+    proposed = next((name for name, look in looks.items() if look.seems == "id"), None) if id is None else None
     lines = [f"#:schema {JSON_SCHEMA.as_uri()}", _WARNING, "confirmed = false", 'rows = "unit"', "intercept = true"]
     if proposed is not None:
         lines.append(f"id = {_text(proposed)}  # ASK: every row has its own value: is it the record's id?")
@@ -76,7 +76,7 @@ def _label(table: Table, label: str) -> list[str]:
         )
     look = target(texts)
     different = len(set(texts))
-    if different < 2 or (look.kind == "category" and different > _MOST_CLASSES):
+    if different < 2 or (look.seems == "category" and different > _MOST_CLASSES):
         raise InvalidSchema(
             f"{table.source}, column {label!r}: {different} different values, not all numbers; "
             f"a label needs 2 to {_MOST_CLASSES} classes or a range of numbers"
@@ -96,19 +96,19 @@ def _rows_per_subject(texts: Sequence[str]) -> str:
 
 def _column(name: str, look: Look) -> list[str]:
     header = f"[columns.{_text(name)}]"
-    if look.kind == "text":
+    if look.seems == "text":
         return [
             f'# {header}: {look.fields["different"]} different texts, names or free text: left out (text = "words" would read it)'
         ]
-    if look.kind in _LEFT_OUT:
-        return [f"# {header}: {_LEFT_OUT[look.kind]}, left out"]
+    if look.seems in _LEFT_OUT:
+        return [f"# {header}: {_LEFT_OUT[look.seems]}, left out"]
     return [header, *_entry(look)]
 
 
 def _entry(look: Look) -> list[str]:
     """Keys as lines; the first holds what was read off the data, and the questions stand above it."""
     first, *rest = (f"{key} = {_value(value)}" for key, value in look.fields.items())
-    what = "list" if look.kind in ("category", "boolean") else "range"
+    what = "list" if look.seems in ("category", "boolean") else "range"
     asks = [f"# ASK: {ask}" for ask in look.asks]
     own = f"from_data = true  # ASK: is this {what} the data's own? Put a public {what} in its place and take this line out"
     return [*asks, first, *rest, own]

@@ -18,6 +18,7 @@ from .values import DAY, NONE, moment, reader
 EMPTY = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "Null", "null")  # never a value
 _MAYBE_EMPTY = ("None", "none", "?", "-", "--", ".", "missing")  # no value where all others are numbers or dates
 _TRUTHS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"), ("off", "on"))
+_ON_A_SCALE = ("number", "date", "time")  # their missing cells get a column of their own
 _MOST_CATEGORIES = 64
 _ROWS_PER_CATEGORY, _LARGEST_LIST = 200, 256  # a large table may list more
 _MOST_CODES, _ROWS_PER_CODE = 12, 50
@@ -38,13 +39,13 @@ Counts = Mapping[str, int]  # rows of each text
 class Look:
     """What a column looks like.
 
-    kind    number, category, boolean, date or time, as a schema has them; or why it is left out: empty, constant, id (every row
+    seems   number, category, boolean, date or time, as a schema has them; or why it is left out: empty, constant, id (every row
             has its own), shared (an id of several rows), text
     fields  its keys; ranges and lists were read off the data
     asks    what a person should be asked, besides whether they are public
     """
 
-    kind: str
+    seems: str
     fields: dict[str, Any] = field(default_factory=dict)
     asks: tuple[str, ...] = ()
 
@@ -88,10 +89,10 @@ def look_at(name: str, texts: Sequence[str]) -> Look:
     if moments is None and _is_id(name, plain, numbers, own=len(plain) == rows):
         return Look("id" if len(plain) == rows else "shared")
     found = moments or (_category(counts, rows) if numbers is None else _number(numbers, plain))
-    if not gaps or found.kind not in ("number", "date", "time"):
+    if not gaps or found.seems not in _ON_A_SCALE:
         return found
     missing = {"missing": "column", **({"empty": marks} if marks else {})}
-    return Look(found.kind, found.fields | missing, found.asks)
+    return Look(found.seems, found.fields | missing, found.asks)
 
 
 def target(texts: Sequence[str]) -> Look:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -69,10 +70,12 @@ def one_paragraph(text: str) -> str:
 
 
 def process(command: str, **options) -> subprocess.CompletedProcess[str]:
-    """A shell line in which `noisygd-delete` is this package; whatever happens, it ends within a minute."""
+    """A shell line in which `noisygd-delete` is this package; whatever happens, it ends within a minute. Interrupts reach it,
+    also where these tests run in the background of a shell, which lets what it starts there ignore them."""
     here = f"'{sys.executable}' -m noisygd_delete"
     variables = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("variables", {})}
     line = command.replace("noisygd-delete", here)
     return subprocess.run(
-        ["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60, env=variables, **options
-    )
+        ["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60, env=variables,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options
+    )  # fmt: skip

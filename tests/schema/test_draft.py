@@ -81,7 +81,7 @@ LOOKS = {
 def test_a_column_is_recognised(name: str) -> None:
     texts, kind, fields = LOOKS[name]
     look = look_at(name, texts)
-    assert look.kind == kind
+    assert look.seems == kind
     assert look.fields == fields
 
 
@@ -124,7 +124,7 @@ def test_every_range_and_list_is_asked_for() -> None:
 def test_two_readings_are_a_question() -> None:
     either = [f"{1 + k % 12:02d}/{1 + k % 11:02d}/2013" for k in range(ROWS)]
     look = look_at("when", either)
-    assert (look.kind, look.fields["format"]) == ("date", "%d/%m/%Y")
+    assert (look.seems, look.fields["format"]) == ("date", "%d/%m/%Y")
     assert any("%m/%d/%Y" in ask for ask in look.asks)
     look = look_at("amount", [f"{1 + k % 9},{k % 900 + 100}" for k in range(ROWS)])
     assert look.fields["thousands"] == ","

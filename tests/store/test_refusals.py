@@ -32,8 +32,7 @@ def accepted(store: Store) -> dict:
 
 
 def sealed(fields: dict) -> bytes:
-    body = json.dumps(fields).encode()
-    return journal._seal(body) + body
+    return journal.sealed(json.dumps(fields).encode())
 
 
 @pytest.mark.parametrize(
