@@ -217,7 +217,7 @@ def statement(facts: Mapping[str, Any], erasure: Erasure, plan: Plan, events: Se
         "notices": words.notices(erasure),
         "stated_by_the_operator": [*STATED, *words.stated_elsewhere(erasure)],
         "not_covered": list(words.NOT_COVERED),
-        "to_do": words.to_do(erasure.status),
+        "to_do": words.to_do(erasure.status, total=plan.total is not None),
     }
 
 

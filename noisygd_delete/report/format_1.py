@@ -149,7 +149,7 @@ def _statement(
         "assumptions": again["assumptions"],
         "plain_words": _plain(erasure, promises, order=plan.budget.order or ORDER, delta=delta),
         "not_covered": list(words.NOT_COVERED),
-        "to_do": words.to_do(erasure.status),
+        "to_do": words.to_do(erasure.status, total=False),
     }
 
 

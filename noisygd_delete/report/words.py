@@ -274,8 +274,8 @@ def _limit(guarantee: Guarantee) -> str:
     return f"{text}, which is hardly a limit: they may well know" if advantage >= 0.9 else text
 
 
-def to_do(status: Statuses) -> list[str]:
-    """What the software cannot do for the controller."""
+def to_do(status: Statuses, *, total: bool) -> list[str]:
+    """What the software cannot do for the controller. `total`: whether all publications together have a budget."""
     steps = [
         "tell the person what was done and when",
         "notify every recipient of the data and of earlier models (Article 19 GDPR)",
@@ -283,7 +283,8 @@ def to_do(status: Statuses) -> list[str]:
         "let backups that hold the record expire, and repeat the erasure after any restore",
     ]
     if status is Statuses.WITHHELD:
-        steps.insert(0, "plan a larger dp budget, and relearn, before publishing again")
+        more = "total of all publications" if total else "dp budget"
+        steps.insert(0, f"plan a larger {more}, and relearn, before publishing again")
     if status is Statuses.PENDING:
         steps.insert(0, "publish the next release within the deadline")
     return steps

@@ -49,7 +49,7 @@ class Batching:
         left = accountant.remaining().publications
         if left == 0:
             raise InvalidParameter(
-                "no publication is left in the budget; plan afresh with a larger dp budget and relearn"
+                "no publication is left in the budget; plan afresh with a larger dp budget, or a larger total if there is one, and relearn"
             )
         size = 1 if left is None else math.ceil(count("edits", edits) / left)
         if period is not None and left is not None:

@@ -93,6 +93,13 @@ def test_what_is_left_is_said_until_publication_stops_and_erasure_goes_on(capsys
     assert "--total-epsilon" in said
     with Store.open("store") as store:
         assert not {"p100", "p101"} & set(store.records.ids)
+    assert main(["delete", "store", "p103", "--request-id", "late"]) == 3
+    assert main(["keygen", "key.pem"]) == 0
+    paper = ["certificate", "store", "--request-id", "late", "--key", "key.pem", "--out", "late.json"]
+    assert main(paper) == 0
+    assert "a larger total of all publications" in json.loads(Path("late.json").read_text())["statement"]["to_do"][0]
+    assert main(["verify-certificate", "late.json", "--public-key", "key.pem.pub"]) == 0
+    capsys.readouterr()
     call(capsys, "relearn", "store", "--total-epsilon", "30", "--dp", "30")
     assert call(capsys, "delete", "store", "p102")["status"] == "published"
 
