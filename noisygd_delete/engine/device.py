@@ -3,6 +3,8 @@
 On CUDA one step is captured as a graph and replayed. Noise is drawn and scaled on the host (noisygd.py), from the same
 cryptographic generator as everywhere, and copied over a block of steps at a time. In a group each process has a device and
 its own rows, and the sums are added up by one all-reduce a step, on the devices.
+
+Experimental: it has never run on a GPU (docs/scaling.md says what was tested instead).
 """
 
 from __future__ import annotations
