@@ -54,6 +54,19 @@ def content(path: str | Path, limit: int, *, error: Refusal = InvalidParameter) 
         return taken(file, limit, str(path), error=error)
 
 
+def key(path: str | Path, length: int, what: str) -> bytes:
+    """The `length` bytes that a file holds as hexadecimal digits; `what` names such a file in an error."""
+    try:
+        found = bytes.fromhex(content(path, KEY).decode("ascii"))
+    except InvalidParameter:
+        raise
+    except ValueError as problem:
+        raise InvalidParameter(f"{path}: not {what}") from problem
+    if len(found) != length:
+        raise InvalidParameter(f"{path}: not {what}")
+    return found
+
+
 def taken(file: BinaryIO, limit: int, source: str, *, error: Refusal = InvalidParameter) -> bytes:
     """The rest of an open file, or of standard input, if that is at most `limit` bytes."""
     try:

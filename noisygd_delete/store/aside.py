@@ -60,6 +60,11 @@ class Aside:
             return
         nonce = os.urandom(_NONCE)
         sealed = AESGCM(secret).encrypt(nonce, self._body(), BEGINS + token.encode())
+        if len(BEGINS) + _NONCE + len(sealed) > _LONGEST:
+            raise InvalidParameter(
+                f"these records take more than the {_LONGEST >> 20} MiB that a file of records kept aside may have, and could not be read "
+                "back; restrict fewer at a time. Nothing was changed"
+            )
         disk = Disk()
         with explained(path, "nothing was changed in the store"):
             disk.create(path, BEGINS + nonce + sealed)
@@ -112,12 +117,4 @@ def read_key(path: Path) -> bytes:
         with explained(path, "nothing was changed"):
             disk.create(path, os.urandom(_KEY).hex().encode() + b"\n")
             disk.sync_folder(path.parent)
-    try:
-        key = bytes.fromhex(bounded.content(path, bounded.KEY).decode("ascii"))
-    except ValueError as error:
-        if isinstance(error, InvalidParameter):
-            raise
-        raise InvalidParameter(f"{path}: not a key of records kept aside") from error
-    if len(key) != _KEY:
-        raise InvalidParameter(f"{path}: not a key of records kept aside")
-    return key
+    return bounded.key(path, _KEY, "a key of records kept aside")

@@ -36,7 +36,7 @@ class Tombstones:
         self.path = Path(path).absolute()
         if self.path.is_symlink():  # a new list takes the place of the old one, and the link's target would stay behind
             raise InvalidParameter(f"{path} is a link; give the name of the file itself")
-        self._key = _read_key(Path(key))
+        self._key = bounded.key(key, _KEY_BYTES, "the key of a list of erased ids")
         self._check = _HEADER + self._digest("", purpose=b"list")
         self._read()
 
@@ -106,17 +106,3 @@ class Tombstones:
 
 def _hmac(key: bytes, purpose: bytes, name: str) -> str:
     return hmac.new(key, purpose + b"\0" + name.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
-
-
-def _read_key(path: Path) -> bytes:
-    try:
-        key = bytes.fromhex(bounded.content(path, bounded.KEY).decode("ascii"))
-    except UnicodeDecodeError as error:
-        raise InvalidParameter(f"{path}: not the key of a list of erased ids") from error
-    except ValueError as error:
-        if isinstance(error, InvalidParameter):
-            raise
-        raise InvalidParameter(f"{path}: not the key of a list of erased ids") from error
-    if len(key) != _KEY_BYTES:
-        raise InvalidParameter(f"{path}: not the key of a list of erased ids")
-    return key

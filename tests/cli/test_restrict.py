@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete.cli import main
-from noisygd_delete.store import Store, absent, verify
+from noisygd_delete.store import Store, absent, aside, verify
 
 NAME = "identifier-005"
 ASIDE = ("--aside-key", "aside.key")
@@ -119,3 +119,12 @@ def test_a_kill_between_file_and_deletion_is_gone_over_again(folder: Path) -> No
     again = Aside.read(Path("aside.bin"), Path("aside.key"), "t")
     assert again.ids == (NAME,)
     np.testing.assert_array_equal(again.rows, aside.rows)
+
+
+def test_more_than_could_be_read_back_is_not_kept_aside(folder: Path, capsys, monkeypatch) -> None:
+    before = held(NAME)
+    monkeypatch.setattr(aside, "_LONGEST", 100)
+    run("restrict", "store", NAME, "--to", "aside.bin", *ASIDE, status=2)
+    assert "restrict fewer at a time" in capsys.readouterr().err
+    assert held(NAME) == before
+    assert not Path("aside.bin").exists()
