@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -95,6 +97,26 @@ class PublicMap(ABC):
                 chosen = [inputs[k] for k in here] if self.inputs is None else np.asarray(inputs)[here]
                 rows[here] = normalised(self.features(chosen), radius=limit, constant=constant)
         return rows
+
+
+class ImportedMap(PublicMap):
+    """A frozen network: what it makes of one record is found by running it."""
+
+    input_shape: tuple[int, ...]  # of one record
+
+    @property
+    def inputs(self) -> int:
+        return math.prod(self.input_shape)
+
+    @cached_property
+    def width(self) -> int:
+        made = self._run(np.zeros((1, self.inputs)))
+        check_width(self.kind, made.shape[1])
+        return int(made.shape[1])
+
+    @abstractmethod
+    def _run(self, rows: Floats) -> Floats:
+        """(records, width): the network on (records, inputs) numbers."""
 
 
 def numbers(inputs: Any, width: int) -> Floats:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import math
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, count
-from .base import PublicMap, by_blocks, check_width, numbers
+from .base import ImportedMap, by_blocks, numbers
 from .rows import Floats
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ _BATCH_STATISTICS = (
 
 
 @dataclass(frozen=True, eq=False)
-class FrozenModule(PublicMap):
+class FrozenModule(ImportedMap):
     """`module(inputs)` flattened, its weights those it has now. It must never have seen the private records.
 
     module       maps (records, *input_shape) to (records, …); in evaluation mode
@@ -57,16 +55,6 @@ class FrozenModule(PublicMap):
                 )
         self.module.requires_grad_(False).to(self.device)
         object.__setattr__(self, "_weights", self._hashed())
-
-    @property
-    def inputs(self) -> int:
-        return math.prod(self.input_shape)
-
-    @cached_property
-    def width(self) -> int:
-        made = self._run(np.zeros((1, self.inputs)))
-        check_width(self.kind, made.shape[1])
-        return int(made.shape[1])
 
     def to_dict(self) -> dict[str, Any]:
         raise InvalidParameter(

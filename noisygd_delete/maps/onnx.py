@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,14 +11,14 @@ import numpy as np
 
 from ..errors import InvalidParameter, InvalidRecords, MissingDependency, count
 from ..records import bounded
-from .base import PublicMap, by_blocks, check_width, numbers
+from .base import ImportedMap, by_blocks, numbers
 from .rows import Floats
 
 LARGEST = 1 << 30  # bytes of a file
 
 
 @dataclass(frozen=True)
-class OnnxFile(PublicMap):
+class OnnxFile(ImportedMap):
     """The file's first output for its first input, one record a call. It must never have seen the private records.
 
     file         the ONNX file; weights inside it
@@ -41,10 +40,6 @@ class OnnxFile(PublicMap):
             object.__setattr__(self, "sha256", bounded.digest(self.file))
 
     @property
-    def inputs(self) -> int:
-        return math.prod(self.input_shape)
-
-    @property
     def content(self) -> bytes:
         """The file's bytes, which are those that the map is named by.
 
@@ -58,12 +53,6 @@ class OnnxFile(PublicMap):
                 "records under a schema with the new one"
             )
         return data
-
-    @cached_property
-    def width(self) -> int:
-        made = self._run(np.zeros((1, self.inputs)))
-        check_width(self.kind, made.shape[1])
-        return int(made.shape[1])
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "file": self.file, "input_shape": list(self.input_shape), "sha256": self.sha256}

@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..bounds import utility
 from ..bounds.search import least_safe
 from ..errors import InvalidParameter, PlanInfeasible, choice, count
 from ..losses.base import ONE_DIRECTION
@@ -32,7 +31,7 @@ from .perturbed import Perturbed
 from .perturbed_run import PerturbedRun
 from .plan import Plan
 from .problem import Problem
-from .resuming import minimiser_move
+from .resuming import chain_risk
 from .sharp import SharpRun, contracting_step_size
 
 _STEPS = (1, 3, 10)  # K that a plan may choose
@@ -222,18 +221,8 @@ class Interleaved(Method):
 
     def excess_risk(self, plan: Plan) -> float:
         """The worse of a fresh model and of the chain that goes on from it, however long."""
-        fresh, problem = Perturbed().excess_risk(plan), plan.problem
-        resumed = utility.released_excess(
-            start=2 * fresh / problem.strong_convexity,
-            learn_steps=0,
-            delete_steps=plan.delete_steps,
-            move=minimiser_move(plan),
-            dimension=plan.dimension,
-            noise_variance=plan.noise_variance,
-            step_size=plan.step_size,
-            strong_convexity=problem.strong_convexity,
-            objective_smoothness=problem.objective_smoothness,
-        )
+        fresh = Perturbed().excess_risk(plan)
+        resumed = chain_risk(plan, start=2 * fresh / plan.problem.strong_convexity, learn_steps=0)
         return max(fresh, resumed)
 
     def forecast(self, plan: Plan) -> float:

@@ -11,11 +11,17 @@ from .words import condition_number
 
 def contraction_risk(plan: Plan) -> float:
     """Bound on the excess risk of the learned model and of every later one, from the contraction towards the minimiser."""
-    problem, constants = plan.problem, plan.loss.constants
+    # ρ has mean 0, and ‖θ*‖ ≤ L/λ
+    start = plan.dimension * plan.init_variance + (plan.loss.constants.lipschitz / plan.regularization) ** 2
+    return chain_risk(plan, start=start, learn_steps=plan.learn_steps)
+
+
+def chain_risk(plan: Plan, *, start: float, learn_steps: int) -> float:
+    """The same bound for a chain whose first point has mean squared distance at most `start` to its minimiser."""
+    problem = plan.problem
     return utility.released_excess(
-        # ρ has mean 0, and ‖θ*‖ ≤ L/λ
-        start=plan.dimension * plan.init_variance + (constants.lipschitz / plan.regularization) ** 2,
-        learn_steps=plan.learn_steps,
+        start=start,
+        learn_steps=learn_steps,
         delete_steps=plan.delete_steps,
         move=minimiser_move(plan),
         dimension=plan.dimension,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from ..errors import InvalidParameter, StoreCorrupt, count
+from ..errors import InvalidParameter, count
 from ..records import EditCounts, bounded, check_token
 from ..store.disk import Disk, read
-from ..store.journal import sealed, unsealed
+from ..store.journal import held, sealed, unsealed
 from ..store.layout import Layout
 
 _FORMAT = "deletion/1"
@@ -63,14 +63,11 @@ def begun(layout: Layout) -> Deletion | None:
     Raises:
         StoreCorrupt: the journal is not one that `begin` wrote.
     """
-    if not layout.request.exists() and not layout.request.is_symlink():
-        return None
-    try:
+
+    def parse() -> Deletion:
         fields = bounded.parsed(unsealed(read(layout.request, _LONGEST)).decode())
         if fields.pop("format") != _FORMAT:
             raise ValueError("another format")
         return Deletion(**fields)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise StoreCorrupt(
-            f"{layout.request}: not a request this program wrote; restore the store from a backup and send the request again"
-        ) from error
+
+    return held(layout, parse)

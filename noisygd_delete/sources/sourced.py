@@ -268,8 +268,7 @@ class SourcedStore(Store):
             def accept(mark: str, rows: int) -> None:
                 begun.append(journal.Deletion(self.ledger.length, mark, rows, publish, request.request_id))
                 with explained(self.path, "nothing was changed"):
-                    if case is not None and request.request_id is not None:
-                        self.register.receive({request.request_id: case})
+                    self._note(request, case)
                     journal.begin(self._rolling.disk, self._rolling.layout, begun[0])
 
             names = [list(map(str, names)) for names in (request.deletions, request.subjects)]

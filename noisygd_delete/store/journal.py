@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from ..errors import StoreCorrupt
 from ..records import NO_EDITS, EditCounts, SlotEdits, bounded
 from .disk import Disk, read
 from .layout import FORMAT, READABLE, ROW, Layout
+
+Journalled = TypeVar("Journalled")
 
 _SEAL = 65  # characters of the SHA-256 in front of the request, with its line end
 
@@ -117,21 +121,34 @@ def accept(disk: Disk, layout: Layout, change: InFlight) -> None:
     disk.replace(layout.request, change.to_bytes())
 
 
+def held(layout: Layout, parse: Callable[[], Journalled]) -> Journalled | None:
+    """What `parse` makes of the journal; None where there is none.
+
+    Raises:
+        StoreCorrupt: it is not one that this program wrote.
+    """
+    if not layout.request.exists() and not layout.request.is_symlink():
+        return None
+    try:
+        return parse()
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        raise StoreCorrupt(
+            f"{layout.request}: not a request this program wrote; restore the store from a backup and send the request again"
+        ) from error
+
+
 def in_flight(layout: Layout) -> InFlight | None:
     """The request that was accepted and not finished.
 
     Raises:
         StoreCorrupt: the journal is not one that `accept` wrote.
     """
-    if not layout.request.exists() and not layout.request.is_symlink():
-        return None
-    try:
+
+    def parse() -> InFlight:
         values = layout.features.stat().st_size // np.dtype(ROW).itemsize if layout.features.exists() else None
         return InFlight.from_bytes(read(layout.request), values)
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-        raise StoreCorrupt(
-            f"{layout.request}: not a request this program wrote; restore the store from a backup and send the request again"
-        ) from error
+
+    return held(layout, parse)
 
 
 def clear(disk: Disk, layout: Layout) -> None:

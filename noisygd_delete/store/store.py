@@ -317,10 +317,14 @@ class Store:
                 self._tombstones.mind(request, edits, self.records, self._rolling.disk)
             change = journal.InFlight(self.ledger.length, edits, publish, request.request_id)
             with explained(self.path, _NOTHING_CHANGED):
-                if case is not None and request.request_id is not None:
-                    self.register.receive({request.request_id: case})
+                self._note(request, case)
                 journal.accept(self._rolling.disk, self._rolling.layout, change)
             return self._rolling.finish(change, execution)
+
+    def _note(self, request: EditRequest, case: Case | None) -> None:
+        """What is stated about a request goes to the register before anything is done for it."""
+        if case is not None and request.request_id is not None:
+            self.register.receive({request.request_id: case})
 
     def withdraw(self) -> None:
         """Take the model out of service at once. Its file stays, because the next release starts from it.

@@ -192,15 +192,13 @@ class Rolling:
 
     def charge(self, event: Event) -> None:
         """The ledger entry of a statistic. The model stays in force."""
-        facts = answers.plain(event.to_dict())
-        waiting = NO_EDITS
         entry = Entry(
             kind=EntryKinds.STATISTIC,
             time=now(),
-            pending=waiting.total,
-            waiting=waiting.to_dict(),
+            pending=0,
+            waiting=NO_EDITS.to_dict(),
             model=self.ledger.head.model,
-            event=facts,
+            event=answers.plain(event.to_dict()),
         )
         self.ledger = self.ledger.append(self.disk, entry)
 
