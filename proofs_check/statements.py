@@ -35,6 +35,7 @@ GROUPS = (
     "interleaved",
     "ladder",
     "waiting",
+    "networks",
     "accounting",
     "losses",
     "certified_removal",
