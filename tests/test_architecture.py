@@ -17,6 +17,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("bounds", "losses"),
     ("records", "maps", "schema", "privacy", "register"),
     ("engine",),
+    ("clusters",),
     ("methods",),
     ("planner",),
     ("accountant",),
@@ -34,7 +35,9 @@ HEAVY = {
     "opacus": {"deep", "baselines"},
     "sklearn": {"report", "estimators", "cli", "baselines"},
     "onnxruntime": {"maps"},
-    "pyarrow": {"schema", "sources"},
+    "pyarrow": {"schema", "sources", "clusters"},
+    "ray": {"clusters"},
+    "pyspark": {"clusters"},
     "psycopg": {"sources"},
     "duckdb": {"sources"},
     "deltalake": {"sources"},
@@ -189,6 +192,39 @@ def test_a_planted_question_about_a_method_is_caught(tmp_path: Path) -> None:
     planted = tmp_path / "planted.py"
     planted.write_text("if plan.method.name in ('sharp', 'x') or isinstance(facts, SharpRun):\n    pass\n")
     assert method_questions(planted) == ["sharp", "SharpRun"]
+
+
+HOLDERS = {"HeldSums", "ClusterSums", "RowsElsewhere", "ClusterRecords", "clusters", "ray", "pyspark", "sums_held"}
+KNOW_NONE = {"curator", "accountant", "methods", "planner", "privacy", "report", "stream", "store", "audit"}
+
+
+def holders_known(path: Path) -> set[str]:
+    """What a file names of those who hold a table's rows: `engine.CurrentRecords` is all that a learner may know."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.ImportFrom):
+            found |= {*(node.module or "").split("."), *(alias.name for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {part for alias in node.names for part in alias.name.split(".")}
+    return found & HOLDERS
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_learner_accountant_and_papers_do_not_know_who_holds_the_rows(path: Path) -> None:
+    if room_of(path) in KNOW_NONE:
+        assert holders_known(path) == set()
+
+
+def test_a_planted_question_about_the_holder_is_caught(tmp_path: Path) -> None:
+    planted = tmp_path / "planted.py"
+    planted.write_text(
+        "from ..engine.sums import RowsElsewhere\nif isinstance(records, RowsElsewhere):\n    import ray\n"
+    )
+    assert holders_known(planted) == {"RowsElsewhere", "ray"}
 
 
 def test_the_root_holds_nothing_but_rooms() -> None:

@@ -14,6 +14,7 @@ SPAN = 64 * BLOCK  # rows whose blocks are added one after another
 CHUNK = 2048  # rows of a chunk of the float64 objective: it stays in the processor's cache
 GRID_BITS = 24  # exact noise of parameter τ lies on a grid of step τ/2²⁴
 MOST_PROCESSES = 128  # of a group: the slack counts an addition for each
+MOST_PARTITIONS = 1 << 16  # of a table that a cluster holds
 NORM_TOLERANCE = 2.0**-20  # rounding a row of norm R to float32 may lengthen it by far less than this
 
 _SLOPE_TOLERANCE = 2.0**-21  # a computed ∂ℓ/∂z may exceed its supremum by a few units in the last place of float32
@@ -47,16 +48,18 @@ def gradient_error(
     features: int,
     regularization: float,
     weights_norm: float,
+    partitions: int = 1,
 ) -> float:
     """Bound on ‖computed − true ∇L_D(θ)‖ of the float64 objective, for rows of norm ≤ R and ‖θ‖ ≤ `weights_norm`.
 
     With unit roundoff u and d' features: scores err by at most d'uR‖θ‖, which moves the mean gradient by βd'u‖θ‖
     (`curvature` is β = max(β₊, β₋)); the loss's derivative errs by (16 + 4 · outputs)u relative to L, taking exp and tanh
     as good to 4u. A term is added to others at most CHUNK times inside its chunk, in whatever order and pieces, then once
-    for each chunk (of at least BLOCK rows) and each process: (CHUNK + n/BLOCK + MOST_PROCESSES)uL. The regulariser errs by
-    2uλ‖θ‖. The sum is doubled for the second-order terms.
+    for each chunk (of at least BLOCK rows) of its partition, and once for each partition P (a process of a group, a part of a
+    table that a cluster holds): (CHUNK + n/BLOCK + max(P, MOST_PROCESSES))uL, however the rows are dealt out. The regulariser
+    errs by 2uλ‖θ‖. The sum is doubled for the second-order terms.
     """
     curved = curvature * (features + 2) * weights_norm
-    additions = min(CHUNK, records) + -(-records // BLOCK) + MOST_PROCESSES
+    additions = min(CHUNK, records) + -(-records // BLOCK) + max(partitions, MOST_PROCESSES)
     summed = (24 + 4 * outputs + additions) * lipschitz
     return 2 * _UNIT_ROUNDOFF["float64"] * (curved + summed + 4 * regularization * weights_norm)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..accountant import Accountant, Event, EventKinds, Statuses, label
-from ..engine import Execution
+from ..engine import CurrentRecords, Execution, rows_here
 from ..errors import BudgetExceeded, InvalidRequest, NotLearned
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
@@ -120,9 +120,9 @@ class Curator:
     Every call that makes a release takes an `Execution` (device, processes, progress), or `rng` alone for research.
     """
 
-    def __init__(self, records: Records, plan: Plan, *, execution: Execution | None = None) -> None:
+    def __init__(self, records: CurrentRecords, plan: Plan, *, execution: Execution | None = None) -> None:
         check_fit(records, plan, Execution.of(execution, None).group)
-        self.records = records
+        self._held = records
         self.plan = plan
         self.accountant = Accountant(plan)
         self.pending = NO_EDITS  # edits that no release covers yet
@@ -134,7 +134,7 @@ class Curator:
     @classmethod
     def restored(
         cls,
-        records: Records,
+        records: CurrentRecords,
         plan: Plan,
         *,
         accountant: Accountant,
@@ -148,6 +148,15 @@ class Curator:
         curator.pending = EditCounts.of(pending_edits)
         curator._model = model
         return curator
+
+    @property
+    def records(self) -> Records:
+        """The table, for whoever edits it or looks at its rows.
+
+        Raises:
+            InvalidParameter: its rows lie elsewhere.
+        """
+        return rows_here(self._held)
 
     @property
     def model(self) -> Model:
@@ -211,7 +220,7 @@ class Curator:
         event = accountant.planned("relearn" if self._begun else "learn", self.pending)
         if not accountant.affordable(event):
             raise BudgetExceeded(_refusal(accountant))
-        training = train(self.records, plan, plan.learning, None, execution)
+        training = train(self._held, plan, plan.learning, None, execution)
         self.plan, self.accountant = plan, accountant  # only now: what was refused, or interrupted, has changed nothing
         return self._publish(event, training, request_id)
 
@@ -293,9 +302,9 @@ class Curator:
                 )
             )
         if event.kind is EventKinds.RELEARN:
-            training = train(self.records, self.plan, self.plan.learning, None, execution)
+            training = train(self._held, self.plan, self.plan.learning, None, execution)
         else:
-            training = train_on(self.records, self.model, self.plan, execution)
+            training = train_on(self._held, self.model, self.plan, execution)
         return self._publish(event, training, request_id)
 
     def delete(

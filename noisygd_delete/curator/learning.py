@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..engine import Execution, Objective, check_records
+from ..engine import CurrentRecords, Execution, Objective, check_records, rows_here
 from ..engine.device import DeviceObjective
 from ..engine.device_steps import STEPS
 from ..engine.discrete_gaussian import on_noisy_grid
@@ -89,15 +89,15 @@ class Model:
         return float((self.predict(records.features[used]) == records.labels[used]).mean())
 
 
-def check_fit(records: Records, plan: Plan, group: Group = ALONE) -> None:
+def check_fit(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> None:
     """Raise unless the table is the one the plan was made for: n, features, labels, row norms, rows per subject."""
     if records.slots != plan.records:
         raise AssumptionViolated(
             f"the table has {records.slots} slots and the plan records={plan.records}; n is part of the noise: plan for this n"
         )
-    if records.features.shape[1] != plan.features:
+    if records.width != plan.features:
         raise AssumptionViolated(
-            f"the table has {records.features.shape[1]} features and the plan features={plan.features} (count the constant column)"
+            f"the table has {records.width} features and the plan features={plan.features} (count the constant column)"
         )
     _check_subjects(records.rows_per_subject, plan)
     check_records(records, plan.loss, group, variances=_variances(plan))
@@ -139,7 +139,7 @@ class Training:
 
 
 def train(
-    records: Records, plan: Plan, procedure: Procedure, published: Weights | None, execution: Execution
+    records: CurrentRecords, plan: Plan, procedure: Procedure, published: Weights | None, execution: Execution
 ) -> Training:
     """Run a procedure of the plan: its start, its noisy steps, the noise on its output. `published` is None for a learn."""
     check_fit(records, plan, execution.group)
@@ -153,7 +153,7 @@ def train(
         if procedure.linear_term:
             shape = None if procedure.shape is None else np.array(procedure.shape)
             linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term, variances=shape)
-        with limited(records.features.size * plan.loss.outputs):
+        with limited(records.slots * records.width * plan.loss.outputs):
             solution = solve(
                 PreciseObjective(
                     records, plan.loss, regularization=plan.regularization, group=execution.group, linear=linear
@@ -178,7 +178,7 @@ def train(
     return Training(model, passes, time.perf_counter() - began)
 
 
-def _in_a_row(records: Records, plan: Plan, published: Weights | None, execution: Execution) -> Training:
+def _in_a_row(records: CurrentRecords, plan: Plan, published: Weights | None, execution: Execution) -> Training:
     """Every stage that the plan runs, published together."""
     parts, runs = train_stages(records, plan, published, execution, train)
     loss = plan.model_loss
@@ -197,9 +197,10 @@ def _released(weights: Weights, procedure: Procedure, noise: Noise) -> Weights:
 
 
 def _descend(
-    start: Weights, records: Records, plan: Plan, procedure: Procedure, noise: Noise, execution: Execution
+    start: Weights, records: CurrentRecords, plan: Plan, procedure: Procedure, noise: Noise, execution: Execution
 ) -> Weights:
     """The noisy steps."""
+    records = rows_here(records)
     facts: dict[str, Any] = {"regularization": plan.regularization, "dtype": plan.problem.dtype}
     scale = {"step_size": procedure.step_size, "noise_variance": procedure.noise_variance}
     steps_and_noise: dict[str, Any] = {
@@ -225,7 +226,7 @@ def _descend(
 
 
 def learn(
-    records: Records, plan: Plan, rng: np.random.Generator | None = None, *, execution: Execution | None = None
+    records: CurrentRecords, plan: Plan, rng: np.random.Generator | None = None, *, execution: Execution | None = None
 ) -> Model:
     """A(D): K_A steps of Noisy-GD from the initial law ρ (or from the minimiser, if the plan says so).
 
@@ -240,7 +241,7 @@ def learn(
 
 
 def resume(
-    records: Records,
+    records: CurrentRecords,
     model: Model,
     plan: Plan,
     rng: np.random.Generator | None = None,
@@ -251,7 +252,7 @@ def resume(
     return train_on(records, model, plan, Execution.of(execution, rng)).model
 
 
-def train_on(records: Records, model: Model, plan: Plan, execution: Execution) -> Training:
+def train_on(records: CurrentRecords, model: Model, plan: Plan, execution: Execution) -> Training:
     """`resume` with what it cost."""
     start = np.atleast_2d(model.weights)
     if start.shape != plan.shape or not np.isfinite(start).all():

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..engine import Execution
+from ..engine import CurrentRecords, Execution, rows_here
 from ..engine.noisygd import Weights
 from ..losses.staged import Staged
 from ..methods.plan import Plan
@@ -19,7 +19,7 @@ Train = Callable[..., "Training"]  # `learning.train`
 
 
 def train_stages(
-    records: Records, plan: Plan, published: Weights | None, execution: Execution, train: Train
+    records: CurrentRecords, plan: Plan, published: Weights | None, execution: Execution, train: Train
 ) -> tuple[list[Weights], list[Training]]:
     """Run the stages that are not kept, in order. Returns (θ_0, …, θ_S) and what the runs made and cost.
 
@@ -42,8 +42,9 @@ def train_stages(
     return parts, trainings
 
 
-def _read(staged: Staged, number: int, parts: list[Weights], records: Records) -> Records:
+def _read(staged: Staged, number: int, parts: list[Weights], held: CurrentRecords) -> Records:
     """The table as a stage reads it: the same slots, in memory where their rows are mapped."""
+    records = rows_here(held)
     rows = staged.read(number, parts, records.features)
     if rows is records.features or rows.shape[1] == records.features.shape[1]:
         return records

@@ -3,5 +3,6 @@
 from .assumptions import check_labels, check_records
 from .execution import Execution
 from .objective import Objective
+from .sums import CurrentRecords, rows_here
 
-__all__ = ["Execution", "Objective", "check_labels", "check_records"]
+__all__ = ["CurrentRecords", "Execution", "Objective", "check_labels", "check_records", "rows_here"]

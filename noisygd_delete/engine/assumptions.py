@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import BLOCK, CHUNK, NORM_TOLERANCE
 from ..errors import AssumptionViolated, InvalidRecords
 from ..losses.base import Loss
-from ..records import Records
 from .group import ALONE, Group
+from .sums import CurrentRecords, RowsElsewhere
 from .windows import windows
 
 _TOO_LONG = (
@@ -22,7 +23,7 @@ _TOO_LONG = (
 
 
 def check_records(
-    records: Records, loss: Loss, group: Group = ALONE, *, variances: NDArray[np.float64] | None = None
+    records: CurrentRecords, loss: Loss, group: Group = ALONE, *, variances: NDArray[np.float64] | None = None
 ) -> None:
     """Raise unless every record meets the assumptions behind the loss's constants: row norm ≤ R, labels of its kind.
 
@@ -32,24 +33,30 @@ def check_records(
     Args:
         variances: (features,) v of a shaped noise, for which √(xᵀΣ⁻¹x) ≤ R is assumed as well.
     """
+    if isinstance(records, RowsElsewhere):
+        return records.check(loss, variances)
     assumed = (loss.radius, loss.label_kind, loss.outputs, None if variances is None else variances.tobytes())
     if group is ALONE and records.is_checked(assumed):
         return
-    weights = [np.ones(records.features.shape[1]), *([] if variances is None else [1 / variances])]
     own = group.rows(records.slots, BLOCK)
-    for (longest, slot), advice in zip(
-        map(max, zip(*group.gather(_longest(records.features, own, weights)), strict=True)), _TOO_LONG, strict=False
-    ):
-        if not longest <= loss.radius * (1 + NORM_TOLERANCE):
-            raise AssumptionViolated(
-                f"the row of id {records.names[slot]!r} has norm {longest:.6g} > radius={loss.radius:g}{advice}"
-            )
+    longest = group.gather(longest_rows(records.features, own, variances))
+    check_norms(list(map(max, zip(*longest, strict=True))), loss, lambda slot: f"the row of id {records.names[slot]!r}")
     check_labels(records.labels, records.occupied, loss)
     records.mark_checked(assumed)
 
 
-def _longest(rows: NDArray[np.float32], own: range, weights: list[NDArray[np.float64]]) -> list[tuple[float, int]]:
-    """For each of the weights of squares: the largest norm among the rows `own`, and where."""
+def check_norms(longest: list[tuple[float, int]], loss: Loss, named: Callable[[int], str]) -> None:
+    """Raise `AssumptionViolated` unless these largest norms, of `longest_rows`, are within the loss's radius."""
+    for (norm, slot), advice in zip(longest, _TOO_LONG, strict=False):
+        if not norm <= loss.radius * (1 + NORM_TOLERANCE):
+            raise AssumptionViolated(f"{named(slot)} has norm {norm:.6g} > radius={loss.radius:g}{advice}")
+
+
+def longest_rows(
+    rows: NDArray[np.float32], own: range, variances: NDArray[np.float64] | None
+) -> list[tuple[float, int]]:
+    """The largest ‖x‖ among the rows `own`, and where; with `variances`, the largest √(xᵀΣ⁻¹x) as well."""
+    weights = [np.ones(rows.shape[1]), *([] if variances is None else [1 / variances])]
     longest = [(0.0, own.start)] * len(weights)
     columns, buffer = np.array(weights).T, np.empty((min(CHUNK, max(len(own), 1)), rows.shape[1]))
     for part in windows(rows, own.start, own.stop, CHUNK):

@@ -38,7 +38,7 @@ class Sample:
 
     def __init__(self, objective: PreciseObjective, condition_number: float) -> None:
         outputs, features = objective.shape
-        size = {
+        size: dict[str, Any] = {
             "records": objective.slots,
             "features": features,
             "outputs": outputs,

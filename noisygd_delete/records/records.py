@@ -136,6 +136,11 @@ class Records:
         return view
 
     @property
+    def width(self) -> int:
+        """Features of a row, the constant column included."""
+        return int(self._features.shape[1])
+
+    @property
     def labels(self) -> Labels:
         """(slots,) float64, read-only view; 0 in free slots."""
         view = self._labels.view()

@@ -16,11 +16,11 @@ from typing import cast
 from ..accountant import Account, Accountant, Event
 from ..curator.curator import Curator, Release
 from ..curator.learning import Model
-from ..engine import Execution
+from ..engine import CurrentRecords, Execution
 from ..engine.group import Group
 from ..errors import NoisyGDDeleteError, ProcessLost
 from ..methods.plan import Plan
-from ..records import EditCounts, Records
+from ..records import EditCounts
 from . import table
 from .layout import Layout
 
@@ -38,12 +38,12 @@ class GroupRun:
     pending: EditCounts
     request_id: str | None = None
 
-    def lead(self, records: Records, execution: Execution) -> tuple[Release, Event]:
+    def lead(self, records: CurrentRecords, execution: Execution) -> tuple[Release, Event]:
         """Process 0's part: the release, and the last event of the ledger it belongs to."""
         execution.group.share(self)
         return self._run(records, execution)
 
-    def _run(self, records: Records, execution: Execution) -> tuple[Release, Event]:
+    def _run(self, records: CurrentRecords, execution: Execution) -> tuple[Release, Event]:
         curator = Curator.restored(
             table.with_slots(records, self.plan.records),
             self.plan,

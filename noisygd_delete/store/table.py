@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..engine import CurrentRecords, rows_here
 from ..errors import InvalidParameter, StoreCorrupt
 from ..methods.plan import Plan
 from ..records import EditRequest, Id, Insertion, Names, Records, SlotEdits, check_size
@@ -136,14 +137,15 @@ def in_text(request: EditRequest) -> EditRequest:
     )
 
 
-def with_slots(records: Records, slots: int) -> Records:
+def with_slots(held: CurrentRecords, slots: int) -> CurrentRecords:
     """The same table with free slots at the end, in memory."""
-    free = slots - records.slots
+    free = slots - held.slots
     if not free:
-        return records
-    check_size(slots, records.features.shape[1])
+        return held
+    records = rows_here(held)
+    check_size(slots, records.width)
     owners = records.owners
-    rows = np.concatenate([records.features, np.zeros((free, records.features.shape[1]), np.float32)])
+    rows = np.concatenate([records.features, np.zeros((free, records.width), np.float32)])
     labels = np.concatenate([records.labels, np.zeros(free)])
     return Records.from_slots(rows, labels, records.names.extended(free), owners and owners.extended(free))
 

@@ -1,0 +1,177 @@
+"""Whoever answers sums, the objective is one: equal within the declared rounding, which counts partitions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, Curator, Execution, Records, learn, losses, make_plan
+from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, MOST_PROCESSES, gradient_error
+from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.errors import InvalidParameter
+
+from ..clusters.in_process import in_partitions
+from .test_distributed import Part
+
+N, SLOTS, D = 5000, 5200, 4
+LOSSES = [losses.Logistic(1.0), losses.Softmax(1.0, classes=3), losses.PseudoHuber(1.0, delta=0.5)]
+
+
+def table(loss, seed: int = 0) -> Records:
+    """Rows over eight decades with free slots at the end."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((N, D))
+    rows *= (10.0 ** rng.uniform(-8, 0, N) / np.linalg.norm(rows, axis=1) * (1 - 2.0**-20))[:, None]
+    kinds = {
+        "binary": rng.choice([-1.0, 1.0], N),
+        "class": rng.integers(0, loss.outputs, N).astype(float),
+        "target": rng.uniform(-1, 1, N),
+        "none": np.zeros(N),
+    }
+    return Records(rows, kinds[loss.label_kind], slots=SLOTS)
+
+
+def mapped(records: Records, folder: Path) -> Records:
+    rows = np.memmap(folder / "rows", np.float32, mode="w+", shape=records.features.shape)
+    rows[:] = records.features
+    return Records.from_slots(rows, np.array(records.labels), records.names, None)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+def test_memory_map_group_and_partitions_answer_alike(loss, tmp_path: Path) -> None:
+    records = table(loss)
+    weights = np.random.default_rng(1).standard_normal((loss.outputs, D))
+    facts = {"regularization": 0.01}
+    own = PreciseObjective(records, loss, **facts)
+    bound = 2 * own.gradient_error(float(np.linalg.norm(weights)))
+    assert bound < 1e-10
+    others = {
+        "map": PreciseObjective(mapped(records, tmp_path), loss, **facts),
+        **{
+            f"{parts} partitions": PreciseObjective(in_partitions(records, parts), loss, **facts)
+            for parts in (1, 7, 300)
+        },
+    }
+    for name, other in others.items():
+        assert np.linalg.norm(other.gradient(weights) - own.gradient(weights)) <= bound, name
+        np.testing.assert_allclose(other.gradient(weights, "float32"), own.gradient(weights), rtol=0, atol=1e-5)
+        assert other.value(weights) == pytest.approx(own.value(weights), rel=1e-12), name
+        assert other.value_at_zero() == pytest.approx(own.value_at_zero(), rel=1e-12), name
+        assert (other.slots, other.shape) == (own.slots, own.shape)
+        for rows in (1, 37, 1000, SLOTS):
+            for mine, theirs in zip(own.strided(rows), other.strided(rows), strict=True):
+                np.testing.assert_array_equal(theirs, mine, err_msg=f"{name}, a sample of {rows}")
+                assert theirs.dtype == mine.dtype
+    shares = [PreciseObjective(records, loss, regularization=0.0, group=Part(rank, 3)) for rank in range(3)]
+    whole = own.gradient(weights) - 0.01 * weights
+    assert np.linalg.norm(sum(share.gradient(weights) for share in shares) - whole) <= bound
+
+
+def exact_sum(records: Records) -> list[Fraction]:
+    """Σ ∇ℓ of the linear loss: the rows added up in exact arithmetic."""
+    return [sum((Fraction(float(value)) for value in column), Fraction()) for column in records.features.T]
+
+
+def adversarial(order: str) -> Records:
+    """Rows that nearly cancel: +x and then −x, or in turn, with small ones between, so that partial sums are large."""
+    rng = np.random.default_rng(4)
+    half = np.full((N // 2, D), 0.499, np.float32) - rng.uniform(0, 1e-4, (N // 2, D)).astype(np.float32)
+    half[::5] *= np.float32(1e-7)
+    pairs = np.stack([half, -half * np.float32(1 - 2.0**-12)], axis=1)
+    rows = pairs.reshape(-1, D) if order == "in turn" else pairs.transpose(1, 0, 2).reshape(-1, D)
+    return Records(rows, np.zeros(len(rows)))
+
+
+@pytest.mark.parametrize("order", ["in turn", "first half against second"])
+@pytest.mark.parametrize("parts", [1, 3, 40, 700])
+def test_the_bound_covers_partitions_in_exact_arithmetic(order: str, parts: int) -> None:
+    loss, records = losses.Linear(1.0), adversarial(order)
+    objective = PreciseObjective(in_partitions(records, parts), loss, regularization=0.0)
+    computed = objective.gradient(np.ones((1, D)))[0]
+    off = [Fraction(float(c)) - e / N for c, e in zip(computed, exact_sum(records), strict=True)]
+    assert math.sqrt(sum(float(each) ** 2 for each in off)) <= objective.gradient_error(math.sqrt(D))
+
+
+@pytest.mark.parametrize("fault", ["left out", "twice", "in float32"])
+def test_a_planted_fault_breaks_the_bound(fault: str) -> None:
+    """One partition of 700 left out or counted twice, or their sums added in float32: the exact sum shows it."""
+    loss, records = losses.Linear(1.0), adversarial("first half against second")
+    held = in_partitions(records, 700)
+    parts = [part.of_rows(loss) for part in Parts.of(held)]
+    wrong = {
+        "left out": sum(parts[1:]),
+        "twice": sum(parts) + parts[0],
+        "in float32": np.cumsum(np.array(parts, np.float32), axis=0, dtype=np.float32)[-1].astype(np.float64),
+    }[fault]
+    off = np.linalg.norm(wrong[0] / N - [float(each / N) for each in exact_sum(records)])
+    assert off > PreciseObjective(held, loss, regularization=0.0).gradient_error(math.sqrt(D))
+
+
+class Parts:
+    """The partitions' own sums, one by one."""
+
+    def __init__(self, partition) -> None:
+        self.partition = partition
+
+    @classmethod
+    def of(cls, held) -> list[Parts]:
+        return [cls(each) for each in held._cluster.held]
+
+    def of_rows(self, loss) -> np.ndarray:
+        from noisygd_delete.clusters.questions import GradientSum
+
+        return GradientSum(loss, np.ones((1, D)), "float64").of(self.partition)
+
+
+@pytest.mark.parametrize("partitions", [1, MOST_PROCESSES, MOST_PROCESSES + 1, 10_000])
+@pytest.mark.parametrize("records", [1, 3000, 10**7])
+def test_the_bound_is_the_stated_sum(records: int, partitions: int) -> None:
+    facts = {
+        "lipschitz": 1.5,
+        "curvature": 0.25,
+        "outputs": 3,
+        "features": 20,
+        "regularization": 0.1,
+        "weights_norm": 7.0,
+    }
+    additions = min(CHUNK, records) + -(-records // BLOCK) + max(partitions, MOST_PROCESSES)
+    exact = Fraction(2, 2**53) * (
+        Fraction(1, 4) * 22 * 7 + (24 + 12 + additions) * Fraction(3, 2) + 4 * Fraction(0.1) * 7
+    )
+    assert gradient_error(records=records, partitions=partitions, **facts) == pytest.approx(float(exact), rel=1e-12)
+
+
+def plan(method: str = "perturbed"):
+    return make_plan(
+        losses.Logistic(1.0),
+        records=SLOTS,
+        features=D,
+        regularization=0.05,
+        budget=Budget(order=4, dp=2.0, deletion=0.5),
+        method=method,
+        utility=False,
+    )
+
+
+def test_the_same_plan_makes_the_same_release_of_a_cluster() -> None:
+    """Same noise, same certificate numbers, and weights as far apart as the solver's tolerance allows: on whichever engine."""
+    records, chosen, made = table(losses.Logistic(1.0)), plan(), {}
+    for name, held in (("memory", records), ("cluster", in_partitions(records, 7))):
+        curator = Curator(held, chosen)
+        release = curator.learn(execution=Execution(rng=np.random.default_rng(3)))
+        made[name] = (release.model.weights, {key: each.to_dict() for key, each in release.guarantees.items()})
+    assert made["memory"][1] == made["cluster"][1]
+    apart = np.linalg.norm(made["memory"][0] - made["cluster"][0])
+    solved = chosen.learning
+    assert apart <= 2 * solved.start.tolerance / chosen.problem.strong_convexity + solved.output_noise * 2.0**-20
+    assert np.linalg.norm(made["memory"][0]) > 100 * apart
+
+
+def test_what_asks_for_rows_is_refused_with_the_reason() -> None:
+    held = in_partitions(table(losses.Logistic(1.0)), 3)
+    with pytest.raises(InvalidParameter, match=r"lie elsewhere.*method='perturbed'"):
+        learn(held, plan("sharp"), np.random.default_rng(0))
