@@ -89,6 +89,10 @@ class SourceError(StoreError):
     """The database or folder in which a store's rows lie cannot be read as it must be, or did not answer."""
 
 
+class CountBroken(SourceError):
+    """What counts the changes of a source has missed some; no release is made before it counts anew."""
+
+
 class StoreCorrupt(StoreError):
     """The store's files contradict one another or were changed by hand."""
 

@@ -58,7 +58,7 @@ def rows_of(source: Source, schema: Schema) -> Encoded:
     """The rows of the source as they are now."""
     from ..sources.reading import encoded_of
 
-    return encoded_of(source, schema)[0]
+    return encoded_of(source, schema)
 
 
 def create_over(source: Source, path: str, schema: Schema, plan: Plan, *, dry_run: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import InvalidParameter, count
+from ..errors import InvalidParameter, choice, count
 from ..sources.verdicts import Verdicts
 from ..store import position
 from .notices import text
@@ -13,7 +13,9 @@ from .notices import text
 MOST_PLACES = 1000  # of a residue report
 
 
-def in_order_of_the_source(deleted_at: str | None, read_at: str | None, *, published: bool) -> None:
+def in_order_of_the_source(
+    deleted_at: str | None, read_at: str | None, counted: str | None, *, published: bool
+) -> None:
     """Raise unless the published model was computed from a state of the source that shows the deletion."""
     for place in (deleted_at, read_at):
         if place is not None:
@@ -22,6 +24,8 @@ def in_order_of_the_source(deleted_at: str | None, read_at: str | None, *, publi
         raise InvalidParameter(
             "where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"
         )
+    if counted is not None and (choice("counted", counted, position.COUNTED_BY) and read_at is None):
+        raise InvalidParameter("counted says by what the changes up to read_at were counted: give both or neither")
     if read_at is not None and deleted_at is not None and not position.covers(read_at, deleted_at):
         raise InvalidParameter(
             f"the published model was computed from {read_at}, which does not show the deletion at {deleted_at}: it may have been "

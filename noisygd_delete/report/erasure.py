@@ -139,6 +139,7 @@ def erasure_in(
         notices=notices,
         deleted_at=None if release is not None else ledger.entry(first).position,
         read_at=None if published is None or release is not None else ledger.entry(published).position,
+        counted=None if published is None or release is not None else ledger.entry(published).counted,
         residue=tuple(residue),
     )
     return erasure, plan_from_dict(ledger.plan_at(last)), events

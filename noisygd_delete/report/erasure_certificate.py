@@ -125,6 +125,8 @@ def _elsewhere(erasure: Erasure) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if erasure.deleted_at is not None:
         found["source"] = {"deleted_at": erasure.deleted_at, "read_at": erasure.read_at}
+    if erasure.counted is not None:
+        found["source"]["counted"] = erasure.counted
     if erasure.residue:
         found["residue"] = [dict(place) for place in erasure.residue]
     return found
@@ -153,6 +155,7 @@ def erasure_of(facts: Mapping[str, Any]) -> Erasure:
         ledger_sha256=evidence["ledger_sha256"],
         deleted_at=evidence.get("source", {}).get("deleted_at"),
         read_at=evidence.get("source", {}).get("read_at"),
+        counted=evidence.get("source", {}).get("counted"),
         residue=tuple(evidence.get("residue", ())),
     )
 
@@ -248,6 +251,11 @@ def _served(erasure: Erasure, accountant: Accountant) -> Event:
         raise InvalidParameter(
             f"release {release} covers {event.edits} edits, fewer than the {erasure.rows} rows erased"
             + (f" and {erasure.inserted} inserted" if erasure.inserted else "")
+        )
+    if erasure.read_at is not None and erasure.counted is None and not event.fresh:
+        raise InvalidParameter(
+            f"release {release} continues from the model before, and nothing counted what changed in between: where rows lie in a source "
+            "of their own, such a release is certified only with a count by a trigger or by versions"
         )
     counts = event.counts
     for name in ("deleted", "replaced", "inserted"):

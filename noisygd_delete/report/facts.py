@@ -54,7 +54,8 @@ class Erasure:
                  `verify --certificate` holds a store against
     notices      what else the register holds of the request, and what the operator states of every one
     deleted_at, read_at   where the rows lie in a source of their own: the position of the deletion there, and of the snapshot that
-                 the published model was computed from (see `store.position`)
+                 the published model was computed from (see `store.position`); counted: by what that source counted everything that
+                 changed since the model before ("trigger", "versions"), None where only what was told is counted
     residue      what was looked for in the source and around it afterwards, place by place: {"place", "verdict", "found", "remedy"}
 
     Raises:
@@ -80,6 +81,7 @@ class Erasure:
     notices: Notices = NOTHING_STATED
     deleted_at: str | None = None
     read_at: str | None = None
+    counted: str | None = None
     residue: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
@@ -110,7 +112,7 @@ class Erasure:
         object.__setattr__(self, "audit", audited(self.audit))
         self.notices.fit(self.received)
         object.__setattr__(self, "residue", looked_for(self.residue))
-        in_order_of_the_source(self.deleted_at, self.read_at, published=self.release is not None)
+        in_order_of_the_source(self.deleted_at, self.read_at, self.counted, published=self.release is not None)
 
     @property
     def deleted(self) -> int:

@@ -147,7 +147,7 @@ def plain(
     left: Sequence[str],
 ) -> list[str]:
     """For the person who asked: no symbols but in the last sentences. `left`: what no erasure takes back of the models."""
-    sentences = [_done(erasure), *_published(erasure, served), *_order(erasure)]
+    sentences = [_done(erasure), *_published(erasure, served), *_order(erasure, served)]
     if erasure.status is Statuses.WITHHELD:
         sentences = [
             f"{sentences[0]} No new model was published, because that would have cost other people more privacy than was "
@@ -221,13 +221,24 @@ def _published(erasure: Erasure, served: Event | None) -> list[str]:
     return [f"{when} new model was published, computed without {what}, {origin}.", *unknown]
 
 
-def _order(erasure: Erasure) -> list[str]:
-    """In which order the source was changed and read, by its own count."""
-    if erasure.deleted_at is None or erasure.read_at is None:
+_COUNTS = {"trigger": "a trigger in the database", "versions": "a comparison of its versions"}
+
+
+def _order(erasure: Erasure, served: Event | None) -> list[str]:
+    """In which order the source was changed and read, by its own count; and what is known of its other changes."""
+    if erasure.deleted_at is None or erasure.read_at is None or served is None:
         return []
+    if erasure.counted is None:
+        others = (
+            "What else changed there since the model before was not counted. No figure here depends on it: every model is learned afresh "
+            "from the rows of its own moment."
+        )
+    else:
+        others = f"All that changed there since the model before was counted by {_COUNTS[erasure.counted]}: {served.counts.text()}."
     return [
         f"The records lie in a database or in files of the operator. By that source's own count they were deleted at {erasure.deleted_at}, "
-        f"and the new model was computed from its state at {erasure.read_at}, which shows the deletion."
+        f"and the new model was computed from its state at {erasure.read_at}, which shows the deletion.",
+        others,
     ]
 
 
@@ -236,6 +247,8 @@ def stated_elsewhere(erasure: Erasure) -> list[str]:
     stated = []
     if erasure.deleted_at is not None:
         stated.append("at which positions the source was changed and read; that one shows the other is recomputed")
+    if erasure.counted is not None:
+        stated.append("that all changes of the source were counted, and by what")
     if erasure.residue:
         stated.append("in which places what was erased was looked for, and what was found there")
     return stated

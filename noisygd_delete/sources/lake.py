@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
 from ..errors import InvalidParameter, InvalidRequest, MissingDependency, SourceError
+from ..records import EditCounts
 from ..schema.files import BLOCK_ROWS
 from .source import Accept, Snapshot, Source, blocks, check_named
 
@@ -51,9 +52,14 @@ class Lake(Source):
         return f"SELECT * FROM {_path(self.table or _ROWS)}" if self.query is None else self.query.strip().rstrip(";")
 
     @contextmanager
-    def snapshot(self, columns: Sequence[str]) -> Iterator[Snapshot]:
+    def snapshot(self, columns: Sequence[str], since: str | None = None) -> Iterator[Snapshot]:
         with self._opened() as (connection, position):
-            yield Snapshot(position, blocks(self.address, columns, self._fetched(connection, columns)))
+            changes = None if since is None else self._changes(since, position, columns)
+            yield Snapshot(position, blocks(self.address, columns, self._fetched(connection, columns)), changes)
+
+    def _changes(self, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
+        """What differs between two positions, where that can be told."""
+        return None
 
     def _fetched(self, connection: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
         rows = f"({self._rows()}\n)"
@@ -147,6 +153,7 @@ class DeltaTable(Lake):
     """A Delta table; a query calls its rows `source`."""
 
     kind: ClassVar[str] = "delta"
+    counts_by: ClassVar[str | None] = "versions"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -164,10 +171,32 @@ class DeltaTable(Lake):
             connection.register(_ROWS, table.to_pyarrow_dataset())
             yield connection, f"version:{table.version()}"
 
-    def _table(self) -> Any:
+    def _changes(self, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
+        """Rows of the files that only one of the two versions has; None where the earlier one can no longer be read."""
+        kinds = since.partition(":")[0], position.partition(":")[0]
+        if kinds != ("version", "version"):
+            return None
+        from .versions import difference
+
+        try:
+            before, after = (self._table(int(place.partition(":")[2])) for place in (since, position))
+        except SourceError:
+            return None
+        compared = list(dict.fromkeys([self.id, *filter(None, [self.subject]), *columns]))
+        with _connected(":memory:", self.address) as connection:
+            return difference(connection, before, after, self.id, compared)
+
+    def watch(self, since: str | None) -> EditCounts | None:
+        """There is nothing to begin: the table keeps its versions itself."""
+        if since is None:
+            return None
+        with self.snapshot([self.id], since) as snapshot:
+            return snapshot.changes
+
+    def _table(self, version: int | None = None) -> Any:
         library = _delta()
         try:
-            return library.DeltaTable(self.address)
+            return library.DeltaTable(self.address, version=version)
         except Exception as error:  # its errors are of many families
             raise _failed(self.address, error) from None
 

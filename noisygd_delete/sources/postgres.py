@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..errors import InvalidParameter, InvalidRequest, MissingDependency, SourceError
+from ..errors import CountBroken, InvalidParameter, InvalidRequest, MissingDependency, SourceError
+from ..records import EditCounts
+from . import trigger
 from .source import Accept, Snapshot, Source, blocks, check_named
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ class Postgres(Source):
     """A table of a database, or a query of it."""
 
     kind: ClassVar[str] = "postgresql"
+    counts_by: ClassVar[str | None] = "trigger"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,12 +58,15 @@ class Postgres(Source):
             raise SourceError(f"{self.address}: {said(error)}") from None
 
     @contextmanager
-    def snapshot(self, columns: Sequence[str]) -> Iterator[Snapshot]:
+    def snapshot(self, columns: Sequence[str], since: str | None = None) -> Iterator[Snapshot]:
         with self.connected() as connection:
             connection.isolation_level = _library().IsolationLevel.REPEATABLE_READ
             connection.read_only = True
             position = _now(connection)  # the first statement takes the snapshot that every later one sees
-            yield Snapshot(position, blocks(self.address, columns, self._rows(connection, columns)))
+            changes = None
+            if since is not None and self.table is not None:
+                changes = trigger.counted(connection, self.address, self._table(), since)
+            yield Snapshot(position, blocks(self.address, columns, self._rows(connection, columns)), changes)
 
     def _rows(self, connection: psycopg.Connection[Any], columns: Sequence[str]) -> Iterator[Sequence[Any]]:
         with connection.cursor() as cursor, cursor.copy(self._selected(columns)) as copy:
@@ -165,6 +171,41 @@ class Postgres(Source):
                     "and delete again or publish with the number of rows erased"
                 )
             time.sleep(0.1)
+
+
+    def watch(self, since: str | None) -> EditCounts | None:
+        """Begin to count, or where all is well put together what a release has covered."""
+        table, found, whole = self._watched(), None, True
+        since = self.position() if since is None else since
+        try:
+            with self.snapshot([self.id], since) as now:
+                found = now.changes
+        except CountBroken:
+            whole = False
+        with self.connected() as connection:
+            if whole and trigger.is_there(connection, table):
+                trigger.fold(connection, table, since)
+            else:
+                trigger.run(connection, trigger.installing(table))
+        return found
+
+    def unwatch(self) -> None:
+        """Count no longer."""
+        table = self._watched()
+        with self.connected() as connection:
+            if trigger.is_there(connection, table):
+                trigger.run(connection, trigger.removing(table))
+
+    def watching(self) -> str:
+        """The statements of `watch`, for whoever may carry them out."""
+        reader = _library().conninfo.conninfo_to_dict(self.address).get("user")
+        lines = trigger.installing(self._watched(), str(reader) if reader else None)
+        return "".join(f"{line};\n" for line in ("BEGIN", *lines, "COMMIT"))
+
+    def _watched(self) -> sql.Identifier:
+        if self.table is None:
+            raise InvalidParameter(f"{self.address}: a trigger counts what is written to a table, and the store names none")
+        return self._table()
 
 
 def _library() -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InvalidParameter, InvalidRecords
 from ..methods.plan import Plan
-from ..records import Records
+from ..records import EditCounts, Records
 from ..records.records import check_size
 from ..schema import Encoded, Schema
 from ..schema.encoded import Gathered
@@ -22,19 +22,34 @@ def records_of(source: Source, schema: Schema, slots: int) -> tuple[Records, str
         InvalidRecords: more rows than slots.
         InvalidSchema: a cell does not fit the schema; its record is told by its number, in no order that lasts.
     """
+    records, position, _ = records_since(source, schema, slots, None)
+    return records, position
+
+
+def records_since(
+    source: Source, schema: Schema, slots: int, since: str | None
+) -> tuple[Records, str, EditCounts | None]:
+    """The same, and what changed since an earlier position by the source's own count (None: it was not counted)."""
     check_size(slots, schema.features)
-    encoded, position = encoded_of(source, schema, most=slots)
-    return Records(encoded.rows, encoded.labels, slots=slots), position
+    encoded, position, changes = _encoded(source, schema, slots, since)
+    return Records(encoded.rows, encoded.labels, slots=slots), position, changes
 
 
-def encoded_of(source: Source, schema: Schema, *, most: int | None = None) -> tuple[Encoded, str]:
-    """The same rows before they have slots. None is fine where everybody was erased; `most` None: there must be some."""
+def encoded_of(source: Source, schema: Schema) -> Encoded:
+    """The rows as they are now, before they have slots; there must be some."""
+    return _encoded(source, schema, None, None)[0]
+
+
+def _encoded(
+    source: Source, schema: Schema, most: int | None, since: str | None
+) -> tuple[Encoded, str, EditCounts | None]:
+    """`most` None: there must be some; else none is fine, where everybody was erased."""
     unnamed, whole, rows = (
         replace(schema, id_column=None, subject_column=None, rows_per_subject=None),
         Gathered(schema.features),
         0,
     )
-    with source.snapshot(list(dict.fromkeys([*schema.columns, schema.label_column]))) as snapshot:
+    with source.snapshot(list(dict.fromkeys([*schema.columns, schema.label_column])), since) as snapshot:
         for block in snapshot.blocks:
             rows += len(block)
             if most is not None and rows > most:
@@ -47,7 +62,7 @@ def encoded_of(source: Source, schema: Schema, *, most: int | None = None) -> tu
     if not rows and most is None:
         raise InvalidRecords(f"{source.address} holds no row; there is nothing to learn from")
     whole.add(Encoded(np.zeros((0, schema.features), np.float32), np.zeros(0), None, None), [])
-    return whole.encoded(), snapshot.position
+    return whole.encoded(), snapshot.position, snapshot.changes
 
 
 def require_any_order(plan: Plan) -> None:

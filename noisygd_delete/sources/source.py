@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from ..errors import InvalidParameter, InvalidRequest, SourceError, count
+from ..records import EditCounts
 from ..schema import Table
 from ..schema.files import BLOCK_ROWS
 
@@ -25,10 +26,14 @@ Accept = Callable[[str, int], None]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The rows as they were at one moment. `blocks` can be read once, while the snapshot is open."""
+    """The rows as they were at one moment. `blocks` can be read once, while the snapshot is open.
+
+    changes  rows changed since an earlier position that was asked about, by the source's own count; None: not counted
+    """
 
     position: str
     blocks: Iterator[Table]
+    changes: EditCounts | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,7 @@ class Source(ABC):
     rows_per_subject: int = 1
 
     kind: ClassVar[str]
+    counts_by: ClassVar[str | None] = None  # what counts changes that nobody tells of: "trigger", "versions"
 
     def __post_init__(self) -> None:
         count("rows_per_subject", self.rows_per_subject)
@@ -61,11 +67,14 @@ class Source(ABC):
                 raise InvalidParameter(f"{name} of a source must be a text of at most {_LONGEST_TEXT} characters")
 
     @abstractmethod
-    def snapshot(self, columns: Sequence[str]) -> AbstractContextManager[Snapshot]:
+    def snapshot(self, columns: Sequence[str], since: str | None = None) -> AbstractContextManager[Snapshot]:
         """One moment of the source, with these columns of every row; `rows_per_subject` is kept to there.
 
+        Args:
+            since: an earlier position: what changed from there on is counted, where the source counts it.
+
         Raises:
-            SourceError: the source cannot be reached, or does not have these rows.
+            SourceError: the source cannot be reached, does not have these rows, or finds that it has not counted all.
         """
 
     @abstractmethod
@@ -92,6 +101,17 @@ class Source(ABC):
     def committed(self, mark: str) -> str | None:
         """The position at which the deletion with this mark was committed; None if it was not, and never will be."""
         raise self._left_to_the_application()
+
+    def watch(self, since: str | None) -> EditCounts | None:
+        """Begin to count the changes that nobody tells of, or go on; those since this position, where they were counted.
+
+        Raises:
+            InvalidParameter: this kind of source has no way to.
+        """
+        raise InvalidParameter(
+            f"{self.address}: nothing there counts changes. Plans over such rows start every release anew, so that no figure "
+            "depends on the count; certificates say that it was not taken"
+        )
 
     def _left_to_the_application(self) -> InvalidRequest:
         return InvalidRequest(

@@ -19,11 +19,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from ..accountant import Event
+from ..accountant import Event, EventKinds
 from ..curator.curator import OTHER_REQUEST, Release
 from ..curator.learning import check_fit
 from ..engine import Execution
-from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, ProcessLost, SourceError, StoreError, count
+from ..errors import (
+    CountBroken,
+    InvalidParameter,
+    InvalidRequest,
+    NoisyGDDeleteError,
+    ProcessLost,
+    SourceError,
+    StoreError,
+    count,
+)
 from ..methods.plan import Plan
 from ..records import EditCounts, EditRequest, Records
 from ..register import Case
@@ -39,12 +48,13 @@ from ..store.position import checked, covers
 from ..store.store import Store
 from ..store.suppression import Tombstones
 from ..store.transaction import Rolling
-from . import journal
+from . import counting, journal
 from .opening import source_from
-from .reading import records_of, require_any_order
+from .reading import records_of, records_since, require_any_order
 from .source import Source
 
 _WILL_FINISH = "the deletion is in the journal; free space or fix permissions, and the next command finishes it"
+_NOTHING_PUBLISHED = "nothing was published"
 _ELSEWHERE = "the rows of this store lie in {}; "
 
 
@@ -55,6 +65,7 @@ class StreamedRolling(Rolling):
         super().__init__(layout, disk, ledger, settled=settled)
         self.source = source
         self._read: str | None = None  # the position of the snapshot that the release under way is made from
+        self._counted: str | None = None  # by what the changes up to there were counted
 
     @property
     def records(self) -> Records:
@@ -71,20 +82,25 @@ class StreamedRolling(Rolling):
             raise InvalidParameter(
                 _ELSEWHERE.format(self.source.address) + "its releases are made by one process; run it without torchrun"
             )
-        records, self._read = self.snapshot(plan)
+        records, self._read, counted = self.snapshot(plan)
+        self._counted = None if counted is None else self.source.counts_by
         self._records = records
         try:
-            return super().run(action, plan, pending, request_id, execution)
+            if counted is not None:
+                with explained(self.layout.root, _NOTHING_PUBLISHED):
+                    self._note_unseen(counted)
+            return super().run(action, plan, self.pending, request_id, execution)
         finally:
             self.forget_records()
 
-    def snapshot(self, plan: Plan) -> tuple[Records, str]:
-        """The rows as they are now, and the position they were read at.
+    def snapshot(self, plan: Plan) -> tuple[Records, str, EditCounts | None]:
+        """The rows as they are now, the position they were read at, and what changed since the last release, if that is counted.
 
         Raises:
             SourceError: they were read from a moment before something that the ledger says was done.
+            CountBroken: what counts the changes missed some.
         """
-        records, position = records_of(self.source, self.schema, plan.records)
+        records, position, counted = records_since(self.source, self.schema, plan.records, self.since())
         for earlier in self._reached():
             if not covers(position, earlier):
                 raise SourceError(
@@ -92,7 +108,43 @@ class StreamedRolling(Rolling):
                     "lags behind, or a backup that was put back. Nothing was published. Wait for the copy, or carry out again what "
                     "was deleted since the backup, in a new store"
                 )
-        return records, position
+        self.require_counted(self.pending, counted)
+        return records, position, counted
+
+    def require_counted(self, told: EditCounts, counted: EditCounts | None) -> None:
+        """Raise unless whatever was told to be erased is among what was written, where that is counted."""
+        missing = counting.missing(told, counted) if counted and self.source.counts_by == "trigger" else 0
+        if missing:
+            raise CountBroken(
+                f"{self.source.address}: {told.erased} rows were told to be erased since the last release, and the trigger there counted "
+                f"{told.erased - missing}. Nothing was published. Look which of the two is wrong; where it is the trigger, `watch` "
+                "counts anew"
+            )
+
+    def since(self) -> str | None:
+        """The position of the newest release."""
+        place = self.ledger.made(self.ledger.model_release) if self.ledger.releases else None
+        return None if place is None else self.ledger.entry(place).position
+
+    def changes(self) -> EditCounts | None:
+        """What changed since the newest release by the source's own count; None: it was not counted."""
+        since = self.since()
+        if since is None:
+            return None
+        with self.source.snapshot([self.schema.label_column], since) as now:
+            return now.changes
+
+    def _made(self, place: int) -> bool:
+        """Whether this entry is of a model: numbers about the records are not read from the source's own moment."""
+        event = self.ledger.entry(place).event
+        return event is not None and event["kind"] != EventKinds.STATISTIC
+
+    def _note_unseen(self, counted: EditCounts) -> None:
+        """An entry of its own for the changes that nobody told of; those found before, whose release failed, are among the told."""
+        changes = counting.unseen(self.pending, counted)
+        if changes.total:
+            answer, head = waiting_answer(self.ledger, self.pending + changes, None), self.ledger.head
+            self._append(EntryKinds.EDIT, answer, head.model, withdrawn=head.withdrawn)
 
     def _reached(self) -> list[str]:
         """The last positions that the ledger knows of: of the newest release, and of every deletion since."""
@@ -101,26 +153,31 @@ class StreamedRolling(Rolling):
             entry = self.ledger.entry(place)
             if entry.position is not None:
                 found.append(entry.position)
-            if entry.event is not None:
+            if self._made(place):
                 break
         return found
 
     def _append(self, kind: EntryKinds, release: Release, model: str | None, **facts: Any) -> None:
-        super()._append(kind, release, model, **{"position": self._read, **facts})
+        super()._append(kind, release, model, **{"position": self._read, "counted": self._counted, **facts})
 
     def note(self, counts: EditCounts, position: str, request_id: str | None) -> None:
         """The entry that rows were deleted in the source, at this position: a later release will cover them."""
         answer, head = waiting_answer(self.ledger, self.pending + counts, request_id), self.ledger.head
-        self._append(EntryKinds.EDIT, answer, head.model, position=position, withdrawn=head.withdrawn)
+        self._append(EntryKinds.EDIT, answer, head.model, position=position, counted=None, withdrawn=head.withdrawn)
 
     def _interrupted(self) -> Callable[[Execution], Release | None] | None:
         deletion = journal.begun(self.layout)
         if deletion is None:
             return None
         noted = self.ledger.length > deletion.base
-        if noted and not (deletion.publish and self.ledger.releases and self.ledger.length == deletion.base + 1):
+        answered = any(map(self._answers, range(deletion.base, self.ledger.length)))
+        if noted and (answered or not (deletion.publish and self.ledger.releases)):
             return lambda _: stored_journal.clear(self.disk, self.layout)
         return partial(self._go_on, deletion, noted)
+
+    def _answers(self, place: int) -> bool:
+        """Whether this entry publishes what was edited before it, or says that it cannot be."""
+        return self._made(place) or self.ledger.entry(place).kind is EntryKinds.WITHHELD
 
     def _go_on(self, deletion: journal.Deletion, noted: bool, execution: Execution) -> Release | None:
         if noted:
@@ -140,6 +197,8 @@ class StreamedRolling(Rolling):
             if deletion.publish and self.ledger.releases:
                 try:
                     release = replace(self.released(self.pending, None, execution), request_id=deletion.request_id)
+                except CountBroken as error:
+                    failure = error  # nothing that the next command could go on with by itself
                 except (StoreError, ProcessLost):
                     raise
                 except NoisyGDDeleteError as error:
@@ -214,7 +273,7 @@ class SourcedStore(Store):
         erased: int | None = None,
         position: str | None = None,
     ) -> Release:
-        """One release from a snapshot of the source as it is now.
+        """One release from a snapshot of the source as it is now. Without an edit pending, where the source itself counted some.
 
         Args:
             erased: rows that the application has deleted in the source for this request, and committed.
@@ -226,6 +285,7 @@ class SourcedStore(Store):
                 raise InvalidParameter(
                     "position belongs to a deletion that was made in the source: give erased as well"
                 )
+            redo = redo or (self.ledger.position(request_id) is None and self._changed())
             return super().publish(redo=redo, request_id=request_id, execution=execution)
         counts = EditCounts(deleted=count("erased", erased))
         with self._rolling.changing(execution):
@@ -239,11 +299,27 @@ class SourcedStore(Store):
                 raise InvalidRequest(
                     f"{self.source.address} has not reached {at}: nothing was committed there; nothing was changed"
                 )
+            self._rolling.require_counted(self._rolling.pending + counts, self._rolling.changes())
             with explained(self.path, "nothing was changed"):
                 self._rolling.note(counts, at, request_id)
             if not self.ledger.releases:
                 return waiting_answer(self.ledger, self._rolling.pending, request_id)
         return replace(super().publish(execution=execution), request_id=request_id)
+
+    def _changed(self) -> bool:
+        """Whether the source counted changes since the last release that nobody told of."""
+        if self.pending_edits:
+            return False
+        changes = self._rolling.changes()
+        return changes is not None and changes.total > 0
+
+    def watch(self) -> EditCounts | None:
+        """Have the source count what changes there unseen; so many since the last release, where it did already.
+
+        Raises:
+            InvalidParameter: it has no way to. SourceError: it refuses.
+        """
+        return self.source.watch(self._rolling.since())
 
     def serve(
         self,
@@ -297,7 +373,7 @@ class SourcedStore(Store):
     def rows_in_table(self, encoded: Encoded) -> int:
         if encoded.ids is not None and self.source.table is not None:
             return self.source.held(list(map(str, encoded.ids)), [])
-        records, _ = self._rolling.snapshot(self.plan)
+        records, *_ = self._rolling.snapshot(self.plan)
         return table.rows_in_table(records, replace(encoded, ids=None))
 
     def repeats(self, request: EditRequest) -> bool:

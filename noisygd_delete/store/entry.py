@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..errors import InvalidParameter, StoreCorrupt, Word, count
+from ..errors import InvalidParameter, StoreCorrupt, Word, choice, count
 from ..records import EditCounts, bounded
 from .layout import FORMAT, READABLE
+from .position import COUNTED_BY
 from .position import checked as checked_position
 
 START = "0" * 64  # what the first link continues
@@ -56,6 +57,7 @@ class Entry:
     request_id the token itself, in the ledgers of earlier versions; here on its way to the ledger, which keeps the commitment
     source   in the first entry: where the rows lie, if that is not the store itself
     position in that source: of a deletion that was carried out there, or of the snapshot that a release was made from
+    counted  by what that source counted the changes since the release before ("trigger", "versions"); None: as they were told
     """
 
     kind: EntryKinds
@@ -73,6 +75,7 @@ class Entry:
     withdrawn: bool = False
     source: dict[str, Any] | None = None
     position: str | None = None
+    counted: str | None = None
     format: int = FORMAT
 
     def __post_init__(self) -> None:
@@ -82,6 +85,8 @@ class Entry:
             raise InvalidParameter(f"pending={self.pending} is not the sum of its kinds: {self.pending_counts.text()}")
         if self.position is not None:
             checked_position(self.position)
+        if self.counted is not None:
+            choice("counted", self.counted, COUNTED_BY)
 
     @property
     def pending_counts(self) -> EditCounts:

@@ -18,6 +18,7 @@ from datetime import datetime
 
 from ..errors import InvalidParameter
 
+COUNTED_BY = ("trigger", "versions")  # what counts the changes between two positions
 _LONGEST = 10_000  # characters: a snapshot names every transaction that is under way
 _NUMBER = r"(0|[1-9]\d{0,19})"
 _FORMS = {

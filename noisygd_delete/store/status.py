@@ -28,6 +28,7 @@ def status(path: str | Path) -> dict[str, Any]:
         "slots": plan.records,
         "records": table.held(layout) if ledger.source is None else None,
         "source": ledger.source and ledger.source["address"],
+        "changes_counted_by": _counted(ledger),
         "features": plan.features,
         "loss": plan.loss.name,
         "method": plan.method.name,
@@ -42,6 +43,12 @@ def status(path: str | Path) -> dict[str, Any]:
         "last_entry": {"kind": head.kind, "time": head.time},
         "request_in_flight": layout.request.exists(),
     }
+
+
+def _counted(ledger: Ledger) -> str | None:
+    """By what the source counted the changes up to the newest model; None: they were not counted, or the rows are here."""
+    place = ledger.made(ledger.model_release) if ledger.releases else None
+    return None if place is None else ledger.entry(place).counted
 
 
 def _model_state(layout: Layout, ledger: Ledger) -> str | None:

@@ -1,0 +1,48 @@
+"""`noisygd-delete watch`: have the database count what changes in it without this program."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..errors import InvalidParameter
+from .change import open_store
+from .shared import show, store_command
+
+
+def register(commands: Any) -> None:
+    parser = store_command(
+        commands,
+        "watch",
+        "count what an application changes in the source unseen (a trigger in PostgreSQL: numbers, no content, no id)",
+        "watch STORE",
+        _run,
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--sql", action="store_true", help="print the statements for the owner of the table; change nothing")
+    how.add_argument("--stop", action="store_true", help="take the triggers and their counts out of the database")
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    from ..sources import SourcedStore
+    from ..sources.postgres import Postgres
+
+    with open_store(parsed) as store:
+        if not isinstance(store, SourcedStore):
+            raise InvalidParameter(f"{parsed.store}: its rows are in the store, where nothing changes them unseen")
+        if parsed.sql or parsed.stop:
+            source = store.source
+            if not isinstance(source, Postgres):
+                raise InvalidParameter("--sql and --stop belong to a trigger in PostgreSQL")
+            if parsed.sql:
+                statements = source.watching()
+                show(parsed, {"sql": statements}, statements.rstrip())
+                return 0
+            source.unwatch()
+            show(parsed, {"counted_by": None}, "changes are counted no longer")
+            return 0
+        changes = store.watch()
+        told = "counted from now on" if changes is None else f"counted since the last release: {changes.text()}"
+        answer = {"counted_by": store.source.counts_by, "changes": None if changes is None else changes.to_dict()}
+        show(parsed, answer, f"{store.source.address}: changes are {told}")
+        return 0
