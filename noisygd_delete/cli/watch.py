@@ -19,7 +19,9 @@ def register(commands: Any) -> None:
         _run,
     )
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--sql", action="store_true", help="print the statements for the owner of the table; change nothing")
+    how.add_argument(
+        "--sql", action="store_true", help="print the statements for the owner of the table; change nothing"
+    )
     how.add_argument("--stop", action="store_true", help="take the triggers and their counts out of the database")
 
 

@@ -52,12 +52,14 @@ class Unpublished:
     kind     "edit": left for a later release; "withheld": the budget allowed none, and the model was withdrawn
     counts   the edits, by kind
     covered  number of the release that has covered them since; None while none has
+    counted  by what the source counted them, where nobody told of them
     """
 
     kind: EntryKinds
     time: str
     counts: EditCounts
     covered: int | None
+    counted: str | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def standing(ledger: Ledger) -> Standing:
         if entry.event is not None:
             following, release = release, release - 1
         elif entry.kind in (EntryKinds.EDIT, EntryKinds.WITHHELD):
-            found.append(Unpublished(entry.kind, entry.time, ledger.edited(position), following))
+            found.append(Unpublished(entry.kind, entry.time, ledger.edited(position), following, entry.counted))
     gone = [entry for before, entry in pairwise(entries) if before.in_force and not entry.in_force]
     withdrawn = gone[-1].time if gone and not ledger.head.in_force else None
     return Standing(ledger.head.pending_counts, tuple(reversed(found)), withdrawn, by_hand=ledger.head.withdrawn)

@@ -186,11 +186,11 @@ class DeltaTable(Lake):
         with _connected(":memory:", self.address) as connection:
             return difference(connection, before, after, self.id, compared)
 
-    def watch(self, since: str | None) -> EditCounts | None:
+    def watch(self, columns: Sequence[str], since: str | None) -> EditCounts | None:
         """There is nothing to begin: the table keeps its versions itself."""
         if since is None:
             return None
-        with self.snapshot([self.id], since) as snapshot:
+        with self.snapshot(columns, since) as snapshot:
             return snapshot.changes
 
     def _table(self, version: int | None = None) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -172,19 +172,19 @@ class Postgres(Source):
                 )
             time.sleep(0.1)
 
-
-    def watch(self, since: str | None) -> EditCounts | None:
+    def watch(self, columns: Sequence[str], since: str | None) -> EditCounts | None:
         """Begin to count, or where all is well put together what a release has covered."""
         table, found, whole = self._watched(), None, True
         since = self.position() if since is None else since
         try:
-            with self.snapshot([self.id], since) as now:
+            with self.snapshot(columns, since) as now:
                 found = now.changes
         except CountBroken:
             whole = False
         with self.connected() as connection:
             if whole and trigger.is_there(connection, table):
-                trigger.fold(connection, table, since)
+                with suppress(_library().errors.InsufficientPrivilege), connection.transaction():  # a reader may not
+                    trigger.fold(connection, table, since)
             else:
                 trigger.run(connection, trigger.installing(table))
         return found
@@ -204,7 +204,9 @@ class Postgres(Source):
 
     def _watched(self) -> sql.Identifier:
         if self.table is None:
-            raise InvalidParameter(f"{self.address}: a trigger counts what is written to a table, and the store names none")
+            raise InvalidParameter(
+                f"{self.address}: a trigger counts what is written to a table, and the store names none"
+            )
         return self._table()
 
 

@@ -49,7 +49,7 @@ def _encoded(
         Gathered(schema.features),
         0,
     )
-    with source.snapshot(list(dict.fromkeys([*schema.columns, schema.label_column])), since) as snapshot:
+    with source.snapshot(columns_of(schema), since) as snapshot:
         for block in snapshot.blocks:
             rows += len(block)
             if most is not None and rows > most:
@@ -63,6 +63,11 @@ def _encoded(
         raise InvalidRecords(f"{source.address} holds no row; there is nothing to learn from")
     whole.add(Encoded(np.zeros((0, schema.features), np.float32), np.zeros(0), None, None), [])
     return whole.encoded(), snapshot.position, snapshot.changes
+
+
+def columns_of(schema: Schema) -> list[str]:
+    """All that a release reads of a row."""
+    return list(dict.fromkeys([*schema.columns, schema.label_column]))
 
 
 def require_any_order(plan: Plan) -> None:

@@ -102,8 +102,8 @@ class Source(ABC):
         """The position at which the deletion with this mark was committed; None if it was not, and never will be."""
         raise self._left_to_the_application()
 
-    def watch(self, since: str | None) -> EditCounts | None:
-        """Begin to count the changes that nobody tells of, or go on; those since this position, where they were counted.
+    def watch(self, columns: Sequence[str], since: str | None) -> EditCounts | None:
+        """Begin to count the changes that nobody tells of, or go on; those of these columns since this position, where they were counted.
 
         Raises:
             InvalidParameter: this kind of source has no way to.

@@ -50,7 +50,7 @@ from ..store.suppression import Tombstones
 from ..store.transaction import Rolling
 from . import counting, journal
 from .opening import source_from
-from .reading import records_of, records_since, require_any_order
+from .reading import columns_of, records_of, records_since, require_any_order
 from .source import Source
 
 _WILL_FINISH = "the deletion is in the journal; free space or fix permissions, and the next command finishes it"
@@ -131,7 +131,7 @@ class StreamedRolling(Rolling):
         since = self.since()
         if since is None:
             return None
-        with self.source.snapshot([self.schema.label_column], since) as now:
+        with self.source.snapshot(columns_of(self.schema), since) as now:
             return now.changes
 
     def _made(self, place: int) -> bool:
@@ -193,7 +193,8 @@ class StreamedRolling(Rolling):
         with explained(self.layout.root, _WILL_FINISH):
             if position is not None:
                 self.note(deletion.counts, position, deletion.request_id)
-            release, failure = waiting_answer(self.ledger, self.pending, deletion.request_id), None
+            release = waiting_answer(self.ledger, self.pending, deletion.request_id)
+            failure: NoisyGDDeleteError | None = None
             if deletion.publish and self.ledger.releases:
                 try:
                     release = replace(self.released(self.pending, None, execution), request_id=deletion.request_id)
@@ -319,7 +320,7 @@ class SourcedStore(Store):
         Raises:
             InvalidParameter: it has no way to. SourceError: it refuses.
         """
-        return self.source.watch(self._rolling.since())
+        return self.source.watch(columns_of(self.schema), self._rolling.since())
 
     def serve(
         self,

@@ -120,9 +120,7 @@ def fold(connection: psycopg.Connection[Any], table: sql.Identifier, covered: st
     )
 
 
-def counted(
-    connection: psycopg.Connection[Any], address: str, table: sql.Identifier, since: str
-) -> EditCounts | None:
+def counted(connection: psycopg.Connection[Any], address: str, table: sql.Identifier, since: str) -> EditCounts | None:
     """What was written between this position and the connection's own snapshot; None where not all of that time was counted.
 
     Raises:
@@ -184,7 +182,7 @@ def _text(statement: str) -> sql.SQL:
     """A statement that was made here, of quoted names."""
     from psycopg import sql
 
-    return sql.SQL(statement)  # type: ignore[arg-type]
+    return sql.SQL(statement)
 
 
 def _row(connection: psycopg.Connection[Any], statement: str) -> Any:

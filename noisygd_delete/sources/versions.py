@@ -59,7 +59,7 @@ def _only(dataset: Any, names: set[str]) -> Any:
 def _refusals() -> type[Exception]:
     from deltalake.exceptions import DeltaError
 
-    return DeltaError  # type: ignore[no-any-return]
+    return DeltaError
 
 
 def _quoted(name: str) -> str:

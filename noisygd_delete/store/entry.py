@@ -120,6 +120,7 @@ class _Written(msgspec.Struct):
     waiting: dict[str, int] | None = None
     commitment: str | None = None
     withdrawn: bool = False
+    counted: str | None = None
 
 
 _decoded = msgspec.json.Decoder(_Written).decode
@@ -138,6 +139,7 @@ class Outline(NamedTuple):
     waiting: dict[str, int] | None
     commitment: str | None
     withdrawn: bool
+    counted: str | None
 
     @property
     def pending_counts(self) -> EditCounts:
@@ -179,6 +181,7 @@ def outlined(path: Path, number: int, body: str) -> Outline:
         found.waiting,
         found.commitment,
         found.withdrawn,
+        found.counted,
     )
 
 

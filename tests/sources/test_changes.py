@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete import EditCounts, EditRequest
+from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.errors import CountBroken, InvalidParameter, SourceError, StoreError
+from noisygd_delete.records import EditCounts
 from noisygd_delete.report import erasure_certificate, verify_certificate
-from noisygd_delete.report.erasure import erasure_in
+from noisygd_delete.report.erasure import erasure_in, standing
 from noisygd_delete.sources import SourcedStore, source_at, trigger
 from noisygd_delete.sources.counting import missing, unseen
 from noisygd_delete.store import status, verify
@@ -68,12 +69,18 @@ class Application:
 
     def delete(self, connection) -> dict[str, int]:
         low = self.draw.randint(0, ROWS)
-        return {"deleted": connection.execute("DELETE FROM people WHERE id BETWEEN %s AND %s", [name(low), name(low + 1)]).rowcount}
+        return {
+            "deleted": connection.execute(
+                "DELETE FROM people WHERE id BETWEEN %s AND %s", [name(low), name(low + 1)]
+            ).rowcount
+        }
 
     def upsert(self, connection) -> dict[str, int]:
         there = self.draw.choice([name(self.draw.randint(0, ROWS - 1)), "nobody-yet"])
         (found,) = connection.execute("SELECT count(*) FROM people WHERE id = %s", [there]).fetchone()
-        connection.execute("INSERT INTO people VALUES (%s, 'p', 0, 1, 'x', 'no') ON CONFLICT (id) DO UPDATE SET a = 0.5", [there])
+        connection.execute(
+            "INSERT INTO people VALUES (%s, 'p', 0, 1, 'x', 'no') ON CONFLICT (id) DO UPDATE SET a = 0.5", [there]
+        )
         return {"replaced": found, "inserted": 1 - found}
 
     def half(self, connection) -> dict[str, int]:
@@ -90,7 +97,10 @@ class Application:
         import psycopg
 
         with psycopg.connect(self.address) as connection:
-            done = [self.draw.choice([self.insert, self.copy, self.update, self.delete, self.upsert, self.half])(connection) for _ in range(self.draw.randint(1, 4))]
+            done = [
+                self.draw.choice([self.insert, self.copy, self.update, self.delete, self.upsert, self.half])(connection)
+                for _ in range(self.draw.randint(1, 4))
+            ]
             if self.draw.random() < 0.25:
                 connection.rollback()
                 return
@@ -114,8 +124,9 @@ def test_whatever_an_application_writes_is_counted_at_the_next_release(watched: 
         watched.publish(redo=True)
         assert last_counts(watched) == told
         assert counted(watched) == "trigger"
-    assert verify(watched.path).passed
     assert not watched.pending_edits
+    watched.close()
+    assert verify(watched.path).passed
 
 
 def test_a_transaction_that_is_under_way_counts_where_it_is_read(watched: SourcedStore, database: str) -> None:
@@ -146,19 +157,29 @@ def test_what_is_told_is_among_what_is_counted(watched: SourcedStore, database: 
     found = paper(watched)
     assert found["request"]["rows"] == 1
     assert found["evidence"]["source"]["counted"] == "trigger"
-    assert "counted by a trigger in the database: 2 records erased, 2 replaced" in " ".join(found["statement"]["plain_words"])
+    assert "counted by a trigger in the database: 2 records erased, 2 replaced" in " ".join(
+        found["statement"]["plain_words"]
+    )
     assert {check.name for check in verify_certificate(found).checks if not check.passed} == {"signature"}
     found["evidence"]["source"]["counted"] = "guesswork"
     assert "stated facts" in {check.name for check in verify_certificate(found).checks if not check.passed}
+    (told, counted_there) = standing(watched.ledger).unpublished
+    assert (told.counts, told.counted, counted_there.counts, counted_there.counted) == (
+        *(EditCounts(deleted=1), None),
+        *(EditCounts(deleted=1, replaced=2), "trigger"),
+    )
     again = watched.serve(EditRequest.delete([name(4)], request_id="r"))
     assert again.answered_before
-    assert verify(watched.path).passed
 
 
-def test_an_erasure_told_by_the_application_must_be_among_what_was_counted(watched: SourcedStore, database: str) -> None:
+def test_an_erasure_told_by_the_application_must_be_among_what_was_counted(
+    watched: SourcedStore, database: str
+) -> None:
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
     length = watched.ledger.length
-    with pytest.raises(CountBroken, match="2 rows were told to be erased since the last release, and the trigger there counted 1"):
+    with pytest.raises(
+        CountBroken, match="2 rows were told to be erased since the last release, and the trigger there counted 1"
+    ):
         watched.publish(erased=2, request_id="r")
     assert watched.ledger.length == length
     statement(database, "UPDATE people SET a = 0, c = 'x' WHERE id = %s", name(4))  # erased by writing over it
@@ -187,15 +208,33 @@ def test_a_count_that_began_between_two_releases_is_not_one(store: SourcedStore,
 
 
 SILENCED = (
-    ("ALTER TABLE people DISABLE TRIGGER noisygd_delete_deleted", "DELETE FROM people WHERE id = 'identifier-token-0003'", "switched off"),
-    ("DROP TRIGGER noisygd_delete_replaced ON people", "UPDATE people SET a = 0 WHERE id = 'identifier-token-0003'", "switched off or gone"),
-    ("ALTER TABLE people DISABLE TRIGGER USER", "DELETE FROM people WHERE id = 'identifier-token-0003'", "1 rows came or went uncounted"),
-    ("ALTER TABLE people DISABLE TRIGGER USER", "UPDATE people SET a = 0 WHERE id < 'identifier-token-0003'", "3 rows were written uncounted"),
+    (
+        "ALTER TABLE people DISABLE TRIGGER noisygd_delete_deleted",
+        "DELETE FROM people WHERE id = 'identifier-token-0003'",
+        "switched off",
+    ),
+    (
+        "DROP TRIGGER noisygd_delete_replaced ON people",
+        "UPDATE people SET a = 0 WHERE id = 'identifier-token-0003'",
+        "switched off or gone",
+    ),
+    (
+        "ALTER TABLE people DISABLE TRIGGER USER",
+        "DELETE FROM people WHERE id = 'identifier-token-0003'",
+        "1 rows came or went uncounted",
+    ),
+    (
+        "ALTER TABLE people DISABLE TRIGGER USER",
+        "UPDATE people SET a = 0 WHERE id < 'identifier-token-0003'",
+        "3 rows were written uncounted",
+    ),
 )
 
 
 @pytest.mark.parametrize(("off", "change", "said"), SILENCED)
-def test_a_count_that_was_silenced_is_noticed(watched: SourcedStore, database: str, off: str, change: str, said: str) -> None:
+def test_a_count_that_was_silenced_is_noticed(
+    watched: SourcedStore, database: str, off: str, change: str, said: str
+) -> None:
     statement(database, off)
     statement(database, change)
     if "USER" in off:  # and switched on again, as if nothing had been
@@ -227,7 +266,9 @@ def test_a_session_that_replays_is_counted_too(watched: SourcedStore, database: 
     assert last_counts(watched) == EditCounts(deleted=1)
 
 
-def test_a_trigger_that_is_ignored_would_be_seen_by_this_suite(watched: SourcedStore, database: str, monkeypatch) -> None:
+def test_a_trigger_that_is_ignored_would_be_seen_by_this_suite(
+    watched: SourcedStore, database: str, monkeypatch
+) -> None:
     """The planted fault: whoever does not ask the trigger publishes a release that says nothing was edited."""
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
     monkeypatch.setattr(trigger, "counted", lambda *_: None)
@@ -268,9 +309,12 @@ def test_the_owner_may_install_it_and_stop_it(store: SourcedStore, database: str
         owner.execute(capsys.readouterr().out)
     with open(folder + "/plan.json"), SourcedStore.open(folder) as clerks:
         clerks.publish(redo=True)
-        statement(source.address, "DELETE FROM people WHERE id = %s", name(3))  # by a role that may not see the counts' owner
+        statement(
+            source.address, "DELETE FROM people WHERE id = %s", name(3)
+        )  # by a role that may not see the counts' owner
         clerks.publish()
         assert (last_counts(clerks), counted(clerks)) == (EditCounts(deleted=1), "trigger")
+        assert clerks.watch() == EditCounts(), "a reader may ask"
     with psycopg.connect(database, autocommit=True) as owner:
         owner.execute("REVOKE ALL ON people FROM clerk")
         owner.execute("REVOKE ALL ON ALL TABLES IN SCHEMA noisygd_delete FROM clerk")
@@ -289,17 +333,19 @@ def test_killed_at_every_step_a_count_is_in_the_ledger_once(watched: SourcedStor
         with SourcedStore.open(watched.path, disk=disk) as opened:
             opened.serve(EditRequest.delete([name(k)], request_id=f"r{k}"))
 
-    disk = CrashAt()
-    operate(disk, 0)
+    for k in range(2):  # the first one also makes the register
+        disk = CrashAt()
+        operate(disk, k)
     outcomes = set()
-    for step in range(len(disk.points)):
+    for step in range(0, len(disk.points), 3):  # every step is tried where nothing is counted
+        victim = step + 2
         with SourcedStore.open(watched.path) as before:
             releases = before.ledger.releases
         with pytest.raises(Crash):
-            operate(CrashAt(step), step + 1)
+            operate(CrashAt(step), victim)
         with SourcedStore.open(watched.path) as opened:
-            gone = not statement(database, "SELECT FROM people WHERE id = %s", name(step + 1))
-            assert (opened.ledger.position(f"r{step + 1}") is not None) == gone
+            gone = not statement(database, "SELECT FROM people WHERE id = %s", name(victim))
+            assert (opened.ledger.position(f"r{victim}") is not None) == gone
             if not gone:
                 opened.publish()
             assert opened.ledger.releases == releases + 1
@@ -351,9 +397,11 @@ def test_an_overwritten_delta_table_is_compared_row_by_row(tmp_path: Path) -> No
 
 
 def test_nothing_counts_in_files(tmp_path: Path) -> None:
-    with SourcedStore.found(tmp_path / "store", source_at(id="id", **in_duckdb(tmp_path)), SCHEMA, plan()) as store:
-        with pytest.raises(InvalidParameter, match="nothing there counts changes"):
-            store.watch()
+    with (
+        SourcedStore.found(tmp_path / "store", source_at(id="id", **in_duckdb(tmp_path)), SCHEMA, plan()) as store,
+        pytest.raises(InvalidParameter, match="nothing there counts changes"),
+    ):
+        store.watch()
 
 
 def test_what_nobody_told_is_what_was_counted_less_what_was_told() -> None:

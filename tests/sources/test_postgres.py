@@ -12,6 +12,7 @@ import pytest
 from noisygd_delete import EditRequest, Records
 from noisygd_delete.engine import Objective
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidRequest, SourceError, StoreError
+from noisygd_delete.methods import CountedRecords
 from noisygd_delete.report import erasure_certificate, verify_certificate
 from noisygd_delete.report.erasure import erasure_in
 from noisygd_delete.sources import Snapshot, SourcedStore, journal, open_store, postgres, source_at
@@ -77,7 +78,7 @@ def test_a_release_from_before_the_deletion_is_refused_and_never_certified(store
     before, true = store.source.position(), Postgres.snapshot
 
     @contextmanager
-    def lagging(source, columns):
+    def lagging(source, columns, since=None):
         with true(source, columns) as now:
             yield Snapshot(before, now.blocks)
 
@@ -95,6 +96,23 @@ def test_a_release_from_before_the_deletion_is_refused_and_never_certified(store
     assert late.ledger.releases == 2
     with pytest.raises(InvalidParameter, match="does not show the deletion"):
         paper(late)
+
+
+def test_numbers_about_the_records_hide_no_earlier_position(store: SourcedStore, monkeypatch) -> None:
+    """A backup is put back after a deletion was published and numbers were charged: the next release is refused all the same."""
+    before, true = store.source.position(), Postgres.snapshot
+    store.serve(EditRequest.delete([name(3)], request_id="r"))
+    store.charge(CountedRecords(records=SLOTS, deviation=2.0**20))
+
+    @contextmanager
+    def put_back(source, columns, since=None):
+        with true(source, columns) as now:
+            yield Snapshot(before, now.blocks)
+
+    monkeypatch.setattr(Postgres, "snapshot", put_back)
+    with pytest.raises(SourceError, match="a backup that was put back"):
+        store.publish(redo=True)
+    assert store.ledger.releases == 3
 
 
 def test_every_kill_leaves_the_deletion_done_or_not_and_never_certified_too_early(
