@@ -100,7 +100,7 @@ class StreamedRolling(Rolling):
             SourceError: they were read from a moment before something that the ledger says was done.
             CountBroken: what counts the changes missed some.
         """
-        records, position, counted = records_since(self.source, self.schema, plan.records, self.since())
+        records, position, counted = records_since(self.source, self.schema, plan.records, self.last_read())
         for earlier in self._reached():
             if not covers(position, earlier):
                 raise SourceError(
@@ -121,14 +121,14 @@ class StreamedRolling(Rolling):
                 "counts anew"
             )
 
-    def since(self) -> str | None:
+    def last_read(self) -> str | None:
         """The position of the newest release."""
         place = self.ledger.made(self.ledger.model_release) if self.ledger.releases else None
         return None if place is None else self.ledger.entry(place).position
 
     def changes(self) -> EditCounts | None:
         """What changed since the newest release by the source's own count; None: it was not counted."""
-        since = self.since()
+        since = self.last_read()
         if since is None:
             return None
         with self.source.snapshot(columns_of(self.schema), since) as now:
@@ -320,7 +320,7 @@ class SourcedStore(Store):
         Raises:
             InvalidParameter: it has no way to. SourceError: it refuses.
         """
-        return self.source.watch(columns_of(self.schema), self._rolling.since())
+        return self.source.watch(columns_of(self.schema), self._rolling.last_read())
 
     def serve(
         self,
