@@ -93,6 +93,10 @@ class CountBroken(SourceError):
     """What counts the changes of a source has missed some; no release is made before it counts anew."""
 
 
+class PublisherError(NoisyGDDeleteError):
+    """A place outside the store cannot take or give up a release. The release stands in the store; what is missing is tried again."""
+
+
 class StoreCorrupt(StoreError):
     """The store's files contradict one another or were changed by hand."""
 

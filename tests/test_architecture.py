@@ -22,7 +22,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("planner",),
     ("accountant",),
     ("curator",),
-    ("stream",),
+    ("stream", "publishers"),
     ("store", "sources"),
     ("audit", "baselines", "deep"),
     ("estimators", "report"),
@@ -43,6 +43,9 @@ HEAVY = {
     "deltalake": {"sources"},
     "matplotlib": {"report", "audit"},
     "sqlite3": {"store"},
+    "onnx": {"publishers"},
+    "fsspec": {"publishers"},
+    "mlflow": {"publishers"},
 }
 
 

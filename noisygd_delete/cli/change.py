@@ -27,6 +27,7 @@ from ..sources.sourced import open_store as of_any_kind
 from ..store import Store, Tombstones
 from .arguments import whole
 from .left import left_text
+from .places import complain_behind
 from .plan import add_plan_arguments, budget_from, clipped_from, explained, loss_from, total_from, warning
 from .requests import add_promises, add_statements, case_from, with_token
 from .shared import add_device, progress_bar, show, store_command
@@ -389,9 +390,11 @@ def released(
         release = run(replace(parsed.execution, progress=progress))
     doubt = warning(plan) if learning else {}
     left = store.accountant.remaining().to_dict()
+    places = {"publishers": listed} if (listed := store.publishers_told()) else {}
+    complain_behind(store)
     told = f"{sentence(release)}\n{left_text(left)}"
     text = "\n\n".join(filter(None, (told, _generated(parsed, release), doubt.get("warning"))))
-    show(parsed, {**release.to_dict(), "left": left, **counts, **doubt}, text)
+    show(parsed, {**release.to_dict(), "left": left, **counts, **doubt, **places}, text)
     return _WITHHELD if release.status is Statuses.WITHHELD else 0
 
 

@@ -31,6 +31,7 @@ _COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked 
     **dict.fromkeys(("restrict", "object", "lift"), "restrict"),
     "register": "register",
     "export": "export",
+    "publish-to": "publish_to",
     "keygen": "keygen",
     "verify-certificate": "verify_certificate",
     "bench": "bench",

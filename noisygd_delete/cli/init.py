@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter
 from ..planner.usual import usual_slots
+from ..publishers.address import checked
 from ..records import Names, Records
 from ..report.outputs import output
 from ..schema import Schema, draft_schema, read_table
@@ -50,6 +52,13 @@ def register(commands: Any) -> None:
         help="n, public; default: a twentieth more than rows, as room for insertions",
     )
     parser.add_argument("--dry-run", action="store_true", help="check everything and show the plan; write nothing")
+    parser.add_argument(
+        "--publish-to",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="put every model in force there too (see `publish-to`); may be given several times",
+    )
     add_tombstones(parser)
     add_plan_arguments(parser, advised=True)
     add_stream_arguments(parser.add_argument_group("stream (publications and their batch are then chosen by forecast)"))
@@ -83,6 +92,8 @@ def _draft(parsed: argparse.Namespace) -> int:
 def _create(parsed: argparse.Namespace) -> int:
     if parsed.store is None:
         raise InvalidParameter("give STORE, the folder to make")
+    for address in parsed.publish_to:
+        checked(address, None, None, default=Path(parsed.store).absolute().name)
     schema = _schema(parsed)
     source, tombstones = source_from(parsed, schema), tombstones_from(parsed)
     encoded = schema.encode_file(parsed.data, parsed.delimiter) if source is None else rows_of(source, schema)
@@ -104,11 +115,13 @@ def _create(parsed: argparse.Namespace) -> int:
     choice = chosen(parsed, **sizes)
     plan = choice.plan.of_map(schema.feature_map)
     if source is not None:
-        create_over(source, parsed.store, schema, plan, dry_run=parsed.dry_run)
+        create_over(source, parsed.store, schema, plan, dry_run=parsed.dry_run, publish_to=parsed.publish_to)
     elif parsed.dry_run:
         Store.check(parsed.store, records, schema, plan)
     else:
-        Store.create(parsed.store, records, schema, plan).close()
+        with Store.create(parsed.store, records, schema, plan) as store:
+            for address in parsed.publish_to:
+                store.publish_to(address)
     answer = {
         "store": parsed.store,
         "created": not parsed.dry_run,

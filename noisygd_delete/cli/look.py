@@ -15,6 +15,7 @@ from ..records import EditCounts, bounded
 from ..store.status import budget, status
 from .arguments import number, whole
 from .left import left_text
+from .places import sentence
 from .shared import read_certificate, show, store_command
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def _status(parsed: argparse.Namespace) -> int:
     told = dict(answer)
     told["pending_edits"] = EditCounts(**told.pop("pending")).text() if told["pending_edits"] else 0
     told["publications_left"] = left_text(told.pop("left"))
+    told["publishers"] = "; ".join(map(sentence, told["publishers"])) or None
     del told["capped"]
     lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in told.items()]
     show(parsed, answer, "\n".join(lines))

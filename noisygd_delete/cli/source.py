@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
@@ -61,11 +62,15 @@ def rows_of(source: Source, schema: Schema) -> Encoded:
     return encoded_of(source, schema)
 
 
-def create_over(source: Source, path: str, schema: Schema, plan: Plan, *, dry_run: bool) -> None:
+def create_over(
+    source: Source, path: str, schema: Schema, plan: Plan, *, dry_run: bool, publish_to: Sequence[str]
+) -> None:
     """A store whose rows stay there; of a dry run, whether one could be made."""
     from ..sources import SourcedStore
 
     if dry_run:
         SourcedStore.suits(source, schema, plan)
     else:
-        SourcedStore.found(path, source, schema, plan).close()
+        with SourcedStore.found(path, source, schema, plan) as store:
+            for address in publish_to:
+                store.publish_to(address)

@@ -23,6 +23,7 @@ from ..stream.parsing import Numbered, numbered, read
 from .arguments import number, whole
 from .change import add_tombstones, open_store
 from .left import left_text
+from .places import complain_behind
 from .requests import add_statements, state_all
 from .shared import add_device, add_json, progress_bar, show
 from .streams import standard_input
@@ -111,6 +112,7 @@ def _run(parsed: argparse.Namespace) -> int:
                     progress(together[-1][0])
         stream.flush()
         summary, left = stream.summary(holdout), store.accountant.remaining().to_dict()
+        complain_behind(store)
     text = f"{_summary(summary, store.plan.budget.shown_delta)}\n{left_text(left)}"
     show(parsed, {**summary.to_dict(), "left": left}, text)
     return _WITHHELD if summary.withheld else _REFUSED if summary.refused else 0

@@ -32,6 +32,7 @@ class Served:
     edited, published   times in UTC; release: its number, None while none covers the edits; withheld: the budget refused one
     rows                records deleted or whose content was replaced; inserted: records that came
     withdrawn           since when the model that had used the rows is out of service
+    still_at            publishers of the store that still hold a model made with the rows, or did not say that they do not
     """
 
     edited: str
@@ -41,6 +42,7 @@ class Served:
     release: int | None = None
     withheld: bool = False
     withdrawn: str | None = None
+    still_at: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ class Line:
             out = self.today if self.served.published is None else local_day(self.served.published, self.case.received)
             if out > by:
                 found.append("published late" if self.served.published else "release overdue")
+            if self.served.still_at and self.today > by:
+                found.append("withdrawal elsewhere overdue")
         return tuple(found)
 
     @property
@@ -103,7 +107,7 @@ class Line:
     @property
     def closed(self) -> date | None:
         """When the last thing that had to be done was done; None while something is left."""
-        waits = self.served is not None and self.served.published is None
+        waits = self.served is not None and (self.served.published is None or bool(self.served.still_at))
         return None if self.case.informed is None or waits else self.case.informed
 
     @property
@@ -120,6 +124,7 @@ class Line:
         row = {"request_id": self.token, "state": str(self.state), "due": _text(self.due), "late": "; ".join(self.late)}
         row |= {name: case.get(name) for name in _STATED}
         row |= {name: None if served is None else getattr(served, name) for name in _READ}
+        row["still_at"] = "; ".join(served.still_at) if served is not None and served.still_at else None
         return row | {"retain_until": _text(self.retain_until)}
 
 
@@ -156,7 +161,7 @@ def export(lines: Iterable[Line]) -> str:
 
     rows = [line.to_dict() for line in lines]
     out = io.StringIO()
-    names = ["request_id", "state", "due", "late", *_STATED, *_READ, "retain_until"]
+    names = ["request_id", "state", "due", "late", *_STATED, *_READ, "still_at", "retain_until"]
     writer = csv.DictWriter(out, names, lineterminator="\r\n")
     writer.writeheader()
     writer.writerows([{name: _cell(value) for name, value in row.items()} for row in rows])

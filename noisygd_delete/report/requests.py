@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from ..errors import InvalidParameter
 from ..records import EditCounts
 from ..register import Case, Line, Practice, Served, in_order_of_need
 from ..register.dates import local_day, moment, moved_by
-from ..store import presence
+from ..store import onward, presence
 from ..store.entry import EntryKinds, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
@@ -38,7 +38,7 @@ def register_lines(store: str | Path, *, today: date | None = None) -> list[Line
 def lines_of(ledger: Ledger, register: Register, *, today: date | None = None) -> list[Line]:
     """The same, of a ledger and a register that were read."""
     practice, known = register.practice, register.cases()
-    served = dict(_served(ledger.outline))
+    served = dict(_served(ledger.outline, onward.destinations(Layout(ledger.path.parent))))
     found = [
         Line(token, case, served.get(committed) or served.get(token), practice, today or _day_at(case))
         for token, (committed, case) in known.items()
@@ -75,7 +75,7 @@ def _day_at(case: Case) -> date:
     return datetime.now(zone).date()
 
 
-def _served(entries: list[Outline]) -> Iterator[tuple[str, Served]]:
+def _served(entries: list[Outline], destinations: Sequence[onward.Destination]) -> Iterator[tuple[str, Served]]:
     """(its name in the ledger, what was done) of every request, the first entry of each name last."""
     covering: tuple[int, str] | None = None  # the next release from here on: its number and time
     gone: str | None = None  # when the model before it went out of service
@@ -90,6 +90,11 @@ def _served(entries: list[Outline]) -> Iterator[tuple[str, Served]]:
         if entry.named is None or entry.kind is EntryKinds.WITHDRAWN:
             continue
         edits = _counts(entry, counted) - before.pending_counts
+        still = [
+            each.address
+            for each in destinations
+            if gone is not None and each.oldest is not None and (covering is None or each.oldest < covering[0])
+        ]
         yield (
             entry.named,
             Served(
@@ -99,7 +104,8 @@ def _served(entries: list[Outline]) -> Iterator[tuple[str, Served]]:
                 published=None if covering is None else covering[1],
                 release=None if covering is None else covering[0],
                 withheld=covering is None and entries[-1].model is None,
-                withdrawn=gone,
+                withdrawn=None if still else gone,
+                still_at=tuple(still),
             ),
         )
 

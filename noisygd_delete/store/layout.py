@@ -11,6 +11,7 @@ ledger.sqlite                public facts only; its last entry names the plan an
 register.sqlite              request ids with their salts, and what was stated about each request: may be forgotten (see
                              `requests`); absent before the first request id
 seal.json                    how long the ledger is and its last link, so that an end cut off is seen
+publishers.json              where the model in force is put besides, and what lies there (see `onward`); absent where nobody asked
 journal/request.json         the request in flight; absent between requests
 lock                         held by the one process that writes; what `init` writes first, it says that the folder is a store's
 """
@@ -110,6 +111,10 @@ class Layout:
         return self.root / "seal.json"
 
     @property
+    def publishers(self) -> Path:
+        return self.root / "publishers.json"
+
+    @property
     def journal(self) -> Path:
         return self.root / "journal"
 
@@ -154,7 +159,7 @@ class Layout:
 
     def expected(self, path: Path) -> bool:
         """Whether a path under the root belongs to the layout (databases' own journals do, while in use)."""
-        own = {*self.made_first(), self.records, self.journal, self.request, self.lock}
+        own = {*self.made_first(), self.records, self.journal, self.request, self.lock, self.publishers}
         own |= {self.ids_database, self.former_ids, self.register, self.former_register}
         own |= {database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS}
         return path in own or (path.parent == self.root and bool(_MODEL.fullmatch(path.name)))

@@ -9,7 +9,7 @@ from typing import Any
 from ..accountant import report
 from ..errors import renyi_order
 from ..privacy.guarantee import Guarantee, stated_delta
-from . import presence, table
+from . import onward, presence, table
 from .layout import Layout
 from .ledger import Ledger
 
@@ -42,6 +42,7 @@ def status(path: str | Path) -> dict[str, Any]:
         "model": _model_state(layout, ledger),
         "last_entry": {"kind": head.kind, "time": head.time},
         "request_in_flight": layout.request.exists(),
+        "publishers": onward.told(layout, ledger),
     }
 
 

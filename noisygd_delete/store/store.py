@@ -23,7 +23,7 @@ from ..methods.plan import Plan
 from ..records import EditCounts, EditRequest, Records, check_repeat, check_token
 from ..register import Case
 from ..schema import Encoded, Schema
-from . import answers, journal, presence, recovery, table
+from . import answers, journal, onward, presence, recovery, table
 from .disk import Disk, explained
 from .entry import Entry, EntryKinds, now
 from .layout import Layout
@@ -338,6 +338,45 @@ class Store:
             if self.ledger.head.model is None:
                 raise NotLearned(f"{self.path}: no model is in service; there is nothing to withdraw")
             self._rolling.withdraw()
+
+    @property
+    def publishers(self) -> tuple[onward.Destination, ...]:
+        """Where the model in force is put besides, and what was last known to lie there."""
+        return onward.destinations(self._rolling.layout)
+
+    @property
+    def publishers_behind(self) -> tuple[onward.Destination, ...]:
+        """Those that do not hold the model in force alone: the next change, or the next opening, tries again."""
+        aim = onward.wanted(self.ledger)
+        return tuple(each for each in self.publishers if each.behind(aim))
+
+    def publishers_told(self) -> list[dict[str, Any]]:
+        """The same as `status` tells it."""
+        return onward.told(self._rolling.layout, self.ledger)
+
+    def publish_to(self, address: str | None = None, *, model: str | None = None, alias: str | None = None) -> None:
+        """Put the model in force, and every later one in its place, at this address too; without one, try again what failed.
+
+        Args:
+            address: folder:/path, mlflow:URI, or one that fsspec reaches (s3://bucket/prefix).
+            model, alias: names in MLflow's registry; default: the folder's name, and "production".
+
+        Raises:
+            InvalidParameter: the address is none. MissingDependency: its library is not installed.
+        """
+        with self._rolling.changing(Execution()):
+            if address is not None:
+                onward.add(self._rolling.disk, self._rolling.layout, address, model, alias)
+        self._rolling.lead_on(again=True)
+
+    def publish_no_more(self, address: str) -> onward.Destination:
+        """Take away what this store has put at an address, and forget the address.
+
+        Raises:
+            InvalidParameter: this store does not publish there. Any other error: the publisher did not answer, and stays.
+        """
+        with self._rolling.changing(Execution()):
+            return onward.dismiss(self._rolling.disk, self._rolling.layout, address)
 
     def charge(self, mechanism: Mechanism) -> int:
         """Enter numbers about the records in force in the account; they may be shown when this returns, not before.

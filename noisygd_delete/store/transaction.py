@@ -1,7 +1,7 @@
 """From an accepted request to its release: the steps that a crash can interrupt, in the only direction they run.
 
     journal → erase rows in place → Noisy-GD from the published model → new model durable → ledger entry (the switch) →
-    remove the old model → clear the journal
+    remove the old model → clear the journal → publishers (see `onward`)
 
 Every step can be repeated, so what a journal still holds is simply run again, with fresh noise.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..accountant import Event
 from ..curator.curator import Release
@@ -22,12 +22,15 @@ from ..errors import InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreErr
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, Records
 from ..schema import Schema
-from . import answers, journal, models, recovery, table
-from .disk import Disk, explained
+from . import answers, journal, models, onward, recovery, table
+from .disk import Disk, explained, read
 from .entry import Entry, EntryKinds, now
 from .group import GroupRun
 from .layout import Layout
 from .ledger import Ledger
+
+if TYPE_CHECKING:
+    from ..publishers import Artefact
 
 _WILL_FINISH = "the request is in the journal; free space or fix permissions, and the next command finishes it"
 
@@ -43,6 +46,7 @@ class Rolling:
         self.layout, self.disk, self.ledger, self.settled = layout, disk, ledger, settled
         self.recovered: Release | None = None
         self._records: Records | None = None
+        self._led_on: tuple[str | None] | None = None  # what publishers were last brought to, or tried to be
 
     @property
     def schema(self) -> Schema:
@@ -106,6 +110,24 @@ class Rolling:
         self.settled = False
         yield
         self.settled = True
+        self.lead_on()
+
+    def lead_on(self, *, again: bool = False) -> None:
+        """Bring publishers to the release in force; one that failed is tried once for each release, or `again`."""
+        aim = (onward.wanted(self.ledger),)
+        if again or self._led_on != aim:
+            self._led_on = aim
+            onward.follow(self.disk, self.layout, self.ledger, self.artefact)
+
+    def artefact(self) -> Artefact:
+        """The model in force as it leaves the store."""
+        from ..publishers import Artefact
+
+        model, digest = self.model(), self.ledger.head.model
+        assert model is not None
+        assert digest is not None
+        release = self.ledger.model_release
+        return Artefact(release, digest, read(self.layout.model(release)), model, self.schema)
 
     def _settle(self, execution: Execution) -> None:
         self.ledger, self._records = Ledger.read(self.layout.ledger), None

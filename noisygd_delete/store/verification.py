@@ -14,7 +14,7 @@ import numpy as np
 from ..curator.learning import check_fit
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
 from ..records import bounded
-from . import models, names, presence, table
+from . import models, names, onward, presence, table
 from .database import connect
 from .disk import explained, read
 from .layout import Layout
@@ -91,6 +91,7 @@ def _ledger(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
     ledger.check()
     Register(layout).check()
+    onward.destinations(layout)
     for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):
         try:
             same = bounded.parsed(read(path).decode()) == fields

@@ -1,0 +1,52 @@
+"""`noisygd-delete publish-to`: where the model in force is put besides the store."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..errors import InvalidParameter
+from .change import open_store
+from .places import add_names, sentence
+from .shared import show, store_command
+
+_BEHIND = 6
+
+
+def register(commands: Any) -> None:
+    parser = store_command(
+        commands,
+        "publish-to",
+        "put the model in force, and every later one in its place, into a folder, an object store or a model registry",
+        "publish-to STORE folder:/srv/models/people",
+        _run,
+    )
+    parser.add_argument(
+        "address",
+        nargs="?",
+        metavar="ADDRESS",
+        help="folder:/PATH, mlflow:URI (sqlite:////path/mlflow.db, https://host), or what fsspec reaches (s3://bucket/prefix); without "
+        "one, what failed is tried again",
+    )
+    add_names(parser)
+    parser.add_argument(
+        "--end", action="store_true", help="take away what was put at ADDRESS, and publish there no more"
+    )
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    if parsed.end and (parsed.address is None or parsed.model is not None or parsed.alias is not None):
+        raise InvalidParameter("--end takes an ADDRESS that is published to, and neither --model nor --alias")
+    if parsed.address is None and (parsed.model is not None or parsed.alias is not None):
+        raise InvalidParameter("--model and --alias belong to an ADDRESS")
+    with open_store(parsed) as store:
+        if parsed.end:
+            gone = store.publish_no_more(parsed.address)
+            left = "" if gone.problem is None else f"; left there: {gone.problem}"
+            show(parsed, {"ended": gone.address, "left": gone.problem}, f"published to {gone.address} no more{left}")
+            return 0 if gone.problem is None else _BEHIND
+        store.publish_to(parsed.address, model=parsed.model, alias=parsed.alias)
+        told = store.publishers_told()
+        text = "\n".join(map(sentence, told)) or "this store publishes nowhere else; give an ADDRESS"
+        show(parsed, {"publishers": told}, text)
+        return _BEHIND if store.publishers_behind else 0

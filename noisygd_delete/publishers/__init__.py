@@ -1,0 +1,25 @@
+"""Places where the model in force is put besides the store: a folder, an object store, a model registry.
+
+A publisher does two things, both of which may be done again at any time: it puts a release where users look for it, and it takes
+every other release of the same store away with its files. What a store has put where, and what is still to be done, stands in the
+store (`store.onward`); nothing here knows of a ledger or of a table. What is put there is made on first use: a command that only
+looks loads none of it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .artefact import Artefact
+    from .opening import publisher_at
+    from .publisher import Ground, Publisher
+
+__all__ = ["Artefact", "Ground", "Publisher", "publisher_at"]
+
+_HOMES = {"Artefact": "artefact", "Ground": "publisher", "Publisher": "publisher", "publisher_at": "opening"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,32 @@
+"""An address to what publishes there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .address import ALIAS, FOLDER, MLFLOW
+from .folder import Folder
+from .publisher import Ground, Publisher
+
+
+def publisher_at(
+    address: str, *, store: str, ground: Ground, model: str | None = None, alias: str | None = None
+) -> Publisher:
+    """What publishes at an address that `checked` has passed.
+
+    Args:
+        store: id of the store, which whatever is put there is marked by.
+        model, alias: names in MLflow's registry.
+
+    Raises:
+        MissingDependency: the library that reaches this kind of address is not installed.
+    """
+    if address.startswith(FOLDER):
+        return Folder(Path(address.removeprefix(FOLDER)), store, ground)
+    if address.startswith(MLFLOW):
+        from .registry import Registry
+
+        return Registry(address.removeprefix(MLFLOW), model or "", alias or ALIAS, store, ground)
+    from .objects import Objects
+
+    return Objects(address, store, ground)

@@ -1,0 +1,237 @@
+"""A published model from the file model.json: coefficients in plain numbers. Needs numpy, and nothing else that is not Python's own.
+
+    from model import load
+    load("model.json").predict({"age": [34, 51], "city": ["x", "y"]})      # or a DataFrame
+
+This file was published beside the model by noisygd-delete, and does what `noisygd-delete predict` does.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+_DAY, _WEEK = 86_400, 604_800  # seconds
+_HEADROOM = 1 - 2.0**-23
+_START = datetime(1970, 1, 1)
+_ISO = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
+)
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?", re.ASCII)
+
+
+def load(path: str) -> PublishedModel:
+    """The model in a file model.json."""
+    with open(path, encoding="utf-8") as file:
+        return PublishedModel(json.load(file))
+
+
+def _load_pyfunc(path: str) -> PublishedModel:
+    """What MLflow calls, with the path of model.json."""
+    return load(path)
+
+
+class PublishedModel:
+    """Predicts from raw columns: a dict of lists, or a DataFrame."""
+
+    def __init__(self, described: dict[str, Any]) -> None:
+        if described.get("format") != 1:
+            raise ValueError("model.json is of another format; use the model.py that was published beside it")
+        self.schema, self.kind, self.odds = described["schema"], described["kind"], described["odds"]
+        self.layers = [np.array(layer, np.float64) for layer in described["layers"]]
+        self.classes = self.schema["label"].get("classes")
+
+    def predict(self, table: Any, params: Any = None) -> list[Any]:
+        """A class name or a number for each row. `params` is MLflow's, and not used."""
+        scores = self.scores(table)
+        if self.kind == "class":
+            return [self.classes[place] for place in scores.argmax(1)]
+        if self.kind == "binary":
+            return [self.classes[int(score >= 0)] for score in scores[:, 0]]
+        lower, upper = self.schema["label"]["bounds"]
+        return [float(number) for number in lower + (np.clip(scores[:, 0], -1.0, 1.0) + 1) / 2 * (upper - lower)]
+
+    def probabilities(self, table: Any) -> Any:
+        """(rows, classes), in the order of `classes`."""
+        if not self.odds:
+            raise ValueError("this model has no probabilities")
+        scores = self.scores(table)
+        if scores.shape[1] == 1:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return odds / odds.sum(axis=1, keepdims=True)
+
+    def scores(self, table: Any) -> Any:
+        """(rows, outputs)."""
+        values = np.asarray(self.rows(table), np.float64)
+        for layer in self.layers[:-1]:
+            values = np.tanh(values @ layer.T)
+        return values @ self.layers[-1].T
+
+    def rows(self, table: Any) -> Any:
+        """(rows, features) float32, of the norm that the model was made for."""
+        columns = self.schema["columns"]
+        for name in columns:
+            if name not in table:
+                raise ValueError(f"column {name!r} is missing")
+        parts, count = [], 0
+        for name, kind in columns.items():
+            cells = [_cell(value) for value in table[name]]
+            parts.append(np.array(_features(cells, kind, name), np.float64).reshape(len(cells), -1))
+            count = len(cells)
+        squares = np.full(count, float(self.schema["intercept"]))
+        for part in parts:
+            squares += (part**2).sum(axis=1)
+        if self.schema["intercept"]:
+            parts.append(np.ones((count, 1)))
+        with np.errstate(divide="ignore"):
+            factors = self.schema["radius"] * _HEADROOM / np.sqrt(squares)
+        factors = np.minimum(1.0, factors) if self.schema["rows"] == "clip" else np.where(squares > 0, factors, 0.0)
+        return (np.hstack(parts) * factors[:, None]).astype(np.float32)
+
+
+def _cell(value: Any) -> str:
+    """A cell as the text that a file would have."""
+    if (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, (float, np.floating)) and math.isnan(value))
+    ):
+        return ""
+    return str(value).strip()
+
+
+def _features(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
+    if "bounds" in kind:
+        return _numbers(cells, kind, name)
+    if "dates" in kind or "times" in kind:
+        return _moments(cells, kind, name)
+    if "boolean" in kind:
+        return _either(cells, kind, name)
+    return _listed(cells, kind, name)
+
+
+def _numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
+    curve = np.log1p if kind.get("transform") == "log1p" else np.positive
+    (lower, upper), missing, found = kind["bounds"], kind.get("missing"), list[list[float]]()
+    low, high = float(curve(lower)), float(curve(upper))
+    for text in cells:
+        absent = text == "" or text in kind.get("empty", [])
+        if absent and missing is None:
+            raise ValueError(f"column {name!r}: empty")
+        if absent and missing == "column":
+            found.append([0.0, 1.0])
+            continue
+        value: Any = missing if absent else _number(text, kind.get("decimal", "."), kind.get("thousands", ""))
+        if not math.isfinite(value):
+            raise ValueError(f"column {name!r}: a cell is not a number")
+        unit = 2 * (float(curve(min(max(value, lower), upper))) - low) / (high - low) - 1
+        found.append([min(max(unit, -1.0), 1.0)] + [0.0] * (missing == "column"))
+    return found
+
+
+def _number(text: str, decimal: str, thousands: str) -> float:
+    if (decimal, thousands) != (".", ""):
+        mark = "[ \u00a0\u202f]" if thousands == " " else re.escape(thousands)
+        whole = rf"[1-9]\d{{0,2}}(?:{mark}\d{{3}})+|\d+" if thousands else r"\d+"
+        form = rf"([+-]?)({whole})?(?:{re.escape(decimal)}(\d*))?(e[+-]?\d+)?"
+        parts = re.fullmatch(form, text, re.ASCII | re.IGNORECASE)
+        if parts is None or not (parts[2] or parts[3]):
+            return math.nan
+        digits = re.sub(r"[^0-9]", "", parts[2] or "")
+        text = f"{parts[1]}{digits or 0}.{parts[3] or 0}{parts[4] or ''}"
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _listed(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
+    places, unknown, found = _places(kind["categories"]), kind["unknown"], []
+    width = len(places) + (unknown == "column")
+    for text in cells:
+        row = [0.0] * width
+        place = _place(text, places, unknown, name)
+        if place < width:
+            row[place] = 1.0
+        found.append(row)
+    return found
+
+
+def _either(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
+    places, found = _places(kind["boolean"]), []
+    for text in cells:
+        place = _place(text, places, kind["unknown"], name)
+        found.append([(-1.0, 1.0, 0.0)[place]] + [float(place == 2)] * (kind["unknown"] == "column"))
+    return found
+
+
+def _places(values: list[str]) -> dict[str, int]:
+    return {value: place for place, value in enumerate(values)}
+
+
+def _place(text: str, places: dict[str, int], unknown: str, name: str) -> int:
+    """Where a text is in the list; its length, if it is not in it and that is allowed."""
+    place = places.get(text, len(places))
+    if place == len(places) and unknown == "refuse":
+        raise ValueError(f"column {name!r}: a cell is not one of the listed values")
+    return place
+
+
+def _moments(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
+    clock = "times" in kind
+    bounds: Any = [_seconds(text, None, clock) for text in kind["times" if clock else "dates"]]
+    lower, upper = bounds
+    cycles, missing, found = kind.get("cycles", []), "missing" in kind, list[list[float]]()
+    for text in cells:
+        if text == "" or text in kind.get("empty", []):
+            if not missing:
+                raise ValueError(f"column {name!r}: empty")
+            found.append([0.0] * (1 + 2 * len(cycles)) + [1.0])
+            continue
+        at = _seconds(text, kind.get("format"), clock)
+        if at is None:
+            raise ValueError(f"column {name!r}: a cell is not a {'time' if clock else 'date'} as the schema has it")
+        row = [min(max(2 * (min(max(at, lower), upper) - lower) / (upper - lower) - 1, -1.0), 1.0)]
+        for cycle in cycles:
+            turn = 2 * math.pi * _phase(at, cycle)
+            row += [float(np.cos(turn)), float(np.sin(turn))]
+        found.append(row + [0.0] * missing)
+    return found
+
+
+def _seconds(text: str, form: str | None, clock: bool) -> int | None:
+    """A moment in whole seconds since 1970, or since midnight; None where the text is none."""
+    try:
+        if form is not None:
+            read = datetime.strptime(text, form)
+            return (read.hour * 60 + read.minute) * 60 + read.second if clock else _since(read)
+        parts = (_CLOCK if clock else _ISO).fullmatch(text)
+        if parts is None:
+            return None
+        values = [int(part or 0) for part in parts.groups()]
+        if not clock:
+            return _since(datetime(*values))  # type: ignore[arg-type]  # year to second
+        hour, minute, second = values
+        return (hour * 60 + minute) * 60 + second if hour < 24 and minute < 60 and second < 60 else None
+    except ValueError:
+        return None
+
+
+def _since(read: datetime) -> int:
+    return (read.replace(tzinfo=None) - _START) // timedelta(seconds=1)
+
+
+def _phase(at: int, cycle: str) -> float:
+    if cycle == "day":
+        return (at % _DAY) / _DAY
+    if cycle == "week":
+        return ((at + 3 * _DAY) % _WEEK) / _WEEK  # 1970 began on a Thursday
+    year = (_START + timedelta(seconds=at)).year
+    begins, ends = _since(datetime(year, 1, 1)), _since(datetime(year + 1, 1, 1))
+    return (at - begins) / (ends - begins)

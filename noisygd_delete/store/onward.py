@@ -1,0 +1,242 @@
+"""Publishers of a store: where the model in force is put besides, and whether it is there yet.
+
+The ledger says which release is in force; publishers.json says what each publisher was last known to hold. The difference is what is
+still to be done, so no release is lost on the way: after every change, and whenever the store is opened, publishers are brought to
+what the ledger says. One that fails keeps nothing back: the release stands, the failure is noted, and the next opening tries again.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..errors import InvalidParameter, NoisyGDDeleteError, PublisherError, StoreCorrupt
+from ..publishers.address import FOLDER, checked, name_of
+from ..records import bounded
+from .disk import Disk, explained, read
+from .entry import now
+from .layout import Layout
+from .ledger import Ledger
+
+if TYPE_CHECKING:
+    from ..publishers import Artefact, Publisher
+
+_FORMAT = 1
+_LONGEST = 1 << 20
+_SHOWN = 300  # characters of a failure that are kept
+_MOST = 50  # publishers
+_UNDER_WAY = "it was being put there when the program was interrupted"
+_NOTHING_CHANGED = "nothing was changed"
+
+
+@dataclass(frozen=True)
+class Destination:
+    """What is known of one publisher.
+
+    address, model, alias   where it is (`publishers.publisher_at`)
+    held     name of the release that it holds alone; None: no release
+    oldest   number of the earliest release that may still lie there; None: none does
+    since    when `held` was so first (UTC)
+    problem  why the last attempt failed, or what it could not remove; None: nothing is to be done
+    """
+
+    address: str
+    model: str | None = None
+    alias: str | None = None
+    held: str | None = None
+    oldest: int | None = None
+    since: str | None = None
+    problem: str | None = None
+
+    def behind(self, wanted: str | None) -> bool:
+        """Whether something is still to be done there."""
+        return self.held != wanted or self.problem is not None
+
+    @property
+    def release(self) -> int | None:
+        """The number of the release that it was last known to hold."""
+        return None if self.held is None else int(self.held.split("-")[1])
+
+    def begun(self, release: int | None) -> Destination:
+        """The same while this release is being put there, or with None while all are taken away."""
+        lie = [number for number in (self.oldest, release) if number is not None]
+        return replace(self, oldest=min(lie, default=None), problem=self.problem or _UNDER_WAY)
+
+    def to_dict(self, *, pending: bool) -> dict[str, Any]:
+        """For `status`: without what only the store needs."""
+        told = {name: value for name, value in asdict(self).items() if value is not None or name == "problem"}
+        for inner in ("held", "oldest"):
+            told.pop(inner, None)
+        return told | {"release": self.release, "pending": pending}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """publishers.json. `store`: a random id that everything put there is marked by."""
+
+    store: str
+    publishers: tuple[Destination, ...] = ()
+    format: int = _FORMAT
+
+
+def listed(layout: Layout) -> Listed | None:
+    """What publishers.json says; None where there is none.
+
+    Raises:
+        StoreCorrupt: it is not one that this program wrote.
+    """
+    if not layout.publishers.exists():
+        return None
+    try:
+        found = msgspec.convert(bounded.parsed(read(layout.publishers, _LONGEST).decode()), Listed)
+        for known in found.publishers:
+            checked(known.address, known.model, known.alias, default="")
+            known.release  # noqa: B018 -- parses
+    except (ValueError, IndexError, msgspec.ValidationError) as error:
+        raise StoreCorrupt(
+            f"{layout.publishers}: not what this program wrote; restore it from a backup, or remove it and name the publishers again "
+            "(publish-to)"
+        ) from error
+    return found
+
+
+def wanted(ledger: Ledger) -> str | None:
+    """The name of the release that every publisher must hold; None: none may be in service."""
+    head = ledger.head
+    return name_of(ledger.model_release, head.model) if head.in_force and head.model is not None else None
+
+
+def destinations(layout: Layout) -> tuple[Destination, ...]:
+    """Every publisher of a store. Reading needs no lock."""
+    found = listed(layout)
+    return () if found is None else found.publishers
+
+
+def add(disk: Disk, layout: Layout, address: str, model: str | None, alias: str | None) -> None:
+    """One more publisher; one that is known stays as it is.
+
+    Raises:
+        InvalidParameter: the address is none, or lies inside the store.
+    """
+    given = checked(address, model, alias, default=layout.root.name)
+    place = given[0].removeprefix(FOLDER)
+    if place != given[0] and Path(place).resolve().is_relative_to(layout.root):
+        raise InvalidParameter(f"{address}: lies inside the store, where nothing else may be; name a place outside")
+    found = listed(layout) or Listed(secrets.token_hex(16))
+    for known in found.publishers:
+        if (known.address, known.model) == given[:2]:
+            if known.alias != given[2]:
+                raise InvalidParameter(
+                    f"{address}: is published to under the alias {known.alias!r}; end that first (--end)"
+                )
+            return
+    if len(found.publishers) >= _MOST:
+        raise InvalidParameter(f"a store publishes to at most {_MOST} places")
+    with explained(layout.root, _NOTHING_CHANGED):
+        _reachable(found, Destination(*given), disk)
+        _write(disk, layout, replace(found, publishers=(*found.publishers, Destination(*given))))
+
+
+def _reachable(found: Listed, known: Destination, disk: Disk) -> None:
+    """Raise where its library is not installed, or cannot read the address. Nobody is asked yet."""
+    try:
+        _opened(found, known, disk)
+    except NoisyGDDeleteError:
+        raise
+    except Exception as error:
+        raise InvalidParameter(f"{known.address}: {_words(error)}") from error
+
+
+def dismiss(disk: Disk, layout: Layout, address: str) -> Destination:
+    """Take everything away that this store has put there, and forget the publisher.
+
+    Raises:
+        InvalidParameter: there is no such publisher. Whatever the publisher raises: it stays in the list.
+    """
+    found, full = listed(layout), checked(address, None, None, default=layout.root.name)[0]
+    known = [each for each in (found.publishers if found else ()) if each.address == full]
+    if found is None or not known:
+        raise InvalidParameter(
+            f"{address}: this store does not publish there; publish-to without an address shows where it does"
+        )
+    gone = known[0]
+    try:
+        left = _opened(found, gone, disk).withdraw(None)
+    except Exception as error:
+        raise PublisherError(f"{gone.address}: {_words(error)}. It stays in the list; try again") from error
+    with explained(layout.root, _NOTHING_CHANGED):
+        _write(disk, layout, replace(found, publishers=tuple(each for each in found.publishers if each is not gone)))
+    return replace(gone, held=None, problem="; ".join(left) or None)
+
+
+def follow(disk: Disk, layout: Layout, ledger: Ledger, artefact: Callable[[], Artefact]) -> None:
+    """Bring every publisher to what the ledger says. Failures are noted, never raised.
+
+    Raises:
+        StoreCorrupt: publishers.json is not one that this program wrote.
+    """
+    found, aim = listed(layout), wanted(ledger)
+    if found is None or not any(each.behind(aim) for each in found.publishers):
+        return
+    made = cache(artefact)
+    for place, known in enumerate(found.publishers):
+        if known.behind(aim):
+            known = known.begun(None if aim is None else ledger.model_release)  # noqa: PLW2901
+            try:
+                found = _changed(disk, layout, found, place, known)
+                found = _changed(disk, layout, found, place, _brought(found, known, aim, disk, made))
+            except OSError:  # this disk is full: the next opening does again what was done
+                return
+
+
+def _brought(
+    found: Listed, known: Destination, aim: str | None, disk: Disk, made: Callable[[], Artefact]
+) -> Destination:
+    """The publisher after an attempt to bring it to this release."""
+    try:
+        publisher = _opened(found, known, disk)
+        if aim is not None:
+            publisher.put(made())
+        left = publisher.withdraw(aim)
+    except Exception as error:  # libraries of publishers share no class of errors
+        return replace(known, problem=_words(error))
+    done = replace(known, held=aim, since=known.since if known.held == aim else now())
+    if left:
+        return replace(done, problem="; ".join(left)[:_SHOWN])
+    return replace(done, problem=None, oldest=done.release)
+
+
+def _opened(found: Listed, known: Destination, disk: Disk) -> Publisher:
+    from ..publishers import publisher_at
+
+    return publisher_at(known.address, store=found.store, ground=disk, model=known.model, alias=known.alias)
+
+
+def _words(error: Exception) -> str:
+    said = " ".join(str(error).split()) or type(error).__name__
+    return (said if isinstance(error, NoisyGDDeleteError) else f"{type(error).__name__}: {said}")[:_SHOWN]
+
+
+def _changed(disk: Disk, layout: Layout, found: Listed, place: int, known: Destination) -> Listed:
+    """The list with this in its place, also on disk."""
+    publishers = (*found.publishers[:place], known, *found.publishers[place + 1 :])
+    changed = replace(found, publishers=publishers)
+    _write(disk, layout, changed)
+    return changed
+
+
+def _write(disk: Disk, layout: Layout, found: Listed) -> None:
+    disk.replace(layout.publishers, (json.dumps(asdict(found), indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def told(layout: Layout, ledger: Ledger) -> list[dict[str, Any]]:
+    """Every publisher for `status`: address, release, whether something is to be done there."""
+    aim = wanted(ledger)
+    return [each.to_dict(pending=each.behind(aim)) for each in destinations(layout)]

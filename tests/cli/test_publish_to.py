@@ -1,0 +1,99 @@
+"""`publish-to` and `init --publish-to`: said once, followed by every command that publishes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete.cli import main
+
+from .conftest import Complaint
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="links")
+
+
+def held(out: Path) -> int:
+    return json.loads((out / "current" / "facts.json").read_text())["release"]
+
+
+def test_every_command_that_publishes_moves_the_folder_on(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["publish-to", "store", "folder:out"]) == 0
+    assert f"folder:{folder / 'out'}: holds release 2 since" in capsys.readouterr().out
+    assert main(["delete", "store", "identifier-002", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["publishers"]
+    assert (told["release"], told["pending"], held(folder / "out")) == (3, False, 3)
+    (folder / "requests.jsonl").write_text('{"request_id": "s1", "delete": ["identifier-003"]}\n')
+    assert main(["stream", "store", "requests.jsonl", "--batch", "1"]) == 0
+    assert held(folder / "out") == 4
+    assert main(["publish", "store", "--redo"]) == 0
+    assert held(folder / "out") == 5
+    assert main(["status", "store"]) == 0
+    assert "holds release 5" in capsys.readouterr().out
+    assert main(["publish-to", "store", "folder:out", "--end"]) == 0
+    assert [path.name for path in (folder / "out").iterdir()] == [".noisygd-delete"]
+
+
+def test_a_failure_is_one_line_and_the_release_stands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["publish-to", "store", "folder:out"]) == 0
+    (folder / "out").rename(folder / "away")
+    (folder / "out").write_text("in the way")
+    capsys.readouterr()
+    assert (
+        main(["delete", "store", "identifier-002", "--request-id", "second", "--received", "2026-05-04T09:30+02:00"])
+        == 0
+    )
+    said = capsys.readouterr()
+    assert "release 3" in said.out
+    assert len(said.err.splitlines()) == 1
+    assert "NOT yet as it must be (last known to hold release 2)" in said.err
+    assert main(["publish-to", "store"]) == 6
+    capsys.readouterr()
+    assert main(["register", "list", "store"]) == 0
+    assert f"a model that used the rows is still at folder:{folder / 'out'}" in capsys.readouterr().out
+    (folder / "out").unlink()
+    (folder / "away").rename(folder / "out")
+    assert main(["publish-to", "store"]) == 0
+    assert held(folder / "out") == 3
+    assert main(["register", "list", "store"]) == 0
+    assert "still at" not in capsys.readouterr().out
+
+
+def test_a_store_is_founded_with_publishers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    init = [
+        "init",
+        "new",
+        "--data",
+        "people.csv",
+        "--schema",
+        "schema.toml",
+        "--method",
+        "sharp",
+        "--regularization",
+        "0.1",
+    ]
+    assert main([*init, "--no-utility", "--publish-to", "folder:one", "--publish-to", "folder:two"]) == 0
+    assert main(["learn", "new"]) == 0
+    assert held(folder / "one") == held(folder / "two") == 1
+
+
+def test_what_cannot_be_meant_is_refused(folder: Path, complaint: Complaint) -> None:
+    init = [
+        "init",
+        "new",
+        "--data",
+        "people.csv",
+        "--schema",
+        "schema.toml",
+        "--method",
+        "sharp",
+        "--regularization",
+        "0.1",
+    ]
+    assert "where is that" in complaint(*init, "--no-utility", "--publish-to", "somewhere")
+    assert not (folder / "new").exists()
+    assert "--end takes an ADDRESS" in complaint("publish-to", "store", "--end")
+    assert "belong to an ADDRESS" in complaint("publish-to", "store", "--model", "x")
+    assert "does not publish there" in complaint("publish-to", "store", "folder:out", "--end")
