@@ -14,6 +14,7 @@ MEASUREMENTS = {
     "speed": "other engines, deletion against learning, the lower bound, growth, memory, start-up, two processes",
     "ledger": "commands on a store of thousands of releases over the same on one of ten",
     "compare": "all deletion methods on Adult, MNIST 3-vs-8 and digits",
+    "compare_networks": "deletion from networks: ladder, noisy fine-tuning and its control, Rewind-to-Delete, DP2Unlearning",
     "removal_figure": "certified removal: residual bounds against the truth over 100 removals",
     "threads": "products at default threads over one thread, by size of the table",
     "savings": "Table 1 of the paper, evaluated and measured",

@@ -150,7 +150,7 @@ def _account(account: Accountant, start: int, end: int, observed: list[int]) -> 
         "methods.ladder:Ladder",
         "methods.ladder_run:LadderRun",
     ),
-    scope="Plans with network and head stages, every level, both adjacencies: the budgets are met with the slack included; random histories of "
+    scope="Plans with network, head and moments stages, every level, both adjacencies: the budgets are met with the slack included; random histories of "
     "learns, requests and fresh learns with random lifetimes and observers, against the sum over ancestors and, for a scalar ladder, exact laws.",
 )
 def _product(claim, effort: int) -> Finding:
@@ -159,9 +159,10 @@ def _product(claim, effort: int) -> Finding:
         (Stage("network", 6), Stage("network", 3)),
         (Stage("network", 6), Stage("head", 4)),
         (Stage("network", 6), Stage("network", 3, share=2.0), Stage("head", 2)),
+        (Stage("network", 6), Stage("moments")),
     ]
     for _ in range(6 * effort):
-        stages = ladders[int(rng.integers(3))]
+        stages = ladders[int(rng.integers(4))]
         level = int(rng.integers(-1, len(stages) - 1))
         adjacency = str(rng.choice(["replace", "zero-out"]))
         plan = make_plan(

@@ -34,6 +34,7 @@ GROUPS = (
     "perturbed_releases",
     "interleaved",
     "ladder",
+    "stages",
     "waiting",
     "networks",
     "accounting",

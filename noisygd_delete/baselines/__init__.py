@@ -9,11 +9,13 @@ from .certified_removal import CertifiedRemoval
 from .dp_sgd import DPSGD
 from .langevin import LangevinUnlearning, NoisySGDUnlearning
 from .local_randomisation import LocalRandomisation
+from .networks import LadderReleases, NetworkRetraining, NetworkTraining, NoisyFineTuning, PrivateBaseThenTuning
 from .noisy_gd import NoisyGD, PerturbedSolve, PrivateRetraining, SolveThenDiffuse
 from .objective_perturbation import ObjectivePerturbation
 from .output_perturbation import OutputPerturbation
 from .perturbed_gd import PerturbedGD, PublishedPerturbedGD
 from .retraining import Retraining
+from .rewinding import PublicTop, RewindToDelete
 from .sisa import SISA
 
 __all__ = [
@@ -25,18 +27,25 @@ __all__ = [
     "Erased",
     "GradientAscent",
     "Held",
+    "LadderReleases",
     "LangevinUnlearning",
     "LocalRandomisation",
+    "NetworkRetraining",
+    "NetworkTraining",
     "NoisyAcceleratedSGD",
+    "NoisyFineTuning",
     "NoisyGD",
     "NoisySGDUnlearning",
     "ObjectivePerturbation",
     "OutputPerturbation",
     "PerturbedGD",
     "PerturbedSolve",
+    "PrivateBaseThenTuning",
     "PrivateRetraining",
+    "PublicTop",
     "PublishedPerturbedGD",
     "Retraining",
+    "RewindToDelete",
     "SolveThenDiffuse",
     "erasure",
 ]

@@ -85,8 +85,9 @@ def add_plan_arguments(parser: argparse.ArgumentParser, *, advised: bool = False
     own.add_argument(
         "--stages",
         type=_stages,
-        metavar="KIND:STEPS[:η],...",
-        help="ladder: network:60,network:20 (the default), or network:60,head",
+        metavar="KIND:STEPS[:η[:p]],...",
+        help="ladder: network:60,network:20 (the default), network:60,head or network:60,moments; with a share p each of a network's steps is "
+        "on a random sample of the rows",
     )
     own.add_argument("--level", type=whole, metavar="L", help="ladder: stages 0..L are kept by a deletion (default 0)")
     own.add_argument(
@@ -204,15 +205,18 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 def _stages(text: str) -> tuple[Stage, ...]:
-    """Stages as they are typed: a kind, its steps (a head may leave them out) and its step size."""
+    """Stages as they are typed: a kind, its steps (a head may leave them out), its step size and the share of the rows in a step."""
     found = []
     for part in text.split(","):
         kind, *numbers = part.split(":")
-        if len(numbers) > 2:
-            raise argparse.ArgumentTypeError(f"{part!r} must be KIND, KIND:STEPS or KIND:STEPS:STEP_SIZE")
+        if len(numbers) > 3:
+            raise argparse.ArgumentTypeError(
+                f"{part!r} must be KIND, KIND:STEPS, KIND:STEPS:STEP_SIZE or KIND:STEPS:STEP_SIZE:SHARE"
+            )
         steps = whole(numbers[0]) if numbers else None
         try:
-            found.append(Stage(kind.strip(), steps, number(numbers[1]) if len(numbers) == 2 else None))
+            size, rate = (number(numbers[k]) if len(numbers) > k else None for k in (1, 2))
+            found.append(Stage(kind.strip(), steps, size, sampling_rate=rate))
         except InvalidParameter as error:
             raise argparse.ArgumentTypeError(f"{part!r}: {error}") from error
     return tuple(found)

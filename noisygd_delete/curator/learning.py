@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,16 +17,18 @@ from ..engine.device_steps import STEPS
 from ..engine.discrete_gaussian import on_noisy_grid
 from ..engine.group import ALONE, Group
 from ..engine.linear_term import draw_linear_term
+from ..engine.moments import least_squares, moments, noisy
 from ..engine.noise import Noise
 from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
 from ..engine.objective_float64 import PreciseObjective
+from ..engine.sampling import poisson
 from ..engine.solver import solve
 from ..engine.threads import limited
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest, non_negative
 from ..losses.base import Loss
 from ..losses.staged import Staged
 from ..methods.plan import Plan
-from ..methods.procedure import Prior, Procedure, Solved
+from ..methods.procedure import Fitted, Prior, Procedure, Sampling, Solved
 from ..records import EditRequest, Records, SlotEdits
 from .stages import train_stages
 
@@ -165,6 +169,13 @@ def train(
                 fixed=begin.solver == "fixed",
             )
         start, passes = solution.weights, passes + solution.gradient_passes
+    elif isinstance(begin, Fitted):
+        sums = moments(records, outputs=plan.loss.outputs, radius=plan.loss.radius)
+        ridge, deviation = begin.ridge, begin.deviation
+        start = least_squares(*noisy(*sums, deviation=deviation, noise=noise), ridge=ridge) / plan.loss.radius
+        passes += 1
+        if execution.progress is not None:
+            execution.progress(1)
     elif isinstance(begin, Prior):
         start = initial_weights(plan.shape, init_variance=begin.variance, noise=noise)
     else:
@@ -210,7 +221,10 @@ def _descend(
         "progress": execution.progress,
     }
     own = getattr(plan.loss, "objective", None)  # a torch module brings its own
-    if own is not None:
+    if procedure.sampling is not None:
+        assert own is not None
+        weights = _on_samples(start, own(records, **facts), records.slots, procedure.sampling, steps_and_noise)
+    elif own is not None:
         weights = run(start, own(records, **facts).gradient, **steps_and_noise)
     elif execution.device == "cpu":
         objective = Objective(records, plan.loss, group=execution.group, readings=procedure.steps, **facts)
@@ -223,6 +237,24 @@ def _descend(
             "the weights overflowed; the step size is too large for this loss, plan it with make_plan"
         )
     return weights
+
+
+def _on_samples(start: Weights, objective: Any, slots: int, sampling: Sampling, facts: dict[str, Any]) -> Weights:
+    """Noisy steps on Poisson samples of the slots; who follows the run is told the passes that they come to."""
+    noise, told, rate = facts["noise"], facts["progress"], sampling.rate
+    passed: Callable[[int], None] | None = None
+    if told is not None:
+
+        def passed(step: int) -> None:
+            done = math.ceil(rate * step * (1 - 1e-12))
+            if done > math.ceil(rate * (step - 1) * (1 - 1e-12)):
+                told(done)
+
+    def gradient(weights: Weights) -> Weights:
+        sample: Weights = objective.gradient_on(weights, poisson(slots, noise, rate=rate), rate)
+        return sample
+
+    return run(start, gradient, **{**facts, "steps": sampling.draws, "progress": passed})
 
 
 def learn(

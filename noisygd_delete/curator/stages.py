@@ -36,7 +36,7 @@ def train_stages(
         own = _read(staged, number, parts, records)
         procedure = stage.learning if start is None else stage.procedure
         trained = train(own, stage, procedure, start, _further(execution, done))
-        done += procedure.steps
+        done += stage.learn_steps
         parts.append(trained.model.weights.reshape(stage.shape))
         trainings.append(trained)
     return parts, trainings

@@ -158,6 +158,7 @@ class ClippedObjective:
 
     def __init__(self, network: Network, records: Records, regularization: float) -> None:
         used = records.occupied
+        self._place = np.where(used, np.cumsum(used) - 1, -1)  # of a slot's row among those that are there
         self._network = network
         self._rows = torch.as_tensor(records.features[used], device=network.device)
         self._labels = torch.as_tensor(records.labels[used].astype(np.int64), device=network.device)
@@ -166,8 +167,20 @@ class ClippedObjective:
 
     def gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(1/n) Σ clipped ∇ℓ + λθ, (1, d) float64."""
+        return self._mean(weights, self._rows, self._labels, self._slots)
+
+    def gradient_on(self, weights: NDArray[np.float64], slots: NDArray[np.int64], rate: float) -> NDArray[np.float64]:
+        """(1/(rate · n)) Σ clipped ∇ℓ of these slots + λθ, (1, d) float64."""
+        there = self._place[slots]
+        chosen = torch.as_tensor(there[there >= 0], device=self._network.device)
+        return self._mean(weights, self._rows[chosen], self._labels[chosen], rate * self._slots)
+
+    def _mean(
+        self, weights: NDArray[np.float64], rows: torch.Tensor, labels: torch.Tensor, divisor: float
+    ) -> NDArray[np.float64]:
         total = torch.zeros(weights.size, dtype=torch.float64, device=self._network.device)
-        for block in self._network.clipped_gradients(weights, self._rows, self._labels):
-            total += block.sum(dim=0, dtype=torch.float64)
-        gradient: NDArray[np.float64] = total.cpu().numpy()[None] / self._slots + self._regularization * weights
+        if len(rows):
+            for block in self._network.clipped_gradients(weights, rows, labels):
+                total += block.sum(dim=0, dtype=torch.float64)
+        gradient: NDArray[np.float64] = total.cpu().numpy()[None] / divisor + self._regularization * weights
         return gradient

@@ -147,3 +147,12 @@ class ClippedSum:
             total += self._loss.clipped_sum(weights, self._rows[part], self._labels[part])
         gradient: NDArray[np.float64] = total[None] / self._slots + self._regularization * weights
         return gradient
+
+    def gradient_on(self, weights: NDArray[np.float64], slots: NDArray[np.int64], rate: float) -> NDArray[np.float64]:
+        """(1/(rate · n)) Σ of the clipped gradients of these slots + λθ: of a Poisson sample at this rate, the same on average."""
+        total = np.zeros(weights.size)
+        for first in range(0, len(slots), _BLOCK):
+            part = slots[first : first + _BLOCK]
+            total += self._loss.clipped_sum(weights, self._rows[part], self._labels[part])
+        gradient: NDArray[np.float64] = total[None] / (rate * self._slots) + self._regularization * weights
+        return gradient

@@ -10,9 +10,10 @@ from .base import Mechanism, Method, NoisySteps
 from .composition import Composition, CompositionRun
 from .counted import CountedRecords
 from .interleaved import Interleaved, InterleavedRun
-from .ladder import Ladder, Stage
+from .ladder import Ladder
 from .ladder_run import LadderRun
 from .minimiser import Minimiser, MinimiserRun
+from .moments import Moments, MomentsRun
 from .near_gibbs import NearGibbs, NearGibbsRun
 from .perturbed import Perturbed
 from .perturbed_run import PerturbedRun
@@ -20,7 +21,9 @@ from .plan import Plan
 from .problem import Problem
 from .procedure import Procedure
 from .sampled_gaussian import SampledGaussian
+from .sampled_steps import SampledStage, SampledSteps
 from .sharp import Sharp, SharpRun
+from .stages import Stage
 from .theorem import Theorem, TheoremRun
 
 __all__ = [
@@ -56,8 +59,12 @@ METHODS: dict[str, tuple[type[Method], type[Mechanism]]] = {
     "ladder": (Ladder, LadderRun),
     "near-gibbs": (NearGibbs, NearGibbsRun),
 }
+STAGE_METHODS: dict[str, tuple[type[Method], type[Mechanism]]] = {  # which a ladder plans
+    "moments": (Moments, MomentsRun),
+    "sampled-steps": (SampledStage, SampledSteps),
+}
 MECHANISMS: dict[str, type[Mechanism]] = {
-    **{name: run for name, (_, run) in METHODS.items()},
+    **{name: run for name, (_, run) in {**METHODS, **STAGE_METHODS}.items()},
     "sampled-gaussian": SampledGaussian,  # trains an extractor, plans nothing
     "counted-records": CountedRecords,  # counts of the records, no model
 }

@@ -17,7 +17,7 @@ from ..losses.base import Loss
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import DELETION_NOTIONS, Worlds
 from .forecast import forecast_excess_risk
-from .procedure import Prior, Published, Start
+from .procedure import Prior, Published, Sampling, Start
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -243,6 +243,11 @@ class Method(ABC):
     def passes_depend_on_data(self) -> bool:
         """Whether the number of passes of a release does."""
         return False
+
+    @property
+    def sampling(self) -> Sampling | None:
+        """The samples that its steps are taken on; None: on all rows."""
+        return None
 
     @abstractmethod
     def plan(self, problem: Problem) -> Plan:

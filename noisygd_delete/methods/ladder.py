@@ -8,53 +8,27 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..bounds import theorem_5_1
-from ..errors import InvalidParameter, choice, count, positive
+from ..errors import InvalidParameter
 from ..losses.base import Loss
-from ..losses.staged import HEAD, NETWORK, STAGE_KINDS, Staged
+from ..losses.staged import HEAD, NETWORK, Staged
 from ..privacy.budget import Budget
+from ..privacy.guarantee import Guarantee
 from ..privacy.shown import shown
 from ..privacy.worlds import Worlds
+from .amounts import Amounts
 from .base import Method
 from .composition import Composition
 from .ladder_run import KEPT, LadderRun
 from .minimiser import Minimiser
 from .plan import Plan
 from .problem import Problem
+from .sampled_steps import check_sampled
+from .stages import MOMENTS, Stage, noisy_steps, of_moments, on_samples, what_runs
 
 MOST_STAGES = 16
 
 _MOST_KEPT = 0.5  # of the dp budget, in μ²: what the kept stages may take of it at most
 _ROOM = 1 - 1e-12  # for the rounding of sums of squares
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One rung.
-
-    kind            "network": noisy steps on the plan's loss, from the network stage before it (the first: from the initial law);
-                    "head": a logistic or softmax regression on what the last network makes of a record beside the record itself, always solved from 0
-    steps           noisy steps of a network; of a head the diffusion steps K (None weighs noise against passes)
-    step_size       η; None takes 1/(λ + curvature) for a network, 1/(λ+β) for a head
-    regularization  λ of this stage; None takes the plan's
-    share           of the budget that the kept stages, or the later ones, have together
-    """
-
-    kind: str = NETWORK
-    steps: int | None = None
-    step_size: float | None = None
-    regularization: float | None = None
-    share: float = 1.0
-
-    def __post_init__(self) -> None:
-        choice("kind of a stage", self.kind, STAGE_KINDS)
-        if self.steps is not None:
-            count("steps of a stage", self.steps)
-        elif self.kind == NETWORK:
-            raise InvalidParameter("a network stage needs steps=, the number of noisy steps that it runs")
-        for name in ("step_size", "regularization"):
-            if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
-        positive("share", self.share)
 
 
 @dataclass(frozen=True)
@@ -98,14 +72,21 @@ class Ladder(Method):
         return any(stage.kind == HEAD for stage in self.stages)
 
     @property
-    def kinds(self) -> tuple[str, ...]:
-        return tuple(stage.kind for stage in self.stages)
+    def sampled(self) -> bool:
+        """Whether a stage takes its steps on samples of the rows."""
+        return any(stage.sampling_rate is not None for stage in self.stages)
+
+    @property
+    def gaussian(self) -> bool:
+        return not self.sampled
 
     def model_loss(self, plan: Plan) -> Loss:
         return self._staged(plan.problem)
 
     def _staged(self, problem: Problem) -> Staged:
-        return Staged(radius=problem.loss.radius, network=problem.loss, kinds=self.kinds)
+        return Staged(
+            radius=problem.loss.radius, network=problem.loss, kinds=tuple(stage.form for stage in self.stages)
+        )
 
     def plan(self, problem: Problem) -> Plan:
         if problem.loss.constants.convex:
@@ -115,11 +96,13 @@ class Ladder(Method):
             )
         if not math.isfinite(problem.loss.constants.lipschitz):
             raise InvalidParameter(f"the {problem.loss.name} loss has no Lipschitz constant; clip its gradients to L")
-        staged, number = self._staged(problem), self.level + 1
-        kept_dp, kept_dd = self._base_budget(problem)
-        kept = self._calibrated(problem, staged, range(number), kept_dd, problem.deletion_notion)
-        left = (problem.dp_gdp() ** 2 - (kept_dp**2 if kept else 0.0)) / problem.releases
-        later = self._calibrated(problem, staged, range(number, len(self.stages)), math.sqrt(left), problem.adjacency)
+        if self.sampled:
+            check_sampled(problem)
+        amounts, staged, number = self._amounts(problem), self._staged(problem), self.level + 1
+        kept, spent = self._kept(problem, staged, amounts)
+        left = (amounts.dp - spent) / problem.releases
+        numbers = range(number, len(self.stages))
+        later = self._calibrated(problem, staged, numbers, left, problem.adjacency, amounts.dp_order)
         stages = (*kept, *later)
         rerun = sum(stage.learn_steps for stage in later)
         return Plan(
@@ -136,25 +119,56 @@ class Ladder(Method):
             kept=number,
         )
 
-    def _base_budget(self, problem: Problem) -> tuple[float, float]:
-        """μ of the kept stages together: between the worlds of dp, and between those of deletion."""
+    def _amounts(self, problem: Problem) -> Amounts:
+        """What the budget allows; at orders of which the first sampled stage makes most, where there is one."""
+        first = next((stage for stage in self.stages if stage.sampling_rate is not None), None)
+        if first is None:
+            return Amounts(problem.dp_gdp() ** 2, problem.deletion_gdp() ** 2)
+        assert first.sampling_rate is not None
+        assert first.steps is not None
+        return Amounts.at_orders(problem, first.sampling_rate, first.steps)
+
+    def _kept(self, problem: Problem, staged: Staged, amounts: Amounts) -> tuple[tuple[Plan, ...], float]:
+        """The plans of the kept stages, and what they take of the dp budget: at most `_MOST_KEPT` of it."""
+        if self.level < 0:
+            return (), 0.0
         dp_per_dd = problem.sensitivity(problem.adjacency) / problem.sensitivity(problem.deletion_notion)
-        asked = problem.deletion_gdp()
-        most = math.sqrt(_MOST_KEPT) * problem.dp_gdp() / dp_per_dd
-        mu = min(asked, most)
-        return mu * dp_per_dd, mu
+        most = _MOST_KEPT * amounts.dp
+        allowed = min(amounts.deletion, most / dp_per_dd**2)
+        for _ in range(60):
+            numbers, notion = range(self.level + 1), problem.deletion_notion
+            kept = self._calibrated(problem, staged, numbers, allowed, notion, amounts.deletion_order)
+            spent = amounts.spent(
+                [plan.mechanism for plan in kept], [plan.learn_steps for plan in kept], problem.adjacency
+            )
+            if spent <= most * (1 + 1e-9):
+                return kept, spent
+            allowed *= most / spent * (1 - 1e-3)  # a curve between two records is more than that of a doubled gradient
+        raise InvalidParameter(
+            "the kept stages cannot be fitted into half of the dp budget; plan with adjacency='zero-out', or without sampling_rate"
+        )
 
     def _calibrated(
-        self, problem: Problem, staged: Staged, numbers: Sequence[int], gdp: float, worlds: Worlds
+        self,
+        problem: Problem,
+        staged: Staged,
+        numbers: Sequence[int],
+        squared: float,
+        worlds: Worlds,
+        order: float | None,
     ) -> tuple[Plan, ...]:
-        """The plans of some stages that together are `gdp`-GDP between two worlds."""
+        """The plans of some stages whose μ² are together this much between two worlds, or their ε at an order q q/2 of it."""
         whole = math.fsum(self.stages[j].share for j in numbers)
         return tuple(
-            self._stage(problem, staged, j, gdp * math.sqrt(self.stages[j].share / whole) * _ROOM, worlds)
+            self._stage(
+                problem, staged, j, math.sqrt(squared) * math.sqrt(self.stages[j].share / whole) * _ROOM, worlds, order
+            )
             for j in numbers
         )
 
-    def _stage(self, problem: Problem, staged: Staged, number: int, gdp: float, worlds: Worlds) -> Plan:
+    def _stage(
+        self, problem: Problem, staged: Staged, number: int, gdp: float, worlds: Worlds, order: float | None
+    ) -> Plan:
         stage, loss = self.stages[number], staged.loss_of(number)
         own = replace(
             problem,
@@ -176,8 +190,13 @@ class Ladder(Method):
         if stage.kind == HEAD:
             solved = Minimiser(solver="cold", diffusion_steps=stage.steps, step_size=stage.step_size)
             return solved.plan(replace(own, method=solved))
+        if stage.kind == MOMENTS:
+            return of_moments(own, gdp)
         assert stage.steps is not None
         eta = 1 / own.objective_smoothness if stage.step_size is None else stage.step_size
+        if stage.sampling_rate is not None:
+            assert order is not None
+            return on_samples(own, stage.steps, stage.sampling_rate, eta, gdp, order)
         rate = theorem_5_1.composition_rate(
             sensitivity=own.sensitivity(own.adjacency),
             noise_variance=1.0,
@@ -187,15 +206,16 @@ class Ladder(Method):
         )
         noise = 2 * rate / gdp**2
         counted = Composition(learn_steps=stage.steps, delete_steps=stage.steps, step_size=eta, noise_variance=noise)
-        return Plan(
-            problem=replace(own, method=counted),
-            step_size=eta,
-            noise_variance=noise,
-            init_variance=getattr(loss, "init_variance", noise / own.regularization),
-            learn_steps=stage.steps,
-            delete_steps_for_deletion=stage.steps,
-            delete_steps_for_utility=0,
-        )
+        return noisy_steps(replace(own, method=counted), eta, noise, stage.steps)
+
+    def allowed(self, plan: Plan) -> Guarantee:
+        """In Gaussian DP, or at the one order at which stages on samples are counted."""
+        if not self.sampled:
+            return super().allowed(plan)
+        amounts = self._amounts(plan.problem)
+        assert amounts.dp_order is not None
+        nothing = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0)
+        return replace(nothing, points=((amounts.dp_order, amounts.dp * amounts.dp_order / 2),))
 
     def mechanism(self, plan: Plan) -> LadderRun:
         kept, later = plan.stages[: plan.kept], plan.stages[plan.kept :]
@@ -217,22 +237,23 @@ class Ladder(Method):
         return math.inf
 
     def noise(self, plan: Plan) -> str:
-        return "σ²=" + ", ".join(f"{stage.noise_variance:.4g}" for stage in plan.stages)
+        return "σ²=" + ", ".join(
+            f"{stage.noise_variance:.4g}" if stage.noise_variance else "–" for stage in plan.stages
+        )
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         notion = plan.problem.deletion_notion
         listed = []
-        for number, (stage, kind) in enumerate(zip(plan.stages, self.kinds, strict=True)):
-            mu = plan.stages[number].mechanism.interval("deletion", notion, steps_with=stage.learn_steps).gdp
-            what = (
-                f"{stage.learn_steps} noisy steps of size η={stage.step_size:.4g}, σ²={stage.noise_variance:.4g}"
-                if kind == NETWORK
-                else f"a solve from 0 ({stage.learn_solver_passes} gradient passes by forecast) and {stage.learn_steps} diffusion steps, "
-                f"σ²={stage.noise_variance:.4g}"
+        for number, (stage, asked) in enumerate(zip(plan.stages, self.stages, strict=True)):
+            run = stage.mechanism
+            cost = run.interval("deletion", notion, steps_with=run.exposure(stage.learn_steps))
+            delta = plan.budget.shown_delta
+            figure = (
+                f"(ε={shown(cost.epsilon(delta))}, δ={shown(delta)})" if cost.gdp is None else f"μ={shown(cost.gdp)}"
             )
             fate = "kept by deletions" if number < plan.kept else "run again at every deletion"
             listed.append(
-                f"  stage {number} ({kind}, {fate}): {what}; μ={shown(mu or 0.0)} between the worlds of deletion"
+                f"  stage {number} ({asked.kind}, {fate}): {what_runs(stage)}; {figure} between the worlds of deletion"
             )
         passes = plan.gradient_evaluations
         kept = (

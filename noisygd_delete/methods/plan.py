@@ -17,7 +17,7 @@ from ..privacy.total import Total
 from .base import Mechanism, Method
 from .forecast import weight_noise
 from .problem import Problem
-from .procedure import Procedure, Solved
+from .procedure import Fitted, Procedure, Solved
 from .words import clipping, heading, promise, ridge, waiting, worth
 
 
@@ -144,12 +144,13 @@ class Plan:
         solved = isinstance(start, Solved)  # a linear term is part of what is solved, and its answer wants noise
         return Procedure(
             start=start,
-            steps=self.learn_steps if learning else self.delete_steps,
+            steps=0 if isinstance(start, Fitted) else self.learn_steps if learning else self.delete_steps,
             step_size=self.step_size,
             noise_variance=self.noise_variance,
             linear_term=self.linear_term if solved else 0.0,
             output_noise=self.output_noise if solved else 0.0,
             shape=self.noise_shape if solved else None,
+            sampling=self.method.sampling,
         )
 
     @property

@@ -31,7 +31,27 @@ class Solved:
     solver: str
 
 
-Start = Prior | Published | Solved
+@dataclass(frozen=True)
+class Fitted:
+    """What least squares makes of the moments of the current records, published with noise: one pass, and no steps after it.
+
+    deviation  of the noise of each sum, where a record of the largest norm counts 1
+    ridge      added to the second moments, in the same unit
+    """
+
+    deviation: float
+    ridge: float
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Steps on Poisson samples of the slots: `draws` of them, each slot in each with probability `rate`."""
+
+    rate: float
+    draws: int
+
+
+Start = Prior | Published | Solved | Fitted
 
 
 @dataclass(frozen=True)
@@ -42,6 +62,7 @@ class Procedure:
     shape           v of every column, so that b has variance s²v there; None: 1 everywhere
     start           where the steps begin
     steps           K noisy steps of size η (`step_size`), each adding N(0, 2ησ² I), σ² = `noise_variance`
+    sampling        instead of K steps on all rows, more of them on samples that come to K passes; None: no samples
     output_noise    τ: standard deviation of the noise on the published weights
     """
 
@@ -52,6 +73,7 @@ class Procedure:
     linear_term: float = 0.0
     output_noise: float = 0.0
     shape: tuple[float, ...] | None = None
+    sampling: Sampling | None = None
 
     def __post_init__(self) -> None:
         if self.linear_term and not isinstance(self.start, Solved):

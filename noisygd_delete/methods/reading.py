@@ -14,7 +14,7 @@ from .. import losses
 from ..errors import InvalidParameter, real
 from ..privacy.budget import Budget
 from ..privacy.total import Total
-from . import MECHANISMS, METHODS
+from . import MECHANISMS, METHODS, STAGE_METHODS
 from .base import Mechanism, Method
 from .ladder import MOST_STAGES
 from .plan import Plan
@@ -88,7 +88,7 @@ def _stages(given: Any, read: Callable[[Mapping[str, Any]], T], inside: str) -> 
 
 def method_from_dict(given: Mapping[str, Any]) -> Method:
     """Read back `Method.to_dict`."""
-    kind: type[Method] = _known(METHODS, given, "name")[0]
+    kind: type[Method] = _known({**METHODS, **STAGE_METHODS}, given, "name")[0]
     return typed(kind, {name: value for name, value in given.items() if name != "name"}, "a method")
 
 

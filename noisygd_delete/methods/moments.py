@@ -1,0 +1,125 @@
+"""A private statistic as a stage of a ladder: least squares on noisy moments, in one pass over the table.
+
+The sums of `bounds.moments` are published with exact noise, and the weights are what least squares makes of them: post-processing, so
+that the sums are all that is paid for. Every run is made afresh from the current rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..bounds import moments
+from ..bounds.arithmetic import GRID_BITS
+from ..errors import InvalidParameter, count, positive
+from ..privacy.worlds import Worlds
+from . import procedure
+from .base import Cost, Mechanism, Method
+from .plan import Plan
+from .problem import Problem
+
+GRID = 2.0**-GRID_BITS
+MOST_COORDINATES = 1 << 22  # numbers that get noise one by one
+
+
+@dataclass(frozen=True, kw_only=True)
+class MomentsRun(Mechanism):
+    """Facts of one table of moments: the sums divided by `deviation`, on a grid, plus an exact discrete Gaussian of parameter 1.
+
+    deviation         of the noise of each sum, where a record of the largest norm counts 1
+    coordinates       how many sums
+    rows_per_subject  m rows of one data subject count as one record
+    """
+
+    method: ClassVar[str] = "moments"
+    source: ClassVar[str] = "moments of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)"
+    fresh: ClassVar[bool] = True
+
+    deviation: float
+    coordinates: int
+    rows_per_subject: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive("deviation", self.deviation)
+        count("coordinates", self.coordinates, maximum=MOST_COORDINATES)
+        count("rows_per_subject", self.rows_per_subject)
+
+    @property
+    def rows(self) -> int:
+        return self.rows_per_subject
+
+    def exposure(self, steps: int) -> int:
+        return 1
+
+    def check_steps(self, steps: int) -> None:
+        if steps != 1:
+            raise InvalidParameter(f"steps={steps} must be 1: moments are made in one pass")
+
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        """Moments made after the record was erased do not read it."""
+        if steps_without:
+            return {}
+        apart = moments.moments_sensitivity(between_records=worlds.between_records, rows=self.rows_per_subject)
+        mu = moments.moments_gdp(sensitivity=apart, deviation=self.deviation, coordinates=self.coordinates, grid=GRID)
+        return {"gdp_squared": mu**2}
+
+    def _assumptions(self) -> tuple[str, ...]:
+        return (
+            "every row that enters the moments is divided by its own norm, whatever the other rows are",
+            f"n={self.records} slots is public and fixed",
+            "the noise of the moments is an exact discrete Gaussian, independent and unknown to the observer",
+        )
+
+
+@dataclass(frozen=True)
+class Moments(Method):
+    """A stage of kind "moments"; `Ladder` plans it.
+
+    deviation  of the noise of each sum
+    """
+
+    name: ClassVar[str] = "moments"
+    summary: ClassVar[str] = "a stage of a ladder: least squares on noisy moments, one pass"
+
+    deviation: float
+
+    def plan(self, problem: Problem) -> Plan:
+        raise InvalidParameter("moments are a stage of a ladder: method='ladder' with Stage('moments') plans them")
+
+    def mechanism(self, plan: Plan) -> MomentsRun:
+        return MomentsRun(
+            records=plan.records,
+            proven=plan.loss.constants.proven,
+            slack=plan.problem.slack,
+            deviation=self.deviation,
+            coordinates=moments.coordinates(outputs=plan.loss.outputs, features=plan.features),
+            rows_per_subject=plan.problem.rows_per_subject,
+        )
+
+    def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
+        """The ridge: the plan's λ, and as much as the noise can move the matrix by (the norm of a symmetric Gaussian matrix)."""
+        noise = 2 * self.deviation * math.sqrt(plan.features)
+        return procedure.Fitted(self.deviation, plan.records * plan.regularization / plan.loss.radius**2 + noise)
+
+    def excess_risk(self, plan: Plan) -> float:
+        return math.inf
+
+
+def planned(problem: Problem, gdp: float, worlds: Worlds) -> Moments:
+    """The least noise that is `gdp`-GDP between two worlds."""
+    number = moments.coordinates(outputs=problem.loss.outputs, features=problem.features)
+    if number > MOST_COORDINATES:
+        raise InvalidParameter(
+            f"moments of {problem.features} features are {number} numbers, above {MOST_COORDINATES}, each of which gets noise of its own; "
+            "take Stage('head'), or fewer columns and hidden units"
+        )
+    apart = moments.moments_sensitivity(between_records=worlds.between_records, rows=problem.rows_per_subject)
+    deviation = moments.least_deviation(gdp=gdp, sensitivity=apart, coordinates=number, grid=GRID)
+    if not deviation < math.inf:
+        raise InvalidParameter(
+            f"moments of {problem.features} features within μ={gdp:g} cost more by the grid that they are published on than the budget; "
+            "raise it, or take Stage('head')"
+        )
+    return Moments(deviation)

@@ -1,0 +1,153 @@
+"""DP-SGD as a stage of a ladder: noisy steps on Poisson samples of the rows, charged by their Rényi curve.
+
+A step on a share p of the rows costs a p-th of a pass, and less than p times the privacy of a step on all of them: many short steps
+where a full-batch stage affords few. There is no μ: the ladder counts at one Rényi order. Zero-out equals add/remove here because
+slots are masked and n is public in rate and divisor; several rows of one person are not covered.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..bounds import subsampled
+from ..bounds.search import least_safe
+from ..errors import AssumptionViolated, InvalidParameter, count, positive
+from ..privacy.worlds import Worlds
+from .base import Cost, Method
+from .plan import Plan
+from .problem import Problem
+from .procedure import Sampling
+from .sampled_gaussian import ORDERS, SampledGaussian
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledSteps(SampledGaussian):
+    """Facts of one run of DP-SGD that is made afresh, or kept, as a stage of a ladder.
+
+    draws  noisy steps, each on a Poisson sample of its own; the run counts as the passes over the table that they come to
+    """
+
+    method: ClassVar[str] = "sampled-steps"
+    carried: ClassVar[bool] = False
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    draws: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        count("draws", self.draws)
+
+    @property
+    def left(self) -> str:
+        return ""
+
+    @property
+    def passes(self) -> int:
+        """Over the table: of a stage that starts below it, its steps."""
+        return passes(self.sampling_rate, self.draws)
+
+    def exposure(self, steps: int) -> int:
+        return 1
+
+    def check_steps(self, steps: int) -> None:
+        if steps != self.passes:
+            raise InvalidParameter(
+                f"steps={steps} must be {self.passes}: {self.draws} samples of a share {self.sampling_rate:g}"
+            )
+
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        """Samples drawn after the record was erased do not hold it."""
+        return {} if steps_without else super()._cost(worlds, self.draws, 0)
+
+    def _assumptions(self) -> tuple[str, ...]:
+        return (
+            "every step of a sampled stage drew an independent Poisson sample of the slots, which is not observed",
+            *super()._assumptions()[1:],
+        )
+
+
+@dataclass(frozen=True)
+class SampledStage(Method):
+    """A stage of kind "network" with a sampling rate; `Ladder` plans it.
+
+    sampling_rate, draws  p and the number of steps; noise_multiplier: z, as it is charged
+    """
+
+    name: ClassVar[str] = "sampled-steps"
+    summary: ClassVar[str] = "a stage of a ladder: noisy steps on samples of the rows"
+
+    sampling_rate: float
+    draws: int
+    noise_multiplier: float
+
+    def plan(self, problem: Problem) -> Plan:
+        raise InvalidParameter(
+            "steps on samples are a stage of a ladder: method='ladder' with Stage('network', steps, sampling_rate=) plans them"
+        )
+
+    def mechanism(self, plan: Plan) -> SampledSteps:
+        return SampledSteps(
+            records=plan.records,
+            proven=plan.loss.constants.proven,
+            sampling_rate=self.sampling_rate,
+            noise_multiplier=self.noise_multiplier,
+            draws=self.draws,
+        )
+
+    @property
+    def sampling(self) -> Sampling:
+        return Sampling(self.sampling_rate, self.draws)
+
+    def excess_risk(self, plan: Plan) -> float:
+        return math.inf
+
+
+def passes(sampling_rate: float, draws: int) -> int:
+    """Passes over the table that so many samples come to, rounded up."""
+    return max(1, math.ceil(sampling_rate * draws * (1 - 1e-12)))
+
+
+def check_sampled(problem: Problem) -> None:
+    """Raise where a stage on samples is not covered."""
+    if problem.rows_per_subject > 1:
+        raise AssumptionViolated(
+            f"rows_per_subject={problem.rows_per_subject}: m rows in samples cost far more than m² times one; leave sampling_rate out, or keep "
+            "one row of each person"
+        )
+    if not hasattr(problem.loss, "objective"):
+        raise AssumptionViolated(
+            f"a stage on samples clips every record's gradient, which the {problem.loss.name} loss does not; take "
+            "losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out"
+        )
+
+
+def curve(*, order: float, sampling_rate: float, noise_multiplier: float, draws: int, worlds: Worlds) -> float:
+    """What `SampledSteps` costs at one order, by the least listed one that covers it; infinite above all of them."""
+    listed = min((one for one in ORDERS if one >= order), default=None)
+    if listed is None:
+        return math.inf
+    bound = subsampled.replace_renyi if worlds.between_records else subsampled.zero_out_renyi
+    return bound(order=listed, sampling_rate=sampling_rate, noise_multiplier=noise_multiplier, steps=draws)
+
+
+def least_multiplier(
+    *, order: float, allowed: float, sampling_rate: float, draws: int, worlds: Worlds, digits: float = 1e-9
+) -> float:
+    """The least z, to a relative width, at which so many samples cost at most `allowed` at this order."""
+    if order > ORDERS[-1]:
+        raise InvalidParameter(
+            f"order={order:g} must be at most {ORDERS[-1]} for a stage on samples: its Rényi curve is listed up to there"
+        )
+
+    def safe(multiplier: float) -> bool:
+        cost = curve(order=order, sampling_rate=sampling_rate, noise_multiplier=multiplier, draws=draws, worlds=worlds)
+        return cost <= allowed
+
+    found = least_safe(safe, guess=1.0, most=2.0**40, digits=digits)
+    if not found < math.inf:
+        raise InvalidParameter(
+            f"no noise keeps {draws} samples within ε={positive('allowed', allowed):g} at order {order:g}; ask for fewer steps"
+        )
+    return found

@@ -1,0 +1,325 @@
+"""The other stages of a ladder: least squares on noisy moments, and steps on samples; budgets, laws, what is paid, and planted faults."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
+from noisygd_delete.accountant import Event, Presence, ancestor_guarantee, stage_runs
+from noisygd_delete.bounds import moments as bounds
+from noisygd_delete.curator.learning import train
+from noisygd_delete.engine import Execution
+from noisygd_delete.engine.moments import least_squares, moments, noisy
+from noisygd_delete.engine.noise import ResearchNoise
+from noisygd_delete.engine.sampling import poisson
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter
+from noisygd_delete.methods import Ladder, Stage
+from noisygd_delete.methods.moments import GRID, MomentsRun
+from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
+from noisygd_delete.methods.sampled_steps import SampledSteps
+
+RENYI = Budget(order=10, dp=1.0, deletion=0.1)
+PAIRS = Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.5, 1e-5))
+SAMPLED = Stage("network", 40, sampling_rate=0.1)
+MOMENTS = (Stage("network", 6), Stage("moments"))
+LADDERS = [
+    (MOMENTS, 0),
+    (MOMENTS, -1),
+    ((Stage("network", 6), SAMPLED), 0),
+    ((SAMPLED, Stage("network", 3)), 0),
+    ((SAMPLED, Stage("head", 3)), 0),
+    ((SAMPLED, SAMPLED, Stage("moments")), 1),
+]
+
+
+def plan_for(stages, level=0, **options):
+    loss = options.pop("loss", losses.MultilayerPerceptron(radius=1.0, hidden=3))
+    given = {"records": 60, "features": 4, "regularization": 0.01, "budget": RENYI, "adjacency": "zero-out", **options}
+    return make_plan(loss, method=Ladder(stages=stages, level=level), **given)
+
+
+def table(n=50, slots=60, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, 4)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-20)
+    return Records(rows, np.sign(rows[:, 0] * rows[:, 1] + 1e-9), slots=slots)
+
+
+# ---------------------------------------------------------------- both
+
+
+@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
+@pytest.mark.parametrize("adjacency", ["zero-out", "replace"])
+@pytest.mark.parametrize("budget", [RENYI, PAIRS], ids=["renyi", "pairs"])
+def test_a_plan_spends_its_budgets_and_no_more(stages, level, adjacency, budget):
+    plan = plan_for(stages, level, adjacency=adjacency, budget=budget)
+    dp, deletion = plan.dp.with_slack(), plan.deletion.with_slack()
+    assert budget.affords(dp)
+    assert budget.affords(deletion)
+    spent = dp.renyi(10) if budget is RENYI else dp.epsilon(1e-5)
+    assert spent >= (0.98 if budget is RENYI else 0.85)  # one order shows less than all of them
+    if level < 0:
+        assert deletion.renyi(10) == 0
+
+
+@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
+def test_plans_events_and_explanations(stages, level):
+    plan = plan_for(stages, level)
+    assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    assert mechanism_from_dict(json.loads(json.dumps(plan.mechanism.to_dict()))) == plan.mechanism
+    event = Event("unlearn", plan.delete_steps, 1, plan.mechanism)
+    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
+    text = plan.explain()
+    for number, stage in enumerate(stages):
+        assert f"stage {number} ({stage.kind}, " in text
+    assert "μ=0 " not in text
+
+
+@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
+def test_a_deletion_keeps_the_kept_stages_and_runs_the_others_again(stages, level):
+    plan = plan_for(stages, level)
+    curator = Curator(table(), plan)
+    learned, deleted = curator.learn(), curator.delete([1, 2])
+    before, after = (plan.model_loss.parts(r.model.weights, 4) for r in (learned, deleted))
+    same = [np.array_equal(a, b) for a, b in zip(before, after, strict=True)]
+    assert same == [True] * (level + 1) + [False] * (len(stages) - level - 1)
+    assert learned.model.certified
+    assert deleted.model.predict(table().features).shape == (60,)
+    again = curator.delete([3])  # the base does not grow dearer, and no horizon comes near
+    assert again.guarantees["deletion"].with_slack().renyi(10) <= 0.1 * (1 + 1e-9)
+    assert not curator.accountant.horizon_spent
+
+
+@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
+def test_the_account_is_the_sum_over_ancestors(stages, level):
+    plan = plan_for(stages, level)
+    account = Curator(table(), plan).accountant
+    for kind in ("learn", "unlearn", "unlearn", "relearn", "unlearn"):
+        account.record(account.planned(kind))
+    runs = stage_runs(account.events)
+    for gone, seen in ((3, [3]), (3, [1, 3]), (5, [5]), (5, [1, 2, 3, 4, 5])):
+        numbers = [run.number for run in runs if run.table in seen]
+        kept = {run.number for run in runs if run.stage < plan.kept and run.table <= max(seen)}
+        observed = {*numbers, *(number for run in runs if run.number in numbers for number in run.parents)} | (
+            kept if len(seen) > 1 else set()
+        )
+        person = [Presence(0, 1, gone)]
+        right = ancestor_guarantee(runs, "deletion", "definition-4.1", person=person, observed=observed)
+        assert account.deletion(1, gone, seen).renyi(8) == pytest.approx(right.renyi(8), rel=1e-9, abs=1e-12)
+
+
+# ---------------------------------------------------------------- moments
+
+
+def test_moments_are_the_sums_over_the_records_that_are_there():
+    records = table()
+    records.edit(EditRequest.delete([3, 7]))
+    used = records.occupied
+    rows, labels = records.features[used].astype(float), records.labels[used]
+    first, second = moments(records, outputs=1, radius=1.0)
+    assert first == pytest.approx(labels[None] @ rows)
+    assert second == pytest.approx(rows.T @ rows)
+    classes = Records(records.features[used], (labels > 0).astype(float))
+    each, again = moments(classes, outputs=2, radius=2.0)
+    assert each == pytest.approx(np.stack([rows[labels < 0].sum(0), rows[labels > 0].sum(0)]) / 2)
+    assert again == pytest.approx(second / 4)
+
+
+def test_the_noise_of_moments_is_what_the_plan_counts():
+    quiet = np.zeros((2, 60)), np.zeros((60, 60))
+    first, second = noisy(*quiet, deviation=3.0, noise=ResearchNoise(np.random.default_rng(1)))
+    assert np.array_equal(second, second.T)
+    above = second[np.triu_indices(60, 1)]
+    assert above.std() == pytest.approx(3.0, rel=0.06)
+    assert np.diag(second).std() == pytest.approx(3.0 * math.sqrt(2), rel=0.25)
+    assert first.std() == pytest.approx(3.0, rel=0.15)
+    assert np.array_equal(above / 3.0 / GRID, np.rint(above / 3.0 / GRID))  # on the public grid
+
+
+def test_least_squares_is_ridge_regression_of_the_labels():
+    records = table()
+    first, second = moments(records, outputs=1, radius=1.0)
+    fitted = least_squares(first, second, ridge=0.6)
+    rows = records.features.astype(float)
+    right = np.linalg.solve(rows.T @ rows + 0.6 * np.eye(4), rows.T @ np.where(records.occupied, records.labels, 0))
+    assert fitted[0] / 2 == pytest.approx(right)
+    negative = least_squares(first, second - 100 * np.eye(4), ridge=0.6)
+    assert np.linalg.norm(negative) <= 2 * np.linalg.norm(first) / 0.6 * (1 + 1e-9)  # no eigenvalue below the ridge
+
+
+def statistic(row: np.ndarray, label: float, *, half: bool = True) -> np.ndarray:
+    """T of one record, written out."""
+    above = np.triu_indices(len(row))
+    square = np.outer(row, row) * np.where(np.eye(len(row)) > 0, 1 / math.sqrt(2) if half else 1.0, 1.0)
+    return np.concatenate([label * row, square[above]])
+
+
+@pytest.mark.parametrize("worlds", ["zero-out", "replace"])
+def test_no_record_moves_the_sums_by_more_than_is_paid_for(worlds):
+    rng, largest, planted = np.random.default_rng(2), 0.0, 0.0
+    stated = bounds.moments_sensitivity(between_records=worlds == "replace")
+    for _ in range(1200):
+        width = int(rng.integers(1, 5))
+        one = rng.normal(size=width)
+        one /= np.linalg.norm(one)
+        other = -one if rng.random() < 0.3 else rng.normal(size=width)
+        other *= rng.choice([1.0, rng.random()]) / max(np.linalg.norm(other), 1e-9)
+        labels = rng.choice([-1.0, 1.0], 2)
+        for half in (True, False):
+            far = statistic(other, labels[1], half=half) if worlds == "replace" else 0.0
+            apart = float(np.linalg.norm(statistic(one, labels[0], half=half) - far))
+            if half:
+                largest = max(largest, apart)
+            else:
+                planted = max(planted, apart)
+    assert stated * 0.999 <= largest <= stated * (1 + 1e-12)
+    if worlds == "zero-out":
+        assert planted > stated * 1.1  # the planted fault: the diagonal not divided, the same noise
+
+
+def test_the_least_noise_meets_the_budget_and_less_does_not():
+    for gdp in (1e-3, 0.1, 1.0):
+        facts = {"sensitivity": math.sqrt(1.5), "coordinates": 500, "grid": GRID}
+        least = bounds.least_deviation(gdp=gdp, **facts)
+        assert bounds.moments_gdp(deviation=least, **facts) <= gdp
+        assert bounds.moments_gdp(deviation=least * (1 - 1e-6), **facts) > gdp
+    assert bounds.least_deviation(gdp=1e-9, sensitivity=1.0, coordinates=10_000, grid=GRID) == math.inf
+
+
+def test_moments_learn_what_a_head_learns():
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(4000, 4)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-20)
+    labels = np.where(rows[:, 0] + 0.3 * rows[:, 1] > 0, 1.0, -1.0)
+    plan = plan_for(MOMENTS, records=4000)
+    curator = Curator(Records(rows, labels), plan)
+    curator.learn(execution=Execution(rng=np.random.default_rng(0)))
+    deleted = curator.delete([5], execution=Execution(rng=np.random.default_rng(1)))
+    assert (deleted.model.predict(rows) == labels).mean() > 0.9
+    assert deleted.gradient_passes == 1
+
+
+# ---------------------------------------------------------------- steps on samples
+
+
+def test_samples_hold_every_slot_with_the_stated_probability():
+    noise, counts = ResearchNoise(np.random.default_rng(4)), np.zeros(50)
+    sizes = []
+    for _ in range(4000):
+        sample = poisson(50, noise, rate=0.2)
+        counts[sample] += 1
+        sizes.append(len(sample))
+    assert counts / 4000 == pytest.approx(np.full(50, 0.2), abs=4 * math.sqrt(0.16 / 4000))
+    assert np.var(sizes) == pytest.approx(50 * 0.16, rel=0.15)  # independent, not a batch of fixed size
+    assert len(poisson(50, noise, rate=1.0)) == 50
+
+
+def test_a_step_on_a_sample_is_the_mean_step_and_its_noise_is_the_multiplier():
+    loss = losses.MultilayerPerceptron(radius=1.0, hidden=40)
+    plan = plan_for((SAMPLED, Stage("moments")), loss=loss)
+    stage, records = plan.stages[0], table()
+    run = stage.mechanism
+    step = math.sqrt(2 * stage.step_size * stage.noise_variance)
+    by_hand = stage.step_size * run.noise_multiplier / (0.1 * 60)
+    assert step == pytest.approx(by_hand * (1 + plan.problem.slack), rel=1e-12)
+    objective = loss.objective(records, regularization=0.01, dtype="float64")
+    weights, noise = np.random.default_rng(5).normal(size=(1, 200)) * 0.1, ResearchNoise(np.random.default_rng(6))
+    samples = [objective.gradient_on(weights, poisson(60, noise, rate=0.3), 0.3) for _ in range(1500)]
+    assert np.mean(samples, axis=0) == pytest.approx(objective.gradient(weights), abs=0.02)
+    every = objective.gradient_on(weights, np.arange(60), 1.0)
+    assert every == pytest.approx(objective.gradient(weights))
+
+
+def test_the_charge_of_samples_is_the_divergence_of_their_densities():
+    """One draw: a mixture of N(0, z²) and N(1, z²) against N(0, z²), by quadrature; draws add."""
+    for rate, multiplier, draws in ((0.05, 1.3, 200), (0.3, 4.0, 50)):
+        run = SampledSteps(records=100, sampling_rate=rate, noise_multiplier=multiplier, draws=draws)
+        stated = run.interval("dp", "zero-out", steps_with=run.exposure(run.passes))
+        grid = np.linspace(-30, 60, 200_001) * multiplier
+        ratio = 1 - rate + rate * np.exp((2 * grid - 1) / (2 * multiplier**2))
+        logs = -(grid**2) / (2 * multiplier**2) - 0.5 * math.log(2 * math.pi * multiplier**2)
+        for order in (2, 8, 32):
+            exponents = order * np.log(ratio) + logs
+            top = exponents.max()
+            integral = top + math.log(float(np.exp(exponents - top).sum()) * (grid[1] - grid[0]))
+            assert stated.renyi(order) == pytest.approx(draws * integral / (order - 1), rel=1e-6)
+        assert run.passes == math.ceil(rate * draws)
+        gone = run.interval("deletion", "definition-4.1", steps_with=1, steps_without=1)
+        assert gone.renyi(8) == 0
+
+
+def test_the_law_of_samples_stays_within_their_charge_and_forgotten_samples_do_not():
+    """One weight, one record, exact densities: T draws of a share p, summed; the divergence at order 4 against the charge."""
+    rate, multiplier, draws = 0.3, 1.5, 4
+    run = SampledSteps(records=1, sampling_rate=rate, noise_multiplier=multiplier, draws=draws)
+    grid = np.linspace(-25, 30, 40001)
+    chances = [math.comb(draws, k) * rate**k * (1 - rate) ** (draws - k) for k in range(draws + 1)]
+    spread = multiplier * math.sqrt(draws)
+    density = sum(c * np.exp(-((grid - k) ** 2) / (2 * spread**2)) for k, c in enumerate(chances))
+    without = np.exp(-(grid**2) / (2 * spread**2))
+    step = (grid[1] - grid[0]) / (spread * math.sqrt(2 * math.pi))
+    truth = math.log(float((density**4 / without**3).sum()) * step) / 3
+    stated = run.interval("dp", "zero-out", steps_with=1).renyi(4)
+    assert 0 < truth <= stated
+    planted = replace(run, draws=1).interval("dp", "zero-out", steps_with=1).renyi(4)  # one draw paid for
+    assert planted < truth
+
+
+def test_progress_tells_the_passes():
+    told = []
+    plan = plan_for((SAMPLED, Stage("network", 3), Stage("moments")))
+    Curator(table(), plan).learn(execution=Execution(progress=told.append))
+    assert told == list(range(1, plan.learn_steps + 1))
+    assert plan.learn_steps == 4 + 3 + 1
+
+
+def test_the_same_start_whatever_the_last_model_was():
+    plan, records = plan_for((Stage("network", 4), SAMPLED, Stage("moments"))), table()
+    first = train(records, plan, plan.learning, None, Execution(rng=np.random.default_rng(3))).model
+    parts = plan.model_loss.parts(first.weights, 4)
+    moved = plan.model_loss.joined([parts[0], parts[1] + 100.0, parts[2] - 100.0])
+    again = [
+        train(records, plan, plan.procedure, np.array(start), Execution(rng=np.random.default_rng(7))).model.weights
+        for start in (first.weights, moved)
+    ]
+    assert np.array_equal(*again)
+
+
+# ---------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Stage("moments", 5), InvalidParameter, "one pass"),
+        (lambda: Stage("head", 5, sampling_rate=0.1), InvalidParameter, "belongs to a network stage"),
+        (lambda: Stage("network", 5, sampling_rate=1.0), InvalidParameter, "must be below 1"),
+        (lambda: plan_for((Stage("moments"), Stage("moments"))), InvalidParameter, "first stage"),
+        (lambda: plan_for((SAMPLED, SAMPLED), rows_per_subject=2), AssumptionViolated, "rows_per_subject=2"),
+        (lambda: plan_for((SAMPLED, SAMPLED), budget=Budget.from_gdp(dp=1, deletion=0.1)), InvalidParameter, "no μ"),
+        (
+            lambda: plan_for((SAMPLED, SAMPLED), loss=losses.TanhNetwork(1.0, outer_weights=(1.0, -1.0))),
+            AssumptionViolated,
+            "clips every record",
+        ),
+        (lambda: plan_for((SAMPLED, SAMPLED), budget=Budget(order=600, dp=1, deletion=0.1)), InvalidParameter, "512"),
+        (lambda: plan_for(MOMENTS, features=5000), InvalidParameter, "Stage\\('head'\\)"),
+        (lambda: MomentsRun(records=5, deviation=1.0, coordinates=3).check_steps(2), InvalidParameter, "one pass"),
+    ],
+)
+def test_refusals_say_what_to_do(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_several_rows_of_a_person_count_in_moments_and_are_refused_of_samples():
+    two = plan_for(MOMENTS, rows_per_subject=2)
+    assert two.deletion.rows == 2
+    assert two.stages[1].mechanism.rows == 2
+    one = plan_for(MOMENTS)
+    assert two.stages[1].method.deviation == pytest.approx(2 * one.stages[1].method.deviation, rel=1e-4)
