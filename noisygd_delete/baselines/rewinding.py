@@ -38,7 +38,7 @@ class PublicTop:
     @cached_property
     def outer(self) -> NDArray[np.float64]:
         signs = np.random.default_rng(self.seed).integers(0, 2, (self.classes, self.hidden))
-        return self.scale * (2.0 * signs - 1.0)
+        return np.asarray(self.scale * (2.0 * signs - 1.0), np.float64)
 
     def start(self, features: int) -> Weights:
         return np.random.default_rng(self.seed + 1).standard_normal((self.hidden, features))
