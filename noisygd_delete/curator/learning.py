@@ -170,7 +170,7 @@ def train(
             )
         start, passes = solution.weights, passes + solution.gradient_passes
     elif isinstance(begin, Fitted):
-        sums = moments(records, outputs=plan.loss.outputs, radius=plan.loss.radius)
+        sums = moments(rows_here(records), outputs=plan.loss.outputs, radius=plan.loss.radius)
         ridge, deviation = begin.ridge, begin.deviation
         start = least_squares(*noisy(*sums, deviation=deviation, noise=noise), ridge=ridge) / plan.loss.radius
         passes += 1
