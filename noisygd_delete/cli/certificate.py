@@ -35,7 +35,9 @@ def register(commands: Any) -> None:
     certificate.add_argument("--key", metavar="FILE", help="sign with this key (see keygen); keep it outside the store")
     add_passphrase_file(certificate)
     certificate.add_argument("--out", metavar="FILE", help="write the JSON here")
-    certificate.add_argument("--html", metavar="FILE", help="write the page here")
+    certificate.add_argument(
+        "--html", metavar="FILE", help="write the page here; opened in a browser, it checks itself"
+    )
     certificate.add_argument(
         "--envelope", metavar="FILE", help="write it here as an in-toto statement in a DSSE envelope; needs --key"
     )
@@ -81,7 +83,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
     from ..report import certificate_html, erasure_certificate, sign
     from ..report.envelope import BEGINS, enveloped
     from ..report.erasure import erasure_in, ledger_of
-    from ..report.page import PAGE
+    from ..report.page import PAGE, file_text
     from ..report.requests import line_of, notices_of, practice_of, received_of
     from ..report.stamp import stamped
 
@@ -115,7 +117,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
     paper = erasure_certificate(erasure, plan=plan, events=events, delta=parsed.delta)
     if parsed.key is not None:
         paper = sign(paper, parsed.key, password=password)
-    text = json.dumps(paper, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    text = file_text(paper)
     answered = None if stamp is None else stamped(text.encode(), parsed.timestamp_server)
     if out is not None:
         out.write(text)
@@ -124,7 +126,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
     if envelope is not None:
         envelope.write(json.dumps(enveloped(paper, parsed.key, password=password), indent=2) + "\n")
     if html is not None:
-        html.write(certificate_html(paper))
+        html.write(certificate_html(paper, checking=True))
     signed = f"signed by key {paper['signature']['key_id']}" if "signature" in paper else "NOT signed: give --key"
     files = (parsed.out, parsed.timestamp, parsed.envelope, parsed.html)
     written = [f"wrote {file}" for file in files if file is not None]

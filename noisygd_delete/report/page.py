@@ -1,9 +1,11 @@
-"""HTML from templates: one file, no script, no network, made for printing."""
+"""HTML from templates: one file, no network, made for printing; no script but the one that checks a certificate."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
+from importlib.resources import files
 from typing import Any
 
 from ..privacy.shown import right_of_hundred, shown
@@ -30,6 +32,16 @@ def render(template: str, **values: Any) -> str:
     environment.filters["moment"] = written_out
     environment.filters["day"] = lambda when: "–" if when is None else dated(when)
     return environment.get_template(template).render(**values)
+
+
+def stylesheet() -> str:
+    """The one style of every page, as it stands in them."""
+    return files(__package__).joinpath("templates", "style.css").read_text("utf-8").rstrip("\n")
+
+
+def file_text(certificate: Mapping[str, Any]) -> str:
+    """A certificate as its file holds it."""
+    return json.dumps(certificate, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def written_out(when: str | None) -> str:
@@ -66,16 +78,24 @@ LABELS = {
 }
 
 
-def certificate_html(certificate: Mapping[str, Any]) -> str:
+def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False) -> str:
     """The certificate for a reader or a printer. The signed JSON is the original; this page shows it.
 
     Figures about different pairs of worlds stand in different tables: a number of one column is compared with its neighbours.
+
+    Args:
+        checking: the page also holds the signed file and a script that verifies it in the reader's browser, without a network (`browser`).
     """
-    tables: dict[tuple[str, str], dict[str, Any]] = {}
+    tables: dict[tuple[str, str], dict[str, tuple[str, Any]]] = {}
     for name, label in LABELS.items():
         figures = certificate["statement"]["guarantees"].get(name)
         if figures is not None:
             group = tables.setdefault((figures["adjacency"], name.partition("_")[0]), {})
-            group[label] = figures
+            group[label] = name, figures
     shown_tables = [(QUESTIONS[adjacency], rows) for (adjacency, _), rows in tables.items()]
-    return render("certificate.html", c=certificate, tables=shown_tables)
+    check = None
+    if checking:
+        from .browser import embedded  # translates the verifier, which other pages need not wait for
+
+        check = embedded(file_text(certificate), stylesheet())
+    return render("certificate.html", c=certificate, tables=shown_tables, check=check)

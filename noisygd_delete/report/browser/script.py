@@ -1,0 +1,87 @@
+"""The script of a page that checks a certificate: runtime, translated modules, and the page's own part."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from .demand import Demand
+from .translation import Translation
+
+ROOTS = (
+    ("report.verification", "verify_certificate"),
+    ("report.envelope", "is_envelope"),
+    ("report.envelope", "opened"),
+    ("report.signing", "key_id"),
+    ("report.signing", "read_public"),
+    ("report.page", "figure"),
+    ("privacy.shown", "right_of_hundred"),
+)
+NATIVE = frozenset(
+    {
+        *(
+            "abc",
+            "base64",
+            "calendar",
+            "collections",
+            "collections.abc",
+            "contextlib",
+            "dataclasses",
+            "datetime",
+            "decimal",
+            "enum",
+        ),
+        *("fractions", "functools", "hashlib", "itertools", "json", "math", "pathlib", "re", "sys", "typing", "uuid"),
+        *("cryptography.exceptions", "cryptography.hazmat.primitives.asymmetric.ed25519"),
+        *(
+            "cryptography.hazmat.primitives.serialization",
+            "msgspec",
+            "numpy",
+            "numpy.typing",
+            "rfc8785",
+            "scipy.special",
+        ),
+        "records.bounded",  # reads files, which a page has none of
+    }
+)
+_RUNTIME = Path(__file__).parent / "runtime"
+_PARTS = ("types", "classes", "operators", "builtins", "text", "mathematics", "calendar", "libraries", "proofs")
+
+
+@cache
+def checker() -> str:
+    """JavaScript that defines `$.check(text, key)`: the checks of one certificate."""
+    return "\n".join([*(_part(name) for name in _PARTS), verifier(), _part("checking")])
+
+
+@cache
+def page_script() -> str:
+    """The same, and what the page does with it."""
+    text = f"{checker()}\n{_part('page')}"
+    if "</script" in text.lower() or "<!--" in text:
+        raise ValueError(
+            "the script would end where it should not"
+        )  # a text of the package: its tests would say so first
+    return text
+
+
+def verifier() -> str:
+    """The verification of this package, module after module, each after those that it imports."""
+    demand = Demand(NATIVE).reach(ROOTS)
+    order: list[str] = []
+
+    def follow(module: str, above: tuple[str, ...]) -> None:
+        if module in order or module in above:
+            return
+        for imported in demand.source(module).imports.values():
+            if imported.module in demand.wanted:
+                follow(imported.module, (*above, module))
+        order.append(module)
+
+    for module in list(demand.wanted):
+        follow(module, ())
+    return "\n".join(Translation(demand, demand.source(module)).text() for module in order)
+
+
+def _part(name: str) -> str:
+    return (_RUNTIME / f"{name}.js").read_text(encoding="utf-8")
