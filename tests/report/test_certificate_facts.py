@@ -183,7 +183,7 @@ def test_the_page_shows_each_bound_rounded_up_as_the_command_does(paper) -> None
     figure = paper["statement"]["guarantees"]["erased_all_models"]
     page = certificate_html(paper)
     odds = 50 + -(-figure["advantage"] * 50 // 1)
-    assert f'<td class="n">{odds:.0f}</td>' in page
+    assert f'erased_all_models.advantage" data-as="of_hundred">{odds:.0f}</td>' in page
     assert f"right at most {odds:.0f} times in 100" in " ".join(paper["statement"]["plain_words"])
 
 
