@@ -20,7 +20,7 @@ class Imported:
 
 
 @dataclass
-class Source:
+class ModuleText:
     """One module of this package, by its dotted name within it ("" is the package)."""
 
     name: str
@@ -88,16 +88,16 @@ class Demand:
     natives: frozenset[str]
     wanted: dict[str, dict[str, None]] = field(default_factory=dict)
     attributes: set[str] = field(default_factory=set)
-    sources: dict[str, Source] = field(default_factory=dict)
-    _left: list[tuple[Source, ast.stmt]] = field(default_factory=list)
-    _uncalled: dict[str, list[tuple[Source, ast.stmt]]] = field(default_factory=dict)  # methods, by name
+    sources: dict[str, ModuleText] = field(default_factory=dict)
+    _left: list[tuple[ModuleText, ast.stmt]] = field(default_factory=list)
+    _uncalled: dict[str, list[tuple[ModuleText, ast.stmt]]] = field(default_factory=dict)  # methods, by name
 
-    def source(self, module: str) -> Source:
+    def source(self, module: str) -> ModuleText:
         if module not in self.sources:
             path = path_of(module)
             if path is None:
                 raise LookupError(f"no module {module!r} for the page, and the runtime brings none")
-            self.sources[module] = Source(module, path)
+            self.sources[module] = ModuleText(module, path)
         return self.sources[module]
 
     def native(self, module: str, name: str | None = None) -> bool:
@@ -130,7 +130,7 @@ class Demand:
             self.attributes.add(name)
             self._left += self._uncalled.pop(name, [])
 
-    def _follow(self, source: Source, statement: ast.stmt) -> None:
+    def _follow(self, source: ModuleText, statement: ast.stmt) -> None:
         for node in self._kept(source, statement):
             if isinstance(node, ast.Attribute):
                 self._called(node.attr)
@@ -144,7 +144,7 @@ class Demand:
                 if imported is None or imported.name is not None:
                     self._want(source.name, node.id)
 
-    def _kept(self, source: Source, statement: ast.stmt) -> Iterator[ast.AST]:
+    def _kept(self, source: ModuleText, statement: ast.stmt) -> Iterator[ast.AST]:
         """The nodes of a statement that are translated: no annotations but of fields, and no methods before somebody calls them."""
         left: list[ast.AST] = [statement]
         while left:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from .demand import Demand, Source, bound, names_of
+from .demand import Demand, ModuleText, bound, names_of
 from .expressions import Expressions, Scope, Untranslatable, quoted, safe
 
 _NO_BASES = {"ABC", "Protocol", "Generic"}
@@ -19,7 +19,7 @@ _NO_BASES = {"ABC", "Protocol", "Generic"}
 class Translation(Expressions):
     """The kept definitions of one module."""
 
-    def __init__(self, demand: Demand, source: Source) -> None:
+    def __init__(self, demand: Demand, source: ModuleText) -> None:
         super().__init__()
         self.demand, self.source = demand, source
         self.wanted = demand.wanted[source.name]
