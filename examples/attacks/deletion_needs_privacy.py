@@ -5,6 +5,7 @@ The requester of the proof sees the first model, runs Test on it, and rewrites t
 release then tells D from D′ with advantage δ·δ̄: what was known of the living is known of the dead.
 """
 
+import os
 from statistics import NormalDist
 
 import numpy as np
@@ -48,6 +49,20 @@ def main() -> None:
     assert last.advantage < exact**2 < last.estimate + 0.03
     assert last.advantage > 0.25
     assert refuted > 0.05
+    if picture := os.environ.get("PICTURE"):
+        from matplotlib import pyplot
+
+        _, axes = pyplot.subplots(figsize=(7, 3), layout="constrained")
+        noises = np.linspace(0.2, 3, 100)
+        living = np.array([2 * NormalDist().cdf(0.5 / level) - 1 for level in noises])
+        axes.plot(noises, living, label="about records that stay (A)", color="tab:blue")
+        axes.plot(noises, living**2, label="about the deleted one, adaptive requester (Ā)", color="tab:red")
+        axes.plot([noise], [first.estimate], "o", color="tab:blue")
+        axes.plot([noise], [last.estimate], "o", color="tab:red", label="measured")
+        axes.set(ylim=(0, 1), xlabel="noise on each release", ylabel="advantage over guessing")
+        axes.set_title("What is known of the living is known of the dead", loc="left")
+        axes.legend()
+        pyplot.savefig(picture)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ with no state. People react to the first sum by the rule (8). An adversary who k
 names the deleted record.
 """
 
+import os
+
 ALICE_IS_MINUS_ONE = frozenset({-2, -1, 2})
 ALICE_IS_PLUS_ONE = frozenset({-2, 1, 2})
 
@@ -36,6 +38,20 @@ def main() -> None:
         print(f"Alice was {bit}: she and everyone of her sign left, and the new sum is {published:+d}")
     assert releases == {"-1": 2, "+1": -2}  # one look at the second release: advantage 1
     print("The second release alone tells who Alice was, though it is the exact sum of the others.")
+    if picture := os.environ.get("PICTURE"):
+        from matplotlib import pyplot
+
+        _, axes = pyplot.subplots(figsize=(7, 3), layout="constrained")
+        for line, (bit, records) in enumerate((("-1", ALICE_IS_MINUS_ONE), ("+1", ALICE_IS_PLUS_ONE))):
+            axes.annotate(
+                "", (releases[bit], line), (learn(records), line), arrowprops={"arrowstyle": "->", "linewidth": 2}
+            )
+            axes.plot(learn(records), line, "o", color="0.4", markersize=10)
+            axes.plot(releases[bit], line, "s", color="tab:red", markersize=10)
+        axes.set(yticks=[0, 1], yticklabels=["Alice was -1", "Alice was +1"], ylim=(-0.6, 1.6), xlim=(-3, 3))
+        axes.set(xlabel="published sum: first (circle), then after the deletions (square)")
+        axes.set_title("One look at the second sum names Alice", loc="left")
+        pyplot.savefig(picture)
 
 
 if __name__ == "__main__":

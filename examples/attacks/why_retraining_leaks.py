@@ -7,6 +7,8 @@ after can subtract: at both minima the gradient vanishes, so Hessian × (differe
 row (Bertran et al., "Reconstruction attacks on machine unlearning", 2024). The same attack on Noisy-GD finds noise.
 """
 
+import os
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -65,3 +67,14 @@ print(f"  retraining {np.mean(exact):.2f}   Noisy-GD {np.mean(noisy):.2f}   a ra
 
 assert np.mean(exact) > 0.9
 assert np.mean(noisy) < 0.35
+
+if picture := os.environ.get("PICTURE"):
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots(figsize=(7, 3), layout="constrained")
+    for name, found in (("a random guess", chance), ("Noisy-GD", noisy), ("retraining", exact)):
+        axes.hist(found, bins=np.linspace(0, 1, 41), alpha=0.6, label=name)
+    axes.set(xlabel="|cosine| between the adversary's guess and the deleted row", ylabel="deletions")
+    axes.set_title("Two exact models hand out the deleted row", loc="left")
+    axes.legend()
+    pyplot.savefig(picture)

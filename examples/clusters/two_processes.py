@@ -51,3 +51,13 @@ assert learned.model.certified
 assert erased.model.accuracy(curator.records) > 0.8
 if group.rank == 0:
     print(f"{group.size} processes, one model: {erased.steps} steps to forget two records")
+    if picture := os.environ.get("PICTURE"):
+        from matplotlib import pyplot
+
+        _, axes = pyplot.subplots(figsize=(7, 3), layout="constrained")
+        for rank, weights in enumerate(models):
+            axes.plot(weights, "o" if rank else "s", markersize=5 if rank else 10, label=f"process {rank}")
+        axes.set(xlabel="weight", ylabel="value after the deletion")
+        axes.set_title("Each process holds half of the rows and the whole model", loc="left")
+        axes.legend()
+        pyplot.savefig(picture)

@@ -5,6 +5,8 @@
 Data: two interleaved half-moons, synthetic; nothing is downloaded.
 """
 
+import os
+
 import numpy as np
 
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
@@ -37,12 +39,14 @@ except PlanInfeasible as error:
 # 3. Composition assumes nothing but a bounded gradient. Nothing fades: after ten requests a fresh learn is due.
 composed = make_plan(network, method="composition", regularization=1e-2, requests_per_learn=10, **common)
 
+steps = {}
 for name, plan in (("tight", tight), ("composition", composed)):
     curator = Curator(Records(rows, labels), plan)
     learned = curator.learn()
     before = learned.model.accuracy(curator.records)
     release = curator.delete([17])
     after = release.model.accuracy(curator.records)
+    steps[name] = (learned.steps, release.steps)
     deletion = release.guarantees["deletion"]
     print(
         f"{name:<12} λ={plan.regularization:.3g}  σ={plan.noise_variance**0.5:.2g}  K_A={plan.learn_steps}  K_Ā={plan.delete_steps}  "
@@ -56,3 +60,16 @@ assert refusal is not None
 assert refusal.plan.learn_steps > 1e9
 assert tight.horizon is None
 assert composed.horizon is not None
+
+if picture := os.environ.get("PICTURE"):
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots(figsize=(7, 3), layout="constrained")
+    steps["Theorem 5.2 (refused)"] = (refusal.plan.learn_steps, refusal.plan.delete_steps)
+    for line, (learning, deleting) in enumerate(steps.values()):
+        axes.barh(line + 0.2, learning, height=0.35, color="tab:blue", label="to learn" if line == 0 else None)
+        axes.barh(line - 0.2, deleting, height=0.35, color="tab:green", label="to delete" if line == 0 else None)
+    axes.set(xscale="log", yticks=range(len(steps)), yticklabels=steps, xlabel="steps")
+    axes.set_title("Three proofs for a network that is not convex", loc="left")
+    axes.legend()
+    pyplot.savefig(picture)

@@ -3,6 +3,8 @@
 python examples/officer/accountant_queries.py
 """
 
+import os
+
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 
@@ -51,3 +53,15 @@ for _ in range(2):
     accountant.record(event)
 assert not accountant.affordable(event)
 assert accountant.dp_cumulative().renyi(10) <= plan.budget.dp
+
+if picture := os.environ.get("PICTURE"):
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots(figsize=(7, 3), layout="constrained")
+    observers = {"came after": after, "kept one older model": one_before, "kept all models": everything}
+    axes.barh(list(observers), [answer.advantage for answer in observers.values()], color="tab:blue")
+    axes.axvline(together.advantage, color="0.4", linestyle="--", label="a record still there, every model seen")
+    axes.set(xlim=(0, 1), xlabel="advantage over guessing, at most")
+    axes.set_title("An observer of the erasure at release 3 who …", loc="left")
+    axes.legend(loc="lower right")
+    pyplot.savefig(picture)

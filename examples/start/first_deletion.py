@@ -5,6 +5,8 @@
 Data: a synthetic table of 3,000 people; nothing is downloaded.
 """
 
+import os
+
 import numpy as np
 
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
@@ -50,3 +52,13 @@ assert release.steps < learned.steps / 3
 assert deletion.epsilon(1e-6) <= 0.1
 assert everything.epsilon(1e-6) > deletion.epsilon(1e-6)
 assert release.model.accuracy(curator.records) > 0.7
+
+if picture := os.environ.get("PICTURE"):
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots(figsize=(7, 2.6), layout="constrained")
+    observers = {"of every later model": deletion.advantage, "who kept the old model too": everything.advantage}
+    axes.barh(list(observers), list(observers.values()), color=["tab:green", "tab:orange"])
+    axes.set(xlim=(0, 1), xlabel="advantage over guessing, at most")
+    axes.set_title("What an observer … can still tell", loc="left")
+    pyplot.savefig(picture)

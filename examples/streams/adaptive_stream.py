@@ -5,6 +5,8 @@
 Data: a synthetic table of 2,000 people; nothing is downloaded.
 """
 
+import os
+
 import numpy as np
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
@@ -78,3 +80,15 @@ assert fixed_report.erased.advantage < report.erased.advantage <= report.present
 assert report.erased == report.everything == fixed_report.everything
 assert report.steps < plan.learn_steps * REQUESTS / 10  # against learning afresh for every request
 assert last.status == "withheld"
+
+if picture := os.environ.get("PICTURE"):
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots(figsize=(7, 3), layout="constrained")
+    for name, told in (("requests saw every model", report), ("requests fixed beforehand", fixed_report)):
+        axes.bar(name, told.erased.advantage, color="tab:orange" if told is report else "tab:green")
+    axes.axhline(report.present.advantage, color="0.4", linestyle="--")
+    axes.text(0.5, report.present.advantage, "a record still there", ha="center", va="bottom", color="0.3")
+    axes.set(ylim=(0, 1), ylabel="advantage over guessing, at most")
+    axes.set_title("An erased record, seen from its erasure on", loc="left")
+    pyplot.savefig(picture)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import data_file
+from tests.docs import gallery
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples"
@@ -32,6 +33,13 @@ def test_the_index_lists_every_example_in_its_folder() -> None:
     assert all(len(path.relative_to(FOLDER).parts) == 2 for path in FOLDER.rglob("*.*") if path.name != "README.md")
 
 
+def test_the_page_of_the_site_has_every_example_with_its_picture() -> None:
+    said = gallery.already(gallery.PAGE.read_text())
+    assert gallery.page(said) == gallery.PAGE.read_text(), "python -m tests.docs.gallery --words"
+    assert sorted(said) == sorted(str(path.relative_to(FOLDER)) for path in EXAMPLES)
+    assert {path.stem for path in gallery.PICTURES.glob("*.svg")} >= {path.stem for path in EXAMPLES}
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example(path: Path, tmp_path: Path) -> None:
     missing = [name for name in needed(path) if find_spec(name) is None]
@@ -39,6 +47,8 @@ def test_example(path: Path, tmp_path: Path) -> None:
         pytest.skip(f"needs {', '.join(missing)}")
     assert re.search(r"^ *assert ", path.read_text(), re.MULTILINE), "an example ends in assertions"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    if find_spec("matplotlib"):
+        environment |= {"PICTURE": str(tmp_path / "picture.svg"), "MPLBACKEND": "svg"}
     with contextlib.suppress(pytest.skip.Exception):  # an example that needs the folder and has none says so itself
         environment["NOISYGD_DELETE_DATA"] = str(data_file("adult.csv.gz").parent)
     done = subprocess.run(
@@ -47,6 +57,9 @@ def test_example(path: Path, tmp_path: Path) -> None:
     if done.returncode == 77:
         pytest.skip(done.stdout.strip().splitlines()[-1])
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert done.stdout.strip(), "an example prints its lesson"
+    if "PICTURE" in environment:
+        assert "</svg>" in (tmp_path / "picture.svg").read_text(), "an example draws one picture"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
