@@ -59,7 +59,7 @@ def page(printed: dict[str, str]) -> str:
     for heading, rows in listed():
         out.append(f"## {heading[0].upper()}{heading[1:]}\n")
         for script, line in rows:
-            out.append(f"**`{script}`**: {line}.\n")
+            out.append(f"**`examples/{script}`**: {line}.\n")
             if script in printed:
                 out.append(f"![{line}](pictures/{Path(script).stem}.svg){{ .picture }}\n")
                 out.append("```text\n" + "\n".join(printed[script].rstrip().splitlines()[-6:]) + "\n```\n")
@@ -68,7 +68,7 @@ def page(printed: dict[str, str]) -> str:
 
 def already(text: str) -> dict[str, str]:
     """What the page at hand says each example printed."""
-    return dict(re.findall(r"^\*\*`([\w/.]+)`\*\*.*\n\n!.*\n\n```text\n((?:.*\n)*?)```$", text, re.MULTILINE))
+    return dict(re.findall(r"^\*\*`examples/([\w/.]+)`\*\*.*\n\n!.*\n\n```text\n((?:.*\n)*?)```$", text, re.MULTILINE))
 
 
 def main() -> None:
