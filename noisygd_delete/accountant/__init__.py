@@ -1,15 +1,22 @@
 """Releases so far -> every question about ε_dp, ε_dd, (ε, δ), advantage and the remaining budget."""
 
-from .account import Account
-from .accountant import Accountant
-from .ahead import Ahead, Outlook, Remaining
-from .ancestors import Presence, StageRun, ancestor_guarantee, stage_runs
-from .events import Event, EventKinds, Statuses, label
-from .filter import PrivacyFilter
-from .history import Past
-from .intervals import within
-from .statement import Statement, forecast, report
-from .text import text as statement_text
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..loading import on_first_use
+
+if TYPE_CHECKING:
+    from .account import Account
+    from .accountant import Accountant
+    from .ahead import Ahead, Outlook, Remaining
+    from .ancestors import Presence, StageRun, ancestor_guarantee, stage_runs
+    from .events import Event, EventKinds, Statuses, label
+    from .filter import PrivacyFilter
+    from .history import Past
+    from .intervals import within
+    from .statement import Statement, forecast, report
+    from .text import statement_text
 
 __all__ = [
     "Account",
@@ -33,3 +40,19 @@ __all__ = [
     "statement_text",
     "within",
 ]
+
+__getattr__ = on_first_use(
+    __name__,
+    {
+        "Account": "account",
+        "Accountant": "accountant",
+        **dict.fromkeys(("Ahead", "Outlook", "Remaining"), "ahead"),
+        **dict.fromkeys(("Presence", "StageRun", "ancestor_guarantee", "stage_runs"), "ancestors"),
+        **dict.fromkeys(("Event", "EventKinds", "Statuses", "label"), "events"),
+        "PrivacyFilter": "filter",
+        "Past": "history",
+        "within": "intervals",
+        **dict.fromkeys(("Statement", "forecast", "report"), "statement"),
+        "statement_text": "text",
+    },
+)

@@ -12,7 +12,7 @@ from ..errors import NotLearned, probability
 from ..privacy.guarantee import Guarantee, stated_delta
 from .accountant import Accountant
 from .ahead import Outlook
-from .text import text
+from .text import statement_text
 
 Measure = Callable[[Guarantee], dict[str, Any]]
 
@@ -34,7 +34,7 @@ class Statement:
         return {**_finite(self.answers), "notes": list(self.notes)}
 
     def text(self) -> str:
-        return text(self.to_dict())
+        return statement_text(self.to_dict())
 
 
 def report(

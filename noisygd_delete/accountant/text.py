@@ -8,7 +8,7 @@ from ..privacy.guarantee import NON_ADAPTIVE
 from ..privacy.shown import shown
 
 
-def text(statement: dict[str, Any], *, releases: bool = True) -> str:
+def statement_text(statement: dict[str, Any], *, releases: bool = True) -> str:
     """`Statement.to_dict()`, one block per question; every figure names its adjacency and unit."""
     blocks = [_releases(statement) if releases else ""]
     blocks += [block(statement) for block in (_cumulative, _deletion, _remaining, _forecast, _lower_bound)]

@@ -1,1 +1,1 @@
-"""Pure mathematics: keyword-only floats in, floats out. Imports numpy and scipy only."""
+"""Pure mathematics: keyword-only floats in, floats out. Imports numpy and scipy only, and those where they are used."""

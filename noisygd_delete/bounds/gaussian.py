@@ -9,39 +9,43 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .rounding import LEAST_LOG, MARGIN, UNIT, exp_up, log_down
 from .search import least_safe
+from .tails import erfcx, log_lower_tail, upper_tail
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-_SQRT2 = math.sqrt(2)
+_HALF = (  # Gauss and Legendre's sixteen points on [−1, 1] and their weights: the positive half
+    (0.09501250983763744, 0.1894506104550685),
+    (0.28160355077925892, 0.1826034150449236),
+    (0.45801677765722739, 0.1691565193950025),
+    (0.61787624440264375, 0.1495959888165767),
+    (0.75540440835500303, 0.1246289712555339),
+    (0.86563120238783174, 0.09515851168249279),
+    (0.94457502307323258, 0.06225352393864789),
+    (0.98940093499164993, 0.02715245941175409),
+)
+_GAUSS = tuple((sign * node, weight) for node, weight in _HALF for sign in (-1, 1))
+
+_SQRT2, _SQRT_HALF_PI = math.sqrt(2), math.sqrt(math.pi / 2)
 _LOG_SQRT_2PI = math.log(2 * math.pi) / 2
 
 
 def _mills(t: float) -> float:
     """m(t) = Φ(−t)/φ(t)."""
-    from scipy.special import erfcx  # loaded where it is used: most commands never are here
-
-    return math.sqrt(math.pi / 2) * float(erfcx(t / _SQRT2))
+    return _SQRT_HALF_PI * erfcx(t / _SQRT2)
 
 
-def _mills_slope(t: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mills_slope(t: float) -> float:
     """−m′(t) = 1 − t m(t) > 0 for t ≥ −1, to a few ulps.
 
     The difference loses at most a factor 10 below t = 3. Beyond, 1 − t m = r/(t + r) with the continued fraction
     r = 1/(t + 2/(t + 3/(t + …))) of positive terms, cut after 60.
     """
-    from scipy.special import erfcx
-
-    far = np.maximum(t, 3.0)
-    tail = np.zeros_like(t)
-    if (t >= 3).any():  # sixty divisions, for nothing where every t is near
-        for term in range(60, 0, -1):
-            tail = term / (far + tail)
-    near = np.minimum(t, 3.0)
-    return np.where(t < 3, 1 - near * math.sqrt(math.pi / 2) * erfcx(near / _SQRT2), tail / (far + tail))
+    if t < 3:
+        return 1 - t * _mills(t)
+    tail = 0.0
+    for term in range(60, 0, -1):
+        tail = term / (t + tail)
+    return tail / (t + tail)
 
 
 def gdp_log_delta(*, mu: float, epsilon: float) -> float:
@@ -62,15 +66,14 @@ def gdp_log_delta(*, mu: float, epsilon: float) -> float:
         return LEAST_LOG
     wobble = 4 * UNIT * b  # error of a
     if a < -1:
-        from scipy.special import ndtr
-
         density = math.exp(-a * a / 2 - _LOG_SQRT_2PI)
-        delta = float(ndtr(-a)) - density * _mills(b)
+        delta = upper_tail(a) - density * _mills(b)
         return min(0.0, math.log(delta) + density * wobble + 64 * UNIT)
     if a > 1e6:  # −m′(t) ≤ 1/t²
         log_drop = min(math.log(mu) - 2 * math.log(a), -math.log(a))
     elif mu < 0.5:
-        log_drop = math.log(mu / 2) + math.log(float(_WEIGHTS @ _mills_slope(far + mu / 2 * _NODES)))
+        mean = math.fsum(weight * _mills_slope(far + mu / 2 * node) for node, weight in _GAUSS)
+        log_drop = math.log(mu / 2) + math.log(mean)
     else:
         log_drop = math.log(_mills(a) * (1 + 32 * UNIT) - _mills(b))
     exponent = a * a / 2
@@ -121,6 +124,4 @@ def support_delta(*, mu: float) -> float:
     Steps that move the two worlds a_1, a_2, … apart (Σ a² = μ²) are told apart where a draw of one world is none of the
     other: with probability at most Φ(|a_i| − B) each, |a_i| ≤ μ.
     """
-    from scipy.special import log_ndtr
-
-    return min(1.0, math.exp(float(log_ndtr(mu - LARGEST_DRAW)) + math.log(_DRAWS) + MARGIN))
+    return min(1.0, math.exp(log_lower_tail(mu - LARGEST_DRAW) + math.log(_DRAWS) + MARGIN))

@@ -14,9 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
 from .rounding import LEAST_LOG, MARGIN, UNIT, best_order, least, log_down, sum_up
+from .tails import log_sum
 
 
 def renyi_epsilon_mironov(*, order: float, renyi: float, delta: float) -> float:
@@ -62,7 +61,7 @@ def renyi_epsilon_optimal(*, order: float, renyi: float, delta: float) -> float:
     goal = math.log(order) + log_down(delta)
 
     def at(x: float) -> float:
-        log_r = float(np.logaddexp(rest * math.log(x), _log_mass(order, renyi, x) - goal)) / rest
+        log_r = log_sum(rest * math.log(x), _log_mass(order, renyi, x) - goal) / rest
         return _pair_epsilon(order, log_r + MARGIN * (1 + abs(log_r)), x)
 
     return max(0.0, min(plain, _least_share(at)))

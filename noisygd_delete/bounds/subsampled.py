@@ -11,13 +11,13 @@ in both directions; steps add. Replacing one record by another steps over the nu
 
 from __future__ import annotations
 
-import numpy as np
-
 from .rounding import MARGIN
 
 
 def zero_out_renyi(*, order: int, sampling_rate: float, noise_multiplier: float, steps: float) -> float:
     """ε_α of `steps` steps, a record against the null record, both directions; rounded up."""
+    import numpy as np  # loaded where it is used: an account of models alone never is here
+
     k = np.arange(order + 1)
     growth = (k * k - k) / (2 * noise_multiplier**2)
     if sampling_rate == 1:

@@ -13,6 +13,7 @@ from typing import Any
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from ..version import __version__
 from .arguments import Intermixed
+from .overview import LINES
 from .streams import complain, flushed, written_out
 from .words import options_of, spoken
 
@@ -56,6 +57,25 @@ class _Completion(argparse.Action):
 
 def parser(command: str | None = None) -> argparse.ArgumentParser:
     """The whole command line, each command registered by its own module; or the part that knows this one command, or with "" none."""
+    root, commands = _root()
+    modules = _COMMANDS.values() if command is None else [_COMMANDS[command]] if command else []
+    for module in dict.fromkeys(modules):
+        import_module(f".{module}", __package__).register(commands)
+    for command_parser in commands.choices.values():
+        command_parser.set_defaults(options=options_of(command_parser))
+    return root
+
+
+def overview() -> argparse.ArgumentParser:
+    """The command line as `--help` shows it: every command by a line, and none of them loaded."""
+    root, commands = _root()
+    for name in _COMMANDS:
+        commands.add_parser(name, help=LINES[name])
+    return root
+
+
+def _root() -> tuple[argparse.ArgumentParser, Any]:
+    """What comes before a command, and where commands are registered."""
     root = Intermixed(
         prog="noisygd-delete",
         description="Train models by noisy gradient descent and erase records from them, with a certificate.",
@@ -71,13 +91,8 @@ def parser(command: str | None = None) -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"noisygd-delete {__version__}")
     commands: Any = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=Intermixed)
-    modules = _COMMANDS.values() if command is None else [_COMMANDS[command]] if command else []
-    for module in dict.fromkeys(modules):
-        import_module(f".{module}", __package__).register(commands)
-    for command_parser in commands.choices.values():
-        command_parser.set_defaults(options=options_of(command_parser))
     root.set_defaults(run=lambda _: _greet(root), options={}, execution=None)
-    return root
+    return root, commands
 
 
 def _greet(root: argparse.ArgumentParser) -> int:
@@ -90,9 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
     written_out()
     arguments = sys.argv[1:] if arguments is None else arguments
-    first = arguments[0] if arguments else None
-    named = "" if first == "--version" else first if first in _COMMANDS else None
-    parsed = parser(named).parse_args(arguments)
+    parsed = _parser_for(arguments[0] if arguments else "--help").parse_args(arguments)
     name = f"noisygd-delete {parsed.command}"
     try:
         return _shared(parsed)
@@ -115,6 +128,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         last = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{type(error).__name__} in {last.name}, line {last.lineno}"
         return complain(f"{name}: a fault of this program ({place}); please report it; {_AFTER_INTERRUPT}", 2)
+
+
+def _parser_for(first: str) -> argparse.ArgumentParser:
+    """What has to be known for a command line that begins with this word."""
+    if first in ("--help", "-h"):
+        return overview()
+    return parser("" if first == "--version" else first if first in _COMMANDS else None)
 
 
 def _shared(parsed: argparse.Namespace) -> int:

@@ -8,10 +8,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ..accountant import statement_text
 from ..errors import StoreCorrupt, StoreLocked
 from ..privacy.shown import shown
-from ..records import EditCounts, bounded
+from ..records import EditCounts
 from ..store.status import budget, status
 from .arguments import number, whole
 from .left import left_text
@@ -164,6 +163,8 @@ def _budget(parsed: argparse.Namespace) -> int:
     lines.append(f"{'all':>7}  {'':<8}{'':>8}{'':>7}{_measures(total)}")
     lines.append(f"publications left: {_left(answer)}")
     if answer["statement"] is not None:
+        from ..accountant import statement_text
+
         lines += ["", statement_text(answer["statement"], releases=False)]
     show(parsed, answer, "\n".join(lines))
     return 0
@@ -202,6 +203,7 @@ def _continues(parsed: argparse.Namespace, result: Soundness, certificate: Any) 
 
 
 def _absent(parsed: argparse.Namespace) -> int:
+    from ..records import bounded
     from ..store import absent, tokens
 
     wanted = tokens(parsed.absent, bounded.text(parsed.absent, bounded.LIST))

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidParameter
-from ..records import bounded
 from .arguments import number
 from .streams import tell
 
@@ -57,6 +56,8 @@ def show(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> No
 
 def read_certificate(file: str) -> Any:
     """The JSON in a file that is said to hold a certificate."""
+    from ..records import bounded
+
     try:
         return bounded.parsed(bounded.text(file, bounded.DOCUMENT))
     except ValueError as error:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import AssumptionViolated, InvalidParameter
-from .base import Loss, LossConstants
-from .clipped import Clipped, clip
-from .linear import Linear
-from .logistic import Logistic
-from .multilayer_perceptron import MultilayerPerceptron
-from .one_vs_rest import OneVsRest
-from .pseudo_huber import PseudoHuber
-from .sigmoid import Sigmoid
-from .softmax import Softmax
-from .tanh_network import TanhNetwork
-from .weighted import Weighted, weigh
+from ..loading import Catalogue, on_first_use
+
+if TYPE_CHECKING:
+    from .base import Loss, LossConstants
+    from .clipped import Clipped, clip
+    from .linear import Linear
+    from .logistic import Logistic
+    from .multilayer_perceptron import MultilayerPerceptron
+    from .one_vs_rest import OneVsRest
+    from .pseudo_huber import PseudoHuber
+    from .sigmoid import Sigmoid
+    from .softmax import Softmax
+    from .tanh_network import TanhNetwork
+    from .weighted import Weighted, weigh
 
 __all__ = [
     "CATALOGUE",
@@ -38,10 +42,34 @@ __all__ = [
     "weigh",
 ]
 
-CATALOGUE: dict[str, type[Loss]] = {
-    kind.name: kind
-    for kind in (Logistic, Softmax, OneVsRest, PseudoHuber, Linear, Sigmoid, TanhNetwork, MultilayerPerceptron)
+__getattr__ = on_first_use(
+    __name__,
+    {
+        **dict.fromkeys(("Loss", "LossConstants"), "base"),
+        **dict.fromkeys(("Clipped", "clip"), "clipped"),
+        "Linear": "linear",
+        "Logistic": "logistic",
+        "MultilayerPerceptron": "multilayer_perceptron",
+        "OneVsRest": "one_vs_rest",
+        "PseudoHuber": "pseudo_huber",
+        "Sigmoid": "sigmoid",
+        "Softmax": "softmax",
+        "TanhNetwork": "tanh_network",
+        **dict.fromkeys(("Weighted", "weigh"), "weighted"),
+    },
+)
+
+_KINDS = {
+    "logistic": "Logistic",
+    "softmax": "Softmax",
+    "one-vs-rest": "OneVsRest",
+    "pseudo-huber": "PseudoHuber",
+    "linear": "Linear",
+    "sigmoid": "Sigmoid",
+    "tanh-network": "TanhNetwork",
+    "multilayer-perceptron": "MultilayerPerceptron",
 }
+CATALOGUE: Mapping[str, type[Loss]] = Catalogue(_KINDS, lambda name: __getattr__(_KINDS[name]))
 
 
 def Squared(*_: Any, **__: Any) -> NoReturn:
@@ -60,19 +88,24 @@ def from_dict(description: dict[str, Any]) -> Loss:
     name = fields.pop("name", None)
     if name == "squared":
         Squared()
-    if name == Clipped.name:
+    if name == "clipped":
+        from .clipped import clip
+
         return clip(from_dict(fields.get("base", {})), fields.get("limit", 0.0))
-    if name == Weighted.name:
+    if name == "weighted":
+        from .weighted import weigh
+
         weights = fields.get("weights")
         if set(fields) != {"base", "weights"} or not isinstance(weights, list):
             raise InvalidParameter(f"loss {name!r} takes base, and weights as a list: one number for each class")
         return weigh(from_dict(fields["base"]), weights)
     if name not in CATALOGUE:
         raise InvalidParameter(f"loss={name!r} must be one of {', '.join(map(repr, CATALOGUE))}")
-    known = [field.name for field in dataclasses.fields(CATALOGUE[name])]
+    kind = CATALOGUE[name]
+    known = [field.name for field in dataclasses.fields(kind)]
     if unknown := sorted(set(fields) - set(known)):
         raise InvalidParameter(f"loss {name!r} does not take {', '.join(unknown)}; it takes {', '.join(known)}")
     try:
-        return CATALOGUE[name](**fields)
+        return kind(**fields)
     except TypeError as error:  # a field is missing
         raise InvalidParameter(f"loss {name!r} takes {', '.join(known)}: {error}") from error

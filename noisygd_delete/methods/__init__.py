@@ -1,30 +1,35 @@
-"""Every way of learning and deleting, by name. Adding one: its file here, its formulas in `bounds/`, one line in `METHODS`."""
+"""Every way of learning and deleting, by name. Adding one: its file here, its formulas in `bounds/`, its lines in this one.
+
+A method loads on first use: what reads the facts of one kind of release needs no other.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter, choice
-from .base import Mechanism, Method, NoisySteps
-from .composition import Composition, CompositionRun
-from .counted import CountedRecords
-from .interleaved import Interleaved, InterleavedRun
-from .ladder import Ladder
-from .ladder_run import LadderRun
-from .minimiser import Minimiser, MinimiserRun
-from .moments import Moments, MomentsRun
-from .near_gibbs import NearGibbs, NearGibbsRun
-from .perturbed import Perturbed
-from .perturbed_run import PerturbedRun
-from .plan import Plan
-from .problem import Problem
-from .procedure import Procedure
-from .sampled_gaussian import SampledGaussian
-from .sampled_steps import SampledStage, SampledSteps
-from .sharp import Sharp, SharpRun
-from .stages import Stage
-from .theorem import Theorem, TheoremRun
+from ..loading import Catalogue, on_first_use
+
+if TYPE_CHECKING:
+    from .base import Mechanism, Method, NoisySteps
+    from .composition import Composition
+    from .counted import CountedRecords
+    from .interleaved import Interleaved
+    from .ladder import Ladder
+    from .minimiser import Minimiser
+    from .moments import Moments
+    from .near_gibbs import NearGibbs
+    from .perturbed import Perturbed
+    from .plan import Plan
+    from .problem import Problem
+    from .procedure import Procedure
+    from .sampled_gaussian import SampledGaussian
+    from .sampled_steps import SampledStage
+    from .sharp import Sharp
+    from .stages import Stage
+    from .theorem import Theorem
 
 __all__ = [
     "MECHANISMS",
@@ -49,25 +54,52 @@ __all__ = [
     "of",
 ]
 
-METHODS: dict[str, tuple[type[Method], type[Mechanism]]] = {
-    "theorem": (Theorem, TheoremRun),
-    "sharp": (Sharp, SharpRun),
-    "minimiser": (Minimiser, MinimiserRun),
-    "perturbed": (Perturbed, PerturbedRun),
-    "interleaved": (Interleaved, InterleavedRun),
-    "composition": (Composition, CompositionRun),
-    "ladder": (Ladder, LadderRun),
-    "near-gibbs": (NearGibbs, NearGibbsRun),
+__getattr__ = on_first_use(
+    __name__,
+    {
+        **dict.fromkeys(("Mechanism", "Method", "NoisySteps"), "base"),
+        **dict.fromkeys(("Composition", "CompositionRun"), "composition"),
+        "CountedRecords": "counted",
+        **dict.fromkeys(("Interleaved", "InterleavedRun"), "interleaved"),
+        "Ladder": "ladder",
+        "LadderRun": "ladder_run",
+        **dict.fromkeys(("Minimiser", "MinimiserRun"), "minimiser"),
+        **dict.fromkeys(("NearGibbs", "NearGibbsRun"), "near_gibbs"),
+        "Perturbed": "perturbed",
+        "PerturbedRun": "perturbed_run",
+        "Plan": "plan",
+        "Problem": "problem",
+        "Procedure": "procedure",
+        **dict.fromkeys(("Moments", "MomentsRun"), "moments"),
+        "SampledGaussian": "sampled_gaussian",
+        **dict.fromkeys(("SampledStage", "SampledSteps"), "sampled_steps"),
+        "Stage": "stages",
+        **dict.fromkeys(("Sharp", "SharpRun"), "sharp"),
+        **dict.fromkeys(("Theorem", "TheoremRun"), "theorem"),
+    },
+)
+
+_METHODS = {
+    "theorem": "Theorem",
+    "sharp": "Sharp",
+    "minimiser": "Minimiser",
+    "perturbed": "Perturbed",
+    "interleaved": "Interleaved",
+    "composition": "Composition",
+    "ladder": "Ladder",
+    "near-gibbs": "NearGibbs",
 }
-STAGE_METHODS: dict[str, tuple[type[Method], type[Mechanism]]] = {  # which a ladder plans
-    "moments": (Moments, MomentsRun),
-    "sampled-steps": (SampledStage, SampledSteps),
+_STAGE_METHODS = {"moments": "Moments", "sampled-steps": "SampledStage"}  # which a ladder plans
+_MECHANISMS = {
+    **{name: f"{method}Run" for name, method in _METHODS.items()},
+    "moments": "MomentsRun",
+    "sampled-steps": "SampledSteps",
+    "sampled-gaussian": "SampledGaussian",  # trains an extractor, plans nothing
+    "counted-records": "CountedRecords",  # counts of the records, no model
 }
-MECHANISMS: dict[str, type[Mechanism]] = {
-    **{name: run for name, (_, run) in {**METHODS, **STAGE_METHODS}.items()},
-    "sampled-gaussian": SampledGaussian,  # trains an extractor, plans nothing
-    "counted-records": CountedRecords,  # counts of the records, no model
-}
+METHODS: Mapping[str, type[Method]] = Catalogue(_METHODS, lambda name: __getattr__(_METHODS[name]))
+STAGE_METHODS: Mapping[str, type[Method]] = Catalogue(_STAGE_METHODS, lambda name: __getattr__(_STAGE_METHODS[name]))
+MECHANISMS: Mapping[str, type[Mechanism]] = Catalogue(_MECHANISMS, lambda name: __getattr__(_MECHANISMS[name]))
 
 
 def of(method: str | Method, **options: Any) -> Method:
@@ -76,6 +108,8 @@ def of(method: str | Method, **options: Any) -> Method:
     Raises:
         InvalidParameter: there is no such method, or it has no such option.
     """
+    from .base import Method
+
     if isinstance(method, Method):
         if options:
             raise InvalidParameter(
@@ -83,7 +117,7 @@ def of(method: str | Method, **options: Any) -> Method:
                 f"{type(method).__name__}(...), or name the method by a string"
             )
         return method
-    kind, _ = METHODS[choice("method", method, tuple(METHODS))]
+    kind = METHODS[choice("method", method, tuple(METHODS))]
     known = [field.name for field in fields(kind)]
     unknown = sorted(set(options) - set(known))
     if unknown:
@@ -95,7 +129,7 @@ def _unknown(method: str, unknown: list[str]) -> str:
     gone = {"certificate", "start"} & set(unknown)
     if gone:
         return f"{', '.join(sorted(gone))}: the way of learning and deleting is one word, method='theorem', 'sharp', 'minimiser', ..."
-    owners = {name: [other for other, (kind, _) in METHODS.items() if name in _options(kind)] for name in unknown}
+    owners = {name: [other for other, kind in METHODS.items() if name in _options(kind)] for name in unknown}
     belongs = "; ".join(
         f"{name} belongs to {', '.join(map(repr, others))}" if others else f"{name} belongs to no method"
         for name, others in owners.items()

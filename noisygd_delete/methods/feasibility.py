@@ -7,8 +7,6 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 
-import numpy as np
-
 from ..bounds import theorem_5_2
 from ..bounds import theorem_5_2_schedule as schedules
 from ..bounds.theorem_5_2_schedule import Form
@@ -48,6 +46,8 @@ def refusal(plan: Plan, ask: schedules.NonConvexProblem, form: Form) -> PlanInfe
 
 def seconds_per_step(*, records: int, features: int, outputs: int) -> float:
     """Time of one gradient of this size on this machine, measured on at most 20,000 made-up rows."""
+    import numpy as np  # loaded where it is used: plans are read without it
+
     rows = np.ones((min(records, 20_000), min(features, 10_000)), np.float32)
     weights = np.ones((rows.shape[1], outputs), np.float32)
     began, repeats = time.perf_counter(), 3

@@ -20,12 +20,10 @@ from .base import Method
 from .composition import Composition
 from .ladder_run import KEPT, LadderRun
 from .minimiser import Minimiser
-from .plan import Plan
+from .plan import MOST_STAGES, Plan
 from .problem import Problem
 from .sampled_steps import check_sampled
 from .stages import MOMENTS, Stage, noisy_steps, of_moments, on_samples, what_runs
-
-MOST_STAGES = 16
 
 _MOST_KEPT = 0.5  # of the dp budget, in μ²: what the kept stages may take of it at most
 _ROOM = 1 - 1e-12  # for the rounding of sums of squares

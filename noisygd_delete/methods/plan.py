@@ -20,6 +20,8 @@ from .problem import Problem
 from .procedure import Fitted, Procedure, Solved
 from .words import clipping, heading, promise, ridge, waiting, worth
 
+MOST_STAGES = 16  # of a ladder
+
 
 @dataclass(frozen=True)
 class Plan:

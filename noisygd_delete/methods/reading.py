@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
@@ -16,8 +17,7 @@ from ..privacy.budget import Budget
 from ..privacy.total import Total
 from . import MECHANISMS, METHODS, STAGE_METHODS
 from .base import Mechanism, Method
-from .ladder import MOST_STAGES
-from .plan import Plan
+from .plan import MOST_STAGES, Plan
 from .problem import Problem
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ def _stages(given: Any, read: Callable[[Mapping[str, Any]], T], inside: str) -> 
 
 def method_from_dict(given: Mapping[str, Any]) -> Method:
     """Read back `Method.to_dict`."""
-    kind: type[Method] = _known({**METHODS, **STAGE_METHODS}, given, "name")[0]
+    kind: type[Method] = _known(ChainMap(METHODS, STAGE_METHODS), given, "name")
     return typed(kind, {name: value for name, value in given.items() if name != "name"}, "a method")
 
 
@@ -167,7 +167,7 @@ def _modern_problem(given: Mapping[str, Any], *, order: float | None = None) -> 
         method = {"name": "near-gibbs", "form": form, "noise_variance": options.get("noise_variance"), "order": order}
     else:
         name = "minimiser" if start == "minimiser" else name
-        kind, _ = _known(METHODS, {"name": name}, "name")
+        kind = _known(METHODS, {"name": name}, "name")
         own = {field.name for field in fields(kind)}
         method = {"name": name, **{key: value for key, value in options.items() if key in own}}
     return {**asked, "method": method}

@@ -12,7 +12,6 @@ from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
 from .base import Cost, Method, NoisySteps
 from .calibration import calibrate, published_together
-from .near_gibbs import NearGibbs
 from .plan import Plan
 from .problem import Problem
 from .resuming import contraction_risk, deleting, learning, minimiser_move, noise
@@ -75,6 +74,8 @@ class Sharp(Method):
                 raise InvalidParameter(
                     f"excess_risk_target= needs λ > β₋={problem.loss.constants.weak_convexity:g}; raise λ or leave it out"
                 )
+            from .near_gibbs import NearGibbs  # a method of its own, which most plans never meet
+
             return NearGibbs.instead_of(self.step_size, self.noise_variance, form="sharper").plan(problem)
         constants, m = problem.loss.constants, problem.strong_convexity
         eta = contracting_step_size(problem, self.step_size)

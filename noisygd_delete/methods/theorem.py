@@ -12,7 +12,6 @@ from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
 from .base import Cost, Method, NoisySteps
 from .calibration import calibrate
-from .near_gibbs import NearGibbs
 from .plan import Plan
 from .problem import Problem
 from .resuming import contraction_risk, deleting, learning, noise
@@ -68,6 +67,8 @@ class Theorem(Method):
 
     def plan(self, problem: Problem) -> Plan:
         if not problem.loss.constants.convex:
+            from .near_gibbs import NearGibbs  # a method of its own, which most plans never meet
+
             return NearGibbs.instead_of(self.step_size, self.noise_variance, form="printed").plan(problem)
         eta = self._step_size(problem)
         constants, lam = problem.loss.constants, problem.regularization

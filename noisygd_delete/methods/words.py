@@ -6,8 +6,6 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..bounds import waiting as bounds
 from ..errors import NoisyGDDeleteError
 from ..privacy.shown import shown
@@ -139,6 +137,8 @@ def worth(plan: Plan) -> str:
     """
     if plan.loss.label_kind == "none":
         return ""
+    import numpy as np  # loaded where it is used: plans are read without it
+
     zero = plan.loss.largest_at_zero(np)
     if plan.excess_risk < zero:  # L(0) − min L is at most L(0): losses are not negative
         return ""

@@ -241,10 +241,10 @@ def _ways(method: str, proof: str) -> tuple[str, ...]:
     """
     accepted = PROOFS[: PROOFS.index(choice("proof", proof, PROOFS)) + 1]
     if choice("method", method, (AUTO, *METHODS)) == AUTO:
-        return tuple(name for name in COMPARED if METHODS[name][0].proof in accepted)
-    if METHODS[method][0].proof not in accepted:
+        return tuple(name for name in COMPARED if METHODS[name].proof in accepted)
+    if METHODS[method].proof not in accepted:
         raise InvalidParameter(
-            f"method={method!r} rests on a {METHODS[method][0].proof} step and proof={proof!r} leaves it out; choose another method or "
-            f"proof={METHODS[method][0].proof!r}"
+            f"method={method!r} rests on a {METHODS[method].proof} step and proof={proof!r} leaves it out; choose another method or "
+            f"proof={METHODS[method].proof!r}"
         )
     return (method,)

@@ -142,7 +142,7 @@ def compare_plans(
         requests = count("requests", requests)
     many = requests is not None or arguments.get("releases", 1) > 1
     names = [
-        name for name in dict.fromkeys(ways) if many or not METHODS[choice("ways", name, tuple(METHODS))][0].for_streams
+        name for name in dict.fromkeys(ways) if many or not METHODS[choice("ways", name, tuple(METHODS))].for_streams
     ]
     if not names:
         raise InvalidParameter(
@@ -157,7 +157,7 @@ def compare_plans(
 
 def _candidate(name: str, target: float, requests: int | None, arguments: dict[str, Any]) -> Candidate:
     batch = arguments.get("batch", 1)
-    fewest = 2 if METHODS[name][0].for_streams else 1
+    fewest = 2 if METHODS[name].for_streams else 1
 
     @cache
     def planned(publications: int) -> Candidate:

@@ -1,10 +1,21 @@
-"""The table and the requests that edit it: validated whole before anything moves."""
+"""The table and the requests that edit it: validated whole before anything moves.
 
+What holds rows loads on first use: a count of edits needs no arrays.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..loading import on_first_use
 from .counts import NO_EDITS, EditCounts
-from .names import Names
-from .records import Records, SlotEdits, check_size
-from .repeat import check_repeat
-from .request import EditRequest, Id, Insertion, Labels, Rows, check_token
+
+if TYPE_CHECKING:
+    from .names import Names
+    from .records import Records, SlotEdits, check_size
+    from .repeat import check_repeat
+    from .request import EditRequest, Id, Insertion, Labels, Rows
+    from .texts import check_token
 
 __all__ = [
     "NO_EDITS",
@@ -21,3 +32,14 @@ __all__ = [
     "check_size",
     "check_token",
 ]
+
+__getattr__ = on_first_use(
+    __name__,
+    {
+        "Names": "names",
+        **dict.fromkeys(("Records", "SlotEdits", "check_size"), "records"),
+        "check_repeat": "repeat",
+        **dict.fromkeys(("EditRequest", "Id", "Insertion", "Labels", "Rows"), "request"),
+        "check_token": "texts",
+    },
+)

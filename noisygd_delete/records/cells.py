@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .widths import WIDTHS
+
 WORD = np.dtype("<u8")
 Cells = NDArray[np.uint64]
-WIDTHS = (3, 5, 9, 17, 31)  # words of a text cell: texts of up to 23, 39, 71, 135, 247 bytes
 ELSEWHERE, SHIFT = 1, 2  # of a length or a number
 _COST = 4096 // WORD.itemsize  # words that a name takes elsewhere, on disk (see store.names)
 TAG = np.uint64(56)  # bits below the last byte of a word

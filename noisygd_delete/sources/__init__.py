@@ -4,23 +4,26 @@ A store of this kind holds plan, model and ledger, never a row or an id: every r
 erasure leaves behind there, `residue` looks for. What runs a store loads on first use: a certificate needs none of it.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .source import Snapshot, Source
-from .verdicts import Place, Residue, Verdicts
+from ..loading import on_first_use
 
 if TYPE_CHECKING:
     from .looking import residue
     from .opening import source_at
+    from .source import Snapshot, Source
     from .sourced import SourcedStore, open_store
+    from .verdicts import Place, Residue, Verdicts
 
 __all__ = ["Place", "Residue", "Snapshot", "Source", "SourcedStore", "Verdicts", "open_store", "residue", "source_at"]
 
-_HOMES = {"SourcedStore": "sourced", "open_store": "sourced", "residue": "looking", "source_at": "opening"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = on_first_use(
+    __name__,
+    {
+        **dict.fromkeys(("SourcedStore", "open_store"), "sourced"),
+        "residue": "looking",
+        "source_at": "opening",
+        **dict.fromkeys(("Snapshot", "Source"), "source"),
+        **dict.fromkeys(("Place", "Residue", "Verdicts"), "verdicts"),
+    },
+)

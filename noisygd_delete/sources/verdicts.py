@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from ..errors import InvalidParameter, Word
-from ..store.verification import forms
+from ..store.forms import forms
 
 MOST_TOKENS = 10_000
 _PIECE = 1 << 22

@@ -21,8 +21,7 @@ from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..records import EditCounts
-from ..schema import Schema
-from . import places, requests, seal
+from . import places, seal
 from .database import connect, create, forget, transaction
 from .disk import Disk
 from .entry import START, Entry, Outline, Row, checked, linked, outlined, parsed
@@ -86,7 +85,6 @@ class Ledger:
         ledger = cls(path, rows[-1][0], rows[-1][2], tail, None)
         try:
             ledger._known = _sums(tail, Account() if first == 1 else None)
-            Schema.from_dict(ledger.schema)
             ledger.accountant  # noqa: B018 -- refuses a history that could not have happened
         except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise _contradiction(path, error) from error
@@ -95,6 +93,8 @@ class Ledger:
     def append(self, disk: Disk, *more: Entry) -> Ledger:
         """Commit more entries, all of them or none: the instant at which their requests have happened."""
         account, digest = self.account, self.digest
+        from . import requests  # loaded where it is used: most commands only read
+
         known = requests.note(disk, self._store, (added.request_id for added in more))
         entries: list[Entry] = []
         rows: list[tuple[int, str, str]] = []
@@ -193,9 +193,21 @@ class Ledger:
         plans = [entry.plan for number, entry in self._planned if entry.plan is not None and number <= position + 1]
         return plans[-1]
 
-    @property
+    @cached_property
     def schema(self) -> dict[str, Any]:
-        return self._planned[0][1].schema or {}
+        """Of the store.
+
+        Raises:
+            StoreCorrupt: it is none that this program reads.
+        """
+        from ..schema import Schema  # loaded where it is used: what a store says of itself reads no rows
+
+        fields = self._planned[0][1].schema or {}
+        try:
+            Schema.from_dict(fields)
+        except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise _contradiction(self.path, error) from error
+        return fields
 
     @property
     def source(self) -> dict[str, Any] | None:
@@ -238,6 +250,8 @@ class Ledger:
 
     def _names(self, request_id: str) -> list[str]:
         """Under what the ledger may know a request: its commitment, or in entries of an earlier version the id itself."""
+        from . import requests
+
         committed = requests.committed(self._store, request_id)
         return [request_id] if committed is None else [committed, request_id]
 
@@ -334,6 +348,7 @@ class Ledger:
         Raises:
             StoreCorrupt: the first that is wrong, by its number.
         """
+        self.schema  # noqa: B018 -- refuses one that cannot be read
         account = Account()
         for number, body, _ in self._checked():
             try:

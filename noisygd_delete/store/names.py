@@ -19,16 +19,15 @@ from numpy.typing import NDArray
 
 from ..errors import StoreCorrupt
 from ..records import Id, Names
-from ..records.cells import WIDTHS, WORD
-from .disk import Disk, read
+from ..records.cells import WORD
+from .cells import DAMAGED, HEAD, head_of, words_of
+from .disk import Disk
 from .layout import Layout
 
 IDS, SUBJECTS = 1, 2
-_HEAD, _MAGIC = 64, b"noisygd_delete names 1\n"
 _LONG = 4096
 _LONG_HEAD = np.dtype([("slot", "<u4"), ("which", "<u2"), ("length", "<u2")])
 _BLOCK = 1 << 16  # slots written or checked at a time
-_DAMAGED = "not the names of this table; restore the store from a backup"
 
 
 def written(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[tuple[Path, Iterable[bytes]]]:
@@ -45,23 +44,9 @@ def written(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[tupl
 
 
 def _written(names: Names) -> Iterator[bytes]:
-    yield (_MAGIC + str(names.cells.shape[1]).encode() + b"\n").ljust(_HEAD, b"\0")
+    yield head_of(names.cells.shape[1])
     for first in range(0, len(names), _BLOCK):
         yield np.ascontiguousarray(names.cells[first : first + _BLOCK], WORD).tobytes()
-
-
-def size(path: Path, slots: int) -> int:
-    """How long a file of cells must be."""
-    return _HEAD + slots * _words(path) * WORD.itemsize
-
-
-def _words(path: Path) -> int:
-    if path.is_symlink() or not path.is_file():
-        raise StoreCorrupt(f"{path}: missing, or a link; restore the store from a backup")
-    magic, _, width = read(path, _HEAD).rstrip(b"\0").rpartition(b"\n")[0].rpartition(b"\n")
-    if magic + b"\n" != _MAGIC or width not in {str(words).encode() for words in WIDTHS}:
-        raise StoreCorrupt(f"{path}: {_DAMAGED}")
-    return int(width)
 
 
 def load(layout: Layout, which: int, slots: int) -> Names:
@@ -71,7 +56,7 @@ def load(layout: Layout, which: int, slots: int) -> Names:
         StoreCorrupt: they are not text, or not those of a table of so many slots.
     """
     path = _path(layout, which)
-    cells = np.memmap(path, WORD, mode="r", offset=_HEAD, shape=(slots, _words(path)))
+    cells = np.memmap(path, WORD, mode="r", offset=HEAD, shape=(slots, words_of(path)))
     names = Names(cells, texts=True, others=dict(_elsewhere(layout, which)))
     _check(path, names)
     return names
@@ -91,7 +76,7 @@ def _check(path: Path, names: Names) -> None:
         elsewhere += (first + np.flatnonzero(tags == 1)).tolist()
         lengths = np.maximum(tags, 2) - 2
         if lengths.max(initial=0) > room or (block & behind_words[lengths]).any():
-            raise StoreCorrupt(f"{path}: {_DAMAGED}")
+            raise StoreCorrupt(f"{path}: {DAMAGED}")
         bytes_of[:, -1] = 0  # a text's last letter, cut off, is then no letter
         text = bytes_of.tobytes()
         try:
@@ -99,28 +84,18 @@ def _check(path: Path, names: Names) -> None:
         except UnicodeDecodeError:
             raise StoreCorrupt(f"{path}: holds text that is none; restore the store from a backup") from None
     if elsewhere != sorted(names.others):
-        raise StoreCorrupt(f"{path}: {_DAMAGED}")
-
-
-def held(path: Path) -> int:
-    """How many names there are, for somebody who does not hold the lock."""
-    words = _words(path)
-    slots = (path.stat().st_size - _HEAD) // (words * WORD.itemsize)
-    cells = np.memmap(path, WORD, mode="r", offset=_HEAD, shape=(slots, words))
-    return int(np.count_nonzero(cells[:, -1]))
+        raise StoreCorrupt(f"{path}: {DAMAGED}")
 
 
 def apply(disk: Disk, layout: Layout, which: int, changed: Mapping[int, Id | None]) -> None:
     """Give slots their names, None for a free slot. Doing it twice is doing it once."""
     path = _path(layout, which)
-    words = _words(path)
+    words = words_of(path)
     names = Names.texts_of(list(changed.values()), words)
     slots = list(changed)
     _apply_long(disk, layout, which, {slots[place]: str(name) for place, name in names.others.items()}, set(slots))
     width = words * WORD.itemsize
-    disk.overwrite(
-        path, [(_HEAD + slot * width, cell.tobytes()) for slot, cell in zip(slots, names.cells, strict=True)]
-    )
+    disk.overwrite(path, [(HEAD + slot * width, cell.tobytes()) for slot, cell in zip(slots, names.cells, strict=True)])
 
 
 def _apply_long(disk: Disk, layout: Layout, which: int, names: dict[int, str], slots: set[int]) -> None:

@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..accountant import report
 from ..errors import renyi_order
 from ..privacy.guarantee import Guarantee, stated_delta
-from . import onward, presence, table
+from . import cells, onward, presence
+from .database import connect
 from .layout import Layout
 from .ledger import Ledger
 
@@ -26,7 +26,7 @@ def status(path: str | Path) -> dict[str, Any]:
     return {
         "store": str(layout.root),
         "slots": plan.records,
-        "records": table.held(layout) if ledger.source is None else None,
+        "records": _held(layout) if ledger.source is None else None,
         "source": ledger.source and ledger.source["address"],
         "changes_counted_by": _counted(ledger),
         "features": plan.features,
@@ -52,6 +52,14 @@ def _counted(ledger: Ledger) -> str | None:
     return None if place is None else ledger.entry(place).counted
 
 
+def _held(layout: Layout) -> int:
+    """How many records there are, for somebody who does not hold the lock."""
+    if layout.ids.exists():
+        return cells.held(layout.ids)
+    with connect(layout.ids_database) as connection:
+        return int(connection.execute("SELECT COUNT(*) FROM names").fetchone()[0])
+
+
 def _model_state(layout: Layout, ledger: Ledger) -> str | None:
     if ledger.head.in_force:
         return layout.model(ledger.model_release).name
@@ -70,6 +78,8 @@ def budget(
 
     `last`: how many of the latest releases to list; None: all, which takes time for each. `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
     """
+    from ..accountant import report  # loaded where it is used: `status` asks none of its questions
+
     layout = Layout.at(path)
     presence.require_store(layout)
     ledger = Ledger.read(layout.ledger)

@@ -13,7 +13,7 @@ from ..errors import InvalidParameter, StoreCorrupt
 from ..methods.plan import Plan
 from ..records import EditRequest, Id, Insertion, Names, Records, SlotEdits, check_size
 from ..schema import Encoded
-from . import names
+from . import cells, names
 from .database import connect
 from .disk import Disk
 from .layout import LABEL, ROW, Layout
@@ -90,19 +90,11 @@ def adopted(layout: Layout) -> Iterator[tuple[Path, Iterable[bytes]]]:
     yield from names.written(layout, *_from_database(layout, slots, with_subjects=bool(owned)))
 
 
-def held(layout: Layout) -> int:
-    """How many records there are, for somebody who does not hold the lock."""
-    if layout.ids.exists():
-        return names.held(layout.ids)
-    with connect(layout.ids_database) as connection:
-        return int(connection.execute("SELECT COUNT(*) FROM names").fetchone()[0])
-
-
 def sizes(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> dict[Path, int]:
     """How long the files must be that have one piece per slot."""
     expected = {layout.features: slots * width * _ROW_BYTES, layout.labels: slots * _LABEL_BYTES}
     if layout.ids.exists() or not layout.ids_database.exists():
-        expected |= {path: names.size(path, slots) for path in (layout.ids, layout.subjects)[: 1 + with_subjects]}
+        expected |= {path: cells.size(path, slots) for path in (layout.ids, layout.subjects)[: 1 + with_subjects]}
     return expected
 
 

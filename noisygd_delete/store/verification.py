@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from ..records import bounded
 from . import models, names, onward, presence, table
 from .database import connect
 from .disk import explained, read
+from .forms import forms
 from .layout import Layout
 from .ledger import Ledger
 from .lock import Lock
@@ -177,12 +177,6 @@ def absent(path: str | Path, wanted: Sequence[str]) -> list[str]:
                 if form in chunk:
                     hits[f"{file}: token {number}"] = None
     return list(hits)
-
-
-def forms(token: str) -> set[bytes]:
-    """The bytes that a text may be written as."""
-    written = json.dumps(token)[1:-1]
-    return {form.encode(code) for form in (token, written) for code in ("utf-8", "utf-16-le", "utf-16-be")}
 
 
 def _chunks(path: Path, overlap: int) -> Iterator[bytes]:

@@ -1,0 +1,33 @@
+"""What `noisygd-delete --help` says of each command, so that no command loads for it; a test compares it with the commands' own words."""
+
+LINES = {
+    "demo": "learn and delete on scikit-learn's digits, with accuracy, cost and the whole budget",
+    "advise": "which method, λ and how many publications to begin with; needs sizes only",
+    "plan": "steps and noise for a budget, explained",
+    "init": "make a store from a CSV or Parquet file and a schema",
+    "learn": "train from the initial law and publish the first model",
+    "delete": "erase records, or all records of persons, and publish a model without them",
+    "replace": "put corrected content in place of records (rectification), and publish a model without what they held",
+    "insert": "put new records into free slots and publish a model with them",
+    "publish": "one release that covers every edit made with --later",
+    "relearn": "train afresh, under a new plan where options say so",
+    "stream": "serve a file or pipe of requests: rows are erased at once, models are published in batches",
+    "predict": "what the published model says about the rows of a file; with labels, how often it is right",
+    "evaluate": "how good the published model is: on labelled rows of a file that were kept out of training, or on the records under "
+    "noise",
+    "status": "sizes, releases, pending edits, and which model is in force",
+    "budget": "what each release and all of them together reveal, as Rényi, GDP and (ε, δ)",
+    "verify": "check that the store is what its ledger says; or that given texts are in no byte of it",
+    "audit": "attack a plan with synthetic worst-case records: claimed against measured",
+    "certificate": "the erasure certificate of a request, as signed JSON and as a page to print",
+    "report": "one HTML page about the whole store: budget, cost, forgetting, accuracy bound",
+    "restrict": "take records out of the table for a time (Article 18 GDPR): kept encrypted in a file of yours, used by no release",
+    "object": "the same for an objection (Article 21 GDPR), until it is decided: then lift, or destroy file and key",
+    "lift": "put records back whose processing was restricted, the person having been told before (Article 18(3) GDPR)",
+    "register": "the requests of a store: due and late first, decisions, who was told; forget what may be forgotten",
+    "export": "fields for a registry of deployments (YAML), a model card, an annex to an impact assessment",
+    "keygen": "make a key that signs certificates",
+    "verify-certificate": "recompute every number and sentence of an erasure certificate and check its signature",
+    "bench": "compare with other deletion methods",
+    "residue": "where is this person still? Given texts looked for in databases, lakes, folders and backups",
+}

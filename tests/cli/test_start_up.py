@@ -1,0 +1,115 @@
+"""What a short command loads: modules are counted, for time would depend on the machine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, EditRequest, Records, Schema, losses, make_plan
+from noisygd_delete.cli import commands, overview
+from noisygd_delete.store import Store
+
+HEAVY = ("numpy", "scipy", "numba", "torch", "sklearn", "pyarrow", "cryptography", "jinja2", "tqdm")
+ROOMS = ("engine", "planner", "curator", "stream", "audit", "baselines", "deep", "estimators", "maps", "schema")
+SCHEMA = Schema.from_dict(
+    {
+        "id": "id",
+        "intercept": False,
+        "label": {"column": "y", "classes": ["no", "yes"]},
+        "columns": {"a": {"bounds": [-1, 1]}, "b": {"bounds": [-1, 1]}},
+    }
+)
+
+
+@pytest.fixture(scope="module", params=["sharp", "perturbed"])
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with a release and a deletion, whose budget and total are (ε, δ): its figures have to be converted."""
+    rng = np.random.Generator(np.random.PCG64(4))
+    rows = rng.normal(size=(60, 2))
+    rows /= 1.0001 * np.linalg.norm(rows, axis=1, keepdims=True)
+    records = Records(rows.astype(np.float32), np.where(rows[:, 0] > 0, 1.0, -1.0), ids=[f"p{k}" for k in range(60)])
+    budget = Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.5, 1e-6))
+    plan = make_plan(
+        loss=losses.Logistic(1.0),
+        records=60,
+        features=2,
+        regularization=0.5,
+        budget=budget,
+        method=request.param,
+        total=(40.0, 1e-6),
+        utility=False,
+    )
+    path = tmp_path_factory.mktemp("start") / "store"
+    with Store.create(path, records, SCHEMA, plan) as made:
+        made.learn()
+        made.serve(EditRequest(deletions=("p3",), request_id="one"))
+    return path
+
+
+def loaded(*arguments: str) -> tuple[str, list[str]]:
+    """(what a command says, the modules that its process has at the end)."""
+    code = (
+        "import sys\nfrom noisygd_delete.cli import main\n"
+        "try:\n    status = main(sys.argv[1:])\nexcept SystemExit as stop:\n    status = stop.code\n"
+        "print('MODULES', *sys.modules)\nsys.exit(status)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    said, _, modules = done.stdout.partition("MODULES ")
+    return said, modules.split()
+
+
+def own(modules: list[str]) -> list[str]:
+    return [name for name in modules if name.startswith("noisygd_delete")]
+
+
+def beyond(modules: list[str], *more: str) -> list[str]:
+    """What was loaded of the heavy libraries, and of the rooms that only work on records."""
+    unwanted = (*HEAVY, *(f"noisygd_delete.{room}" for room in (*ROOMS, *more)))
+    return [name for name in modules if name in unwanted or name.startswith(tuple(f"{each}." for each in unwanted))]
+
+
+def test_status_loads_no_array_and_no_library(store: Path) -> None:
+    said, modules = loaded("status", str(store))
+    assert "spent so far: ε=" in said
+    assert "room for" in said
+    assert beyond(modules, "report", "register", "sources") == []
+    assert len(own(modules)) <= 90
+
+
+def test_budget_loads_no_array_and_no_library(store: Path) -> None:
+    said, modules = loaded("budget", str(store))
+    assert "publications left" in said
+    assert beyond(modules, "report", "register", "sources") == []
+
+
+def test_the_register_loads_no_array_and_no_library(store: Path) -> None:
+    said, modules = loaded("register", "list", str(store))
+    assert "one" in said
+    assert beyond(modules) == []
+
+
+def test_help_and_version_load_no_command() -> None:
+    for asked, most in (("--help", 12), ("--version", 12)):
+        said, modules = loaded(asked)
+        assert "noisygd-delete" in said
+        assert beyond(modules, "report", "register", "store", "accountant", "methods") == []
+        assert len(own(modules)) <= most
+
+
+def test_help_says_of_each_command_what_the_command_says() -> None:
+    [whole] = commands.parser()._subparsers._group_actions
+    said = {choice.dest: choice.help for choice in whole._choices_actions}
+    assert said == overview.LINES
+    assert list(whole.choices) == list(commands._COMMANDS)
+    assert commands.overview().format_help() == commands.parser().format_help()
+
+
+def test_a_library_that_status_loaded_would_be_seen() -> None:
+    assert beyond(["numpy", "noisygd_delete.engine.noise", "noisygd_delete.errors", "numpyx"]) == [
+        "numpy",
+        "noisygd_delete.engine.noise",
+    ]
