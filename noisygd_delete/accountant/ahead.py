@@ -221,4 +221,11 @@ class Ahead:
         spent = learned._spent()
         if learned.cost_of_coming(1).renyi(2.0) == 0:
             return None
-        return first + last_whole(lambda number: affordable(spent + learned.cost_of_coming(number), self.plan))
+
+        def within(total: Guarantee | None) -> bool:
+            return total is not None and affordable(total, self.plan)
+
+        def after(number: int) -> Guarantee:
+            return spent + learned.cost_of_coming(number)
+
+        return first + last_whole(lambda number: within(after(number)), lambda number: within(after(number).by_gdp))

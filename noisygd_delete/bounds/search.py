@@ -73,8 +73,12 @@ def least_whole(
     return None
 
 
-def last_whole(fits: Callable[[int], bool]) -> int:
-    """The largest n ≥ 1 with `fits(n)`, which holds up to some number and not beyond it; 0 if not even for 1."""
-    beyond = least_whole(lambda number: not fits(number))
+def last_whole(fits: Callable[[int], bool], sure: Callable[[int], bool] | None = None) -> int:
+    """The largest n ≥ 1 with `fits(n)`, which holds up to some number and not beyond it; 0 if not even for 1.
+
+    `sure` implies `fits` and is asked at less cost: where it ends the search begins.
+    """
+    begun = 0 if sure is None else last_whole(sure)
+    beyond = least_whole(lambda number: not fits(number), guess=begun + 1, below=begun)
     assert beyond is not None
     return beyond - 1

@@ -235,6 +235,13 @@ class Guarantee:
         return min(1.0, self._least(at), 2 * self.advantage)
 
     @property
+    def by_gdp(self) -> Guarantee | None:
+        """What its μ alone says: no less, and quickly converted; None where there is no μ."""
+        if self.gdp is None:
+            return None
+        return replace(self, gdp_squared=self.gdp**2 * (1 + 1e-15), rate=0.0, points=(), curves=())
+
+    @property
     def unit(self) -> str:
         """Whose data one record of this guarantee is."""
         return "one row" if self.rows == 1 else f"one data subject with at most {self.rows} rows"

@@ -89,7 +89,7 @@ def test_with_no_file_to_spare_every_command_ends_in_one_paragraph(folder: Path)
 def test_an_interrupt_while_modules_are_imported_is_answered(tmp_path: Path) -> None:
     (tmp_path / "numpy.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(5)\n")
     variables = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parents[2]}"}
-    done = process("noisygd-delete status store", variables=variables)
+    done = process("noisygd-delete delete store 17", variables=variables)
     assert done.returncode == 130
     assert "interrupted" in one_paragraph(done.stderr)
     (tmp_path / "numpy.py").write_text("raise OSError(24, 'Too many open files')")
