@@ -93,7 +93,7 @@ def test_an_interrupt_while_modules_are_imported_is_answered(tmp_path: Path) -> 
     assert done.returncode == 130
     assert "interrupted" in one_paragraph(done.stderr)
     (tmp_path / "numpy.py").write_text("raise OSError(24, 'Too many open files')")
-    done = process("noisygd-delete status store", variables=variables)
+    done = process("noisygd-delete delete store 17", variables=variables)
     assert done.returncode == 2
     assert "Too many open files" in one_paragraph(done.stderr)
 
