@@ -302,7 +302,11 @@ def _within(claim, effort: int) -> Finding:
     evidence=(RIGOROUS,),
     claim=conversion.support_delta,
     fault=("one draw", lambda *, mu: conversion.support_delta(mu=mu) / 1e18),
-    licenses=("bounds.gaussian:support_delta", "privacy.guarantee:Guarantee.least_delta"),
+    licenses=(
+        "bounds.gaussian:support_delta",
+        "bounds.tails:log_lower_tail",
+        "privacy.guarantee:Guarantee.least_delta",
+    ),
     scope="Steps that part the worlds by a_i, Σ a_i² = μ² (one, many equal, one large and many small), each drawn up to 10¹⁸ times in all: the exact mass of a Gaussian cut at B that the "
     "shifted one does not have, in 40 digits, summed over the draws. That the source reaches B = 36.3 is a test.",
 )

@@ -52,6 +52,7 @@ def _log_delta_gap(log_delta, effort: int) -> float:
     ),
     licenses=(
         "bounds.renyi:renyi_epsilon_optimal",
+        "bounds.tails:log_sum",
         "bounds.renyi:renyi_log_delta_optimal",
         "bounds.renyi:rate_log_delta",
     ),

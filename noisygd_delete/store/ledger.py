@@ -193,21 +193,22 @@ class Ledger:
         plans = [entry.plan for number, entry in self._planned if entry.plan is not None and number <= position + 1]
         return plans[-1]
 
-    @cached_property
+    @property
     def schema(self) -> dict[str, Any]:
-        """Of the store.
+        return self._planned[0][1].schema or {}
+
+    def require_readable_schema(self) -> None:
+        """For whoever reads or writes rows by it; what a store says of itself does not.
 
         Raises:
-            StoreCorrupt: it is none that this program reads.
+            StoreCorrupt: the store's schema is none that this program reads.
         """
-        from ..schema import Schema  # loaded where it is used: what a store says of itself reads no rows
+        from ..schema import Schema  # loaded where it is used
 
-        fields = self._planned[0][1].schema or {}
         try:
-            Schema.from_dict(fields)
+            Schema.from_dict(self.schema)
         except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise _contradiction(self.path, error) from error
-        return fields
 
     @property
     def source(self) -> dict[str, Any] | None:
@@ -348,7 +349,6 @@ class Ledger:
         Raises:
             StoreCorrupt: the first that is wrong, by its number.
         """
-        self.schema  # noqa: B018 -- refuses one that cannot be read
         account = Account()
         for number, body, _ in self._checked():
             try:

@@ -144,7 +144,9 @@ class Store:
         with explained(layout.root, _PRESENT):
             lock = Lock(layout.lock, wait)
             try:
-                rolling = cls._opened_as(layout, disk, Ledger.read(layout.ledger), settled=False)
+                ledger = Ledger.read(layout.ledger)
+                ledger.require_readable_schema()
+                rolling = cls._opened_as(layout, disk, ledger, settled=False)
                 with rolling.changing(execution or Execution()):
                     return cls(rolling, lock, tombstones)
             except BaseException:

@@ -89,6 +89,7 @@ def _journal(layout: Layout) -> Iterator[str]:
 
 def _ledger(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
+    ledger.require_readable_schema()
     ledger.check()
     Register(layout).check()
     onward.destinations(layout)

@@ -11,7 +11,8 @@ import pytest
 
 from noisygd_delete import Budget, EditRequest, Records, Schema, losses, make_plan
 from noisygd_delete.cli import commands, overview
-from noisygd_delete.store import Store
+from noisygd_delete.errors import InvalidSchema, StoreCorrupt
+from noisygd_delete.store import Store, status, verify
 
 HEAVY = ("numpy", "scipy", "numba", "torch", "sklearn", "pyarrow", "cryptography", "jinja2", "tqdm")
 ROOMS = ("engine", "planner", "curator", "stream", "audit", "baselines", "deep", "estimators", "maps", "schema")
@@ -113,3 +114,16 @@ def test_a_library_that_status_loaded_would_be_seen() -> None:
         "numpy",
         "noisygd_delete.engine.noise",
     ]
+
+
+def test_a_schema_that_cannot_be_read_stops_whoever_reads_rows_by_it(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> Schema:
+        raise InvalidSchema("a key of another program")
+
+    monkeypatch.setattr(Schema, "from_dict", refuse)
+    with pytest.raises(StoreCorrupt, match="another program"):
+        Store.open(store)
+    assert any("another program" in fault for fault in verify(store).faults)
+    assert status(store)["releases"] == 2  # what a store says of itself needs none
