@@ -26,8 +26,10 @@ LINES = {
     "lift": "put records back whose processing was restricted, the person having been told before (Article 18(3) GDPR)",
     "register": "the requests of a store: due and late first, decisions, who was told; forget what may be forgotten",
     "export": "fields for a registry of deployments (YAML), a model card, an annex to an impact assessment",
+    "publish-to": "put the model in force, and every later one in its place, into a folder, an object store or a model registry",
     "keygen": "make a key that signs certificates",
     "verify-certificate": "recompute every number and sentence of an erasure certificate and check its signature",
     "bench": "compare with other deletion methods",
     "residue": "where is this person still? Given texts looked for in databases, lakes, folders and backups",
+    "watch": "count what an application changes in the source unseen (a trigger in PostgreSQL: numbers, no content, no id)",
 }

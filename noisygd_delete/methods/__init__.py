@@ -19,14 +19,12 @@ if TYPE_CHECKING:
     from .interleaved import Interleaved
     from .ladder import Ladder
     from .minimiser import Minimiser
-    from .moments import Moments
     from .near_gibbs import NearGibbs
     from .perturbed import Perturbed
     from .plan import Plan
     from .problem import Problem
     from .procedure import Procedure
     from .sampled_gaussian import SampledGaussian
-    from .sampled_steps import SampledStage
     from .sharp import Sharp
     from .stages import Stage
     from .theorem import Theorem
