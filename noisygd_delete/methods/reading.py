@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
@@ -13,6 +12,7 @@ import msgspec
 
 from .. import losses
 from ..errors import InvalidParameter, real
+from ..loading import Catalogue
 from ..privacy.budget import Budget
 from ..privacy.total import Total
 from . import MECHANISMS, METHODS, STAGE_METHODS
@@ -21,6 +21,10 @@ from .plan import MOST_STAGES, Plan
 from .problem import Problem
 
 T = TypeVar("T")
+
+_OF_ANY_USE = Catalogue(
+    (*METHODS, *STAGE_METHODS), lambda name: METHODS[name] if name in METHODS else STAGE_METHODS[name]
+)
 
 _OLD_OPTIONS = (
     *("step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance"),
@@ -88,7 +92,7 @@ def _stages(given: Any, read: Callable[[Mapping[str, Any]], T], inside: str) -> 
 
 def method_from_dict(given: Mapping[str, Any]) -> Method:
     """Read back `Method.to_dict`."""
-    kind: type[Method] = _known(ChainMap(METHODS, STAGE_METHODS), given, "name")
+    kind: type[Method] = _known(_OF_ANY_USE, given, "name")
     return typed(kind, {name: value for name, value in given.items() if name != "name"}, "a method")
 
 
