@@ -4,7 +4,9 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
+PUBLISHERS := .venv-publishers
+
+.PHONY: demo test publishers examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -17,6 +19,15 @@ demo: $(READY)          ## learn and delete on scikit-learn's digits
 
 test: $(READY)          ## the default suite, or TESTS="..." of it
 	$(RUN) -m pytest -n 2 --dist loadfile $(TESTS)
+
+$(PUBLISHERS)/.ready: pyproject.toml constraints-publishers.txt
+	$(PYTHON) -m venv $(PUBLISHERS)
+	$(PUBLISHERS)/bin/python -m pip install --quiet --constraint constraints-publishers.txt \
+		--editable ".[mlflow,objects,onnx,postgres,serve]" s3fs "moto[server,s3]" pytest hypothesis
+	touch $@
+
+publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned
+	$(PUBLISHERS)/bin/python -m pytest tests/publishers $(TESTS)
 
 examples: $(READY)      ## every example and the notebook: their own assertions hold
 	$(RUN) -m pytest -n 2 tests/examples

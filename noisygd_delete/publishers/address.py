@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from urllib.parse import urlparse
+from urllib.parse import unquote, urlparse
 
 from ..errors import InvalidParameter
 
 FOLDER, MLFLOW, ALIAS = "folder:", "mlflow:", "production"
+SQLITE = "sqlite:///"
+ARTEFACTS = "mlartifacts"  # folder beside a database of MLflow in a file
 RELEASE = re.compile(r"release-[1-9][0-9]*-[0-9a-f]{12}")
 _SHOWN = 12  # digits of the digest in a name
 _NAME = re.compile(r"[\w .-]{1,120}")
@@ -45,7 +47,7 @@ def checked(address: str, model: str | None, alias: str | None, *, default: str)
                 f"the model {model!r} with the alias {alias!r}: names in MLflow are letters, digits and _ . - (an alias begins with a "
                 "letter); give --model and --alias"
             )
-        return address, model, alias
+        return MLFLOW + _tracking(address.removeprefix(MLFLOW)), model, alias
     if model is not None or alias is not None:
         raise InvalidParameter("--model and --alias are names in MLflow's registry; they belong to mlflow:URI")
     if address.startswith(FOLDER) and address != FOLDER:
@@ -60,3 +62,21 @@ def checked(address: str, model: str | None, alias: str | None, *, default: str)
         f"{address!r}: where is that? Write folder:/path, mlflow:URI (sqlite:////path/mlflow.db, https://host), or an address of an "
         "object store such as s3://bucket/prefix"
     )
+
+
+def _tracking(place: str) -> str:
+    """A database in a file, or a folder, by its whole path: the next command may run elsewhere."""
+    if place.startswith(SQLITE):
+        return SQLITE + str(Path(place.removeprefix(SQLITE)).absolute())
+    return place if "://" in place else Path(place).absolute().as_uri()
+
+
+def on_this_machine(address: str) -> list[Path]:
+    """The folders and files that a publisher uses here; none where it is elsewhere."""
+    if address.startswith(FOLDER):
+        return [Path(address.removeprefix(FOLDER))]
+    if address.startswith(MLFLOW + SQLITE):
+        database = Path(address.removeprefix(MLFLOW + SQLITE))
+        return [database, database.parent / ARTEFACTS]
+    parts = urlparse(address.removeprefix(MLFLOW))
+    return [Path(unquote(parts.path))] if parts.scheme == "file" and parts.netloc in ("", "localhost") else []

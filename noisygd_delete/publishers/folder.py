@@ -37,6 +37,10 @@ class Folder:
 
     def put(self, artefact: Artefact) -> None:
         self._take()
+        if os.path.lexists(self._root / CURRENT) and not (self._root / CURRENT).is_symlink():
+            raise PublisherError(
+                f"{self._root / CURRENT}: not a link; something else has taken the place. Move it away"
+            )
         place = self._root / artefact.name
         if not self._whole(place, artefact):
             self._discard(place)
@@ -111,8 +115,6 @@ class Folder:
         link, new = self._root / CURRENT, self._root / (CURRENT + TEMPORARY)
         if link.is_symlink() and os.readlink(link) == name:
             return
-        if link.exists() and not link.is_symlink():
-            raise PublisherError(f"{link}: not a link; something else has taken the place. Move it away")
         with suppress(FileNotFoundError):
             new.unlink()
         self._ground.reached("link", new)

@@ -20,6 +20,7 @@ from .artefact import FACTS, Artefact
 from .publisher import Ground
 
 MARK, CURRENT = "noisygd-delete.json", "current.json"
+_LONGEST = 1 << 16  # bytes of an object that is read
 _VERSIONS = "the bucket keeps earlier versions of objects, so what was removed can still be read; switch versioning off for it, and remove the versions"
 
 
@@ -35,7 +36,7 @@ class Objects:
                 "address (s3fs for s3://)"
             ) from error
         try:
-            self._files, prefix = url_to_fs(address, use_listings_cache=False)
+            self._files, prefix = url_to_fs(address, use_listings_cache=False, skip_instance_cache=True)
         except (ImportError, ValueError) as error:
             raise InvalidParameter(f"{address}: fsspec cannot reach it ({str(error)[:200]})") from error
         self._prefix, self._address, self._store, self._ground = prefix.rstrip("/"), address, store, ground
@@ -85,7 +86,9 @@ class Objects:
     def _read(self, name: str) -> Any:
         """A small JSON object; None where there is none."""
         try:
-            return json.loads(self._files.cat_file(self._place(name), 0, 1 << 16))
+            if self._files.info(self._place(name))["size"] > _LONGEST:
+                return None
+            return json.loads(self._files.cat_file(self._place(name)))
         except (FileNotFoundError, ValueError):
             return None
 

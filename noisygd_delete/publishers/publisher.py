@@ -12,7 +12,8 @@ class Publisher(Protocol):
     """A place that holds at most one release of one store.
 
     Both calls may be cut short at any instant and are then made again, perhaps by another process; neither touches what another store,
-    or a person, has put there. Any exception of theirs means: not done, try again.
+    or a person, has put there. Any exception of theirs means: not done, try again; an error of this package, that nothing was put
+    there either.
     """
 
     def put(self, artefact: Artefact) -> None:

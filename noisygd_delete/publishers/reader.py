@@ -32,8 +32,8 @@ def load(path: str) -> PublishedModel:
 
 
 def _load_pyfunc(path: str) -> PublishedModel:
-    """What MLflow calls, with the path of model.json."""
-    return load(path)
+    """What MLflow calls, with the folder of the model's files."""
+    return load(path + "/model.json")
 
 
 class PublishedModel:

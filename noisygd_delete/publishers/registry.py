@@ -9,7 +9,9 @@ Loaded by `mlflow.pyfunc`, the model needs numpy and not this package: it is the
 
 from __future__ import annotations
 
+import logging
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,16 +19,20 @@ from typing import Any
 from urllib.parse import unquote, urlparse
 
 from ..errors import MissingDependency, PublisherError
+from .address import ARTEFACTS, SQLITE
 from .artefact import Artefact
 from .folder import erase_whole
 from .publisher import Ground
 
 _STORE, _RELEASE = "noisygd-delete.store", "noisygd-delete.release"
+_LOGGED = "noisygd-delete.logged-model"  # a database looks up MLflow's own link between the two elsewhere
 _AT_ONCE = 100
-_PATIENCE = {
+_MANNERS = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "20",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_LOGGING_LEVEL": "CRITICAL",
 }
 
 
@@ -37,16 +43,18 @@ class Registry:
     """
 
     def __init__(self, tracking: str, model: str, alias: str, store: str, ground: Ground) -> None:
-        for name, value in _PATIENCE.items():
+        for name, value in _MANNERS.items():
             os.environ.setdefault(name, value)
         try:
             import mlflow
             from mlflow.store.artifact import artifact_repository_registry as places
         except ImportError as error:
             raise MissingDependency("publishing to MLflow needs it: pip install 'noisygd-delete[mlflow]'") from error
+        logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of every table of a new database
         self._mlflow, self._places = mlflow, places
         self._client = mlflow.MlflowClient(tracking_uri=tracking, registry_uri=tracking)
         self._model, self._alias, self._store, self._ground = model, alias, store, ground
+        self._tracking, self._work = tracking, Path(tempfile.gettempdir()) / f"noisygd-delete-{store}"
 
     def put(self, artefact: Artefact) -> None:
         artefact.require_plain()
@@ -56,7 +64,7 @@ class Registry:
             logged = self._logged(artefact)
             self._reached("create version")
             version = self._client.create_model_version(
-                self._model, f"models:/{logged}", tags=self._tags(artefact.name), model_id=logged
+                self._model, self._source(logged), tags=self._tags(artefact.name) | {_LOGGED: logged}
             ).version
         if self._client.get_registered_model(self._model).aliases.get(self._alias) != str(version):
             self._reached("move alias")
@@ -68,22 +76,20 @@ class Registry:
         if keep is None and self._alias in self._client.get_registered_model(self._model).aliases:
             self._reached("remove alias")
             self._client.delete_registered_model_alias(self._model, self._alias)
-        left = []
+        self._clear()
         for version in self._versions():
-            if version.tags.get(_STORE) != self._store:
-                left.append(
-                    f"{self._model}, version {version.version}: not put there by this store; delete it, with its files"
-                )
-            elif version.tags.get(_RELEASE) != keep:
+            if version.tags.get(_STORE) == self._store and version.tags.get(_RELEASE) != keep:
                 self._reached("delete version")
                 self._client.delete_model_version(self._model, version.version)
-        kept = {version.model_id for version in self._versions() if version.tags.get(_RELEASE) == keep}
+        kept = {
+            one.tags.get(_LOGGED) for one in self._versions() if keep is not None and one.tags.get(_RELEASE) == keep
+        }
         for logged in self._models():
             if logged.model_id not in kept:
                 self._erase(logged.artifact_location)
                 self._reached("delete model")
                 self._client.delete_logged_model(logged.model_id)
-        return tuple(left)
+        return ()
 
     def _reached(self, step: str) -> None:
         self._ground.reached(step, Path(self._model))
@@ -132,7 +138,16 @@ class Registry:
         """Where the logged models lie: an experiment of the model's name."""
         name = f"noisygd-delete {self._model}"
         found = self._client.get_experiment_by_name(name)
-        return str(self._client.create_experiment(name) if found is None else found.experiment_id)
+        if found is not None:
+            return str(found.experiment_id)
+        return str(self._client.create_experiment(name, artifact_location=self._beside))
+
+    @property
+    def _beside(self) -> str | None:
+        """Artefacts lie beside a database in a file; a server has a place of its own."""
+        if not self._tracking.startswith(SQLITE):
+            return None
+        return (Path(self._tracking.removeprefix(SQLITE)).parent / ARTEFACTS / self._model).as_uri()
 
     def _models(self) -> list[Any]:
         """Logged models of this store, whole or half-written."""
@@ -150,47 +165,62 @@ class Registry:
                 return str(earlier.model_id)
         self._reached("create logged model")
         logged = self._client.create_logged_model(self._experiment, name=artefact.name, tags=self._tags(artefact.name))
-        with tempfile.TemporaryDirectory() as folder:
-            whole = Path(folder) / "model"
-            self._saved(whole, artefact)
-            self._reached("log artefacts")
-            self._client.log_model_artifacts(logged.model_id, str(whole))
-            for path in whole.rglob("*"):
-                if path.is_file():
-                    path.write_bytes(bytes(path.stat().st_size))
+        self._clear()
+        self._work.mkdir(mode=0o700)
+        self._save(artefact)
+        self._reached("log artefacts")
+        self._client.log_model_artifacts(logged.model_id, str(self._work / "model"))
+        self._clear()
         self._reached("finalize")
         self._client.finalize_logged_model(logged.model_id, LoggedModelStatus.READY)
         return str(logged.model_id)
 
-    def _saved(self, folder: Path, artefact: Artefact) -> None:
-        """The folder of a pyfunc model: MLmodel, model.json as its data, model.py as its code."""
-        folder.mkdir()
+    def _source(self, logged: str) -> str:
+        """Where a version's files are: a server looks the logged model up itself, a database is told the place."""
+        if self._tracking.startswith("http"):
+            return f"models:/{logged}"
+        return str(self._client.get_logged_model(logged).artifact_location)
+
+    def _save(self, artefact: Artefact) -> None:
+        """The folder of a pyfunc model: the files of the release as its data, model.py under a name of its own as its code."""
+        files, code = self._work / "files", self._work / f"{LOADER}.py"
+        files.mkdir()
+        self._reached("write artefacts")
         for name, data in artefact.files.items():
-            (folder / name).write_bytes(data)
-        code = folder / "code"
-        code.mkdir()
-        (folder / "model.py").rename(code / LOADER_FILE)
-        described = self._mlflow.models.Model(artifact_path=None)
-        self._mlflow.pyfunc.add_to_model(
-            described, loader_module=LOADER, data="model.json", code="code", env={"virtualenv": "python_env.yaml"}
+            (files / name).write_bytes(data)
+        code.write_bytes(artefact.files["model.py"])
+        self._mlflow.pyfunc.save_model(
+            str(self._work / "model"),
+            loader_module=LOADER,
+            data_path=str(files),
+            code_paths=[str(code)],
+            pip_requirements=["mlflow", "numpy"],
+            metadata={"release": artefact.name},
         )
-        (folder / "requirements.txt").write_text("mlflow\nnumpy\n")
-        self._mlflow.pyfunc.PythonEnv = None if False else getattr(self._mlflow.pyfunc, "PythonEnv", None)
-        described.save(str(folder / "MLmodel"))
+
+    def _clear(self) -> None:
+        """Erase what was put together on this machine; also by an earlier process that did not come to it."""
+        if self._work.is_symlink():
+            raise PublisherError(f"{self._work}: a link, where models are put together; remove it")
+        if self._work.exists():
+            self._erased(self._work)
+            shutil.rmtree(self._work)
 
     def _erase(self, location: str) -> None:
         """Files of a logged model: overwritten where they are on a disk of ours, removed by MLflow elsewhere."""
         place = _local(location)
         if place is not None and place.is_dir():
-            for path in sorted(place.rglob("*")):
-                if path.is_file() and not path.is_symlink():
-                    erase_whole(self._ground, path)
+            self._erased(place)
         self._reached("delete artefacts")
         self._places.get_artifact_repository(location).delete_artifacts()
 
+    def _erased(self, folder: Path) -> None:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                erase_whole(self._ground, path)
+
 
 LOADER = "noisygd_delete_model"
-LOADER_FILE = f"{LOADER}.py"
 
 
 def _local(location: str) -> Path | None:

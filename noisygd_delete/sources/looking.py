@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import InvalidParameter
-from .residue_files import in_files, source_of
+from .residue_files import in_files, published_of, source_of
 from .residue_postgres import in_postgres
 from .verdicts import Needles, Place, Residue
 
 
 def residue(tokens: Sequence[str], *addresses: str) -> Residue:
-    """The texts looked for at every address: `postgresql://...`, a Delta table, a store (with the source that its ledger names), any
+    """The texts looked for at every address: `postgresql://...`, a Delta table, a store (with the source that its ledger names, and what it publishes to on this machine), any
     other folder or file.
 
     Raises:
@@ -33,5 +33,7 @@ def residue(tokens: Sequence[str], *addresses: str) -> Residue:
             continue
         places += in_files(address, needles)
         source = source_of(address)
-        left += [] if source is None else [source]
+        published, said = published_of(address)
+        left += [*([] if source is None else [source]), *published]
+        places += said
     return Residue(len(needles), tuple(places))

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import InvalidParameter, NoisyGDDeleteError, SourceError
+from ..publishers.address import on_this_machine
+from ..store import onward
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.presence import require_store
@@ -39,6 +41,7 @@ _CLOSED = {  # forms in which a text would not be seen
 }
 _DUCKDB = b"DUCK"  # at byte 8
 _ERASE = "erase the file, or write it anew without them; copies made of it keep theirs"
+_AGAIN = "`publish-to STORE` tries again to take it away"
 _OPEN = "unpack or decrypt it and look again, or let it expire"
 
 
@@ -61,6 +64,30 @@ def source_of(path: str) -> str | None:
     except NoisyGDDeleteError:
         return None
     return None if found is None else str(found["address"])
+
+
+def published_of(path: str) -> tuple[list[str], list[Place]]:
+    """Of a store: folders and files on this machine that its publishers use, which are to be looked through; and what is to be said
+    of publishers that cannot be, or that may still hold a model from before the release in force."""
+    try:
+        layout = Layout.at(path)
+        require_store(layout)
+        aim, found = onward.wanted(Ledger.read(layout.ledger)), onward.destinations(layout)
+    except NoisyGDDeleteError:
+        return [], []
+    here, said = list[str](), list[Place]()
+    for each in found:
+        places = [str(place) for place in on_this_machine(each.address) if place.exists()]
+        here += places
+        if not places:
+            said.append(
+                not_covered(each.address, "look there by its own means; ids and rows are in no file that is put there")
+            )
+        if each.behind(aim):
+            said.append(
+                not_covered(f"{each.address}: a model from before the release in force may still lie there", _AGAIN)
+            )
+    return here, said
 
 
 def _delta(path: Path, needles: Needles) -> list[Place]:

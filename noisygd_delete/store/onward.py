@@ -188,25 +188,27 @@ def follow(disk: Disk, layout: Layout, ledger: Ledger, artefact: Callable[[], Ar
     made = cache(artefact)
     for place, known in enumerate(found.publishers):
         if known.behind(aim):
-            known = known.begun(None if aim is None else ledger.model_release)  # noqa: PLW2901
             try:
-                found = _changed(disk, layout, found, place, known)
-                found = _changed(disk, layout, found, place, _brought(found, known, aim, disk, made))
+                begun = known.begun(None if aim is None else ledger.model_release)
+                found = _changed(disk, layout, found, place, begun)
+                found = _changed(disk, layout, found, place, _brought(found, known, begun, aim, disk, made))
             except OSError:  # this disk is full: the next opening does again what was done
                 return
 
 
 def _brought(
-    found: Listed, known: Destination, aim: str | None, disk: Disk, made: Callable[[], Artefact]
+    found: Listed, known: Destination, begun: Destination, aim: str | None, disk: Disk, made: Callable[[], Artefact]
 ) -> Destination:
-    """The publisher after an attempt to bring it to this release."""
+    """The publisher after an attempt to bring it to this release. `known`: before it; `begun`: as it stands if all went wrong."""
     try:
         publisher = _opened(found, known, disk)
         if aim is not None:
             publisher.put(made())
         left = publisher.withdraw(aim)
-    except Exception as error:  # libraries of publishers share no class of errors
+    except NoisyGDDeleteError as error:  # refused before anything was put there
         return replace(known, problem=_words(error))
+    except Exception as error:  # libraries of publishers share no class of errors
+        return replace(begun, problem=_words(error))
     done = replace(known, held=aim, since=known.since if known.held == aim else now())
     if left:
         return replace(done, problem="; ".join(left)[:_SHOWN])

@@ -16,6 +16,7 @@ from noisygd_delete.errors import InvalidParameter, PublisherError, StoreCorrupt
 from noisygd_delete.publishers.address import RELEASE, name_of
 from noisygd_delete.publishers.folder import CURRENT, MARK, Folder
 from noisygd_delete.report.requests import line_of
+from noisygd_delete.sources import residue
 from noisygd_delete.store import Store, status, verify
 
 from ..store.conftest import SCHEMA, Crash, CrashAt, found, name, plan, records
@@ -267,6 +268,18 @@ def test_readers_may_be_others_than_the_owner(path: Path, tmp_path: Path) -> Non
         store.publish_to(f"folder:{out}")
     assert (out / CURRENT).resolve().stat().st_mode & 0o777 == 0o755
     assert {file.stat().st_mode & 0o777 for file in (out / CURRENT).iterdir()} == {0o644}
+
+
+def test_residue_looks_where_a_store_publishes(path: Path, out: Path) -> None:
+    (out / "leaked.csv").write_text("identifier-token-0003,1")
+    found = residue([name(3)], str(path)).to_dict()["places"]
+    assert any(place["verdict"] == "RESIDUAL" and "leaked.csv" in place["place"] for place in found)
+    out.rename(out.with_name("away"))
+    out.write_text("a file")
+    with Store.open(path) as store:
+        delete(store)
+    found = residue([name(3)], str(path)).to_dict()["places"]
+    assert any("before the release in force" in place["place"] and place["verdict"] == "NOT COVERED" for place in found)
 
 
 @pytest.mark.parametrize(
