@@ -209,7 +209,7 @@ def _brought(
         return replace(known, problem=_words(error))
     except Exception as error:  # libraries of publishers share no class of errors
         return replace(begun, problem=_words(error))
-    done = replace(known, held=aim, since=known.since if known.held == aim else now())
+    done = replace(begun, held=aim, since=known.since if known.held == aim else now())
     if left:
         return replace(done, problem="; ".join(left)[:_SHOWN])
     return replace(done, problem=None, oldest=done.release)
