@@ -12,7 +12,6 @@ import msgspec
 
 from .. import losses
 from ..errors import InvalidParameter, real
-from ..loading import Catalogue
 from ..privacy.budget import Budget
 from ..privacy.total import Total
 from . import MECHANISMS, METHODS, STAGE_METHODS
@@ -21,10 +20,6 @@ from .plan import MOST_STAGES, Plan
 from .problem import Problem
 
 T = TypeVar("T")
-
-_OF_ANY_USE = Catalogue(
-    (*METHODS, *STAGE_METHODS), lambda name: METHODS[name] if name in METHODS else STAGE_METHODS[name]
-)
 
 _OLD_OPTIONS = (
     *("step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance"),
@@ -92,7 +87,9 @@ def _stages(given: Any, read: Callable[[Mapping[str, Any]], T], inside: str) -> 
 
 def method_from_dict(given: Mapping[str, Any]) -> Method:
     """Read back `Method.to_dict`."""
-    kind: type[Method] = _known(_OF_ANY_USE, given, "name")
+    name = given.get("name") if isinstance(given, Mapping) else None
+    catalogue = STAGE_METHODS if isinstance(name, str) and name in STAGE_METHODS else METHODS
+    kind: type[Method] = _known(catalogue, given, "name")
     return typed(kind, {name: value for name, value in given.items() if name != "name"}, "a method")
 
 

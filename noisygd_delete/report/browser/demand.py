@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2]
@@ -25,16 +26,32 @@ class ModuleText:
 
     name: str
     path: Path
+    _catalogued: dict[str, Imported] = field(default_factory=dict)
 
     @cached_property
     def tree(self) -> ast.Module:
-        return ast.parse(self.path.read_text(encoding="utf-8"))
+        tree = ast.parse(self.path.read_text(encoding="utf-8"))
+        for statement in tree.body:
+            if isinstance(statement, ast.AnnAssign) and _loads_on_first_use(statement):
+                statement.value = self._catalogue(statement)
+        return tree
+
+    def _catalogue(self, statement: ast.AnnAssign) -> ast.Dict:
+        """A catalogue of classes that load on first use, as the dictionary that it stands for: a page has all of them."""
+        assert isinstance(statement.target, ast.Name)
+        classes: dict[str, type] = getattr(import_module(f".{self.name}", PACKAGE.name), statement.target.id)
+        made = ast.Dict([ast.Constant(name) for name in classes], [])
+        for kind in classes.values():
+            self._catalogued[kind.__name__] = Imported(kind.__module__.removeprefix(f"{PACKAGE.name}."), kind.__name__)
+            made.values.append(ast.Name(kind.__name__, ast.Load()))
+        return ast.fix_missing_locations(ast.copy_location(made, statement))
 
     @cached_property
     def imports(self) -> dict[str, Imported]:
         """Every name that an import binds, wherever it stands."""
         found: dict[str, Imported] = {}
-        for node in _without_types(self.tree):
+        late = "__getattr__" in self.definitions  # then names for type checkers are those that load on first use
+        for node in ast.walk(self.tree) if late else _without_types(self.tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     found[alias.asname or alias.name.split(".")[0]] = Imported(alias.name, None)
@@ -44,7 +61,7 @@ class ModuleText:
                     inner = f"{module}.{alias.name}".lstrip(".")
                     whole = node.level and path_of(inner) is not None
                     found[alias.asname or alias.name] = Imported(inner, None) if whole else Imported(module, alias.name)
-        return found
+        return found | self._catalogued
 
     def _absolute(self, node: ast.ImportFrom) -> str:
         if not node.level:
@@ -171,6 +188,14 @@ class Demand:
         if isinstance(statement, ast.FunctionDef):
             return statement.name in self.attributes or statement.name.startswith("__")
         return not isinstance(statement, ast.Pass)
+
+
+def _loads_on_first_use(statement: ast.AnnAssign) -> bool:
+    return (
+        isinstance(statement.value, ast.Call)
+        and isinstance(statement.value.func, ast.Name)
+        and statement.value.func.id == "Catalogue"
+    )
 
 
 def _without_types(tree: ast.Module) -> Iterator[ast.AST]:
