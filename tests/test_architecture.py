@@ -26,6 +26,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("store", "sources"),
     ("audit", "baselines", "deep"),
     ("estimators", "report"),
+    ("service",),
     ("cli",),
     ("__main__",),
 )
@@ -43,6 +44,8 @@ HEAVY = {
     "deltalake": {"sources"},
     "matplotlib": {"report", "audit"},
     "sqlite3": {"store"},
+    "starlette": {"service"},
+    "uvicorn": {"cli"},
     "onnx": {"publishers"},
     "fsspec": {"publishers"},
     "mlflow": {"publishers"},

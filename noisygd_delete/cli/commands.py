@@ -38,6 +38,7 @@ _COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked 
     "bench": "bench",
     "residue": "residue",
     "watch": "watch",
+    **dict.fromkeys(("serve", "token"), "serve"),
 }
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"

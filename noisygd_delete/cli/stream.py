@@ -13,14 +13,15 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, BinaryIO, cast
 
-from ..errors import InvalidParameter, InvalidRequest, count
+from ..errors import InvalidRequest
 from ..privacy.guarantee import Guarantee
 from ..privacy.shown import shown
 from ..records import EditRequest, Records, bounded
 from ..store import Store
-from ..stream import Batching, Stream, StreamSummary, forecast
+from ..stream import Stream, StreamSummary, forecast
 from ..stream.parsing import Numbered, numbered, read
-from .arguments import number, whole
+from .arguments import number
+from .batches import add_batches, batching_from
 from .change import add_tombstones, open_store
 from .left import left_text
 from .places import complain_behind
@@ -29,7 +30,6 @@ from .shared import add_device, add_json, progress_bar, show
 from .streams import standard_input
 
 _WITHHELD, _REFUSED = 3, 2
-_DAY = 86_400.0  # seconds
 
 
 def register(commands: Any) -> None:
@@ -44,22 +44,7 @@ def register(commands: Any) -> None:
     parser.add_argument("requests", metavar="FILE", help="JSON lines, or CSV if it ends in .csv; - for standard input")
     parser.add_argument("--csv", action="store_true", help="read CSV whatever the name")
     when = parser.add_argument_group("publication")
-    when.add_argument(
-        "--batch", type=whole, metavar="EDITS", help="publish as soon as so many edits wait (default: as planned)"
-    )
-    when.add_argument(
-        "--expect",
-        type=whole,
-        metavar="EDITS",
-        help="choose --batch so that the budget's publications last for so many edits",
-    )
-    when.add_argument(
-        "--period",
-        type=number,
-        metavar="DAYS",
-        help="the edits of --expect come in so many days: none waits longer than its share",
-    )
-    when.add_argument("--deadline", type=number, metavar="SECONDS", help="publish no later than this after an edit")
+    add_batches(when)
     parser.add_argument("--dry-run", action="store_true", help="say what it would take and cost; change nothing")
     parser.add_argument("--holdout", metavar="FILE", help="public records: report the last model's accuracy on them")
     parser.add_argument(
@@ -80,13 +65,13 @@ def _run(parsed: argparse.Namespace) -> int:
             told = forecast(
                 store,
                 lines,
-                _batching(parsed, store),
+                batching_from(parsed, store),
                 repeats=store.repeats,
                 delta=store.plan.budget.shown_delta,
             )
             show(parsed, told.to_dict(), told.text())
             return 0
-        stream = Stream(store, _batching(parsed, store), observable=(), execution=parsed.execution)
+        stream = Stream(store, batching_from(parsed, store), observable=(), execution=parsed.execution)
         holdout = _holdout(parsed, store)
         total = sum(1 for _ in bounded.lines(file, error=InvalidRequest)) if file.seekable() else 0
         if total:
@@ -157,17 +142,6 @@ def _file(source: str) -> BinaryIO:
         return Path(source).open("rb")
     except OSError as error:
         raise InvalidRequest(f"{source}: cannot be read ({error.strerror}); nothing was changed") from error
-
-
-def _batching(parsed: argparse.Namespace, store: Store) -> Batching:
-    if parsed.expect is not None:
-        period = None if parsed.period is None else parsed.period * _DAY
-        return Batching.within_budget(store.accountant, edits=parsed.expect, deadline=parsed.deadline, period=period)
-    if parsed.period is not None:
-        raise InvalidParameter("--period DAYS needs --expect EDITS: how many edits come in that time")
-    if parsed.batch is None:
-        return Batching.planned(store.plan, deadline=parsed.deadline)
-    return Batching(size=count("batch", parsed.batch), deadline=parsed.deadline)
 
 
 def _holdout(parsed: argparse.Namespace, store: Store) -> Records | None:

@@ -13,6 +13,7 @@ register.sqlite              request ids with their salts, and what was stated a
 seal.json                    how long the ledger is and its last link, so that an end cut off is seen
 publishers.json              where the model in force is put besides, and what lies there (see `onward`); absent where nobody asked
 journal/request.json         the request in flight; absent between requests
+service/                     what the service was asked and has not finished, kept by itself (see `service.inbox`); absent unless one ran
 lock                         held by the one process that writes; what `init` writes first, it says that the folder is a store's
 """
 
@@ -33,6 +34,7 @@ ROW = "<f4"
 LABEL = "<f8"
 
 _MODEL = re.compile(r"model-([1-9][0-9]*)\.safetensors")
+_SERVICE = re.compile(r"service(/lock|/(accepted|edited|refused|outgoing)(/[0-9]{12}\.json(\.tmp)?)?)?")
 JOURNAL = "-journal"
 MARK = b"This folder is a store of noisygd-delete: it alone writes, replaces and erases files here.\n"
 _SQLITE_LEFTOVERS = (JOURNAL, "-wal", "-shm")
@@ -126,6 +128,10 @@ class Layout:
     def lock(self) -> Path:
         return self.root / "lock"
 
+    @property
+    def service(self) -> Path:
+        return self.root / "service"
+
     def model(self, release: int) -> Path:
         return self.root / f"model-{release}.safetensors"
 
@@ -162,7 +168,8 @@ class Layout:
         own = {*self.made_first(), self.records, self.journal, self.request, self.lock, self.publishers}
         own |= {self.ids_database, self.former_ids, self.register, self.former_register}
         own |= {database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS}
-        return path in own or (path.parent == self.root and bool(_MODEL.fullmatch(path.name)))
+        within = path.relative_to(self.root).as_posix()
+        return path in own or bool(_MODEL.fullmatch(within) or _SERVICE.fullmatch(within))
 
     def made_first(self) -> set[Path]:
         """The files that `init` writes, after the lock."""

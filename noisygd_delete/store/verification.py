@@ -74,7 +74,10 @@ def _collected(faults: Iterator[str]) -> Iterator[str]:
 def _files(layout: Layout) -> Iterator[str]:
     half_written = layout.temporaries()  # the next command erases them, and `_journal` says so
     for path in [layout.root, *layout.everything()]:
-        mode = path.lstat().st_mode
+        try:
+            mode = path.lstat().st_mode
+        except FileNotFoundError:  # of the service, which goes on meanwhile
+            continue
         if path != layout.root and not layout.expected(path) and path not in half_written:
             yield f"{path}: does not belong to the store; remove it"
         elif os.name != "nt" and stat.S_IMODE(mode) & 0o077:

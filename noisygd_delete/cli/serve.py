@@ -1,0 +1,201 @@
+"""`noisygd-delete serve` and `noisygd-delete token`: the service, and who may ask it what."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidParameter, MissingDependency
+from ..records import bounded
+from ..report.outputs import outside
+from ..service.access import Roles, TokenFile, new_token
+from .arguments import whole
+from .batches import add_batches, batching_from
+from .passphrase import add_passphrase_file, passphrase_of
+from .shared import add_json, show
+
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def register(commands: Any) -> None:
+    serve = commands.add_parser(
+        "serve",
+        help="a service that takes requests by HTTP, carries them out in every store, and answers with certificates",
+        description="One request reaches every STORE that is named. It is kept before it is answered, its rows go at once, and models are "
+        "published in batches. Other commands may be used beside it. Stop it with SIGTERM or Ctrl-C: nothing is lost, however it ends.",
+        epilog="example: noisygd-delete serve people --tokens tokens.toml --deadline 604800",
+        allow_abbrev=False,
+    )
+    serve.add_argument("stores", nargs="+", metavar="STORE", help="the first one keeps the inbox")
+    serve.add_argument(
+        "--tokens", required=True, metavar="FILE", help="who may ask what; made by `noisygd-delete token`"
+    )
+    where = serve.add_argument_group("where it listens")
+    where.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine alone")
+    where.add_argument("--port", type=whole, default=8080, help="default: 8080; 0: any free one, which is printed")
+    where.add_argument(
+        "--tls-certificate", metavar="FILE", help="serve https with this certificate (PEM, with its chain)"
+    )
+    where.add_argument("--tls-key", metavar="FILE", help="its private key")
+    where.add_argument(
+        "--behind-proxy",
+        action="store_true",
+        help="something in front of it encrypts: needed for a --host other than this machine without --tls-certificate",
+    )
+    when = serve.add_argument_group("publication, in each store")
+    add_batches(when)
+    told = serve.add_argument_group("certificates and messages")
+    told.add_argument(
+        "--key", metavar="FILE", help="sign certificates with this key (see keygen), for tokens with the role sign"
+    )
+    add_passphrase_file(told)
+    told.add_argument(
+        "--hooks",
+        metavar="FILE",
+        help="webhooks to tell, and the Fides server to call back (TOML, see docs/service.md)",
+    )
+    serve.set_defaults(run=_serve)
+
+    token = commands.add_parser(
+        "token",
+        help="make a token for somebody who asks the service, and add its hash to a file of tokens",
+        description="The token is printed once and kept nowhere; the file gets its SHA-256, a name and roles.",
+        epilog="example: noisygd-delete token tokens.toml --name desk --role request --role read",
+        allow_abbrev=False,
+    )
+    token.add_argument("file", metavar="FILE", help="file of tokens; made if there is none")
+    token.add_argument("--name", required=True, help="whose it is")
+    token.add_argument(
+        "--role",
+        action="append",
+        default=[],
+        choices=list(map(str, Roles)),
+        help="what it is good for; may be given again",
+    )
+    add_json(token)
+    token.set_defaults(run=_token)
+
+
+def _token(parsed: argparse.Namespace) -> int:
+    outside("FILE", parsed.file)
+    secret, lines = new_token(parsed.name, parsed.role)
+    path = Path(parsed.file)
+    if path.exists():
+        TokenFile.read(path)  # of another kind, it is left alone
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    with os.fdopen(descriptor, "a", encoding="utf-8") as file:
+        file.write(("\n" if file.tell() else "") + lines)
+        file.flush()
+        os.fsync(file.fileno())
+    show(
+        parsed,
+        {"token": secret, "name": parsed.name, "roles": parsed.role},
+        f"{secret}\nkeep it now: it is shown once, and {parsed.file} has its hash alone",
+    )
+    return 0
+
+
+def _serve(parsed: argparse.Namespace) -> int:
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError as error:
+        raise MissingDependency(
+            "the service needs starlette and uvicorn; pip install 'noisygd-delete[serve]'"
+        ) from error
+    from ..service import application
+    from ..service.messages import Hooks
+    from ..service.service import Service
+
+    _check_place(parsed)
+    outside("--key", parsed.key)
+    outside("--tokens", parsed.tokens)
+    password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
+    if parsed.key is not None:
+        from ..report.signing import read_private
+
+        read_private(parsed.key, password=password)
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    listening = _socket(parsed.host, parsed.port)
+    service = Service(
+        parsed.stores,
+        TokenFile.read(parsed.tokens),
+        batching=lambda ledger: batching_from(parsed, ledger),
+        hooks=None if parsed.hooks is None else Hooks.read(parsed.hooks),
+        key=parsed.key,
+        password=password,
+    )
+    try:
+        config = uvicorn.Config(
+            application(service),
+            access_log=False,  # an address holds a request's id
+            log_config=None,
+            log_level="warning",
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            limit_concurrency=1000,
+            timeout_keep_alive=10,
+            ssl_certfile=parsed.tls_certificate,
+            ssl_keyfile=parsed.tls_key,
+        )
+        address, port = listening.getsockname()[:2]
+        scheme = "http" if parsed.tls_certificate is None else "https"
+        shown = f"[{address}]" if ":" in address else address
+        print(f"listening on {scheme}://{shown}:{port}", file=sys.stderr, flush=True)
+        server = uvicorn.Server(config)
+
+        def stop(*_: object) -> None:  # before the server listens to signals itself, and when it hands them on
+            server.should_exit = True
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, stop)
+        server.run(sockets=[listening])
+    finally:
+        service.stop()
+        listening.close()
+    return 0
+
+
+def _check_place(parsed: argparse.Namespace) -> None:
+    if (parsed.tls_certificate is None) != (parsed.tls_key is None):
+        raise InvalidParameter("--tls-certificate and --tls-key go together; give both")
+    for option, file in (("--tls-certificate", parsed.tls_certificate), ("--tls-key", parsed.tls_key)):
+        if file is not None:
+            bounded.content(file, bounded.LIST)
+            outside(option, file)
+    if parsed.tls_certificate is not None:
+        import ssl
+
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(parsed.tls_certificate, parsed.tls_key, password="")
+        except (OSError, ValueError) as error:
+            raise InvalidParameter(
+                f"--tls-certificate {parsed.tls_certificate} and --tls-key {parsed.tls_key} do not serve https ({error})"
+            ) from error
+    elif parsed.host not in _LOOPBACK and not parsed.behind_proxy:
+        raise InvalidParameter(
+            f"--host {parsed.host} is reached from other machines, and tokens would travel in the clear: give --tls-certificate and --tls-key, "
+            "or --behind-proxy where something in front of the service encrypts"
+        )
+
+
+def _socket(host: str, port: int) -> socket.socket:
+    if not 0 <= port < 1 << 16:
+        raise InvalidParameter(f"--port {port} must lie between 0 and 65535")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        if os.name != "nt":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(2048)  # whoever connects before the server is ready waits
+    except (OSError, UnicodeError) as error:
+        raise InvalidParameter(f"cannot listen on --host {host} --port {port} ({error}); give others") from error
+    return listening

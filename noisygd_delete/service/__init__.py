@@ -1,0 +1,28 @@
+"""A service that takes requests in, has one writer carry them out, and answers with evidence: `noisygd-delete serve`.
+
+    request (HTTP, a privacy desk's webhook, a file in a folder) → inbox, durable → one writer: rows edited in every store, ids
+        forgotten here → publication by size, deadline or budget → whoever asked is told, certificate by the request's id
+
+A request is answered 202 only after it is durable. Every step can be repeated: a request is known by its id in the inbox, then in the
+ledgers. Nothing here decides about privacy: it calls the store as a command would.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .access import Roles, TokenFile, new_token
+from .inbox import Inbox
+from .webhooks import Replayed, Verifier
+
+if TYPE_CHECKING:
+    from .api import application
+
+__all__ = ["Inbox", "Replayed", "Roles", "TokenFile", "Verifier", "application", "new_token"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "application":  # it needs the extra "serve"
+        return import_module(".api", __name__).application
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,110 @@
+"""Who may ask the service what: tokens with roles, of which the file holds SHA-256 alone.
+
+    [[token]]
+    name = "privacy desk"
+    roles = ["request", "read"]
+    sha256 = "…"
+
+A token is 32 random bytes, so its hash needs neither salt nor stretching: nobody tries them all. Every comparison looks at every
+token for the same time, whichever it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import stat
+import tomllib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from ..errors import InvalidParameter, Word
+from ..records import bounded
+
+_PREFIX = "ngd_"  # so that a token is known for one where it leaks
+_MOST = 1000  # tokens of one file
+_LONGEST = 100  # characters of a name
+
+
+class Roles(Word):
+    """What a token is good for: sending requests and asking after one's own; publishing what waits; reading register and
+    certificates; having certificates signed."""
+
+    REQUEST = "request"
+    PUBLISH = "publish"
+    READ = "read"
+    SIGN = "sign"
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Somebody with a token: the name that its file gives them, and what they may do."""
+
+    name: str
+    roles: frozenset[Roles]
+
+
+class TokenFile:
+    """The tokens that a service answers to.
+
+    Raises:
+        InvalidParameter: the file cannot be read, is not one of tokens, or others than its owner may read it.
+    """
+
+    def __init__(self, callers: Sequence[tuple[bytes, Caller]]) -> None:
+        self._callers = tuple(callers)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        text = bounded.text(path, bounded.LIST)
+        if os.name != "nt" and stat.S_IMODE(os.stat(path).st_mode) & 0o077:
+            raise InvalidParameter(f"{path}: others than its owner may read it; chmod 600 {path}")
+        try:
+            listed = tomllib.loads(text)
+            if set(listed) != {"token"} or not 0 < len(listed["token"]) <= _MOST:
+                raise ValueError(f"give 1 to {_MOST} [[token]]")
+            return cls([_caller(fields) for fields in listed["token"]])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InvalidParameter(
+                f"{path}: not a file of tokens ({error}); `noisygd-delete token` writes one"
+            ) from error
+
+    def caller(self, token: str | None) -> Caller | None:
+        """Whose token this is; None if it is nobody's."""
+        digest = hashlib.sha256((token or "").encode("utf-8", "surrogateescape")).digest()
+        found = None
+        for known, caller in self._callers:
+            if hmac.compare_digest(known, digest):
+                found = caller
+        return found
+
+
+def _caller(fields: Any) -> tuple[bytes, Caller]:
+    if set(fields) != {"name", "roles", "sha256"}:
+        raise ValueError("a token has name, roles and sha256, and nothing else")
+    digest, roles = bytes.fromhex(fields["sha256"]), [Roles(role) for role in fields["roles"]]
+    if len(digest) != hashlib.sha256().digest_size or not roles:
+        raise ValueError("sha256 has 64 hexadecimal digits, and roles at least one role")
+    return digest, Caller(_name(fields["name"]), frozenset(roles))
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST or not name.isprintable():
+        raise InvalidParameter(f"name={name!r} must be a text of one line and at most {_LONGEST} characters")
+    return name
+
+
+def new_token(name: str, roles: Collection[str]) -> tuple[str, str]:
+    """A new token, and the lines that a file of tokens gets for it. The token itself is kept nowhere."""
+    chosen = list(dict.fromkeys(Roles(role) for role in roles))
+    if not chosen:
+        raise InvalidParameter(f"give at least one of the roles: {', '.join(map(str, Roles))}")
+    token = _PREFIX + secrets.token_urlsafe(32)
+    quoted = _name(name).replace("\\", "\\\\").replace('"', '\\"')
+    listed = ", ".join(f'"{role}"' for role in chosen)
+    digest = hashlib.sha256(token.encode()).hexdigest()
+    return token, f'[[token]]\nname = "{quoted}"\nroles = [{listed}]\nsha256 = "{digest}"\n'

@@ -1,0 +1,199 @@
+"""Accepted requests carried out in every store: which store has what a request names, and in what order it is done.
+
+A request is done whole or not at all: each name in it must be in some store. A store gets the part of it that it has. Once one store has
+it in its ledger the request was accepted, and the others follow, whatever a crash did in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..errors import InvalidRequest
+from ..records import EditRequest, Names
+from ..register import Case
+from ..sources.sourced import SourcedStore
+from ..store import Store
+from ..store.ledger import Ledger
+from ..stream import Batching
+from .asked import as_request, case_of
+from .inbox import Kept
+
+Stores = Mapping[str, Store]
+Published = Callable[[str, Store], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an accepted request: per store that has edited its rows for it, how many releases came before one that covers
+    it; or why no store has."""
+
+    stores: Mapping[str, int] = field(default_factory=dict)
+    refused: str | None = None
+
+
+def independent(waiting: Sequence[Kept]) -> list[Kept]:
+    """The first requests of those that wait which name nothing in common, so that the order among them does not matter."""
+    names: set[str] = set()
+    kinds: set[str] = set()
+    found: list[Kept] = []
+    for kept in waiting:
+        asked = kept.fields["asked"]
+        kinds |= {kind for kind in ("delete", "subjects", "replace") if asked[kind]}
+        named = {*asked["delete"], *asked["subjects"], *asked["replace"]}
+        if found and (names & named or len(kinds) > 1):
+            break
+        names |= named
+        found.append(kept)
+    return found
+
+
+class Carrying:
+    """One round of requests over stores that are open, each with its batching.
+
+    published   called after every release, with the name of its store
+    """
+
+    def __init__(self, stores: Stores, batching: Mapping[str, Batching], published: Published) -> None:
+        self._stores, self._batching, self._published = stores, batching, published
+
+    def carry_out(self, together: Sequence[Kept]) -> list[Outcome]:
+        """Edit the rows of independent requests in every store, and publish where a batch is full."""
+        tables = {name: _Held.of(store, together) for name, store in self._stores.items()}
+        shares = [self._shares(kept, tables) for kept in together]
+        refused: dict[int, list[str]] = {kept.number: [] for kept in together}
+        for name, store in self._stores.items():
+            todo = [
+                (kept, share[name])
+                for kept, share in zip(together, shares, strict=True)
+                if isinstance(share, dict) and name in share
+            ]
+            for number, reason in self._edit(name, store, todo):
+                refused[number].append(reason)
+        found = [self._outcome(kept, share, refused[kept.number]) for kept, share in zip(together, shares, strict=True)]
+        open_ones = [kept for kept, outcome in zip(together, found, strict=True) if outcome.refused is not None]
+        first = next(iter(self._stores.values()))
+        first.register.receive(
+            {str(kept.token): self._case(first, kept) for kept in open_ones}
+        )  # a person has to decide
+        return found
+
+    def publish(self, name: str) -> None:
+        """One release of what waits in a store; nothing where nothing waits or no model is in force."""
+        store = self._stores[name]
+        if store.pending_edits and in_force(store.ledger):
+            store.publish()
+            self._published(name, store)
+
+    def _outcome(self, kept: Kept, share: dict[str, EditRequest] | str, reasons: Sequence[str]) -> Outcome:
+        if isinstance(share, str):
+            return Outcome(refused=share)
+        token = str(kept.token)
+        having = {name: _before(store.ledger, token) for name, store in self._stores.items()}
+        stores = {name: before for name, before in having.items() if before is not None}
+        return Outcome(stores) if stores else Outcome(refused="; ".join(dict.fromkeys(reasons)) or "no store took it")
+
+    def _shares(self, kept: Kept, tables: Mapping[str, _Held]) -> dict[str, EditRequest] | str:
+        """The part of a request for each store that has still to do it; or why it cannot be done."""
+        asked, token = kept.fields["asked"], str(kept.token)
+        found = {name: held.part(asked) for name, held in tables.items()}
+        begun = {name for name, store in self._stores.items() if store.ledger.position(token) is not None}
+        if not begun:
+            reason = _missing(asked, found.values())
+            if reason is not None:
+                return reason
+        shares = {}
+        for name, part in found.items():
+            if name in begun or not any(part.values()):
+                continue
+            store = self._stores[name]
+            try:
+                shares[name] = as_request(token, part, store.schema)
+                if not begun and (part["replace"] or isinstance(store, SourcedStore)):
+                    store.foresee(shares[name], publish=False)
+            except InvalidRequest:
+                return (
+                    f"the table of {name} does not take it: see what its rows may be, and how many of a person it keeps"
+                )
+        return shares
+
+    def _edit(self, name: str, store: Store, todo: list[tuple[Kept, EditRequest]]) -> Iterator[tuple[int, str]]:
+        size = self._batching[name].size
+        while todo:
+            room = len(todo) if size is None or not in_force(store.ledger) else max(1, size - store.pending_edits)
+            now, todo = todo[:room], todo[room:]
+            store.register.receive({str(kept.token): self._case(store, kept) for kept, _ in now})
+            outcomes, _ = store.edit_all([request for _, request in now])
+            for (kept, _), error in zip(now, outcomes, strict=True):
+                if error is not None:
+                    yield kept.number, f"the table of {name} did not take it"
+            if size is not None and store.pending_edits >= size:
+                self.publish(name)
+
+    @staticmethod
+    def _case(store: Store, kept: Kept) -> Case:
+        """What the register notes; what a desk stated there before stays as it is."""
+        case, held = case_of(kept.fields), store.register.case(str(kept.token))
+        known = held is not None and held.received is not None
+        return replace(case, received=None, right=held.right) if known and held is not None else case
+
+
+def in_force(ledger: Ledger) -> bool:
+    """Whether a store may publish by itself: it has learned, and no publication was withheld since."""
+    return ledger.releases > 0 and ledger.head.model is not None
+
+
+def _before(ledger: Ledger, token: str) -> int | None:
+    """How many releases came before one that covers this request; None where the ledger does not know it."""
+    position = ledger.position(token)
+    if position is None:
+        return None
+    return ledger.releases - (ledger.covering(position) is not None)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Which of the names in some requests the table of a store has."""
+
+    ids: Collection[str]
+    persons: Collection[str]
+
+    @classmethod
+    def of(cls, store: Store, together: Sequence[Kept]) -> _Held:
+        asked = [kept.fields["asked"] for kept in together]
+        ids = sorted({name for one in asked for name in (*one["delete"], *one["replace"])})
+        persons = sorted({name for one in asked for name in one["subjects"]})
+        if isinstance(store, SourcedStore):
+            return cls(_in_source(store, ids), _in_source(store, persons, persons=True))
+        return cls(_in_names(store.records.names, ids), _in_names(store.records.owners, persons))
+
+    def part(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """What of a request this table has."""
+        return {
+            "delete": [name for name in asked["delete"] if name in self.ids],
+            "subjects": [name for name in asked["subjects"] if name in self.persons],
+            "replace": {name: row for name, row in asked["replace"].items() if name in self.ids},
+        }
+
+
+def _in_names(names: Names | None, wanted: Sequence[str]) -> Collection[str]:
+    if names is None or not wanted:
+        return ()
+    return {names[slot] for slot in names.find(wanted).tolist()}
+
+
+def _in_source(store: SourcedStore, wanted: Sequence[str], *, persons: bool = False) -> Collection[str]:
+    if persons and store.source.subject is None:
+        return ()
+    return {name for name in wanted if store.source.held(*([], [name]) if persons else ([name], []))}
+
+
+def _missing(asked: Mapping[str, Any], found: Collection[Mapping[str, Any]]) -> str | None:
+    """Why a request cannot be done: how many of its names are in no table."""
+    for kind, what in (("delete", "ids"), ("subjects", "persons"), ("replace", "ids to correct")):
+        wanted = set(asked[kind])
+        left = wanted - {name for part in found for name in part[kind]}
+        if left:
+            return f"{len(left)} of {len(wanted)} {what} in it are in no table (never there, or erased already); nothing was changed"
+    return None

@@ -1,0 +1,209 @@
+"""The API described as OpenAPI 3.1, from the types that check what comes in and that answers are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..schema import Schema
+from ..version import __version__
+from .access import Roles
+from .asked import MOST_BODY, Asked, PublishAsked
+from .fides import FIDES, FidesAsked, Halt
+from .known import Answer, InStore
+
+_REFERENCE = "#/components/schemas/{name}"
+_NAMING = ("delete", "subjects", "replace")  # one of them names something
+
+
+class Fault(Struct, frozen=True):
+    """What is wrong, in one paragraph that says what to do."""
+
+    error: str
+
+
+class Pending(Struct, frozen=True):
+    """How many edits wait for a release in each store."""
+
+    pending: dict[str, int]
+
+
+class Papers(Struct, frozen=True):
+    """The certificate of every store that erased for a request (see docs/certificate-format.md)."""
+
+    request_id: str
+    certificates: list[dict[str, Any]]
+
+
+class Health(Struct, frozen=True):
+    """Whether the writer goes on: ok or trouble."""
+
+    status: str
+    version: str
+
+
+_TYPES = (Asked, PublishAsked, FidesAsked, Halt, Answer, InStore, Fault, Pending, Papers, Health)
+_ERRORS = {
+    400: "no JSON object, or one that names a part twice",
+    401: "no token, or one that is not known here",
+    403: "the token has another role",
+    404: "no request with this id is known",
+    408: "the body did not come in time",
+    409: "the id was used for something else, or there is nothing to certify yet",
+    413: f"longer than {MOST_BODY} bytes",
+    422: "JSON that does not fit: an unknown part, a value out of range, a row that is not of the schema",
+    503: "not now: the inbox is full, or a store does not answer",
+}
+
+
+def description(schemas: Mapping[str, Schema]) -> dict[str, Any]:
+    """The whole document. The stores' names are in it, and nothing else of them."""
+    _, components = msgspec.json.schema_components(_TYPES, ref_template=_REFERENCE)
+    asked = components["Asked"]
+    asked["anyOf"] = [
+        {"required": [name], "properties": {name: {"minItems" if name != "replace" else "minProperties": 1}}}
+        for name in _NAMING
+    ]
+    components["PublishAsked"]["properties"]["store"]["anyOf"] = [
+        {"type": "string", "maxLength": 255, "description": f"one of {', '.join(schemas)}"},
+        {"type": "null"},
+    ]
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "noisygd-delete",
+            "version": __version__,
+            "description": "Requests in, evidence out: erasures carried out in every store, published in batches, certified by the id of the request.",
+        },
+        "paths": _paths(),
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": f"roles: {', '.join(map(str, Roles))}"}
+            },
+        },
+    }
+
+
+def _paths() -> dict[str, Any]:
+    token = {
+        "name": "token",
+        "in": "path",
+        "required": True,
+        "description": "the request's id",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[A-Za-z0-9][A-Za-z0-9._:@+=-]*$"},
+    }
+    one = {"parameters": [token]}
+    reply = [
+        {"name": name, "in": "header", "required": False, "schema": {"type": "string", "maxLength": 8000}}
+        for name in ("reply-to", "reply-to-token")
+    ]
+    body, look = (400, 408, 413, 422), (404,)
+    return {
+        "/requests": {
+            "post": _operation(
+                "ask",
+                "Ask for an erasure or a correction",
+                "request",
+                {200: Answer, 202: Answer},
+                (*body, 409),
+                asked=Asked,
+            )
+        },
+        "/requests/{token}": one
+        | {"get": _operation("look", "How a request stands", "request or read", {200: Answer}, look)},
+        "/requests/{token}/certificate": one
+        | {
+            "get": _operation(
+                "certificate", "Its certificates: signed for the role sign", "read or sign", {200: Papers}, (404, 409)
+            )
+        },
+        "/register": {
+            "get": _operation("register", "Every request, late and due first", "read", {200: list[dict[str, Any]]})
+        },
+        "/publish": {
+            "post": _operation(
+                "publish",
+                "Publish what waits",
+                "publish",
+                {202: Pending},
+                (*body, 409),
+                asked=PublishAsked,
+                needed=False,
+            )
+        },
+        FIDES: {
+            "post": _operation(
+                "fides",
+                "The webhook of a Fides server, before an erasure",
+                "request",
+                {200: Halt},
+                (*body, 409),
+                asked=FidesAsked,
+            )
+            | {"parameters": reply}
+        },
+        "/metrics": {"get": _operation("metrics", "Counts, as Prometheus reads them", "read", {200: "text/plain"})},
+        "/health": {"get": _operation("health", "Whether the writer goes on", None, {200: Health, 503: Health})},
+        "/openapi.json": {"get": _operation("openapi", "This description", None, {200: dict[str, Any]})},
+        "/": {"get": _operation("page", "This description for people", None, {200: "text/html"})},
+    }
+
+
+def _operation(
+    name: str,
+    summary: str,
+    roles: str | None,
+    answers: Mapping[int, Any],
+    errors: tuple[int, ...] = (),
+    *,
+    asked: type[Struct] | None = None,
+    needed: bool = True,
+) -> dict[str, Any]:
+    errors = (*errors, *((401, 403, 503) if roles else ()))
+    described: dict[str, Any] = {"operationId": name, "summary": summary + (f" (role {roles})" if roles else "")}
+    described["security"] = [{"token": []}] if roles else []
+    if asked is not None:
+        described["requestBody"] = {"required": needed, "content": {"application/json": {"schema": _schema(asked)}}}
+    described["responses"] = {
+        str(status): {"description": "as asked" if status < 400 else _ERRORS[status], "content": _content(kind)}
+        for status, kind in sorted({**dict.fromkeys(errors, Fault), **answers}.items())
+    }
+    return described
+
+
+def _content(kind: Any) -> dict[str, Any]:
+    return (
+        {kind: {"schema": {"type": "string"}}}
+        if isinstance(kind, str)
+        else {"application/json": {"schema": _schema(kind)}}
+    )
+
+
+def _schema(kind: Any) -> dict[str, Any]:
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return {"$ref": _REFERENCE.format(name=kind.__name__)}
+    return dict(msgspec.json.schema(kind))
+
+
+def page() -> str:
+    """The description as one page that loads nothing."""
+    rows = "".join(
+        f"<tr><td><code>{method.upper()} {path}</code></td><td>{operation['summary']}</td></tr>"
+        for path, item in _paths().items()
+        for method, operation in item.items()
+        if method != "parameters"
+    )
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        "<title>noisygd-delete</title><style>body{font:16px/1.5 sans-serif;margin:2em auto;max-width:50em;padding:0 1em}"
+        "td{padding:.3em 1em .3em 0;vertical-align:top;overflow-wrap:anywhere}</style>"
+        f"<h1>noisygd-delete {__version__}</h1><p>Requests in, evidence out. Send <code>Authorization: Bearer TOKEN</code>; what each call "
+        f'takes and answers stands in <a href="openapi.json">openapi.json</a>.</p><table>{rows}</table></html>'
+    )
+
+
+PAGE = page()

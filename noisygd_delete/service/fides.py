@@ -1,0 +1,62 @@
+"""Requests from a Fides server: its webhook that runs before an erasure, and may halt it until we call back.
+
+Fides sends its request's id, the person's identities and, for a webhook of two ways, where to call back: `reply-to`, a path of its own API,
+with a token for that call. We answer `halt: true`, and call back once every store has published without the person's records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from .asked import TOKEN, Asked, Unfit, read_as
+from .messages import Hooks
+
+FIDES = "/webhooks/fides"
+_PATH = re.compile(r"/[A-Za-z0-9_./~-]{1,500}")
+_JWE = re.compile(r"[A-Za-z0-9_.=-]{1,8000}")
+
+
+class FidesAsked(Struct, frozen=True):
+    """What Fides sends to a webhook; it may send more."""
+
+    privacy_request_id: Annotated[str, Meta(pattern=TOKEN)]
+    identity: dict[str, Any] = {}
+    policy_action: str | None = None
+
+
+class Halt(Struct, frozen=True):
+    """What Fides is answered: whether it waits until it is called back."""
+
+    halt: bool
+
+
+def from_fides(body: bytes, headers: Mapping[str, str], hooks: Hooks) -> tuple[str, Asked, dict[str, str] | None]:
+    """The id of the request, what is asked, and where to call back (None: Fides does not wait).
+
+    Raises:
+        InvalidRequest: it is none of Fides, names nobody of ours, or wants to be called back elsewhere than at its server.
+    """
+    asked: FidesAsked = read_as(FidesAsked, body)
+    if asked.policy_action not in (None, "erasure"):
+        raise Unfit("this webhook serves erasures alone; give it to policies of that kind")
+    found = asked.identity.get(hooks.identity)
+    name = found.get("value") if isinstance(found, dict) else found
+    if not isinstance(name, str | int) or isinstance(name, bool) or not 0 < len(str(name)) <= 1000:
+        raise Unfit(f"identity names nobody by {hooks.identity}, which is what the table knows persons by")
+    who: dict[str, Any] = {"subjects" if hooks.names == "subject" else "delete": [str(name)]}
+    return asked.privacy_request_id, Asked(**who), _reply(headers, hooks)
+
+
+def _reply(headers: Mapping[str, str], hooks: Hooks) -> dict[str, str] | None:
+    path, token = headers.get("reply-to"), headers.get("reply-to-token")
+    if path is None or token is None:
+        return None
+    if hooks.fides is None:
+        raise Unfit("to be called back, Fides must be named in the file of --hooks: [fides] url = ...")
+    if not _PATH.fullmatch(path) or path.startswith("//") or "/../" in f"{path}/" or not _JWE.fullmatch(token):
+        raise Unfit("reply-to must be a path of Fides' own API, and reply-to-token what it signs")
+    return {"path": path, "token": token}

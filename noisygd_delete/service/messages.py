@@ -1,0 +1,240 @@
+"""Messages out: kept in the inbox until they are delivered, tried again with growing pauses, signed anew at each attempt.
+
+Whoever is told: the webhooks that the operator listed, and the privacy desk that paused its own request until we call back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import stat
+import threading
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..errors import InvalidParameter, StoreError
+from ..records import bounded
+from .inbox import Inbox, Kept, Stages
+from .webhooks import headers, secret_from
+
+_PATIENCE = 20.0  # seconds for one attempt
+_LONGEST_PAUSE = 3600.0  # seconds between attempts
+_GIVEN_UP = 30 * 86_400.0  # seconds after which nobody is told any more: the register shows it all the same
+_MOST_HOOKS = 20
+
+log = logging.getLogger("noisygd_delete.service")
+
+Post = Callable[[str, bytes, Mapping[str, str]], int]
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Who is told.
+
+    webhooks   address -> secret
+    fides      where a Fides server's API begins (https://fides.example/api/v1), None without one
+    identity   which of a person's identities, as Fides names them, is the store's name for that person
+    names      "subject" where that names a person of the table, "id" where it names a record
+    """
+
+    webhooks: Mapping[str, bytes]
+    fides: str | None = None
+    identity: str = "external_id"
+    names: str = "subject"
+
+    @classmethod
+    def read(cls, path: str | Path) -> Hooks:
+        """The file that says so.
+
+        Raises:
+            InvalidParameter: it does not.
+        """
+        try:
+            listed = tomllib.loads(bounded.text(path, bounded.KEY))
+            _only(listed, {"webhook", "fides"})
+            hooks, fides = listed.get("webhook", []), listed.get("fides")
+            if not isinstance(hooks, list) or len(hooks) > _MOST_HOOKS:
+                raise ValueError(f"give at most {_MOST_HOOKS} [[webhook]]")
+            found = dict(_webhook(fields, Path(path).parent) for fields in hooks)
+            if fides is None:
+                return cls(found)
+            _only(fides, {"url", "identity", "names"})
+            made = cls(
+                found,
+                _address(fides["url"]).rstrip("/"),
+                **{name: fides[name] for name in ("identity", "names") if name in fides},
+            )
+            if made.names not in ("subject", "id") or not isinstance(made.identity, str):
+                raise ValueError('names is "subject" or "id", and identity the name of an identity')
+            return made
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+            raise InvalidParameter(f"{path}: {reason}; see docs/service.md for what may stand in it") from error
+
+
+def _webhook(fields: Any, folder: Path) -> tuple[str, bytes]:
+    _only(fields, {"url", "secret_file"})
+    file = folder / fields["secret_file"]
+    secret = secret_from(bounded.text(file, bounded.KEY).strip())
+    if os.name != "nt" and stat.S_IMODE(os.stat(file).st_mode) & 0o077:
+        raise ValueError(f"others than its owner may read {file}; chmod 600 {file}")
+    return _address(fields["url"]), secret
+
+
+def _only(fields: Any, known: set[str]) -> None:
+    if not isinstance(fields, dict) or not set(fields) <= known:
+        raise ValueError(f"a table with {', '.join(sorted(known))} and nothing else is expected")
+
+
+def _address(url: Any) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+        raise ValueError("url must be an http or https address, without a name or a password in it")
+    local = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    if parts.scheme == "http" and not local:
+        raise ValueError("url must be https, unless it is on this machine: request ids are pseudonyms of persons")
+    return str(url)
+
+
+class Messenger:
+    """The thread that delivers what `tell` keeps.
+
+    post   (address, body, headers) -> HTTP status; raises OSError where nobody answers
+    """
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        hooks: Hooks,
+        *,
+        post: Post | None = None,
+        clock: Callable[[], float] = time.time,
+        pause: float = 1.0,
+    ) -> None:
+        self._inbox, self._hooks, self._clock, self._first = inbox, hooks, clock, pause
+        self._post = post or posted
+        self._tries: dict[int, tuple[int, float]] = {}  # number -> attempts so far, when the next one is due
+        self._wake, self._stopping = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._work, name="messenger", daemon=True)
+        self.delivered = self.failed = self.given_up = 0
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """What was not delivered is kept."""
+        self._stopping.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(_PATIENCE + 1)
+
+    def tell(self, event: str, about: Mapping[str, Any]) -> None:
+        """Keep messages about a request until everybody has them. Done twice, it sends the same ones."""
+        token = str(about["request_id"])
+        known = {kept.fields["id"] for kept in self._inbox.at(Stages.OUTGOING)}
+        at = datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="seconds")
+        for url in self._hooks.webhooks:
+            name = _name(event, token, url)
+            body = {"type": f"request.{event}", "timestamp": at, "data": {"request_id": token}}
+            if "reason" in about:
+                body["data"] = {"request_id": token, "reason": about["reason"]}
+            if name not in known:
+                self._inbox.send({"id": name, "to": url, "body": body, "since": self._clock()})
+        reply = about.get("reply")
+        if event == "published" and reply is not None and _name(event, token, "reply") not in known:
+            self._inbox.send({"id": _name(event, token, "reply"), "reply": dict(reply), "since": self._clock()})
+        self._wake.set()
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            self._wake.clear()
+            try:
+                pause = self.turn()
+            except StoreError as error:
+                log.error("a message could not be taken off the list: %s", error)
+                pause = 5.0
+            self._wake.wait(pause)
+
+    def turn(self) -> float:
+        """Try what is due; returns after how many seconds the next attempt is."""
+        dues = [60.0]
+        for kept in self._inbox.at(Stages.OUTGOING):
+            if self._stopping.is_set():
+                break
+            attempts, due = self._tries.get(kept.number, (0, 0.0))
+            if self._clock() >= due and self._over(kept, attempts):
+                self._tries.pop(kept.number, None)
+                self._inbox.done(kept)
+                continue
+            dues.append(self._tries.get(kept.number, (0, 0.0))[1] - self._clock())
+        return max(0.01, min(dues))
+
+    def _over(self, kept: Kept, attempts: int) -> bool:
+        """Try once; whether nothing is left to be done."""
+        prepared = self._prepared(kept)
+        if prepared is None:  # nobody is told there any more
+            return True
+        try:
+            status = self._post(*prepared)
+        except OSError:
+            status = 0
+        if 200 <= status < 300:
+            self.delivered += 1
+            return True
+        self.failed += 1
+        if status == 410 or self._clock() - kept.fields["since"] > _GIVEN_UP:
+            self.given_up += 1
+            return True
+        pause = min(_LONGEST_PAUSE, self._first * 2.0 ** min(attempts, 20))
+        self._tries[kept.number] = attempts + 1, self._clock() + pause
+        return False
+
+    def _prepared(self, kept: Kept) -> tuple[str, bytes, Mapping[str, str]] | None:
+        if "reply" in kept.fields:
+            if self._hooks.fides is None:
+                return None
+            reply = kept.fields["reply"]
+            sent = {"content-type": "application/json", "authorization": f"Bearer {reply['token']}"}
+            return self._hooks.fides + reply["path"], b'{"derived_identity": {}}', sent
+        secret = self._hooks.webhooks.get(kept.fields["to"])
+        if secret is None:
+            return None
+        body = json.dumps(kept.fields["body"]).encode()
+        return kept.fields["to"], body, headers(secret, kept.fields["id"], body, now=self._clock())
+
+
+def _name(event: str, token: str, to: str) -> str:
+    """The id of a message: the same one for the same news to the same address, and no token in it."""
+    return "msg_" + hashlib.sha256("\0".join((event, token, to)).encode()).hexdigest()[:32]
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A message goes where the operator said, and nowhere else."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def posted(url: str, body: bytes, sent: Mapping[str, str]) -> int:
+    """POST once; the status. Raises OSError where nobody answers."""
+    request = urllib.request.Request(url, body, dict(sent), method="POST")
+    opener = urllib.request.build_opener(_NoRedirects)
+    try:
+        with opener.open(request, timeout=_PATIENCE) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+    except (ValueError, HTTPException) as error:  # an answer that is none
+        raise OSError(str(error)) from error

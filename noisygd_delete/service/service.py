@@ -1,0 +1,253 @@
+"""The service as one object: inbox, writer, messages, and what handlers ask of them."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt
+from ..report import erasure_certificate, sign
+from ..report.erasure import erasure_in, ledger_of
+from ..report.requests import line_of, notices_of, practice_of, received_of, register_lines
+from ..store import Store, verify
+from ..store.disk import Disk
+from ..store.layout import Layout
+from ..store.ledger import Ledger
+from ..stream import Batching
+from .access import TokenFile
+from .asked import Asked, case_of, checked, now_here
+from .inbox import Inbox, Stages
+from .known import Answer, Known, schema_of
+from .messages import Hooks, Messenger, Post
+from .writer import Writer
+
+_PATIENCE = 30.0  # seconds that a certificate waits for the writer
+_MOST_STORES = 100
+
+
+class Conflict(NoisyGDDeleteError):
+    """A request's id was used before, for something else."""
+
+
+class Service:
+    """The service of these stores.
+
+    Args:
+        batching: when each store publishes, by its name; default: as its plan has it.
+        tokens: who may ask what. hooks: who is told. key: what certificates are signed with, for callers who may; with its password.
+        published: called with the name of a store after each of its releases, while it is open.
+
+    Raises:
+        InvalidParameter: two stores of one name, one that has not learned, or an inbox left in another store than the first.
+        StoreLocked: another service is running with the first store.
+    """
+
+    def __init__(
+        self,
+        stores: Sequence[str | Path],
+        tokens: TokenFile,
+        *,
+        batching: Callable[[Ledger], Batching] = lambda ledger: Batching.planned(ledger.plan),
+        hooks: Hooks | None = None,
+        key: str | Path | None = None,
+        password: bytes | None = None,
+        published: Callable[[str, Store], None] = lambda *_: None,
+        post: Post | None = None,
+        disk: Disk | None = None,
+    ) -> None:
+        self.paths = _named(stores)
+        self.tokens, self.hooks = tokens, hooks or Hooks({})
+        self._key, self._password = key, password
+        ledgers = {name: ledger_of(path) for name, path in self.paths.items()}
+        for name, ledger in ledgers.items():
+            if not ledger.releases:
+                raise InvalidParameter(f"{self.paths[name]}: no model was learned; run learn first")
+        layouts = {name: Layout.at(path) for name, path in self.paths.items()}
+        first, *others = layouts.values()
+        for layout in others:
+            if Inbox.holds_any(layout):
+                raise InvalidParameter(
+                    f"{layout.root}: holds requests of a service that was begun with this store; name it first"
+                )
+        self.schemas = {name: schema_of(layout) for name, layout in layouts.items()}
+        self.inbox = Inbox(first, disk)
+        self.known = Known(self.paths, self.inbox)
+        self.messenger = Messenger(self.inbox, self.hooks, post=post)
+        self.writer = Writer(
+            self.paths,
+            self.inbox,
+            {name: batching(ledger) for name, ledger in ledgers.items()},
+            told=self.messenger.tell,
+            published=published,
+            disk=disk,
+        )
+        self.answers: Counter[str] = Counter()  # HTTP status -> how often
+        self.accepted = self.repeated = 0
+        self._stopped = threading.Event()
+
+    def start(self) -> None:
+        self.writer.start()
+        self.messenger.start()
+
+    def stop(self) -> None:
+        """Finish what is under way. What was accepted is kept."""
+        if not self._stopped.is_set():
+            self._stopped.set()
+            self.writer.stop()
+            self.messenger.stop()
+            self.inbox.close()
+
+    def take(self, token: str, asked: Asked, reply: Mapping[str, str] | None = None) -> Answer:
+        """Accept a request, or answer as before where it is known: when this returns, it will be done.
+
+        Raises:
+            Unfit: no store could do it as it is. Conflict: its id was used for something else. Full, StoreError: not now.
+        """
+        found = checked(asked, self.schemas)
+        fields: dict[str, Any] = {"request_id": token, "asked": found, "received": asked.received or now_here()}
+        fields |= {"channel": asked.channel and str(asked.channel), "identity_checked": asked.identity_checked}
+        fields |= {} if reply is None else {"reply": dict(reply)}
+        case_of(fields)  # raises what the register would refuse
+        with self.inbox.guard:
+            if self.known.conflicts(token, found):
+                raise Conflict(
+                    "this request id was used before for something else; give every request a random id of its own"
+                )
+            if self.inbox.find(token) is None and not self.known.is_known(token):
+                self.inbox.accept(fields)
+                self.accepted += 1
+                self.writer.notice()
+            else:
+                self.repeated += 1
+        answer = self.known.answer(token)
+        assert answer is not None
+        return answer
+
+    def answer(self, token: str) -> Answer | None:
+        """How a request stands; None where it is not known."""
+        return self.known.answer(token)
+
+    def publish(self, store: str | None) -> dict[str, int]:
+        """Have the writer publish what waits, in one store or in all; how many edits wait in each now."""
+        if store is not None and store not in self.paths:
+            raise Conflict("there is no store of this name here")
+        names = list(self.paths) if store is None else [store]
+        pending = {name: ledger_of(self.paths[name]).head.pending for name in names}
+        self.inbox.accept({"publish": names})
+        self.writer.notice()
+        return pending
+
+    def register(self) -> list[dict[str, Any]]:
+        """Every request of a person in every store, what is late and due first."""
+        rows = []
+        for name, path in self.paths.items():
+            rows += [{"store": name, **line.to_dict()} for line in register_lines(path) if line.of_a_person]
+        return rows
+
+    def certificates(self, token: str, signs: bool) -> dict[str, Any] | None:
+        """The certificate of a request in every store that erased for it; None where the request is not known.
+
+        Raises:
+            InvalidParameter: nothing was erased yet, or it is to be signed and there is no key.
+        """
+        answer = self.known.answer(token)
+        if answer is None:
+            return None
+        if signs and self._key is None:
+            raise InvalidParameter(
+                "this service has no key to sign with: start it with --key, or ask with a token that only reads"
+            )
+        if not answer.stores:
+            raise InvalidParameter(f"no rows were erased for this request so far: it is {answer.state}")
+        papers = [self._certificate(self.paths[one.store], token, signs) for one in answer.stores]
+        return {
+            "request_id": token,
+            "certificates": [
+                {"store": one.store, "certificate": paper} for one, paper in zip(answer.stores, papers, strict=True)
+            ],
+        }
+
+    def _certificate(self, path: Path, token: str, signs: bool) -> dict[str, Any]:
+        line, practice = line_of(path, token), practice_of(path)
+        soundness = verify(path, wait=_PATIENCE)
+        if not soundness.passed:
+            raise StoreCorrupt(f"{path} does not verify, so nothing is certified: {'; '.join(soundness.faults)}")
+        received = received_of(line, None)
+        erasure, plan, events = erasure_in(
+            ledger_of(path),
+            request_id=token,
+            received=received,
+            controller=practice.controller,
+            notices=notices_of(line, practice, received),
+            checked=f"the store was verified when this was issued ({len(soundness.checked)} checks passed)",
+        )
+        paper = erasure_certificate(erasure, plan=plan, events=events)
+        return sign(paper, self._key, password=self._password) if signs and self._key is not None else paper
+
+    @property
+    def health(self) -> str:
+        """ "ok", or "trouble" while the writer cannot go on."""
+        return "ok" if self.writer.trouble is None else "trouble"
+
+    def metrics(self) -> str:
+        """Counts alone, as Prometheus reads them."""
+        counts = self.inbox.counts()
+        lines = [
+            "# TYPE noisygd_delete_inbox gauge",
+            *(f'noisygd_delete_inbox{{stage="{stage}"}} {counts[stage]}' for stage in map(str, Stages)),
+            "# TYPE noisygd_delete_trouble gauge",
+            f"noisygd_delete_trouble {int(self.writer.trouble is not None)}",
+            "# TYPE noisygd_delete_pending_edits gauge",
+        ]
+        ledgers = {name: _ledger(path) for name, path in self.paths.items()}
+        lines += [
+            f'noisygd_delete_pending_edits{{store="{_quoted(name)}"}} {ledger.head.pending}'
+            for name, ledger in ledgers.items()
+        ]
+        lines += ["# TYPE noisygd_delete_model_in_force gauge"]
+        lines += [
+            f'noisygd_delete_model_in_force{{store="{_quoted(name)}"}} {int(ledger.head.in_force)}'
+            for name, ledger in ledgers.items()
+        ]
+        totals = {
+            "requests_accepted": self.accepted,
+            "requests_repeated": self.repeated,
+            "requests_refused": self.writer.refusals,
+            "releases": self.writer.releases,
+            "messages_delivered": self.messenger.delivered,
+            "messages_failed": self.messenger.failed,
+            "messages_given_up": self.messenger.given_up,
+        }
+        for name, value in totals.items():
+            lines += [f"# TYPE noisygd_delete_{name}_total counter", f"noisygd_delete_{name}_total {value}"]
+        lines += ["# TYPE noisygd_delete_answers_total counter"]
+        lines += [
+            f'noisygd_delete_answers_total{{status="{status}"}} {count}'
+            for status, count in sorted(self.answers.items())
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def _ledger(path: Path) -> Ledger:
+    return ledger_of(path)
+
+
+def _named(stores: Sequence[str | Path]) -> dict[str, Path]:
+    if not 0 < len(stores) <= _MOST_STORES:
+        raise InvalidParameter(f"give 1 to {_MOST_STORES} stores")
+    found: dict[str, Path] = {}
+    for store in stores:
+        root = Layout.at(store).root
+        if root.name in found:
+            raise InvalidParameter(
+                f"two stores have the name {root.name!r}, by which clients tell them apart; rename a folder"
+            )
+        found[root.name] = root
+    return found
+
+
+def _quoted(name: str) -> str:
+    return name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,0 +1,107 @@
+"""Signed messages, by the rules of Standard Webhooks (www.standardwebhooks.com): whoever gets one can tell who sent it, when, and that
+it was not sent before.
+
+    webhook-id         of the message, the same at every attempt
+    webhook-timestamp  seconds since 1970, of this attempt
+    webhook-signature  v1,Base64(HMAC-SHA256(secret, id.timestamp.body))
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..errors import InvalidParameter, InvalidRequest
+
+PREFIX = "whsec_"  # of a secret as text: Base64 follows
+TOLERANCE = 300  # seconds that the clocks of sender and receiver may differ
+_LEAST, _MOST = 24, 64  # bytes of a secret
+_LONGEST = 1 << 20  # bytes of a body
+
+
+class Replayed(InvalidRequest):
+    """A message that came before. Answer it with success, so that it is not sent again, and do nothing."""
+
+
+def secret_from(text: str) -> bytes:
+    """The bytes of a secret that is written `whsec_` and Base64.
+
+    Raises:
+        InvalidParameter: it is not; the message does not quote it.
+    """
+    try:
+        if not text.startswith(PREFIX):
+            raise ValueError
+        secret = base64.b64decode(text.removeprefix(PREFIX), validate=True)
+    except (ValueError, binascii.Error):
+        raise InvalidParameter(f"not a webhook's secret: {PREFIX} and Base64 of {_LEAST} to {_MOST} bytes") from None
+    if not _LEAST <= len(secret) <= _MOST:
+        raise InvalidParameter(f"a webhook's secret has {_LEAST} to {_MOST} bytes; make one of random bytes")
+    return secret
+
+
+def signature(secret: bytes, name: str, timestamp: int, body: bytes) -> str:
+    """What stands in `webhook-signature`."""
+    signed = hmac.new(secret, f"{name}.{timestamp}.".encode() + body, hashlib.sha256).digest()
+    return "v1," + base64.b64encode(signed).decode()
+
+
+def headers(secret: bytes, name: str, body: bytes, *, now: float) -> dict[str, str]:
+    """The headers of one attempt to deliver a message."""
+    timestamp = int(now)
+    return {
+        "content-type": "application/json",
+        "webhook-id": name,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": signature(secret, name, timestamp, body),
+    }
+
+
+class Verifier:
+    """For whoever receives: takes each message once, and only from who has the secret.
+
+    It remembers the ids of the last minutes, in memory: a receiver of several processes has to keep them in one place of its own.
+    """
+
+    def __init__(self, secret: str, *, tolerance: float = TOLERANCE, clock: Callable[[], float] = time.time) -> None:
+        self._secret, self._tolerance, self._clock = secret_from(secret), tolerance, clock
+        self._seen: dict[str, float] = {}
+
+    def check(self, received: Mapping[str, str], body: bytes) -> dict[str, Any]:
+        """The message in a body, by its headers.
+
+        Raises:
+            Replayed: it came before. InvalidRequest: forged, altered, too old or from the future.
+        """
+        given = {name.lower(): value for name, value in received.items()}
+        name, stamped = given.get("webhook-id", ""), given.get("webhook-timestamp", "")
+        now = self._clock()
+        if not (name and stamped.isascii() and stamped.isdecimal() and len(stamped) < 16) or len(body) > _LONGEST:
+            raise InvalidRequest(
+                "not a signed message: webhook-id or webhook-timestamp is missing, or the body is too long"
+            )
+        expected = signature(self._secret, name, int(stamped), body)
+        offered = given.get("webhook-signature", "").split(" ")
+        matches = [hmac.compare_digest(one.encode("utf-8", "replace"), expected.encode()) for one in offered]
+        if not any(matches):
+            raise InvalidRequest(
+                "the signature is not one of this message by this secret; nothing in it can be believed"
+            )
+        if not abs(now - int(stamped)) <= self._tolerance:
+            raise InvalidRequest(
+                f"the message was sent more than {self._tolerance:g} seconds ago, or in the future; it is refused"
+            )
+        self._seen = {known: when for known, when in self._seen.items() if now - when <= 2 * self._tolerance}
+        if name in self._seen:
+            raise Replayed("this message came before")
+        self._seen[name] = now
+        message = json.loads(body)
+        if not isinstance(message, dict):
+            raise InvalidRequest("the message is not a JSON object")
+        return message

@@ -1,0 +1,193 @@
+"""The one writer: a thread that carries out what was accepted, publishes when it is due, and sees that whoever asked is told.
+
+It holds the stores' locks only while it works, so that commands may come between. What is to be done stands in the inbox, and since when
+edits wait in the ledger: a new process goes on where an old one was killed.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ..errors import StoreError, StoreLocked
+from ..sources import open_store
+from ..store import Store
+from ..store.disk import Disk
+from ..store.layout import Layout
+from ..store.ledger import Ledger
+from ..store.requests import Register
+from ..stream import Batching
+from .carrying import Carrying, Outcome, in_force, independent
+from .inbox import Inbox, Kept, Stages
+
+_AT_ONCE = 500  # requests whose rows are edited before commands that wait get their turn
+_LOOKS = 60.0  # seconds between looks at what other commands have published or decided
+_AGAIN = 5.0  # seconds until something that failed is tried again
+_PATIENCE = 5.0  # seconds to wait for another process that writes
+
+log = logging.getLogger("noisygd_delete.service")
+
+Told = Callable[[str, Mapping[str, Any]], None]
+
+
+class Writer:
+    """The writer of these stores, named as clients know them. The register of the first keeps requests that nobody could carry out.
+
+    Args:
+        batching: when the edits of each store are published.
+        told: called with "published" or "refused" and what the inbox has about a request, before it is forgotten there; perhaps twice.
+        published: called with the name of a store after each of its releases, while it is open.
+    """
+
+    def __init__(
+        self,
+        stores: Mapping[str, Path],
+        inbox: Inbox,
+        batching: Mapping[str, Batching],
+        *,
+        told: Told = lambda *_: None,
+        published: Callable[[str, Store], None] = lambda *_: None,
+        disk: Disk | None = None,
+    ) -> None:
+        self.stores, self.inbox, self.batching = dict(stores), inbox, dict(batching)
+        self._layouts = {name: Layout.at(path) for name, path in self.stores.items()}
+        self._told, self._published, self._disk = told, published, disk
+        self._seen: dict[str, int] = {}
+        self._wake, self._stopping = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
+        self.patience = _PATIENCE
+        self.trouble: str | None = None
+        self.releases = self.refusals = 0
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish the step that is under way; what waits is kept."""
+        self._stopping.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def notice(self) -> None:
+        """Something was accepted."""
+        self._wake.set()
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            self._wake.clear()
+            try:
+                pause, self.trouble = self.turn(), None
+            except StoreLocked:
+                pause = 1.0  # a command is at work
+            except Exception as error:  # neither one request nor a full disk may end the service
+                pause, before = _AGAIN, self.trouble
+                self.trouble = described(error)
+                if self.trouble != before:
+                    log.error("the writer cannot go on, and tries again: %s", self.trouble)
+            self._wake.wait(pause)
+
+    def turn(self) -> float:
+        """Do what there is to do now; returns after how many seconds to look again, if nothing comes in."""
+        accepted = self.inbox.at(Stages.ACCEPTED)[:_AT_ONCE]
+        if accepted or 0 in self._due().values():
+            with ExitStack() as opened:
+                stores = {
+                    name: opened.enter_context(open_store(path, wait=self.patience, disk=self._disk))
+                    for name, path in self.stores.items()
+                }
+                carrying = Carrying(stores, self.batching, self._released)
+                self._carry_out(carrying, accepted)
+                for name, due in self._due().items():
+                    if due == 0:
+                        carrying.publish(name)
+        self._settle({kept.number for kept in accepted})
+        if self.inbox.at(Stages.ACCEPTED):
+            return 0.0
+        return min([_LOOKS, *(due for due in self._due().values() if due is not None)])
+
+    def _ledgers(self) -> dict[str, Ledger]:
+        return {name: Ledger.read(layout.ledger) for name, layout in self._layouts.items()}
+
+    def _due(self) -> dict[str, float | None]:
+        """Seconds until each store is to publish; None where nothing waits that could be published."""
+        return {name: due_in(ledger, self.batching[name]) for name, ledger in self._ledgers().items()}
+
+    def _released(self, name: str, store: Store) -> None:
+        self.releases += 1
+        self._published(name, store)
+
+    def _carry_out(self, carrying: Carrying, waiting: list[Kept]) -> None:
+        while waiting and not self._stopping.is_set():
+            if "publish" in waiting[0].fields:
+                for name in waiting[0].fields["publish"]:
+                    if name in self.stores:
+                        carrying.publish(name)
+                self.inbox.done(waiting.pop(0))
+                continue
+            ahead = next((place for place, kept in enumerate(waiting) if "publish" in kept.fields), len(waiting))
+            together = independent(waiting[:ahead])
+            for kept, outcome in zip(together, carrying.carry_out(together), strict=True):
+                self._note(kept, outcome)
+            waiting = waiting[len(together) :]
+
+    def _note(self, kept: Kept, outcome: Outcome) -> None:
+        rest = {name: kept.fields[name] for name in ("request_id", "received", "reply") if name in kept.fields}
+        if outcome.refused is None:
+            self.inbox.move(kept, Stages.EDITED, rest | {"stores": dict(outcome.stores)})
+            return
+        self.refusals += 1
+        self._told("refused", rest | {"reason": outcome.refused})
+        self.inbox.move(kept, Stages.REFUSED, rest | {"reason": outcome.refused})
+
+    def _settle(self, new: set[int]) -> None:
+        """Tell of requests that every store has published, and forget refusals about which a person has decided."""
+        releases = {name: ledger.releases for name, ledger in self._ledgers().items()}
+        some_new, self._seen = releases != self._seen, releases
+        for kept in self.inbox.at(Stages.EDITED):
+            if not (some_new or kept.number in new):
+                continue
+            if all(releases.get(name, before + 1) > before for name, before in kept.fields["stores"].items()):
+                self._told("published", kept.fields)
+                self.inbox.done(kept)
+        register = Register(next(iter(self._layouts.values())))
+        for kept in self.inbox.at(Stages.REFUSED):
+            case = register.case(str(kept.token))
+            if case is None or case.decision is not None or case.informed is not None:
+                self.inbox.done(kept)
+
+
+def due_in(ledger: Ledger, batching: Batching) -> float | None:
+    """Seconds until what waits is to be published: 0 where the batch is full or the deadline has come; None where nothing can be."""
+    if not ledger.head.pending or not in_force(ledger):
+        return None
+    if batching.size is not None and ledger.head.pending >= batching.size:
+        return 0.0
+    since = waiting_since(ledger)
+    if batching.deadline is None or since is None:
+        return None
+    waited = (datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds()
+    return max(0.0, batching.deadline - max(0.0, waited))
+
+
+def waiting_since(ledger: Ledger) -> str | None:
+    """When the oldest edit was made that no release covers; None where none waits."""
+    made = ledger.made(ledger.releases) if ledger.releases else 0
+    for position in range((made or 0) + 1, ledger.length):
+        if ledger.entry(position).pending:
+            return ledger.entry(position).time
+    return None
+
+
+def described(error: Exception) -> str:
+    """A failure for the log. Only the store's own words are told: others may quote a record."""
+    if isinstance(error, StoreError):
+        return str(error)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {last.name}, line {last.lineno}"

@@ -1,0 +1,138 @@
+"""Small stores of many persons, and a service over them that is asked by HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette", reason="the extra serve is not installed")
+from starlette.testclient import TestClient
+
+from noisygd_delete import Records
+from noisygd_delete.service import TokenFile, application, new_token
+from noisygd_delete.service.messages import Hooks
+from noisygd_delete.service.service import Service
+from noisygd_delete.store import Store
+from noisygd_delete.stream import Batching
+from tests.store.conftest import SCHEMA, memory_folder, plan
+
+ROLES = ("request", "publish", "read", "sign")
+SECRET = "whsec_" + "c2VjcmV0LW9mLXRoZS1kZXNrLWZvci10ZXN0cy0xMjM0"
+
+
+def name(k: int) -> str:
+    return f"identifier-token-{k:05d}"
+
+
+def person(k: int) -> str:
+    return f"subject-token-{k // 2:05d}"
+
+
+def raw(k: int) -> dict[str, Any]:
+    """A row as a client sends it."""
+    return {"a": 0.1, "b": -0.2, "c": 0.05 * (k % 7), "y": "yes"}
+
+
+def make_store(path: Path, rows: int = 60, first: int = 0, **changes: Any) -> Path:
+    """A store that has learned, of records from the number `first` on."""
+    values = np.random.default_rng(first + 7).normal(size=(rows, 3))
+    values /= np.linalg.norm(values, axis=1, keepdims=True) * (1 + 2.0**-22)
+    numbers = range(first, first + rows)
+    table = Records(
+        values.astype(np.float32),
+        [1.0 - 2 * (k % 2) for k in numbers],
+        [name(k) for k in numbers],
+        [person(k) for k in numbers],
+        slots=rows + 4,
+    )
+    with Store.create(path, table, SCHEMA, plan(slots=rows + 4, **changes)) as store:
+        store.learn()
+    return path
+
+
+@dataclass
+class Desk:
+    """A service, its clients by role, and what it has sent."""
+
+    service: Service
+    client: TestClient
+    secrets: dict[str, str]
+    sent: list[tuple[str, bytes, dict[str, str]]] = field(default_factory=list)
+
+    def headers(self, role: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.secrets[role]}"}
+
+    def ask(self, role: str = "request", **asked: Any) -> Any:
+        return self.client.post("/requests", json=asked, headers=self.headers(role))
+
+    def look(self, token: str, role: str = "read") -> Any:
+        return self.client.get(f"/requests/{token}", headers=self.headers(role))
+
+    def turn(self) -> None:
+        """What the writer and the messenger do when they wake."""
+        self.service.writer.turn()
+        self.service.messenger.turn()
+
+
+def token_file(path: Path) -> dict[str, str]:
+    """A file with one token for each role; role -> token."""
+    secrets = {}
+    path.touch(mode=0o600)
+    for role in ROLES:
+        secrets[role], lines = new_token(role, [role])
+        with path.open("a") as file:
+            file.write(lines)
+    return secrets
+
+
+Opened = Callable[..., Desk]
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    with memory_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opened]:
+    """A function that begins a service over stores; their threads do not run, a test takes their turns."""
+    begun: list[Any] = []
+    secrets = token_file(tmp_path / "tokens.toml")
+
+    def begin(
+        *stores: Path, batch: int | None = 2, deadline: float | None = None, answers: int = 200, **options: Any
+    ) -> Desk:
+        sent: list[Any] = []
+
+        def post(url: str, body: bytes, headers: Any) -> int:
+            sent.append((url, body, dict(headers)))
+            return answers
+
+        batching = lambda _: Batching(size=batch, deadline=deadline)  # noqa: E731
+        service = Service(stores, TokenFile.read(tmp_path / "tokens.toml"), batching=batching, post=post, **options)
+        client = TestClient(application(service, run=False), raise_server_exceptions=False)
+        client.__enter__()
+        begun.append(client)
+        return Desk(service, client, secrets, sent)
+
+    yield begin
+    for client in begun:
+        client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return make_store(tmp_path / "people")
+
+
+@pytest.fixture
+def hooks() -> Hooks:
+    from noisygd_delete.service.webhooks import secret_from
+
+    return Hooks({"https://desk.example/told": secret_from(SECRET)}, "https://fides.example/api/v1")

@@ -1,0 +1,278 @@
+"""Requests by HTTP: what is accepted, answered as before, refused, and by whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete import Budget
+from noisygd_delete.store import Store, status, verify
+from tests.store.conftest import plan
+
+from .conftest import Opened, make_store, name, person, raw
+
+
+def test_a_request_is_kept_carried_out_published_and_certified(store: Path, opened: Opened) -> None:
+    desk = opened(store, batch=2)
+    first = desk.ask(request_id="first", delete=[name(1)], received="2026-05-04T09:30:00+02:00", channel="e-mail")
+    assert first.status_code == 202
+    assert first.headers["location"] == "/requests/first"
+    assert first.json()["state"] == "accepted"
+    desk.turn()
+    waiting = desk.look("first").json()
+    assert (waiting["state"], waiting["stores"][0]["rows"]) == ("pending", 1)
+    assert desk.ask(request_id="second", subjects=[person(10)]).status_code == 202
+    desk.turn()
+    done = desk.look("first", "request").json()
+    assert done["state"] == "published"
+    assert done["received"] == "2026-05-04T09:30:00+02:00"
+    assert done["due"] == "2026-06-04"
+    assert done["stores"] == desk.look("first").json()["stores"]
+    assert desk.look("second").json()["stores"][0]["rows"] == 2
+    assert status(store)["releases"] == 2
+    assert desk.service.inbox.counts() == {"accepted": 0, "edited": 0, "refused": 0, "outgoing": 0}
+    paper = desk.client.get("/requests/first/certificate", headers=desk.headers("read")).json()
+    (one,) = paper["certificates"]
+    assert one["store"] == "people"
+    assert one["certificate"]["request"]["request_id"] == "first"
+    assert verify(store).passed
+
+
+def test_the_same_request_is_answered_as_before_and_another_one_under_its_id_is_refused(
+    store: Path, opened: Opened
+) -> None:
+    desk = opened(store, batch=1)
+    asked = {"request_id": "one", "delete": [name(1), name(2)]}
+    assert desk.ask(**asked).json() == desk.ask(**{**asked, "delete": [name(2), name(1), name(1)]}).json()
+    assert desk.ask(**{**asked, "delete": [name(3)]}).status_code == 409
+    desk.turn()
+    again = desk.ask(**asked)
+    assert (again.status_code, again.json()["state"]) == (200, "published")
+    assert desk.ask(**{**asked, "delete": [name(3), name(4)]}).status_code == 409
+    assert desk.ask(**{**asked, "delete": [name(1)]}).status_code == 409
+    desk.turn()
+    assert status(store)["releases"] == 2
+    assert (desk.service.accepted, desk.service.repeated) == (1, 2)
+
+
+def test_a_request_without_an_id_gets_one(store: Path, opened: Opened) -> None:
+    desk = opened(store, batch=1)
+    answered = desk.ask(delete=[name(1)])
+    token = answered.json()["request_id"]
+    assert len(token) == 32
+    desk.turn()
+    assert desk.look(token).json()["state"] == "published"
+
+
+def test_a_correction_is_carried_out_by_the_schema_of_the_store(store: Path, opened: Opened) -> None:
+    desk = opened(store, batch=1)
+    assert desk.ask(request_id="fix", replace={name(5): raw(1)}).status_code == 202
+    desk.turn()
+    assert desk.look("fix").json()["stores"][0]["rows"] == 1
+    assert desk.client.get("/register", headers=desk.headers("read")).json()[0]["right"] == "rectification"
+    assert desk.ask(request_id="fix", replace={name(5): raw(1)}).status_code == 200
+    assert desk.ask(request_id="fix", replace={name(5): raw(2)}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("asked", "status_code"),
+    [
+        ({}, 422),
+        ({"delete": []}, 422),
+        ({"delete": [""]}, 422),
+        ({"delete": "identifier"}, 422),
+        ({"delete": [1.5]}, 422),
+        ({"delete": ["a"], "insert": []}, 422),
+        ({"delete": ["a"], "request_id": "../etc"}, 422),
+        ({"delete": ["a"], "request_id": "a\n"}, 422),
+        ({"delete": ["a"], "request_id": ""}, 422),
+        ({"delete": ["a"], "request_id": None}, 422),
+        ({"delete": ["a"], "received": "yesterday"}, 422),
+        ({"delete": ["a"], "received": "2026-05-04T09:30:00"}, 422),
+        ({"delete": ["a"], "channel": "pigeon"}, 422),
+        ({"delete": ["a"], "replace": {"a": raw(1)}}, 422),
+        ({"replace": {"a": {"a": 1}}}, 422),
+        ({"replace": {"a": {**raw(1), "y": "perhaps"}}}, 422),
+        ([1, 2], 422),
+        ("text", 422),
+    ],
+)
+def test_what_no_table_could_do_is_refused_at_once(
+    store: Path, opened: Opened, asked: object, status_code: int
+) -> None:
+    desk = opened(store)
+    answered = desk.client.post("/requests", json=asked, headers=desk.headers("request"))
+    assert answered.status_code == status_code, answered.text
+    assert set(answered.json()) == {"error"}
+    assert not any(desk.service.inbox.counts().values())
+
+
+@pytest.mark.parametrize(
+    ("body", "status_code"),
+    [
+        (b"", 400),
+        (b"{", 400),
+        (b"\xff\xfe", 400),
+        (b'{"delete": ["a"], "delete": ["b"]}', 400),
+        (b'{"delete": [NaN]}', 400),
+        (b"[" * 100_000, 400),
+        (b'{"delete": [' + b"9" * 10_000 + b"]}", 400),
+        (b" " * ((1 << 20) + 1), 413),
+        (b'{"delete": ["\\ud800"]}', 422),
+    ],
+)
+def test_what_is_no_json_or_too_long_is_refused(store: Path, opened: Opened, body: bytes, status_code: int) -> None:
+    desk = opened(store)
+    sent = desk.client.post("/requests", content=body, headers=desk.headers("request"))
+    assert sent.status_code == status_code
+    chunked = desk.client.post("/requests", content=iter([body]), headers=desk.headers("request"))
+    assert chunked.status_code == status_code
+
+
+def test_a_request_for_nobody_is_told_refused_and_left_to_a_person(store: Path, opened: Opened) -> None:
+    desk = opened(store, batch=1)
+    desk.ask(request_id="nobody", delete=["identifier-token-99999", name(3)])
+    desk.turn()
+    found = desk.look("nobody").json()
+    assert found["state"] == "refused"
+    assert "1 of 2 ids" in found["reason"]
+    assert "99999" not in found["reason"]
+    assert status(store)["records"] == 60
+    assert desk.ask(request_id="nobody", delete=[name(3)]).json()["state"] == "refused"
+    (line,) = desk.client.get("/register", headers=desk.headers("read")).json()
+    assert (line["request_id"], line["state"]) == ("nobody", "open")
+    with Store.open(store) as held:
+        case = held.register.case("nobody")
+        held.register.state("nobody", case.stated(decision="not found", decided="2099-01-01"))
+    desk.turn()
+    assert desk.look("nobody").json()["state"] == "decided"
+    assert desk.service.inbox.counts()["refused"] == 0
+
+
+def test_requests_that_follow_one_another_see_what_the_earlier_ones_did(store: Path, opened: Opened) -> None:
+    """The second names a record that the first erases, the third the person whose other record is left."""
+    desk = opened(store, batch=100)
+    desk.ask(request_id="a", delete=[name(4)])
+    desk.ask(request_id="b", delete=[name(4), name(6)])
+    desk.ask(request_id="c", subjects=[person(4)])
+    desk.turn()
+    assert [desk.look(token).json()["state"] for token in "abc"] == ["pending", "refused", "pending"]
+    assert status(store)["records"] == 58
+
+
+def test_publishing_is_asked_for_by_its_role_and_only_where_something_waits(store: Path, opened: Opened) -> None:
+    desk = opened(store, batch=None, deadline=3600.0)
+    publish = lambda **body: desk.client.post("/publish", json=body, headers=desk.headers("publish"))  # noqa: E731
+    assert publish().json() == {"pending": {"people": 0}}
+    desk.turn()
+    assert status(store)["releases"] == 1
+    desk.ask(request_id="one", delete=[name(1)])
+    desk.turn()
+    assert status(store)["releases"] == 1
+    assert publish(store="people").status_code == 202
+    desk.turn()
+    assert status(store)["releases"] == 2
+    assert desk.look("one").json()["state"] == "published"
+    assert publish(store="others").status_code == 409
+    assert publish(stores=1).status_code == 422
+    assert desk.client.post("/publish", headers=desk.headers("publish")).status_code == 202
+
+
+ROUTES = [
+    ("POST", "/requests", {"request"}),
+    ("GET", "/requests/one", {"request", "read"}),
+    ("GET", "/requests/one/certificate", {"read", "sign"}),
+    ("GET", "/register", {"read"}),
+    ("GET", "/metrics", {"read"}),
+    ("POST", "/publish", {"publish"}),
+    ("POST", "/webhooks/fides", {"request"}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "roles"), ROUTES)
+def test_every_route_takes_its_roles_and_no_other(
+    store: Path, opened: Opened, method: str, path: str, roles: set[str]
+) -> None:
+    desk = opened(store)
+    for role in desk.secrets:
+        answered = desk.client.request(method, path, headers=desk.headers(role))
+        assert (answered.status_code == 403) == (role not in roles), (role, answered.text)
+    for wrong in (
+        {},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Bearer ngd_wrong"},
+        {"Authorization": f"Basic {desk.secrets['read']}"},
+    ):
+        answered = desk.client.request(method, path, headers=wrong)
+        assert (answered.status_code, answered.headers["www-authenticate"]) == (401, "Bearer")
+
+
+def test_what_is_not_there_or_not_done_that_way_is_said(store: Path, opened: Opened) -> None:
+    desk = opened(store)
+    assert desk.look("never").status_code == 404
+    assert desk.look("%00").status_code == 404
+    assert desk.client.get("/requests/never/certificate", headers=desk.headers("read")).status_code == 404
+    assert desk.client.get("/nothing").status_code == 404
+    wrong = desk.client.delete("/requests", headers=desk.headers("request"))
+    assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
+    desk.ask(request_id="one", delete=[name(1)])
+    early = desk.client.get("/requests/one/certificate", headers=desk.headers("read"))
+    assert (early.status_code, "accepted" in early.json()["error"]) == (409, True)
+    assert desk.client.get("/requests/one/certificate", headers=desk.headers("sign")).status_code == 409
+
+
+def test_a_signed_certificate_needs_the_role_and_the_key(store: Path, tmp_path: Path, opened: Opened) -> None:
+    from noisygd_delete.report import verify_certificate
+    from noisygd_delete.report.signing import new_key
+
+    new_key(tmp_path / "key.pem")
+    desk = opened(store, batch=1, key=tmp_path / "key.pem")
+    desk.ask(request_id="one", delete=[name(1)])
+    desk.turn()
+    address = "/requests/one/certificate"
+    (plain,) = desk.client.get(address, headers=desk.headers("read")).json()["certificates"]
+    (signed,) = desk.client.get(address, headers=desk.headers("sign")).json()["certificates"]
+    assert "signature" not in plain["certificate"]
+    assert verify_certificate(signed["certificate"], public_key=tmp_path / "key.pem.pub").passed
+
+
+def test_one_request_reaches_every_store_and_its_certificate_covers_each(tmp_path: Path, opened: Opened) -> None:
+    """Two tables that share some persons: each store does its part, and what is in none is refused as a whole."""
+    stores = make_store(tmp_path / "first", 40), make_store(tmp_path / "second", 40, first=20)
+    desk = opened(*stores, batch=1)
+    desk.ask(request_id="both", subjects=[person(24)])
+    desk.ask(request_id="parts", delete=[name(3), name(50)])
+    desk.ask(request_id="none", delete=[name(5), name(99)])
+    desk.turn()
+    both = desk.look("both").json()
+    assert [(one["store"], one["rows"], one["state"]) for one in both["stores"]] == [
+        ("first", 2, "published"),
+        ("second", 2, "published"),
+    ]
+    assert [(one["store"], one["rows"]) for one in desk.look("parts").json()["stores"]] == [("first", 1), ("second", 1)]
+    assert desk.look("none").json()["state"] == "refused"
+    assert [status(path)["records"] for path in stores] == [37, 37]
+    papers = desk.client.get("/requests/both/certificate", headers=desk.headers("read")).json()["certificates"]
+    assert [paper["store"] for paper in papers] == ["first", "second"]
+    assert desk.ask(request_id="both", subjects=[person(24)]).json()["state"] == "published"
+    assert desk.ask(request_id="parts", delete=[name(3)]).json()["state"] == "published"
+
+
+def test_a_withheld_publication_is_said_and_rows_go_all_the_same(tmp_path: Path, opened: Opened) -> None:
+    path = make_store(tmp_path / "people", releases=2)
+    desk = opened(path, batch=1)
+    for k in range(3):
+        desk.ask(request_id=f"r{k}", delete=[name(k)])
+        desk.turn()
+    assert [desk.look(f"r{k}").json()["state"] for k in range(3)] == ["published", "withheld", "withheld"]
+    assert status(path)["records"] == 57
+    assert (
+        'noisygd_delete_model_in_force{store="people"} 0'
+        in desk.client.get("/metrics", headers=desk.headers("read")).text
+    )
+    with Store.open(path) as store:
+        store.relearn(plan(slots=64, releases=8, budget=Budget(order=4, dp=8.0, deletion=0.5)))
+    desk.turn()
+    assert [desk.look(f"r{k}").json()["state"] for k in range(3)] == ["published"] * 3
+    assert desk.service.inbox.counts()["edited"] == 0
