@@ -103,13 +103,15 @@ def _token(parsed: argparse.Namespace) -> int:
 
 def _serve(parsed: argparse.Namespace) -> int:
     try:
-        import starlette  # noqa: F401
         import uvicorn
+
+        from ..service import application
     except ImportError as error:
+        if error.name not in ("uvicorn", "starlette"):
+            raise
         raise MissingDependency(
             "the service needs starlette and uvicorn; pip install 'noisygd-delete[serve]'"
         ) from error
-    from ..service import application
     from ..service.messages import Hooks
     from ..service.service import Service
 

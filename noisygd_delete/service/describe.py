@@ -13,7 +13,7 @@ from ..version import __version__
 from .access import Roles
 from .asked import MOST_BODY, Asked, PublishAsked
 from .fides import FIDES, FidesAsked, Halt
-from .known import Answer, InStore
+from .known import Course, InStore
 
 _REFERENCE = "#/components/schemas/{name}"
 _NAMING = ("delete", "subjects", "replace")  # one of them names something
@@ -45,7 +45,7 @@ class Health(Struct, frozen=True):
     version: str
 
 
-_TYPES = (Asked, PublishAsked, FidesAsked, Halt, Answer, InStore, Fault, Pending, Papers, Health)
+_TYPES = (Asked, PublishAsked, FidesAsked, Halt, Course, InStore, Fault, Pending, Papers, Health)
 _ERRORS = {
     400: "no JSON object, or one that names a part twice",
     401: "no token, or one that is not known here",
@@ -108,13 +108,13 @@ def _paths() -> dict[str, Any]:
                 "ask",
                 "Ask for an erasure or a correction",
                 "request",
-                {200: Answer, 202: Answer},
+                {200: Course, 202: Course},
                 (*body, 409),
                 asked=Asked,
             )
         },
         "/requests/{token}": one
-        | {"get": _operation("look", "How a request stands", "request or read", {200: Answer}, look)},
+        | {"get": _operation("look", "How a request stands", "request or read", {200: Course}, look)},
         "/requests/{token}/certificate": one
         | {
             "get": _operation(

@@ -39,7 +39,7 @@ class InStore(Struct, frozen=True):
     release: int | None
 
 
-class Answer(Struct, frozen=True):
+class Course(Struct, frozen=True):
     """How a request stands: what is left to be done in the store that is furthest behind."""
 
     request_id: str
@@ -66,7 +66,7 @@ class Known:
         self._layouts = {name: Layout.at(path) for name, path in stores.items()}
         self._inbox = inbox
 
-    def answer(self, token: str) -> Answer | None:
+    def answer(self, token: str) -> Course | None:
         """How the request with this id stands; None where nobody knows it."""
         kept = self._inbox.find(token)
         lines = dict(self._lines(token))
@@ -80,7 +80,7 @@ class Known:
         received = None if kept is None else kept.fields.get("received")
         received = next((line.case.received for line in lines.values() if line.case.received), received)
         dues = sorted(line.due for line in lines.values() if line.due is not None)
-        return Answer(
+        return Course(
             request_id=token,
             state=str(state),
             reason=kept.fields["reason"] if kept is not None and stage is Stages.REFUSED else None,

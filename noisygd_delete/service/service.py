@@ -20,7 +20,7 @@ from ..stream import Batching
 from .access import TokenFile
 from .asked import Asked, case_of, checked, now_here
 from .inbox import Inbox, Stages
-from .known import Answer, Known, schema_of
+from .known import Course, Known, schema_of
 from .messages import Hooks, Messenger, Post
 from .writer import Writer
 
@@ -100,7 +100,7 @@ class Service:
             self.messenger.stop()
             self.inbox.close()
 
-    def take(self, token: str, asked: Asked, reply: Mapping[str, str] | None = None) -> Answer:
+    def take(self, token: str, asked: Asked, reply: Mapping[str, str] | None = None) -> Course:
         """Accept a request, or answer as before where it is known: when this returns, it will be done.
 
         Raises:
@@ -126,7 +126,7 @@ class Service:
         assert answer is not None
         return answer
 
-    def answer(self, token: str) -> Answer | None:
+    def answer(self, token: str) -> Course | None:
         """How a request stands; None where it is not known."""
         return self.known.answer(token)
 

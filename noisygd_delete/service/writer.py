@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -17,7 +18,7 @@ from typing import Any
 
 from ..errors import StoreError, StoreLocked
 from ..sources import open_store
-from ..store import Store
+from ..store import Store, onward
 from ..store.disk import Disk
 from ..store.layout import Layout
 from ..store.ledger import Ledger
@@ -61,7 +62,7 @@ class Writer:
         self._seen: dict[str, int] = {}
         self._wake, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
-        self.patience = _PATIENCE
+        self.patience, self._next_try = _PATIENCE, 0.0
         self.trouble: str | None = None
         self.releases = self.refusals = 0
 
@@ -96,7 +97,7 @@ class Writer:
     def turn(self) -> float:
         """Do what there is to do now; returns after how many seconds to look again, if nothing comes in."""
         accepted = self.inbox.at(Stages.ACCEPTED)[:_AT_ONCE]
-        if accepted or 0 in self._due().values():
+        if accepted or 0 in self._due().values() or self._publishers_wait():
             with ExitStack() as opened:
                 stores = {
                     name: opened.enter_context(open_store(path, wait=self.patience, disk=self._disk))
@@ -118,6 +119,13 @@ class Writer:
     def _due(self) -> dict[str, float | None]:
         """Seconds until each store is to publish; None where nothing waits that could be published."""
         return {name: due_in(ledger, self.batching[name]) for name, ledger in self._ledgers().items()}
+
+    def _publishers_wait(self) -> bool:
+        """Whether a publisher does not hold what it should, and is to be tried again: opening a store does that."""
+        if time.monotonic() < self._next_try or not any(_behind(layout) for layout in self._layouts.values()):
+            return False
+        self._next_try = time.monotonic() + _LOOKS
+        return True
 
     def _released(self, name: str, store: Store) -> None:
         self.releases += 1
@@ -147,13 +155,16 @@ class Writer:
         self.inbox.move(kept, Stages.REFUSED, rest | {"reason": outcome.refused})
 
     def _settle(self, new: set[int]) -> None:
-        """Tell of requests that every store has published, and forget refusals about which a person has decided."""
-        releases = {name: ledger.releases for name, ledger in self._ledgers().items()}
+        """Tell of requests that every store and its publishers have published, and forget refusals about which a person has decided."""
+        releases = {
+            name: ledger.releases for name, ledger in self._ledgers().items() if not _behind(self._layouts[name])
+        }
         some_new, self._seen = releases != self._seen, releases
         for kept in self.inbox.at(Stages.EDITED):
             if not (some_new or kept.number in new):
                 continue
-            if all(releases.get(name, before + 1) > before for name, before in kept.fields["stores"].items()):
+            stores = kept.fields["stores"]
+            if all(name not in self.stores or releases.get(name, 0) > before for name, before in stores.items()):
                 self._told("published", kept.fields)
                 self.inbox.done(kept)
         register = Register(next(iter(self._layouts.values())))
@@ -174,6 +185,12 @@ def due_in(ledger: Ledger, batching: Batching) -> float | None:
         return None
     waited = (datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds()
     return max(0.0, batching.deadline - max(0.0, waited))
+
+
+def _behind(layout: Layout) -> bool:
+    """Whether a release of this store is not yet where a publisher has to put it, or an earlier one still is."""
+    found = onward.destinations(layout)
+    return bool(found) and any(one.behind(onward.wanted(Ledger.read(layout.ledger))) for one in found)
 
 
 def waiting_since(ledger: Ledger) -> str | None:
