@@ -16,14 +16,18 @@ def register(commands: Any) -> None:
         "residue",
         help="where is this person still? Given texts looked for in databases, lakes, folders and backups",
         description="Looks for given texts in every byte of PostgreSQL's tables, indexes, statistics and write-ahead log, of Delta "
-        "tables with their earlier files and their log, of stores, folders and files, Parquet decoded and archives unpacked. Each place is "
+        "and Iceberg tables with their earlier files, log and manifests, of stores, registries of models, folders and files, Parquet decoded "
+        "and archives unpacked. Each place is "
         "ERASED, RESIDUAL with what removes it, or NOT COVERED with what to do. The texts are neither stored nor repeated; "
         "the answer goes with a certificate as your statement: certificate --residue.",
         epilog="example: noisygd-delete residue --tokens gone.txt STORE postgresql://admin@localhost/people lake/ backups/",
         allow_abbrev=False,
     )
     parser.add_argument(
-        "where", nargs="+", metavar="WHERE", help="postgresql://..., a Delta table, a store, a folder, a file"
+        "where",
+        nargs="+",
+        metavar="WHERE",
+        help="postgresql://..., a Delta or Iceberg table, a store, a folder, a file",
     )
     parser.add_argument("--tokens", required=True, metavar="FILE", help="texts that must be gone, one a line")
     add_json(parser)

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..errors import InvalidParameter, NoisyGDDeleteError, SourceError
+from ..errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, SourceError
 from ..publishers.address import on_this_machine
 from ..store import onward
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.presence import require_store
+from . import avro, residue_iceberg
 from .lake import DeltaTable
 from .verdicts import Needles, Place, not_covered, verdict
 
@@ -35,13 +36,18 @@ _CLOSED = {  # forms in which a text would not be seen
     b"\x04\x22\x4d\x18": "lz4",
     b"7z\xbc\xaf\x27\x1c": "7z",
     b"ORC": "ORC",
-    b"Obj\x01": "Avro",
     b"age-encryption.org": "encrypted",
     b"Salted__": "encrypted",
 }
 _DUCKDB = b"DUCK"  # at byte 8
 _ERASE = "erase the file, or write it anew without them; copies made of it keep theirs"
 _AGAIN = "`publish-to STORE` tries again to take it away"
+_WHOLE = "copy what is left into a new table, and erase this folder"
+_REGISTRIES = {"mlruns", "mlartifacts"}
+_REGISTRY = (
+    "a registry of models keeps the files of deleted versions and runs: delete them there, run its own clean-up (mlflow gc), then erase "
+    "the folder"
+)
 _OPEN = "unpack or decrypt it and look again, or let it expire"
 
 
@@ -50,9 +56,34 @@ def in_files(address: str, needles: Needles) -> list[Place]:
     path = Path(address)
     if not path.exists():
         raise InvalidParameter(f"{address}: nothing is there; check the path")
-    if (path / "_delta_log").is_dir():
-        return _delta(path, needles)
-    return _folder(str(path), list(_files(path)), needles, _ERASE)
+    tables, places = list(_tables(path)), list[Place]()
+    for table in tables:
+        kind = _delta if _is_delta(table) else _iceberg
+        try:
+            places += kind(table, needles)
+        except (SourceError, MissingDependency) as error:
+            places.append(
+                not_covered(f"{table}: which of its files are of earlier versions ({type(error).__name__})", _WHOLE)
+            )
+            places += _folder(str(table), list(_files(table)), needles, _WHOLE)
+    rest = [file for file in _files(path) if not any(table in (file, *file.parents) for table in tables)]
+    if rest or not tables:
+        places += _folder(str(path), rest, needles, _ERASE)
+    return places
+
+
+def _tables(path: Path) -> Iterator[Path]:
+    """Every Delta or Iceberg table at or below a path, none inside another."""
+    if not path.is_dir():
+        return
+    for folder, below, _ in os.walk(path):
+        if _is_delta(Path(folder)) or residue_iceberg.is_table(Path(folder)):
+            below.clear()
+            yield Path(folder)
+
+
+def _is_delta(path: Path) -> bool:
+    return (path / "_delta_log").is_dir()
 
 
 def source_of(path: str) -> str | None:
@@ -115,6 +146,34 @@ def _delta(path: Path, needles: Needles) -> list[Place]:
     ]
 
 
+def _iceberg(path: Path, needles: Needles) -> list[Place]:
+    """An Iceberg table: what its current snapshot reads, what earlier ones read, and its metadata."""
+    data, metadata = residue_iceberg.in_use(path)
+    groups: dict[str, list[Path]] = {"in use": [], "earlier": [], "metadata": [], "earlier metadata": []}
+    for file in _files(path):
+        inside = file.relative_to(path).parts[0] == "metadata"
+        used = file.name in (metadata if inside else data)
+        groups[("" if used else "earlier ") + "metadata" if inside else "in use" if used else "earlier"].append(file)
+    expire = "expire the snapshots, then remove orphan files: expiring alone leaves them, with some engines"
+    kept = (
+        "a manifest keeps the least and greatest values of a file, also of one that it took out: commit once more (or rewrite the "
+        "manifests), then expire the snapshots and remove orphan files"
+    )
+    still = "the rows are still in the table, or hidden by a delete file: delete them there, and rewrite the data files"
+    return [
+        *_folder(f"{path}, data files in use", groups["in use"], needles, still),
+        *_folder(f"{path}, data files of earlier snapshots", groups["earlier"], needles, expire),
+        *_folder(f"{path}, metadata in use", groups["metadata"], needles, kept),
+        *_folder(f"{path}, metadata of earlier snapshots", groups["earlier metadata"], needles, expire),
+    ]
+
+
+def _remedy(file: Path, usual: str) -> str:
+    """What to do about a file; where a registry of models keeps it, that has a way of its own."""
+    registry = _REGISTRIES & set(file.parts) or any((folder / "meta.yaml").is_file() for folder in file.parents)
+    return _REGISTRY if registry and usual == _ERASE else usual
+
+
 def _folder(name: str, files: list[Path], needles: Needles, remedy: str) -> list[Place]:
     """One place for what holds nothing, one for each file with residue, one for each form that could not be read."""
     places: list[Place] = []
@@ -124,11 +183,14 @@ def _folder(name: str, files: list[Path], needles: Needles, remedy: str) -> list
         try:
             found, form = _searched(file, needles)
         except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, SourceError) as error:
-            found, form = set[int](), f"unreadable ({type(error).__name__})"
+            found, form = (
+                set[int](),
+                str(error) if isinstance(error, SourceError) else f"unreadable ({type(error).__name__})",
+            )
         told = needles.among([os.fsencode(str(file))])
         if found | told and len(places) < _MOST_NAMED:
             which = "a file whose name holds it" if told else str(file)
-            places.append(verdict(f"{name}: {which}", found | told, remedy))
+            places.append(verdict(f"{name}: {which}", found | told, _remedy(file, remedy)))
         elif found | told:
             more += 1
         elif form is not None:
@@ -167,6 +229,11 @@ def _searched(path: Path, needles: Needles) -> tuple[set[int], str | None]:
         found = needles.among(_pieces(file))
         if start[:4] == b"PAR1":
             return found | _parquet(path, needles), None
+        if start[:4] == avro.MAGIC:
+            try:
+                return found | needles.among(_apart(avro.blocks(path))), None
+            except SourceError as error:
+                return found, str(error)
         if start[:4] == b"PK\x03\x04":
             return found | _zip(path, needles), None
         for magic, opened in _UNPACKED:
@@ -186,6 +253,13 @@ def _pieces(file: Any, most: int | None = None) -> Iterator[bytes]:
         if most is not None and read > most:
             raise SourceError("unpacks to more than can be looked through")
         yield piece
+
+
+def _apart(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Pieces that nothing crosses."""
+    for block in blocks:
+        yield block
+        yield b"\0"
 
 
 def _zip(path: Path, needles: Needles) -> set[int]:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import random
+import shutil
 import time
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from noisygd_delete.cli import main
-from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.errors import InvalidParameter, SourceError
 from noisygd_delete.report import erasure_certificate, verify_certificate
 from noisygd_delete.report.erasure import erasure_in
-from noisygd_delete.sources import Residue, SourcedStore, Verdicts, residue, source_at
+from noisygd_delete.sources import Residue, SourcedStore, Verdicts, avro, residue, source_at
+from noisygd_delete.sources.residue_iceberg import in_use
 
 from .conftest import name, people, statement
 from .test_lake import arrow, deltalake, in_delta, parquet
@@ -154,3 +158,67 @@ def test_what_is_not_there_is_not_called_erased(tmp_path: Path) -> None:
         residue([FIRST], str(tmp_path / "gone"))
     with pytest.raises(InvalidParameter, match="say where to look"):
         residue([FIRST])
+
+
+ICEBERG = (
+    Path(__file__).parent / "iceberg_table"
+)  # written by iceberg_sample.py: p-0000 was deleted, the snapshots expired
+
+
+def test_an_iceberg_table_keeps_it_in_old_files_and_manifests_until_the_remedies(tmp_path: Path) -> None:
+    """Its writer left the file of the expired snapshot; and the current manifest says of the file that it took out: from p-0000 on."""
+    found = residual(residue(["p-0000"], str(ICEBERG)))
+    places = [place.split(":")[0] for place in found]
+    assert places == ["data files of earlier snapshots", "metadata in use", "metadata of earlier snapshots"]
+    assert "remove orphan files" in found[next(iter(found))]
+    assert [place.split(":")[0] for place in residual(residue(["p-0031"], str(ICEBERG)))] == ["data files in use"]
+    assert residue(["p-9999"], str(ICEBERG)).silent
+    after = tmp_path / "warehouse" / "people"
+    shutil.copytree(ICEBERG.with_name("iceberg_table_later"), after)  # one commit more, and expired again
+    places = [place.split(":")[0] for place in residual(residue(["p-0000"], str(after.parent)))]
+    assert set(places) <= {"data files of earlier snapshots", "metadata of earlier snapshots"}
+    assert places, "a table below a folder is looked at as a table"
+    for kept, folder in zip(in_use(after), ("data", "metadata"), strict=True):
+        for file in (after / folder).iterdir():  # orphan files are removed
+            if file.name not in kept:
+                file.unlink()
+    assert residue(["p-0000"], str(after.parent)).silent
+    assert residual(residue(["p-0001"], str(after.parent))), "and nobody else's rows"
+
+
+def test_an_iceberg_table_whose_metadata_is_damaged_is_looked_through_all_the_same(tmp_path: Path) -> None:
+    shutil.copytree(ICEBERG, tmp_path / "people")
+    (listed,) = (tmp_path / "people/metadata").glob("snap-6984828918031975398-*.avro")
+    listed.write_bytes(listed.read_bytes()[:-40])
+    found = residue(["p-0000"], str(tmp_path / "people"))
+    assert any(place.verdict is Verdicts.NOT_COVERED and "earlier versions" in place.place for place in found.places)
+    assert len(residual(found)) == 3
+
+
+def test_avro_is_read_whatever_its_blocks_are_packed_by(tmp_path: Path) -> None:
+    """The same records as a library reads, from files that it wrote; damage of any byte is an error and never a fault."""
+    manifest = next(ICEBERG.glob("metadata/8d*-m1.avro"))
+    (entry,) = avro.records(manifest)
+    assert (entry["status"], entry["data_file"]["record_count"]) == (2, 30)
+    assert {bound["key"]: bound["value"] for bound in entry["data_file"]["lower_bounds"]}[1] == b"p-0000"
+    content = manifest.read_bytes()
+    other = tmp_path / "other.avro"
+    other.write_bytes(content.replace(b"deflate", b"zstdard"))
+    found = residue(["p-0000"], str(tmp_path))
+    assert [place.verdict for place in found.places] == [Verdicts.NOT_COVERED]
+    assert "something unknown" in found.places[0].place
+    draw = random.Random(3)
+    for _ in range(150):
+        at = draw.randrange(4, len(content))
+        other.write_bytes(content[:at] + bytes([draw.randrange(256)]) + content[at + 1 : draw.choice([None, at + 9])])
+        for read in (avro.blocks, avro.records):
+            with suppress(SourceError):
+                list(read(other))
+
+
+def test_a_registry_of_models_has_a_remedy_of_its_own(tmp_path: Path) -> None:
+    version = tmp_path / "mlruns/1/models/m-7/artifacts"
+    version.mkdir(parents=True)
+    (version / "input_example.json").write_text(json.dumps({"data": [[FIRST, 1.0]]}))
+    (remedy,) = residual(residue([FIRST], str(tmp_path))).values()
+    assert "mlflow gc" in remedy
