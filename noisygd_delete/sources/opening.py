@@ -9,21 +9,29 @@ from typing import Any
 
 from ..errors import InvalidParameter, StoreCorrupt
 from .lake import DeltaTable, DuckdbFile, ParquetFolder
+from .on_engine import FolderOnEngine
 from .postgres import Postgres
 from .source import Source
 
 _POSTGRES = ("postgresql://", "postgres://")
+_KINDS: dict[str, type[Source]] = {
+    kind.kind: kind for kind in (Postgres, DeltaTable, DuckdbFile, ParquetFolder, FolderOnEngine)
+}
+_UNSAID = "the ledger does not say where the rows lie; restore the store from a backup"
 
 
-def source_at(address: str, **facts: Any) -> Source:
+def source_at(address: str, *, engine: str | None = None, **facts: Any) -> Source:
     """The source at an address: `postgresql://HOST/DATABASE`, or the path of a DuckDB file, a Delta table or a folder of Parquet.
 
     Args:
+        engine: "ray" or "spark": its workers read and hold a folder of Parquet files; None: this process does.
         facts: id, subject, table, query, rows_per_subject: see `Source`.
 
     Raises:
         InvalidParameter: nothing of the kind is there, or the facts do not suit it.
     """
+    if engine is not None:
+        return FolderOnEngine(_folder(address), engine=engine, **facts)
     if address.startswith(_POSTGRES):
         return Postgres(address, **facts)
     path = Path(address).absolute()
@@ -42,13 +50,23 @@ def source_from(description: Mapping[str, Any]) -> Source:
     Raises:
         StoreCorrupt: it names none.
     """
-    known = {field.name for field in fields(Source)}
-    if not isinstance(description, Mapping) or not {"kind", "address", "id"} <= set(description) <= known | {"kind"}:
-        raise StoreCorrupt("the ledger does not say where the rows lie; restore the store from a backup")
-    facts = {name: value for name, value in description.items() if name != "kind"}
-    kinds = {kind.kind: kind for kind in (Postgres, DeltaTable, DuckdbFile, ParquetFolder)}
-    if description["kind"] not in kinds:
+    if not isinstance(description, Mapping) or not {"kind", "address", "id"} <= set(description):
+        raise StoreCorrupt(_UNSAID)
+    if description["kind"] not in _KINDS:
         raise StoreCorrupt(
             f"the ledger names a source of kind {description['kind']!r}; use the version that made the store"
         )
-    return kinds[description["kind"]](**facts)
+    kind = _KINDS[description["kind"]]
+    if not set(description) <= {"kind", *(field.name for field in fields(kind))}:
+        raise StoreCorrupt(_UNSAID)
+    return kind(**{name: value for name, value in description.items() if name != "kind"})
+
+
+def _folder(address: str) -> str:
+    if address.startswith(_POSTGRES):
+        raise InvalidParameter("--engine reads folders of Parquet files; rows of a database are read without one")
+    if "://" in address:
+        return address
+    if not ParquetFolder.recognises(Path(address)):
+        raise InvalidParameter(f"{address!r}: with --engine give a folder of Parquet files (*.parquet)")
+    return str(Path(address).absolute())

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 
+from ..engine import CurrentRecords
 from ..errors import InvalidParameter, InvalidRecords
 from ..methods.plan import Plan
 from ..records import EditCounts, Records
@@ -13,6 +16,24 @@ from ..records.records import check_size
 from ..schema import Encoded, Schema
 from ..schema.encoded import Gathered
 from .source import Source
+
+
+Held = tuple[CurrentRecords, str, EditCounts | None]
+
+
+@contextmanager
+def rows_of(source: Source, schema: Schema, slots: int, since: str | None = None) -> Iterator[Held]:
+    """What `records_since` returns, while this is open: the rows in memory, or held by the source's own engine.
+
+    Raises:
+        As `records_of`.
+    """
+    held = source.opened(schema, slots)
+    if held is None:
+        yield records_since(source, schema, slots, since)
+        return
+    with held as (records, position):
+        yield records, position, None
 
 
 def records_of(source: Source, schema: Schema, slots: int) -> tuple[Records, str]:

@@ -12,9 +12,10 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+from ..engine import CurrentRecords
 from ..errors import InvalidParameter, InvalidRequest, SourceError, count
 from ..records import EditCounts
-from ..schema import Table
+from ..schema import Schema, Table
 from ..schema.files import BLOCK_ROWS
 
 _LONGEST_CELL = 1 << 20  # characters
@@ -84,6 +85,10 @@ class Source(ABC):
     @abstractmethod
     def held(self, ids: Sequence[str], subjects: Sequence[str]) -> int:
         """How many rows of these there are."""
+
+    def opened(self, schema: Schema, slots: int) -> AbstractContextManager[tuple[CurrentRecords, str]] | None:
+        """The rows where they lie, held by others while this is open, and their position; None: they are read by `snapshot`."""
+        return None
 
     def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
         """Delete the rows of these ids and persons in one transaction of the source; the position of its commit.

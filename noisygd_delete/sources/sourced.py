@@ -13,7 +13,8 @@ rows that stay where they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import Any, Self
 from ..accountant import Event, EventKinds
 from ..curator.curator import OTHER_REQUEST, Release
 from ..curator.learning import check_fit
-from ..engine import Execution
+from ..engine import CurrentRecords, Execution, rows_here
 from ..errors import (
     CountBroken,
     InvalidParameter,
@@ -50,7 +51,7 @@ from ..store.suppression import Tombstones
 from ..store.transaction import Rolling
 from . import counting, journal
 from .opening import source_from
-from .reading import columns_of, records_of, records_since, require_any_order
+from .reading import Held, columns_of, require_any_order, rows_of
 from .source import Source
 
 _WILL_FINISH = "the deletion is in the journal; free space or fix permissions, and the next command finishes it"
@@ -64,16 +65,24 @@ class StreamedRolling(Rolling):
     def __init__(self, layout: Layout, disk: Disk, ledger: Ledger, source: Source, *, settled: bool) -> None:
         super().__init__(layout, disk, ledger, settled=settled)
         self.source = source
+        self._held: CurrentRecords | None = None
         self._read: str | None = None  # the position of the snapshot that the release under way is made from
         self._counted: str | None = None  # by what the changes up to there were counted
 
     @property
-    def records(self) -> Records:
-        if self._records is None:
+    def held(self) -> CurrentRecords:
+        if self._held is None:
             raise StoreError(
                 _ELSEWHERE.format(self.source.address) + "they are read for a release, and let go of after it"
             )
-        return self._records
+        return self._held
+
+    @property
+    def records(self) -> Records:
+        return rows_here(self.held)
+
+    def forget_records(self) -> None:
+        self._held = None
 
     def run(
         self, action: str, plan: Plan, pending: EditCounts, request_id: str | None, execution: Execution
@@ -82,34 +91,36 @@ class StreamedRolling(Rolling):
             raise InvalidParameter(
                 _ELSEWHERE.format(self.source.address) + "its releases are made by one process; run it without torchrun"
             )
-        records, self._read, counted = self.snapshot(plan)
-        self._counted = None if counted is None else self.source.counts_by
-        self._records = records
-        try:
-            if counted is not None:
-                with explained(self.layout.root, _NOTHING_PUBLISHED):
-                    self._note_unseen(counted)
-            return super().run(action, plan, self.pending, request_id, execution)
-        finally:
-            self.forget_records()
+        with self.snapshot(plan) as (records, self._read, counted):
+            self._counted = None if counted is None else self.source.counts_by
+            self._held = records
+            try:
+                if counted is not None:
+                    with explained(self.layout.root, _NOTHING_PUBLISHED):
+                        self._note_unseen(counted)
+                return super().run(action, plan, self.pending, request_id, execution)
+            finally:
+                self.forget_records()
 
-    def snapshot(self, plan: Plan) -> tuple[Records, str, EditCounts | None]:
-        """The rows as they are now, the position they were read at, and what changed since the last release, if that is counted.
+    @contextmanager
+    def snapshot(self, plan: Plan) -> Iterator[Held]:
+        """The rows as they are now while this is open, the position they were read at, and what changed since the last release, if
+        that is counted.
 
         Raises:
             SourceError: they were read from a moment before something that the ledger says was done.
             CountBroken: what counts the changes missed some.
         """
-        records, position, counted = records_since(self.source, self.schema, plan.records, self.last_read())
-        for earlier in self._reached():
-            if not covers(position, earlier):
-                raise SourceError(
-                    f"{self.source.address}: its rows are as they were before {earlier}, which the ledger says was reached: a copy that "
-                    "lags behind, or a backup that was put back. Nothing was published. Wait for the copy, or carry out again what "
-                    "was deleted since the backup, in a new store"
-                )
-        self.require_counted(self.pending, counted)
-        return records, position, counted
+        with rows_of(self.source, self.schema, plan.records, self.last_read()) as (records, position, counted):
+            for earlier in self._reached():
+                if not covers(position, earlier):
+                    raise SourceError(
+                        f"{self.source.address}: its rows are as they were before {earlier}, which the ledger says was reached: a copy "
+                        "that lags behind, or a backup that was put back. Nothing was published. Wait for the copy, or carry out again "
+                        "what was deleted since the backup, in a new store"
+                    )
+            self.require_counted(self.pending, counted)
+            yield records, position, counted
 
     def require_counted(self, told: EditCounts, counted: EditCounts | None) -> None:
         """Raise unless whatever was told to be erased is among what was written, where that is counted."""
@@ -246,8 +257,8 @@ class SourcedStore(Store):
             raise InvalidParameter(
                 "schema and plan differ in their public map; give make_plan(feature_map=schema.feature_map)"
             )
-        records, _ = records_of(source, schema, plan.records)
-        check_fit(records, plan)
+        with rows_of(source, schema, plan.records) as (records, *_):
+            check_fit(records, plan)
 
     @classmethod
     def _opened_as(cls, layout: Layout, disk: Disk, ledger: Ledger, *, settled: bool) -> Rolling:
@@ -374,8 +385,8 @@ class SourcedStore(Store):
     def rows_in_table(self, encoded: Encoded) -> int:
         if encoded.ids is not None and self.source.table is not None:
             return self.source.held(list(map(str, encoded.ids)), [])
-        records, *_ = self._rolling.snapshot(self.plan)
-        return table.rows_in_table(records, replace(encoded, ids=None))
+        with self._rolling.snapshot(self.plan) as (records, *_):
+            return table.rows_in_table(rows_here(records), replace(encoded, ids=None))
 
     def repeats(self, request: EditRequest) -> bool:
         place = self.ledger.position(request.request_id)

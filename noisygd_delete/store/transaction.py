@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..accountant import Event
 from ..curator.curator import Release
 from ..curator.learning import Model
-from ..engine import Execution
+from ..engine import CurrentRecords, Execution
 from ..errors import InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreError
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, Records
@@ -64,6 +64,11 @@ class Rolling:
         return self.ledger.head.pending_counts
 
     @property
+    def held(self) -> CurrentRecords:
+        """The table as a release reads it."""
+        return self.records
+
+    @property
     def records(self) -> Records:
         """The table; rows are read from the file as they are needed."""
         if self._records is None:
@@ -96,7 +101,7 @@ class Rolling:
             pending=pending,
             request_id=request_id,
         )
-        return task.lead(self.records, execution)
+        return task.lead(self.held, execution)
 
     @contextmanager
     def changing(self, execution: Execution) -> Iterator[None]:
