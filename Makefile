@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
+ENGINES := .venv-engines
 
 PUBLISHERS := .venv-publishers
 
-.PHONY: demo test publishers examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
+.PHONY: demo test engines publishers examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -28,6 +29,15 @@ $(PUBLISHERS)/.ready: pyproject.toml constraints-publishers.txt
 
 publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned
 	$(PUBLISHERS)/bin/python -m pytest tests/publishers $(TESTS)
+
+# Ray and Spark are heavy, so they have an environment and pins of their own
+$(ENGINES)/.ready: pyproject.toml constraints-engines.txt
+	$(PYTHON) -m venv $(ENGINES)
+	$(ENGINES)/bin/python -m pip install --quiet --constraint constraints-engines.txt --editable ".[ray,spark,lake]" pytest psutil
+	touch $@
+
+engines: $(ENGINES)/.ready  ## clusters of Ray and Spark of two workers each, killed and scanned; needs Java 17
+	$(ENGINES)/bin/python -m pytest tests/engines $(TESTS)
 
 examples: $(READY)      ## every example and the notebook: their own assertions hold
 	$(RUN) -m pytest -n 2 tests/examples
@@ -79,4 +89,4 @@ docs: $(READY)          ## the documentation site, into site/
 	$(RUN) -m mkdocs build --strict
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(ENGINES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..planner.usual import usual_slots
@@ -20,6 +20,10 @@ from .chosen import Chosen, chosen
 from .plan import add_plan_arguments, add_stream_arguments, explained, warning
 from .shared import add_json, show
 from .source import add_source, create_over, rows_of, source_from
+
+if TYPE_CHECKING:
+    from ..methods.plan import Plan
+    from ..sources import Source
 
 _RECORD = "record"  # the id column of a table that had none
 _NAMED = 12  # columns in one sentence
@@ -96,6 +100,8 @@ def _create(parsed: argparse.Namespace) -> int:
         checked(address, None, None, default=Path(parsed.store).absolute().name)
     schema = _schema(parsed)
     source, tombstones = source_from(parsed, schema), tombstones_from(parsed)
+    if source is not None and parsed.engine != "local":
+        return _create_on_engine(parsed, schema, source)
     encoded = schema.encode_file(parsed.data, parsed.delimiter) if source is None else rows_of(source, schema)
     if tombstones is not None:
         tombstones.refuse(encoded.ids or ())
@@ -104,16 +110,7 @@ def _create(parsed: argparse.Namespace) -> int:
         schema, ids = _numbered(schema, len(encoded.rows))
     slots = usual_slots(len(encoded.rows)) if parsed.slots is None else parsed.slots
     records = Records(encoded.rows, encoded.labels, ids, encoded.subjects, slots=slots)
-    fill_loss(parsed, schema)
-    if parsed.rows_per_subject is None:
-        parsed.rows_per_subject = schema.rows_per_subject or 1
-    sizes: dict[str, Any] = {
-        "records": records.slots,
-        "features": schema.features,
-        "one_hot_blocks": schema.one_hot_blocks,
-    }
-    choice = chosen(parsed, **sizes)
-    plan = choice.plan.of_map(schema.feature_map)
+    choice, plan = _planned(parsed, schema, records.slots)
     if source is not None:
         create_over(source, parsed.store, schema, plan, dry_run=parsed.dry_run, publish_to=parsed.publish_to)
     elif parsed.dry_run:
@@ -148,6 +145,42 @@ def _create(parsed: argparse.Namespace) -> int:
     if schema.from_data:
         text += f"WARNING: {_still_from_data(schema)}\n"
     show(parsed, answer, "\n\n".join(filter(None, (text.rstrip("\n"), choice.text(), explained(plan)))))
+    return 0
+
+
+def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> tuple[Chosen, Plan]:
+    fill_loss(parsed, schema)
+    if parsed.rows_per_subject is None:
+        parsed.rows_per_subject = schema.rows_per_subject or 1
+    sizes: dict[str, Any] = {"records": slots, "features": schema.features, "one_hot_blocks": schema.one_hot_blocks}
+    choice = chosen(parsed, **sizes)
+    return choice, choice.plan.of_map(schema.feature_map)
+
+
+def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source) -> int:
+    """The rows stay with workers, so nothing is counted here: slots come first."""
+    if parsed.slots is None:
+        raise InvalidParameter(
+            "--slots N is needed with --engine: n is public, and fixed before any row is read; give room for the rows that may come"
+        )
+    choice, plan = _planned(parsed, schema, parsed.slots)
+    create_over(source, parsed.store, schema, plan, dry_run=parsed.dry_run)
+    answer = {
+        "store": parsed.store,
+        "created": not parsed.dry_run,
+        "slots": plan.records,
+        "features": schema.features,
+        "engine": parsed.engine,
+        "plan": plan.summary(),
+        "advice": None if choice.advice is None else choice.advice.to_dict(),
+        **_doubt(choice),
+    }
+    done = "would make" if parsed.dry_run else "made"
+    text = (
+        f"{done} {parsed.store}: {plan.records} slots, {schema.features} features; rows are held by workers of {parsed.engine}, for each "
+        "release anew"
+    )
+    show(parsed, answer, "\n\n".join(filter(None, (text, choice.text(), explained(plan)))))
     return 0
 
 

@@ -22,6 +22,13 @@ def add_source(parser: argparse.ArgumentParser, rows: argparse._MutuallyExclusiv
         help="leave the rows where they lie: postgresql://USER@HOST/DATABASE (password from PGPASSWORD or ~/.pgpass), FILE.duckdb, a "
         "Delta table, a folder of Parquet files. The store then holds no row and no id; the method is perturbed",
     )
+    parser.add_argument(
+        "--engine",
+        choices=["local", "ray", "spark"],
+        default="local",
+        help="whose workers hold a --source that is a folder of Parquet files (also s3://bucket/folder and the like), for tables beyond "
+        "this machine: a partition each, and they answer sums alone. Their cluster is that of RAY_ADDRESS, or of spark-defaults.conf",
+    )
     parser.add_argument("--table", metavar="NAME", help="of a database: what to learn from and `delete` deletes from")
     parser.add_argument(
         "--query",
@@ -36,6 +43,8 @@ def source_from(parsed: argparse.Namespace, schema: Schema) -> Source | None:
         for option in ("table", "query"):
             if getattr(parsed, option) is not None:
                 raise InvalidParameter(f"--{option} belongs to --source")
+        if parsed.engine != "local":
+            raise InvalidParameter("--engine belongs to --source: a file of --data is copied into the store")
         return None
     if parsed.tombstones is not None or parsed.delimiter is not None:
         raise InvalidParameter(
@@ -47,6 +56,7 @@ def source_from(parsed: argparse.Namespace, schema: Schema) -> Source | None:
 
     return source_at(
         parsed.source,
+        engine=None if parsed.engine == "local" else parsed.engine,
         id=schema.id_column,
         subject=schema.subject_column,
         table=parsed.table,

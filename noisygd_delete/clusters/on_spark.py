@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _PIECE = 1 << 22  # bytes of rows in one value
 _LOST = "the cluster does not answer; nothing was published, and an accepted request is finished by the next command"
+_LEVEL = "MEMORY_AND_DISK"
 _KEPT = "kind string, content binary"
 _NEEDED = {  # of a session that somebody else has started, too
     "spark.io.encryption.enabled": "true",
@@ -44,6 +45,7 @@ _SETTINGS = {
     "spark.network.crypto.enabled": "true",
     "spark.speculation": "true",
     "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
     "spark.task.maxFailures": "16",
     "spark.sql.adaptive.enabled": "false",
@@ -64,7 +66,7 @@ class SparkCluster:
         encoded = read.select(*(f"`{name.replace('`', '``')}`" for name in encoder.columns)).mapInArrow(
             _encoding(encoder), _KEPT
         )
-        self._kept = encoded.rdd.persist(StorageLevel.MEMORY_AND_DISK)
+        self._kept = encoded.rdd.persist(getattr(StorageLevel, _LEVEL))
         self.partitions = self._kept.getNumPartitions()
 
     def ask(self, question: PartitionQuestion) -> list[Answer]:
@@ -200,7 +202,10 @@ def _session() -> Iterator[Any]:
     building = SparkSession.builder.appName("noisygd-delete")
     for name, value in {**_SETTINGS, "spark.local.dir": folder, "spark.sql.warehouse.dir": folder}.items():
         building = building.config(name, value)
-    if os.environ.get("MASTER", "").startswith("local-cluster"):
+    master = os.environ.get("MASTER")
+    if master is not None:
+        building = building.master(master)
+    if (master or "").startswith("local-cluster"):
         building = building.config("spark.authenticate.secret", secrets.token_hex(32))
     session = None
     try:

@@ -5,18 +5,18 @@ The application deletes; positions are times. Rows never come here but for a sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 from ..clusters import files
 from ..clusters.opening import ENGINES, opened
 from ..engine import CurrentRecords
 from ..errors import InvalidParameter, choice
 from ..schema import Schema
-from .source import Snapshot, Source
+from .source import Source
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,11 @@ class FolderOnEngine(Source):
     def opened(self, schema: Schema, slots: int) -> AbstractContextManager[tuple[CurrentRecords, str]]:
         return opened(self.engine, self.address, schema, slots)
 
-    @contextmanager
-    def snapshot(self, columns: Sequence[str], since: str | None = None) -> Iterator[Snapshot]:
+    def snapshot(self, columns: Sequence[str], since: str | None = None) -> NoReturn:
         raise InvalidParameter(
             f"{self.address}: its rows are read by the workers of {self.engine}, and this process needs them here; use a source without an "
             "engine for that"
         )
-        yield
 
     def position(self) -> str:
         return files.position()

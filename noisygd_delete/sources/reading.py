@@ -17,7 +17,6 @@ from ..schema import Encoded, Schema
 from ..schema.encoded import Gathered
 from .source import Source
 
-
 Held = tuple[CurrentRecords, str, EditCounts | None]
 
 

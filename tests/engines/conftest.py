@@ -1,0 +1,116 @@
+"""One table of people in a folder of Parquet files, for clusters of two workers that the tests start themselves.
+
+`make engines` installs Ray and Spark and runs these; where an engine is missing its tests are skipped, and say so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, Schema, losses, make_plan
+from noisygd_delete.clusters.opening import opened
+from noisygd_delete.clusters.table import ClusterRecords
+
+ROOT = Path(__file__).parents[2]
+N, SLOTS, FILES = 4000, 4200, 4
+SCHEMA = Schema.from_dict(
+    {
+        "id": "id",
+        "label": {"column": "y", "classes": ["no", "yes"]},
+        "columns": {
+            "a": {"bounds": [-1, 1]},
+            "b": {"bounds": [0, 10]},
+            "c": {"categories": ["x", "z"], "unknown": "zero"},
+        },
+    }
+)
+
+
+def name(k: int) -> str:
+    return f"identifier-token-{k:05d}"
+
+
+def columns(first: int = 0, last: int = N) -> dict[str, list[Any]]:
+    rng = np.random.default_rng(0)
+    a, b, y = rng.uniform(-1, 1, N), rng.uniform(0, 10, N), rng.integers(0, 2, N)
+    part = range(first, last)
+    return {
+        "id": [name(k) for k in part],
+        "a": [float(a[k]) for k in part],
+        "b": [float(b[k]) for k in part],
+        "c": ["xz"[k % 2] for k in part],
+        "y": [("no", "yes")[y[k]] for k in part],
+    }
+
+
+def written(folder: Path, files: int = FILES) -> Path:
+    """The people in so many files."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    folder.mkdir(parents=True)
+    for part in range(files):
+        parquet.write_table(
+            pyarrow.table(columns(N * part // files, N * (part + 1) // files)), folder / f"{part:03d}.parquet"
+        )
+    return folder
+
+
+def plan(slots: int = SLOTS):
+    return make_plan(
+        losses.Logistic(1.0),
+        records=slots,
+        features=SCHEMA.features,
+        regularization=0.05,
+        budget=Budget(order=4, dp=2.0, deletion=0.5),
+        method="perturbed",
+        utility=False,
+    )
+
+
+def skip_without(engine: str) -> None:
+    """Skip, with the reason, where an engine is not there."""
+    library = {"ray": "ray", "spark": "pyspark"}[engine]
+    if not find_spec(library):
+        pytest.skip(f"{library} is not installed (make engines)")
+    if engine == "spark" and shutil.which("java") is None:
+        pytest.skip("Java is not installed (Debian: openjdk-17-jre-headless)")
+
+
+@contextmanager
+def held(engine: str, folder: Path, slots: int = SLOTS) -> Iterator[ClusterRecords]:
+    """The people, held by two workers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the engines' own, of their own libraries
+        with opened(engine, str(folder), SCHEMA, slots) as (records, _):
+            yield records
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """Engines put sockets into their folders, whose names may not be long."""
+    with tempfile.TemporaryDirectory(prefix="people", dir="/tmp") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def two_workers() -> Iterator[None]:
+    """Settings that the engines read, and that their workers inherit."""
+    with pytest.MonkeyPatch.context() as patch:
+        paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        patch.setenv("PYTHONPATH", os.pathsep.join(paths))
+        patch.setenv("MASTER", "local-cluster[2,1,1024]")
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.delenv("RAY_ADDRESS", raising=False)
+        yield

@@ -1,0 +1,240 @@
+"""The same release law from every engine, whoever dies on the way, and nothing left in an engine's folders."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Curator, Execution, Records, losses
+from noisygd_delete.clusters import on_spark
+from noisygd_delete.clusters.questions import Answer, GradientSum, PartitionQuestion
+from noisygd_delete.clusters.table import ClusterRecords
+from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.sources import source_at
+from noisygd_delete.sources.reading import records_of
+
+from .conftest import FILES, SCHEMA, SLOTS, N, held, name, plan, skip_without, written
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning"),  # the engines' own, of sockets and of other libraries
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+LOSS = losses.Logistic(1.0)
+psutil = pytest.importorskip("psutil")
+
+
+@dataclass
+class Table:
+    """An open table, and the same in memory; `before` is called with every gradient's number, `asked` holds what was asked."""
+
+    engine: str
+    folder: Path
+    records: ClusterRecords
+    memory: Records
+    before: Callable[[int], None] | None = None
+    asked: list[np.ndarray] = field(default_factory=list)
+    answered: list[np.ndarray] = field(default_factory=list)
+
+    def watched(self) -> None:
+        cluster = self.records._cluster
+        ask = cluster.ask
+
+        def noted(question: PartitionQuestion) -> list[Answer]:
+            if isinstance(question, GradientSum):
+                if self.before is not None:
+                    self.before(len(self.asked))
+                self.asked.append(question.weights)
+            answers = list(ask(question))
+            self.answered += [each.content for each in answers if isinstance(question, GradientSum)]
+            return answers
+
+        cluster.ask = noted
+
+    def release(self, held: ClusterRecords | Records) -> Curator:
+        curator = Curator(held, plan())
+        curator.learn(execution=Execution(rng=np.random.default_rng(3)))
+        return curator
+
+    def workers(self) -> list[int]:
+        """Processes that hold partitions, all started by this test."""
+        if self.engine == "ray":
+            import ray
+
+            return ray.get([each.process.remote() for each in self.records._cluster.holders])
+        mine = psutil.Process().children(recursive=True)
+        return [each.pid for each in mine if any("CoarseGrainedExecutorBackend" in word for word in each.cmdline())]
+
+
+@pytest.fixture(scope="module", params=["ray", "spark"])
+def table(request: pytest.FixtureRequest) -> Iterator[Table]:
+    skip_without(request.param)
+    with tempfile.TemporaryDirectory(prefix="people", dir="/tmp") as root:
+        folder = written(Path(root) / "files")
+        memory, _ = records_of(source_at(str(folder), id="id"), SCHEMA, SLOTS)
+        with held(request.param, folder) as records:
+            made = Table(request.param, folder, records, memory)
+            made.watched()
+            yield made
+
+
+@pytest.fixture(autouse=True)
+def fresh(request: pytest.FixtureRequest) -> None:
+    if "table" in request.fixturenames:
+        made = request.getfixturevalue("table")
+        made.before, made.asked, made.answered = None, [], []
+
+
+def test_sums_are_those_of_memory_within_the_declared_slack(table: Table) -> None:
+    assert table.records.partitions >= 2
+    assert (table.records.slots, table.records.rows) == (SLOTS, N)
+    ours = PreciseObjective(table.memory, LOSS, regularization=0.05)
+    theirs = PreciseObjective(table.records, LOSS, regularization=0.05)
+    weights = np.random.default_rng(1).standard_normal(ours.shape)
+    bound = ours.gradient_error(float(np.linalg.norm(weights))) + theirs.gradient_error(float(np.linalg.norm(weights)))
+    gradients = [theirs.gradient(weights) for _ in range(5)]
+    assert len({each.tobytes() for each in gradients}) == 1, "partition after partition, every time"
+    assert np.linalg.norm(gradients[0] - ours.gradient(weights)) <= bound < 1e-10
+    assert theirs.value(weights) == pytest.approx(ours.value(weights), rel=1e-12)
+    assert theirs.value_at_zero() == pytest.approx(ours.value_at_zero(), rel=1e-12)
+    rows, labels = theirs.strided(50)
+    assert rows.shape == (ours.strided(50)[0].shape[0], SCHEMA.features)
+    assert len(labels) == len(rows)
+
+
+def test_the_same_plan_gives_the_same_release_and_the_same_numbers(table: Table) -> None:
+    curators = [table.release(held) for held in (table.memory, table.records)]
+    ours, theirs = (each.model.weights for each in curators)
+    start, output = plan().learning.start, plan().learning.output_noise
+    apart = 2 * start.tolerance / plan().problem.strong_convexity + output * 2.0**-20
+    assert np.linalg.norm(ours - theirs) <= apart < np.linalg.norm(ours) / 100
+    told = [[each.accountant.dp().to_dict(), each.accountant.dp_cumulative().to_dict()] for each in curators]
+    assert told[0] == told[1]
+
+
+def test_two_killed_workers_change_no_bit_of_a_release(table: Table) -> None:
+    whole = table.release(table.records).model.weights
+    gradients, table.asked, killed = len(table.asked), [], []
+
+    def kill(number: int) -> None:
+        if number in (1, 2):
+            there = table.workers()
+            victim = next(pid for pid in there if pid not in killed)
+            os.kill(victim, signal.SIGKILL)
+            psutil.wait_procs([psutil.Process(victim)] if psutil.pid_exists(victim) else [], timeout=30)
+            killed.append(victim)
+
+    table.before = kill
+    again = table.release(table.records).model.weights
+    assert len(killed) == 2
+    assert len(table.asked) == gradients >= 3
+    assert again.tobytes() == whole.tobytes()
+
+
+def engine_folders() -> list[Path]:
+    """Where the engines of these tests write."""
+    found = [*Path("/tmp").glob("noisygd-ray-*"), *Path("/tmp").glob("noisygd-spark-*")]
+    if (home := on_spark_home()) is not None:
+        found.append(home / "work")
+    return found
+
+
+def on_spark_home() -> Path | None:
+    from importlib.util import find_spec
+
+    spec = find_spec("pyspark")
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent
+
+
+def holding(folders: list[Path], needles: list[bytes]) -> list[Path]:
+    """Files that hold one of these, in clear."""
+    found = []
+    for file in (each for folder in folders for each in folder.rglob("*")):
+        try:
+            if file.is_file() and any(needle in file.read_bytes() for needle in needles):
+                found.append(file)
+        except OSError:  # gone in the meantime
+            continue
+    return found
+
+
+def needles_of(table: Table) -> list[bytes]:
+    """Ids, encoded rows, iterates and what was answered, as bytes."""
+    rows = [row.tobytes() for row in table.memory.features[:N:97]]
+    return [
+        name(17).encode(),
+        name(N - 1).encode(),
+        *rows,
+        *(each.tobytes() for each in table.asked if each.any()),
+        *(each.tobytes() for each in table.answered),
+    ]
+
+
+def test_a_release_leaves_no_row_no_id_and_no_iterate_in_the_folders_of_an_engine(table: Table) -> None:
+    table.release(table.records)
+    needles = needles_of(table)
+    assert len(needles) > 2 + N // 97 + FILES
+    folders = engine_folders()
+    assert holding(folders, needles) == []
+    planted = folders[0] / "planted"
+    planted.write_bytes(b"x" * 1000 + table.asked[-1].tobytes() + b"x")
+    try:
+        assert holding(folders, needles) == [planted]
+    finally:
+        planted.unlink()
+
+
+def test_accumulators_would_count_rows_twice(table: Table) -> None:
+    """The planted fault: sums by accumulator, in a transformation that two actions run. Results of actions count once."""
+    if table.engine != "spark":
+        pytest.skip("accumulators are Spark's")
+    cluster = table.records._cluster
+    total = cluster._context.accumulator(0)
+
+    def counting(pieces):
+        for kind, content in pieces:
+            if kind == "labels":
+                total.add(len(content) // 8)
+            yield kind
+
+    counted = cluster._kept.mapPartitions(counting)
+    counted.count()
+    counted.count()
+    assert total.value == 2 * N
+    assert sum(table.records.rows_in) == N
+
+
+@pytest.mark.parametrize("encrypted", [True, False])
+def test_what_spark_writes_to_a_disk_is_encrypted(encrypted: bool, short_folder: Path, monkeypatch) -> None:
+    """Everything is kept on disk, with and without the setting: without it, rows are there in clear."""
+    skip_without("spark")
+    monkeypatch.setenv("MASTER", "local[2,8]")
+    monkeypatch.setattr(on_spark, "_LEVEL", "DISK_ONLY")
+    if not encrypted:
+        for setting in ("_SETTINGS", "_NEEDED"):
+            changed = {
+                **getattr(on_spark, setting),
+                "spark.io.encryption.enabled": "false",
+                "spark.rdd.compress": "false",
+            }
+            monkeypatch.setattr(on_spark, setting, changed)
+    folder = written(short_folder / "files")
+    memory, _ = records_of(source_at(str(folder), id="id"), SCHEMA, SLOTS)
+    with held("spark", folder) as records:
+        PreciseObjective(records, LOSS, regularization=0.05).gradient(np.ones((1, SCHEMA.features)))
+        blocks = [file for each in Path("/tmp").glob("noisygd-spark-*") for file in each.rglob("rdd_*")]
+        assert blocks
+        found = holding(blocks_folders(blocks), [row.tobytes() for row in memory.features[:N:97]])
+    assert bool(found) != encrypted
+    assert not list(Path("/tmp").glob("noisygd-spark-*")), "the folder goes with the session"
+
+
+def blocks_folders(blocks: list[Path]) -> list[Path]:
+    return sorted({block.parent for block in blocks})
