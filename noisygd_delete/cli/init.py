@@ -164,7 +164,7 @@ def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source
             "--slots N is needed with --engine: n is public, and fixed before any row is read; give room for the rows that may come"
         )
     choice, plan = _planned(parsed, schema, parsed.slots)
-    create_over(source, parsed.store, schema, plan, dry_run=parsed.dry_run)
+    create_over(source, parsed.store, schema, plan, dry_run=parsed.dry_run, publish_to=parsed.publish_to)
     answer = {
         "store": parsed.store,
         "created": not parsed.dry_run,

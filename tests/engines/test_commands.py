@@ -1,0 +1,73 @@
+"""From `init --engine` to the certificate, with rows that only workers hold."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete.cli import main
+from noisygd_delete.sources import SourcedStore, open_store
+from noisygd_delete.store import verify
+
+from .conftest import FILES, SLOTS, N, columns, name, skip_without, written
+from .test_engines import holding, pytestmark
+
+__all__ = ["pytestmark"]
+
+TEXT = """id = "id"
+[label]
+column = "y"
+classes = ["no", "yes"]
+[columns.a]
+bounds = [-1, 1]
+[columns.b]
+bounds = [0, 10]
+[columns.c]
+categories = ["x", "z"]
+unknown = "zero"
+"""
+PLAN = ("--method", "perturbed", "--regularization", "0.05", "--no-utility", "--slots", str(SLOTS))
+
+
+def answer(capsys, *arguments: str, status: int = 0):
+    capsys.readouterr()
+    assert main([*arguments, "--json"]) == status
+    return json.loads(capsys.readouterr().out)
+
+
+def delete_in_the_application(folder: Path, gone: int) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    last = N // FILES
+    kept = {key: values[:gone] + values[gone + 1 :] for key, values in columns(0, last).items()}
+    parquet.write_table(pyarrow.table(kept), folder / "000.parquet")
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+def test_from_init_to_the_certificate(engine: str, short_folder: Path, capsys, monkeypatch) -> None:
+    skip_without(engine)
+    monkeypatch.setenv("MASTER", "local[2,8]")
+    monkeypatch.chdir(short_folder)
+    folder = written(short_folder / "files")
+    Path("schema.toml").write_text(TEXT)
+    where = ["--source", str(folder), "--engine", engine, "--schema", "schema.toml"]
+    made = answer(capsys, "init", "store", *where, *PLAN)
+    assert (made["created"], made["engine"], made["slots"]) == (True, engine, SLOTS)
+    assert answer(capsys, "learn", "store")["release"] == 1
+    delete_in_the_application(folder, 17)
+    assert answer(capsys, "publish", "store", "--erased", "1", "--request-id", "r")["release"] == 2
+    answer(capsys, "keygen", "key.pem")
+    answer(capsys, "certificate", "store", "--request-id", "r", "--key", "key.pem", "--out", "paper.json")
+    assert not {"ray", "spark"} & set(re.findall("[a-z]+", Path("paper.json").read_text())), "papers do not know which"
+    answer(capsys, "verify-certificate", "paper.json", "--public-key", "key.pem.pub")
+    assert verify("store").passed
+    assert holding([Path("store")], [name(k).encode() for k in (0, 17, N - 1)]) == []
+    with open_store("store") as store:
+        assert isinstance(store, SourcedStore)
+        assert store.source.to_dict()["engine"] == engine
+        assert np.isfinite(store.model.weights).all()

@@ -1,0 +1,119 @@
+"""A folder that workers hold, as far as it needs no workers: what is refused, what the ledger says, what is missing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete.cli import main
+from noisygd_delete.clusters import files
+from noisygd_delete.clusters.on_spark import kept
+from noisygd_delete.clusters.partition import Encoder
+from noisygd_delete.errors import (
+    InvalidParameter,
+    InvalidRequest,
+    InvalidSchema,
+    MissingDependency,
+    SourceError,
+    StoreCorrupt,
+)
+from noisygd_delete.sources import source_at
+from noisygd_delete.sources.opening import source_from
+from noisygd_delete.sources.reading import records_of, rows_of
+
+from .conftest import ROWS, SCHEMA, SLOTS, people
+from .test_lake import arrow, in_duckdb, in_parquet
+
+parquet = pytest.importorskip("pyarrow.parquet")
+
+
+def test_the_ledger_names_the_engine_and_finds_it_again(tmp_path: Path) -> None:
+    address = in_parquet(tmp_path)["address"]
+    for engine in ("ray", "spark"):
+        source = source_at(address, engine=engine, id="id")
+        assert source_from(source.to_dict()) == source
+        assert source.to_dict()["engine"] == engine
+    assert "engine" not in source_at(address, id="id").to_dict()
+    with pytest.raises(StoreCorrupt, match="does not say where"):
+        source_from({**source_at(address, id="id").to_dict(), "engine": "ray"})
+    assert source_at("s3://bucket/people", engine="spark", id="id").address == "s3://bucket/people"
+
+
+def test_what_no_worker_can_do_is_refused(tmp_path: Path) -> None:
+    address = in_parquet(tmp_path)["address"]
+    for facts in ({"query": "SELECT 1"}, {"table": "people"}, {"subject": "person"}):
+        with pytest.raises(InvalidParameter, match="a partition each"):
+            source_at(address, engine="ray", id="id", **facts)
+    with pytest.raises(InvalidParameter, match="engine="):
+        source_at(address, engine="dask", id="id")
+    for other in (in_duckdb(tmp_path)["address"], "postgresql://localhost/people"):
+        with pytest.raises(InvalidParameter, match="engine"):
+            source_at(other, engine="ray", id="id")
+    source = source_at(address, engine="ray", id="id")
+    with pytest.raises(InvalidParameter, match="without an engine"):
+        records_of(source, SCHEMA, SLOTS)
+    for asked in (lambda: source.delete(["x"], [], lambda mark, rows: None), lambda: source.held(["x"], [])):
+        with pytest.raises(InvalidRequest, match="--erased N"):
+            asked()
+
+
+@pytest.mark.parametrize(("engine", "library"), [("ray", "ray"), ("spark", "pyspark")])
+def test_a_missing_engine_is_named(engine: str, library: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    source = source_at(in_parquet(tmp_path)["address"], engine=engine, id="id")
+    with pytest.raises(MissingDependency, match=rf"noisygd-delete\[{engine}\]"), rows_of(source, SCHEMA, SLOTS):
+        pass
+
+
+def test_slots_come_first_and_an_engine_needs_a_source(tmp_path: Path, capsys, monkeypatch) -> None:
+    from .test_commands import SCHEMA as TEXT
+
+    monkeypatch.chdir(tmp_path)
+    Path("schema.toml").write_text(TEXT)
+    address = in_parquet(tmp_path)["address"]
+    assert main(["init", "store", "--source", address, "--engine", "ray", "--schema", "schema.toml"]) == 2
+    assert "--slots N is needed with --engine" in capsys.readouterr().err
+    assert main(["init", "store", "--data", "people.csv", "--engine", "ray", "--schema", "schema.toml"]) == 2
+    assert "--engine belongs to --source" in capsys.readouterr().err
+
+
+def test_partitions_are_cut_by_the_files_alone_and_give_the_rows_of_memory(tmp_path: Path, monkeypatch) -> None:
+    address = in_parquet(tmp_path)["address"]
+    parquet.write_table(arrow(people()[:50]), Path(address) / "0.parquet", row_group_size=10)
+    monkeypatch.setattr(files, "ROWS_EACH", 20)
+    parts = files.dealt(address, files.listed(address))
+    assert [part.groups for part in parts] == [(0, 1), (2, 3), (4,), (0,), (0,), (0,)]
+    encoder = Encoder.for_rows(SCHEMA, address)
+    encoded = [encoder.encoded(files.read(address, part, encoder.columns)) for part in parts]
+    memory, _ = records_of(source_at(address, id="id"), SCHEMA, SLOTS)
+    rows = [bytes(row) for part in encoded for row in part.rows]
+    assert len(rows) == ROWS
+    assert sorted(rows) == sorted(map(bytes, memory.features[memory.occupied]))
+
+
+def test_ids_are_no_columns_that_a_worker_reads() -> None:
+    assert "id" not in Encoder.for_rows(SCHEMA, "people").columns
+    assert Encoder.for_rows(SCHEMA, "people").schema.id_column is None
+
+
+def test_faults_of_files_are_told_without_their_words(tmp_path: Path) -> None:
+    address = in_parquet(tmp_path)["address"]
+    encoder = Encoder.for_rows(SCHEMA, address)
+    with pytest.raises(InvalidSchema, match="no column 'absent'"):
+        list(files.read(address, files.dealt(address, files.listed(address))[0], ["absent"]))
+    (Path(address) / "0.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(SourceError, match="in one of its files"):
+        files.dealt(address, files.listed(address))
+    with pytest.raises(SourceError, match="is the folder there"):
+        files.listed(str(tmp_path / "nowhere"))
+    with pytest.raises(SourceError, match=r"no \*.parquet"):
+        files.listed(str(tmp_path))
+    with pytest.raises(SourceError, match="knows no such file system"):
+        files.listed("gopher://there/folder")
+    wrong = arrow().set_column(2, "a", [["much"] * ROWS])
+    (fault,) = kept(encoder, wrong.to_batches())
+    assert fault[0] == "fault"
+    assert b"InvalidSchema" in fault[1]
+    assert b"much" not in fault[1]
