@@ -246,7 +246,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "rooms.py",
         "test_architecture.py",
     }
-    others = {"across", "docs", "examples", "fuzz", "long", "mutation", "oracles", "proofs_check", "samples"}
+    others = {"across", "docs", "engines", "examples", "fuzz", "long", "mutation", "oracles", "proofs_check", "samples"}
     folders = {path.name for path in here.iterdir() if path.is_dir() and not path.name.startswith(("_", "."))}
     assert folders - others <= LEVEL.keys()
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Curator, Execution, Records, losses
-from noisygd_delete.clusters import on_spark
 from noisygd_delete.clusters.questions import Answer, GradientSum, PartitionQuestion
 from noisygd_delete.clusters.table import ClusterRecords
 from noisygd_delete.engine.objective_float64 import PreciseObjective
@@ -209,32 +208,3 @@ def test_accumulators_would_count_rows_twice(table: Table) -> None:
     counted.count()
     assert total.value == 2 * N
     assert sum(table.records.rows_in) == N
-
-
-@pytest.mark.parametrize("encrypted", [True, False])
-def test_what_spark_writes_to_a_disk_is_encrypted(encrypted: bool, short_folder: Path, monkeypatch) -> None:
-    """Everything is kept on disk, with and without the setting: without it, rows are there in clear."""
-    skip_without("spark")
-    monkeypatch.setenv("MASTER", "local[2,8]")
-    monkeypatch.setattr(on_spark, "_LEVEL", "DISK_ONLY")
-    if not encrypted:
-        for setting in ("_SETTINGS", "_NEEDED"):
-            changed = {
-                **getattr(on_spark, setting),
-                "spark.io.encryption.enabled": "false",
-                "spark.rdd.compress": "false",
-            }
-            monkeypatch.setattr(on_spark, setting, changed)
-    folder = written(short_folder / "files")
-    memory, _ = records_of(source_at(str(folder), id="id"), SCHEMA, SLOTS)
-    with held("spark", folder) as records:
-        PreciseObjective(records, LOSS, regularization=0.05).gradient(np.ones((1, SCHEMA.features)))
-        blocks = [file for each in Path("/tmp").glob("noisygd-spark-*") for file in each.rglob("rdd_*")]
-        assert blocks
-        found = holding(blocks_folders(blocks), [row.tobytes() for row in memory.features[:N:97]])
-    assert bool(found) != encrypted
-    assert not list(Path("/tmp").glob("noisygd-spark-*")), "the folder goes with the session"
-
-
-def blocks_folders(blocks: list[Path]) -> list[Path]:
-    return sorted({block.parent for block in blocks})
