@@ -4,7 +4,6 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 ENGINES := .venv-engines
-
 PUBLISHERS := .venv-publishers
 
 .PHONY: demo test engines publishers examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
@@ -89,4 +88,4 @@ docs: $(READY)          ## the documentation site, into site/
 	$(RUN) -m mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) $(ENGINES)
+	rm -rf $(VENV) $(ENGINES) $(PUBLISHERS)
