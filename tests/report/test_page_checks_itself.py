@@ -14,7 +14,7 @@ import pytest
 
 from noisygd_delete.bounds import conversion
 from noisygd_delete.records import bounded
-from noisygd_delete.report import certificate_html, new_key, sign, verify_certificate
+from noisygd_delete.report import certificate_html, new_key, sign, verification, verify_certificate
 from noisygd_delete.report.browser import checker, page_script, policy
 from noisygd_delete.report.canonical import canonical
 from noisygd_delete.report.page import file_text, stylesheet
@@ -37,6 +37,7 @@ def key(tmp_path: Path) -> Path:
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("gdp_epsilon", "rate_epsilon", "rate_advantage"):
         monkeypatch.setattr(conversion, name, cache(getattr(conversion, name)))
+    monkeypatch.setattr(verification, "plan_for", cache(verification.plan_for))
 
 
 def several(key: Path, count: int, seed: int, status: str, method: str) -> list[str]:
