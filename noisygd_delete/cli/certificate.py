@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import InvalidParameter, StoreCorrupt
 from ..records import bounded
+from ..report.catalogue.readings import ORIGINAL, written_languages
 from ..report.outputs import output, outside
 from .arguments import number, whole
 from .passphrase import add_passphrase_file, passphrase_of
@@ -37,6 +38,12 @@ def register(commands: Any) -> None:
     certificate.add_argument("--out", metavar="FILE", help="write the JSON here")
     certificate.add_argument(
         "--html", metavar="FILE", help="write the page here; opened in a browser, it checks itself"
+    )
+    certificate.add_argument(
+        "--language",
+        choices=written_languages(),
+        default=ORIGINAL,
+        help="of the page of --html; the signed file is the same for all",
     )
     certificate.add_argument(
         "--envelope", metavar="FILE", help="write it here as an in-toto statement in a DSSE envelope; needs --key"
@@ -126,7 +133,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
     if envelope is not None:
         envelope.write(json.dumps(enveloped(paper, parsed.key, password=password), indent=2) + "\n")
     if html is not None:
-        html.write(certificate_html(paper, checking=True))
+        html.write(certificate_html(paper, checking=True, code=parsed.language))
     signed = f"signed by key {paper['signature']['key_id']}" if "signature" in paper else "NOT signed: give --key"
     files = (parsed.out, parsed.timestamp, parsed.envelope, parsed.html)
     written = [f"wrote {file}" for file in files if file is not None]

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..privacy.shown import right_of_hundred, shown
+from .catalogue.readings import ORIGINAL, reading
 from .words import dated
 
 PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
@@ -78,13 +79,14 @@ LABELS = {
 }
 
 
-def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False) -> str:
+def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, code: str = ORIGINAL) -> str:
     """The certificate for a reader or a printer. The signed JSON is the original; this page shows it.
 
     Figures about different pairs of worlds stand in different tables: a number of one column is compared with its neighbours.
 
     Args:
         checking: the page also holds the signed file and a script that verifies it in the reader's browser, without a network (`browser`).
+        code: of the language that the page is in; the signed file is the same for all.
     """
     tables: dict[tuple[str, str], dict[str, tuple[str, Any]]] = {}
     for name, label in LABELS.items():
@@ -97,5 +99,6 @@ def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False) 
     if checking:
         from .browser import embedded  # translates the verifier, which other pages need not wait for
 
-        check = embedded(file_text(certificate), stylesheet())
-    return render("certificate.html", c=certificate, tables=shown_tables, check=check)
+        check = embedded(file_text(certificate), stylesheet(), code=code)
+    say = reading(code).say
+    return render("certificate.html", c=certificate, tables=shown_tables, check=check, t=say, code=code)

@@ -46,7 +46,10 @@ def judged_by(
 ) -> list[list[bool]]:
     """The same by several scripts, each for itself."""
     given = json.dumps([texts, key]).replace("<", "\\u003c")
-    checkers = ",\n".join(f"(() => {{ {script.replace(_PLANNED, f'$.cache({_PLANNED})')}\n{_REMEMBERED}\nreturn $; }})()" for script in scripts)
+    checkers = ",\n".join(
+        f"(() => {{ {script.replace(_PLANNED, f'$.cache({_PLANNED})')}\n{_REMEMBERED}\nreturn $; }})()"
+        for script in scripts
+    )
     loop = f"""(async () => {{
   const [texts, key] = JSON.parse(document.getElementById("given").textContent), found = [];
   for (const $ of [{checkers}]) {{

@@ -1,0 +1,106 @@
+"""A certificate in another language, sentence by sentence from its signed English text: the signed file stays one."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any
+
+from ...errors import choice
+
+ORIGINAL = "en"
+_MONTHS = "January February March April May June July August September October November December"
+_DAY = re.compile(rf"(\d{{1,2}}) ({_MONTHS.replace(' ', '|')}) (\d{{4}})")
+_KINDS = {"day": _DAY.pattern.replace("(", "(?:"), "n": r"[\d.,e∞ +−-]+", "text": ".+?", "part": ".+?"}
+_SLOT = re.compile(r"\{(day|n|text|part)(\d?)\}")
+_SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z])")
+
+
+def written_languages() -> tuple[str, ...]:
+    """The codes of the languages that a certificate can be read in."""
+    found = (file.name for file in files(__package__).joinpath("certificate").iterdir())
+    return (ORIGINAL, *sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The sentences of one language, by the English ones. `missing`: what was asked for and is in no catalogue."""
+
+    code: str
+    sentences: dict[str, str]
+    months: tuple[str, ...] = ()
+    day: str = ""
+    missing: list[str] = field(default_factory=list)
+
+    def say(self, text: Any) -> str:
+        """A text in this language; what no catalogue has stays as it is signed."""
+        found = str(text) if self.code == ORIGINAL else self._found(str(text))
+        if found is None:
+            self.missing.append(str(text))
+        return str(text) if found is None else found
+
+    def _found(self, text: str) -> str | None:
+        if text in self.sentences:
+            return self.sentences[text]
+        for pattern, put in self._patterns:
+            held = pattern.fullmatch(text)
+            if held is not None and (filled := self._filled(put, held.groupdict())) is not None:
+                return filled
+        parts = _SENTENCES.split(text)
+        if len(parts) == 1:
+            return None
+        each = [self._found(part) for part in parts]
+        return None if None in each else " ".join(filter(None, each))
+
+    def _filled(self, put: str, held: dict[str, str]) -> str | None:
+        values: dict[str, str] = {}
+        for name, value in held.items():
+            kind = name.rstrip("0123456789")
+            inner = self._found(value) if kind == "part" else self._days(value) if kind == "day" else value
+            if inner is None:
+                return None
+            values[name] = inner
+        return put.format(**values)
+
+    def _days(self, text: str) -> str:
+        """Days as people of this language write them."""
+        names = _MONTHS.split()
+        return _DAY.sub(
+            lambda day: self.day.format(day=day[1], month=self.months[names.index(day[2])], year=day[3]), text
+        )
+
+    @cached_property
+    def _patterns(self) -> list[tuple[re.Pattern[str], str]]:
+        """Sentences with places to fill, those with the most words of their own first."""
+        open_ones = [(english, put) for english, put in self.sentences.items() if _SLOT.search(english)]
+        open_ones.sort(key=lambda pair: len(_SLOT.sub("", pair[0])), reverse=True)
+        return [(_pattern(english), put) for english, put in open_ones]
+
+
+def _pattern(english: str) -> re.Pattern[str]:
+    parts, at = [], 0
+    for slot in _SLOT.finditer(english):
+        parts += [re.escape(english[at : slot.start()]), f"(?P<{slot[1]}{slot[2]}>{_KINDS[slot[1]]})"]
+        at = slot.end()
+    return re.compile("".join([*parts, re.escape(english[at:])]))
+
+
+@cache
+def _catalogue(code: str) -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("certificate", f"{code}.toml").read_text("utf-8"))
+
+
+def reading(code: str) -> Reading:
+    """How a certificate is read in this language.
+
+    Raises:
+        InvalidParameter: there is no file for it.
+    """
+    choice("language", code, written_languages())
+    if code == ORIGINAL:
+        return Reading(code, {})
+    found = _catalogue(code)
+    return Reading(code, found["sentences"], tuple(found["months"]), found["day"])
