@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
-from importlib import import_module
+from functools import cache, cached_property
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2]
@@ -26,32 +25,16 @@ class ModuleText:
 
     name: str
     path: Path
-    _catalogued: dict[str, Imported] = field(default_factory=dict)
 
     @cached_property
     def tree(self) -> ast.Module:
-        tree = ast.parse(self.path.read_text(encoding="utf-8"))
-        for statement in tree.body:
-            if isinstance(statement, ast.AnnAssign) and _loads_on_first_use(statement):
-                statement.value = self._catalogue(statement)
-        return tree
-
-    def _catalogue(self, statement: ast.AnnAssign) -> ast.Dict:
-        """A catalogue of classes that load on first use, as the dictionary that it stands for: a page has all of them."""
-        assert isinstance(statement.target, ast.Name)
-        classes: dict[str, type] = getattr(import_module(f".{self.name}", PACKAGE.name), statement.target.id)
-        made = ast.Dict([ast.Constant(name) for name in classes], [])
-        for kind in classes.values():
-            self._catalogued[kind.__name__] = Imported(kind.__module__.removeprefix(f"{PACKAGE.name}."), kind.__name__)
-            made.values.append(ast.Name(kind.__name__, ast.Load()))
-        return ast.fix_missing_locations(ast.copy_location(made, statement))
+        return ast.parse(self.path.read_text(encoding="utf-8"))
 
     @cached_property
     def imports(self) -> dict[str, Imported]:
         """Every name that an import binds, wherever it stands."""
         found: dict[str, Imported] = {}
-        late = "__getattr__" in self.definitions  # then names for type checkers are those that load on first use
-        for node in ast.walk(self.tree) if late else _without_types(self.tree):
+        for node in _without_types(self.tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     found[alias.asname or alias.name.split(".")[0]] = Imported(alias.name, None)
@@ -60,8 +43,24 @@ class ModuleText:
                 for alias in node.names:
                     inner = f"{module}.{alias.name}".lstrip(".")
                     whole = node.level and path_of(inner) is not None
-                    found[alias.asname or alias.name] = Imported(inner, None) if whole else Imported(module, alias.name)
-        return found | self._catalogued
+                    found[alias.asname or alias.name] = (
+                        Imported(inner, None) if whole else Imported(home_of(module, alias.name), alias.name)
+                    )
+        return found
+
+    @cached_property
+    def homes(self) -> dict[str, str]:
+        """Names that load on first use (`loading.on_first_use`), and the modules that they live in."""
+        for statement in self.tree.body:
+            if (
+                isinstance(statement, ast.Assign)
+                and isinstance(statement.value, ast.Call)
+                and bound(statement) == ["__getattr__"]
+            ):
+                table = statement.value.args[1]
+                pairs = zip(table.keys, table.values, strict=True) if isinstance(table, ast.Dict) else ()
+                return {name: f"{self.name}.{home}" for key, value in pairs for name, home in _listed(key, value)}
+        return {}
 
     def _absolute(self, node: ast.ImportFrom) -> str:
         if not node.level:
@@ -78,6 +77,31 @@ class ModuleText:
             for name in bound(statement):
                 found.setdefault(name, []).append(statement)
         return found
+
+
+def _listed(key: ast.expr | None, value: ast.expr) -> list[tuple[str, str]]:
+    """The pairs of one part of a table: of `"Name": "module"`, or of `**dict.fromkeys(("Name", ...), "module")`."""
+    names, home = (key, value) if key is not None else value.args if isinstance(value, ast.Call) else (None, None)
+    read = ast.literal_eval(names) if names is not None else ()
+    return [(name, ast.literal_eval(home)) for name in ((read,) if isinstance(read, str) else read) if home is not None]
+
+
+@cache
+def module_text(module: str) -> ModuleText:
+    """The text of a module of this package.
+
+    Raises:
+        LookupError: there is none.
+    """
+    path = path_of(module)
+    if path is None:
+        raise LookupError(f"no module {module!r} for the page, and the runtime brings none")
+    return ModuleText(module, path)
+
+
+def home_of(module: str, name: str) -> str:
+    """The module that a name really lives in."""
+    return module if path_of(module) is None else module_text(module).homes.get(name, module)
 
 
 def path_of(module: str) -> Path | None:
@@ -105,17 +129,8 @@ class Demand:
     natives: frozenset[str]
     wanted: dict[str, dict[str, None]] = field(default_factory=dict)
     attributes: set[str] = field(default_factory=set)
-    sources: dict[str, ModuleText] = field(default_factory=dict)
     _left: list[tuple[ModuleText, ast.stmt]] = field(default_factory=list)
     _uncalled: dict[str, list[tuple[ModuleText, ast.stmt]]] = field(default_factory=dict)  # methods, by name
-
-    def source(self, module: str) -> ModuleText:
-        if module not in self.sources:
-            path = path_of(module)
-            if path is None:
-                raise LookupError(f"no module {module!r} for the page, and the runtime brings none")
-            self.sources[module] = ModuleText(module, path)
-        return self.sources[module]
 
     def native(self, module: str, name: str | None = None) -> bool:
         return module in self.natives or f"{module}:{name}" in self.natives
@@ -129,13 +144,17 @@ class Demand:
         return self
 
     def _want(self, module: str, name: str) -> None:
+        module = home_of(module, name)
         if self.native(module, name) or path_of(module) is None:  # a library that the runtime does not bring
             return
         names = self.wanted.setdefault(module, {})
         if name in names:
             return
         names[name] = None
-        source = self.source(module)
+        if name == "__getattr__":  # whoever asks it may ask for any of its names
+            for each, home in module_text(module).homes.items():
+                self._want(home, each)
+        source = module_text(module)
         self._left += [(source, statement) for statement in source.definitions.get(name, [])]
         imported = source.imports.get(name)
         if imported is not None and imported.name is not None and name not in source.definitions:
@@ -188,14 +207,6 @@ class Demand:
         if isinstance(statement, ast.FunctionDef):
             return statement.name in self.attributes or statement.name.startswith("__")
         return not isinstance(statement, ast.Pass)
-
-
-def _loads_on_first_use(statement: ast.AnnAssign) -> bool:
-    return (
-        isinstance(statement.value, ast.Call)
-        and isinstance(statement.value.func, ast.Name)
-        and statement.value.func.id == "Catalogue"
-    )
 
 
 def _without_types(tree: ast.Module) -> Iterator[ast.AST]:

@@ -50,6 +50,7 @@ class Expressions:
 
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
+        self.name = ""
         self.modules: dict[str, str] = {}
         self.loops: list[str | None] = []
         self.classes: list[str] = [""]
@@ -183,7 +184,7 @@ class Expressions:
                 continue
             if name in scope.names:
                 return safe(name)
-        return f"$.b.{name}"
+        return quoted(self.name) if name == "__name__" else f"$.b.{name}"
 
     def _module(self, node: ast.expr) -> str | None:
         """Where a module stands, if the expression names one."""

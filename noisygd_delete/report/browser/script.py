@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from .demand import Demand
+from .demand import Demand, module_text
 from .translation import Translation
 
 ROOTS = (
@@ -42,6 +42,7 @@ NATIVE = frozenset(
             "scipy.special",
         ),
         "records.bounded",  # reads files, which a page has none of
+        "loading:on_first_use",  # a page has loaded everything
     }
 )
 _RUNTIME = Path(__file__).parent / "runtime"
@@ -73,14 +74,14 @@ def verifier() -> str:
     def follow(module: str, above: tuple[str, ...]) -> None:
         if module in order or module in above:
             return
-        for imported in demand.source(module).imports.values():
+        for imported in module_text(module).imports.values():
             if imported.module in demand.wanted:
                 follow(imported.module, (*above, module))
         order.append(module)
 
     for module in list(demand.wanted):
         follow(module, ())
-    return "\n".join(Translation(demand, demand.source(module)).text() for module in order)
+    return "\n".join(Translation(demand, module_text(module)).text() for module in order)
 
 
 def _part(name: str) -> str:

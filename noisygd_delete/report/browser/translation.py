@@ -24,6 +24,7 @@ class Translation(Expressions):
         self.demand, self.source = demand, source
         self.wanted = demand.wanted[source.name]
         self.scopes = [Scope(set(source.definitions) | set(source.imports))]
+        self.name = source.name
         self.modules = {
             name: self.home(imported.module)
             for name, imported in source.imports.items()

@@ -65,6 +65,7 @@ $.libraries.itertools = {
   islice: function ([values, end]) { return (function* () { let left = end; for (const value of $.each(values)) { if (left-- <= 0n) return; yield value; } })(); },
   chain: function (series) { return (function* () { for (const values of series) yield* $.each(values); })(); },
 };
+$.libraries.loading = {on_first_use: ([module, homes]) => ([name]) => $.modules[`${module}.${$.gi(homes, name)}`][name]};
 $.libraries.sys = {float_info: $.record({max: Number.MAX_VALUE, min: 2 ** -1022, epsilon: 2 ** -52})};
 $.libraries.contextlib = {suppress: null};
 $.libraries.pathlib = {Path: $.absent("pathlib.Path")};

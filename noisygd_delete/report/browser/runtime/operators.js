@@ -80,7 +80,7 @@ $.shr = (a, b) => whole(a) >> whole(b);
 const sets = (sign, onSets, onBits) => (a, b) => {
   if (a instanceof $.PySet && b instanceof $.PySet) return onSets(a, b);
   if (a instanceof $.Dict && b instanceof $.Dict && sign === "|") return $.dict([...a.pairs(), ...b.pairs()]);
-  if (typeof a === "function") return $.tuple([a, b]);
+  if (typeof a === "function" || (a instanceof $.Tuple && a.every((kind) => kind === null || kind.isClass))) return $.tuple([a, b].flat());
   if (typeof whole(a) === "bigint" && typeof whole(b) === "bigint") return onBits(whole(a), whole(b));
   throw wrong(sign, a, b);
 };
