@@ -233,7 +233,7 @@ def test_one_figure_has_one_form_in_every_paper(store: Path, capsys: pytest.Capt
     run("report", "store", "--out", "report.html")
     report, paper = Path("report.html").read_text(), Path("paper.html").read_text()
     assert f"together ε={epsilon}" in report
-    assert f'<td class="n">{epsilon}</td>' in paper
+    assert f'data-as="figure">{epsilon}</td>' in paper
     assert f"(ε={epsilon}, δ=1e-6)" in budget
     was_it_there = next(line for line in budget.splitlines() if "was it ever there?" in line)
     erased, advantage = was_it_there.split("(ε=")[1].split(",")[0], was_it_there.split("at most ")[1]
@@ -241,7 +241,7 @@ def test_one_figure_has_one_form_in_every_paper(store: Path, capsys: pytest.Capt
     assert advantage in report
     odds = f"{right_of_hundred(float(advantage.removesuffix(' %')) / 100)}"  # a person reads odds, and one form of them
     assert f"right at most {odds} times in 100" in said
-    assert f'<td class="n">{odds}</td>' in paper
+    assert f'data-as="of_hundred">{odds}</td>' in paper
     assert "%" not in said
 
 
