@@ -248,7 +248,9 @@ def call(capsys, *arguments: str, status: int = 0) -> dict:
     return json.loads(said.out)
 
 
-@pytest.mark.parametrize("stages", ["network:6,network:3:0.5", "network:6,head"])
+@pytest.mark.parametrize(
+    "stages", ["network:6,network:3:0.5", "network:6,head", "network:6,moments", "network:9:1:0.3,network:9:1:0.3"]
+)
 @pytest.mark.parametrize("names", [["no", "yes"], ["no", "yes", "perhaps"]], ids=len)
 def test_a_store_by_the_command_line(tmp_path: Path, capsys, stages, names) -> None:
     lines = [f"id-{k:03d},{k - 10},{names[k % len(names)]}" for k in range(24)]
@@ -297,7 +299,7 @@ def test_a_store_by_the_command_line(tmp_path: Path, capsys, stages, names) -> N
 
 
 def test_stages_that_cannot_be_read_are_one_line(capsys) -> None:
-    for text in ("network", "network:x", "tree:3,head", "network:1:2:3,head"):
+    for text in ("network", "network:x", "tree:3,head", "network:1:2:3:4,head", "network:1:2:3,head", "moments:2"):
         with pytest.raises(SystemExit):
             main(["plan", "--records", "60", "--features", "4", "--method", "ladder", "--stages", text])
         said = capsys.readouterr().err
@@ -332,3 +334,13 @@ def test_theorem_5_2_refused_names_the_ladder():
     with pytest.raises(PlanInfeasible) as refused:
         make_plan(losses.Sigmoid(1.0), records=200, features=2, regularization=0.05, budget=BUDGET)
     assert any("method='ladder': " in way and "no horizon" in way for way in refused.value.alternatives)
+
+
+def test_the_command_says_what_waiting_can_buy(capsys) -> None:
+    sizes = ["--records", "200", "--features", "4", "--regularization", "0.01", "--method", "composition"]
+    assert main(["plan", *sizes, "--loss", "tanh-network", "--outer-weights", "1,-1", "--explain"]) == 0
+    said = capsys.readouterr().out
+    assert "Waiting: λ is below the weak convexity" in said
+    assert ".193/ln c" in said
+    assert "a rate of e^−" in said
+    assert "passes, which owes an erased record nothing" in said
