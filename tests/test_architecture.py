@@ -102,7 +102,9 @@ def test_heavy_libraries_stay_in_their_rooms(path: Path) -> None:
         if not internal and target in HEAVY:
             assert room_of(path) in HEAVY[target], f"{path.name} must not import {target}"
             if target != "sqlite3":
-                assert not at_top or room_of(path) in {"deep", "estimators", "service"}, f"import {target} where it is used"
+                assert not at_top or room_of(path) in {"deep", "estimators", "service"}, (
+                    f"import {target} where it is used"
+                )
 
 
 def test_bounds_and_losses_know_neither_each_other_nor_data() -> None:
