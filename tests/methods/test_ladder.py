@@ -338,7 +338,7 @@ def test_theorem_5_2_refused_names_the_ladder():
 
 def test_the_command_says_what_waiting_can_buy(capsys) -> None:
     sizes = ["--records", "200", "--features", "4", "--regularization", "0.01", "--method", "composition"]
-    assert main(["plan", *sizes, "--loss", "tanh-network", "--outer-weights", "1,-1", "--explain"]) == 0
+    assert main(["plan", *sizes, "--loss", "tanh-network", "--outer-weights", "1,-1"]) == 0
     said = capsys.readouterr().out
     assert "Waiting: λ is below the weak convexity" in said
     assert ".193/ln c" in said
