@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from .streams import AnswerLost, complain, tell
 
 _LARGEST = 10**12  # slots, steps, releases
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class Intermixed(argparse.ArgumentParser):
@@ -49,6 +50,15 @@ def whole(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text[:40]!r} must be a whole number, in digits") from error
     if abs(found) > _LARGEST:
         raise argparse.ArgumentTypeError(f"{text[:40]} must be at most {_LARGEST:,}")
+    return found
+
+
+def size(text: str) -> int:
+    """A number of bytes: 800M, 6G, or digits alone."""
+    unit = _UNITS.get(text[-1:].upper(), 0)
+    found = whole(text[:-1] if unit else text) * (unit or 1)
+    if found < 1:
+        raise argparse.ArgumentTypeError(f"{text[:40]} must be at least 1 byte")
     return found
 
 

@@ -18,8 +18,8 @@ from .arguments import whole
 from .change import add_tombstones, tombstones_from
 from .chosen import Chosen, chosen
 from .plan import add_plan_arguments, add_stream_arguments, explained, warning
-from .shared import add_json, show
-from .source import add_source, create_over, rows_of, source_from
+from .shared import add_json, add_memory, show
+from .source import add_source, create_over, source_from, surveyed
 
 if TYPE_CHECKING:
     from ..methods.plan import Plan
@@ -66,6 +66,7 @@ def register(commands: Any) -> None:
     add_tombstones(parser)
     add_plan_arguments(parser, advised=True)
     add_stream_arguments(parser.add_argument_group("stream (publications and their batch are then chosen by forecast)"))
+    add_memory(parser)
     add_json(parser)
     # the schema decides, unless told otherwise
     parser.set_defaults(run=_run, loss=None, radius=None, rows_per_subject=None)
@@ -102,17 +103,23 @@ def _create(parsed: argparse.Namespace) -> int:
     source, tombstones = source_from(parsed, schema), tombstones_from(parsed)
     if source is not None and parsed.engine != "local":
         return _create_on_engine(parsed, schema, source)
-    encoded = schema.encode_file(parsed.data, parsed.delimiter) if source is None else rows_of(source, schema)
-    if tombstones is not None:
-        tombstones.refuse(encoded.ids or ())
-    ids = encoded.ids
-    if ids is None and source is None:
-        schema, ids = _numbered(schema, len(encoded.rows))
-    slots = usual_slots(len(encoded.rows)) if parsed.slots is None else parsed.slots
-    records = Records(encoded.rows, encoded.labels, ids, encoded.subjects, slots=slots)
-    choice, plan = _planned(parsed, schema, records.slots)
+    if source is None:
+        encoded = schema.encode_file(parsed.data, parsed.delimiter)
+        if tombstones is not None:
+            tombstones.refuse(encoded.ids or ())
+        ids, dropped = encoded.ids, encoded.dropped
+        if ids is None:
+            schema, ids = _numbered(schema, len(encoded.rows))
+        slots = usual_slots(len(encoded.rows)) if parsed.slots is None else parsed.slots
+        records = Records(encoded.rows, encoded.labels, ids, encoded.subjects, slots=slots)
+        found, clipped, unknown, numbered = len(records), encoded.clipped, encoded.unknown, encoded.ids is None
+    else:
+        seen = surveyed(source, schema)
+        found, clipped, unknown, numbered, dropped = seen.rows, dict(seen.clipped), dict(seen.unknown), False, 0
+        slots = usual_slots(found) if parsed.slots is None else parsed.slots
+    choice, plan = _planned(parsed, schema, slots)
     if source is not None:
-        create_over(source, parsed.store, schema, plan, dry_run=parsed.dry_run, publish_to=parsed.publish_to)
+        _create_over(parsed, source, schema, plan)
     elif parsed.dry_run:
         Store.check(parsed.store, records, schema, plan)
     else:
@@ -122,26 +129,26 @@ def _create(parsed: argparse.Namespace) -> int:
     answer = {
         "store": parsed.store,
         "created": not parsed.dry_run,
-        "slots": records.slots,
-        "records": len(records),
+        "slots": slots,
+        "records": found,
         "features": schema.features,
-        "clipped": encoded.clipped,
-        "unknown": encoded.unknown,
-        "rows_left_out": encoded.dropped,
+        "clipped": clipped,
+        "unknown": unknown,
+        "rows_left_out": dropped,
         "from_data": list(schema.from_data),
         "plan": plan.summary(),
         "advice": None if choice.advice is None else choice.advice.to_dict(),
         **_doubt(choice),
     }
-    clipped = {name: count for name, count in encoded.clipped.items() if count}
+    outside = {name: count for name, count in clipped.items() if count}
     done = "would make" if parsed.dry_run else "made"
-    free = records.slots - len(records)
-    text = f"{done} {parsed.store}: {len(records)} records in {records.slots} slots ({free} free), {schema.features} features\n"
-    text += f"values clipped to their bounds (shown here only, not stored): {clipped or 'none'}\n"
+    free = slots - found
+    text = f"{done} {parsed.store}: {found} records in {slots} slots ({free} free), {schema.features} features\n"
+    text += f"values clipped to their bounds (shown here only, not stored): {outside or 'none'}\n"
     if schema.rows_per_subject is not None:
-        text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {encoded.dropped}\n"
-    if parsed.id is None and encoded.ids is None:
-        text += f"no column names the records: their ids are 1 to {len(records)}, in the order of the file\n"
+        text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {dropped}\n"
+    if parsed.id is None and numbered:
+        text += f"no column names the records: their ids are 1 to {found}, in the order of the file\n"
     if schema.from_data:
         text += f"WARNING: {_still_from_data(schema)}\n"
     show(parsed, answer, "\n\n".join(filter(None, (text.rstrip("\n"), choice.text(), explained(plan)))))
@@ -157,6 +164,11 @@ def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> tuple[Ch
     return choice, choice.plan.of_map(schema.feature_map)
 
 
+def _create_over(parsed: argparse.Namespace, source: Source, schema: Schema, plan: Plan) -> None:
+    how: dict[str, Any] = {"dry_run": parsed.dry_run, "publish_to": parsed.publish_to, "memory": parsed.memory}
+    create_over(source, parsed.store, schema, plan, **how)
+
+
 def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source) -> int:
     """The rows stay with workers, so nothing is counted here: slots come first."""
     if parsed.slots is None:
@@ -164,7 +176,7 @@ def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source
             "--slots N is needed with --engine: n is public, and fixed before any row is read; give room for the rows that may come"
         )
     choice, plan = _planned(parsed, schema, parsed.slots)
-    create_over(source, parsed.store, schema, plan, dry_run=parsed.dry_run, publish_to=parsed.publish_to)
+    _create_over(parsed, source, schema, plan)
     answer = {
         "store": parsed.store,
         "created": not parsed.dry_run,

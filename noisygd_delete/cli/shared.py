@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidParameter
-from .arguments import number
+from .arguments import number, size
 from .streams import tell
 
 if TYPE_CHECKING:
@@ -27,6 +27,17 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def add_device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", help="where steps are taken: cpu, cuda, cuda:1 (default: NOISYGD_DELETE_DEVICE, or cpu)"
+    )
+    add_memory(parser)
+
+
+def add_memory(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--memory",
+        type=size,
+        metavar="SIZE",
+        help="of rows that are read from a source, as 800M or 6G (default: a quarter of the machine's); a larger table goes through an "
+        "encrypted scratch file in TMPDIR or /var/tmp, whose key is in memory alone",
     )
 
 

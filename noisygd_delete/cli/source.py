@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
-from ..schema import Encoded, Schema
+from ..schema import Schema
 
 if TYPE_CHECKING:
     from ..methods.plan import Plan
     from ..sources import Source
+    from ..sources.reading import Surveyed
 
 
 def add_source(parser: argparse.ArgumentParser, rows: argparse._MutuallyExclusiveGroup) -> None:
@@ -65,22 +66,29 @@ def source_from(parsed: argparse.Namespace, schema: Schema) -> Source | None:
     )
 
 
-def rows_of(source: Source, schema: Schema) -> Encoded:
-    """The rows of the source as they are now."""
-    from ..sources.reading import encoded_of
+def surveyed(source: Source, schema: Schema) -> Surveyed:
+    """How many rows the source has now, none of them kept."""
+    from ..sources.reading import survey
 
-    return encoded_of(source, schema)
+    return survey(source, schema)
 
 
 def create_over(
-    source: Source, path: str, schema: Schema, plan: Plan, *, dry_run: bool, publish_to: Sequence[str]
+    source: Source,
+    path: str,
+    schema: Schema,
+    plan: Plan,
+    *,
+    dry_run: bool,
+    publish_to: Sequence[str] = (),
+    memory: int | None = None,
 ) -> None:
     """A store whose rows stay there; of a dry run, whether one could be made."""
     from ..sources import SourcedStore
 
     if dry_run:
-        SourcedStore.suits(source, schema, plan)
+        SourcedStore.suits(source, schema, plan, memory)
     else:
-        with SourcedStore.found(path, source, schema, plan) as store:
+        with SourcedStore.found(path, source, schema, plan, memory=memory) as store:
             for address in publish_to:
                 store.publish_to(address)

@@ -23,7 +23,7 @@ def together(parsed: argparse.Namespace) -> int:
     parsed.execution = execution = Execution(group=group)
     if "device" in parsed:
         place = check(parsed.device or execution.device, group)
-        parsed.execution = execution = replace(execution, device=place)
+        parsed.execution = execution = replace(execution, device=place, memory=getattr(parsed, "memory", None))
     if group.size == 1:
         return int(parsed.run(parsed))
     signal.signal(signal.SIGTERM, _ended)

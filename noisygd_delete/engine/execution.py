@@ -32,6 +32,7 @@ class Execution:
     group     the processes that make the same calls on the same records and share the work; default: this one alone
     rng       None: certified noise. A `numpy.random.Generator`: research, and what it makes is not certified
     progress  told the number of steps done, which depends on no record
+    memory    bytes of rows to hold where they are read from a source; None: a quarter of the machine's memory
 
     It holds no key: every run draws a new one (`noise`). It refuses to be pickled or copied, as a generator that went
     two ways would give the same noise twice.
@@ -41,6 +42,7 @@ class Execution:
     group: Group = ALONE
     rng: np.random.Generator | None = field(default=None, repr=False)
     progress: Progress | None = field(default=None, repr=False)
+    memory: int | None = None
 
     @classmethod
     def of(cls, execution: Execution | None, rng: np.random.Generator | None) -> Execution:

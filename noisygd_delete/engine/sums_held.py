@@ -19,6 +19,7 @@ from .windows import windows
 
 _CACHED = 1 << 17  # numbers of a piece of a chunk in float64, which stays in the processor's cache
 _LEAST = 64  # rows of a piece
+_LABELS = 1 << 20  # of labels alone
 
 
 class HeldSums:
@@ -74,7 +75,11 @@ class HeldSums:
         return float(self._group.total(fit)[0])
 
     def value_at_zero(self) -> float:
-        return float(self._loss.value(np.zeros((self.slots, self._loss.outputs)), self._labels, np).sum())
+        fit = 0.0
+        for start in range(0, self.slots, _LABELS):
+            labels = self._labels[start : start + _LABELS]
+            fit += float(self._loss.value(np.zeros((len(labels), self._loss.outputs)), labels, np).sum())
+        return fit
 
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
         return self.every(max(1, self.slots // rows))

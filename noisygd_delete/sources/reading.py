@@ -1,74 +1,107 @@
-"""One snapshot of a source as a table in memory: rows without ids, in the order in which they come."""
+"""One snapshot of a source as a table: rows without ids, in the order in which they come, in memory or in an encrypted scratch file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..engine import CurrentRecords
 from ..errors import InvalidParameter, InvalidRecords
 from ..methods.plan import Plan
-from ..records import EditCounts, Records
+from ..records import EditCounts, Names, Records
 from ..records.records import check_size
 from ..schema import Encoded, Schema
-from ..schema.encoded import Gathered
+from .scratch import ScratchRecords, usual_memory
 from .source import Source
 
 Held = tuple[CurrentRecords, str, EditCounts | None]
+Take = Callable[[Encoded], None]
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """What one reading counted: rows, and cells per column that were clipped or unknown."""
+
+    rows: int
+    clipped: Mapping[str, int]
+    unknown: Mapping[str, int]
 
 
 @contextmanager
-def rows_of(source: Source, schema: Schema, slots: int, since: str | None = None) -> Iterator[Held]:
-    """What `records_since` returns, while this is open: the rows in memory, or held by the source's own engine.
+def rows_of(
+    source: Source, schema: Schema, slots: int, since: str | None = None, memory: int | None = None
+) -> Iterator[Held]:
+    """The rows of one snapshot in so many slots while this is open, its position, and what changed since an earlier one by the source's
+    own count (None: it was not counted).
+
+    Args:
+        memory: bytes of rows to hold; None: a quarter of the machine's. A larger table is read into a scratch file, whatever it holds.
 
     Raises:
         As `records_of`.
     """
     held = source.opened(schema, slots)
-    if held is None:
-        yield records_since(source, schema, slots, since)
-        return
-    with held as (records, position):
-        yield records, position, None
+    if held is not None:
+        with held as (there, position):
+            yield there, position, None
+    elif 4 * slots * schema.features <= (usual_memory() if memory is None else memory):
+        yield _in_memory(source, schema, slots, since)
+    else:
+        check_size(slots, 0)
+        with closing(ScratchRecords(slots, schema.features)) as scratch:
+            _, position, changes = _read(source, schema, slots, since, scratch.append)
+            scratch.finish()
+            yield scratch, position, changes
 
 
 def records_of(source: Source, schema: Schema, slots: int) -> tuple[Records, str]:
-    """The rows of one snapshot in so many slots, and the snapshot's position.
+    """The rows of one snapshot in so many slots, in memory, and the snapshot's position.
 
     Raises:
-        InvalidRecords: more rows than slots.
+        InvalidRecords: more rows than slots, or than memory can hold.
         InvalidSchema: a cell does not fit the schema; its record is told by its number, in no order that lasts.
     """
-    records, position, _ = records_since(source, schema, slots, None)
+    records, position, _ = _in_memory(source, schema, slots, None)
     return records, position
 
 
-def records_since(
-    source: Source, schema: Schema, slots: int, since: str | None
-) -> tuple[Records, str, EditCounts | None]:
-    """The same, and what changed since an earlier position by the source's own count (None: it was not counted)."""
+def _in_memory(source: Source, schema: Schema, slots: int, since: str | None) -> tuple[Records, str, EditCounts | None]:
     check_size(slots, schema.features)
-    encoded, position, changes = _encoded(source, schema, slots, since)
-    return Records(encoded.rows, encoded.labels, slots=slots), position, changes
+    rows, labels, filled = np.zeros((slots, schema.features), np.float32), np.zeros(slots), 0
+
+    def take(block: Encoded) -> None:
+        nonlocal filled
+        here = slice(filled, filled + len(block.rows))
+        rows[here], labels[here] = block.rows, block.labels
+        filled = here.stop
+
+    _, position, changes = _read(source, schema, slots, since, take)
+    ids = Names.of(range(filled)).extended(slots - filled)
+    return Records.from_slots(rows, labels, ids, None), position, changes
 
 
-def encoded_of(source: Source, schema: Schema) -> Encoded:
-    """The rows as they are now, before they have slots; there must be some."""
-    return _encoded(source, schema, None, None)[0]
+def survey(source: Source, schema: Schema) -> Surveyed:
+    """How many rows there are now, each read once and let go of; there must be some.
+
+    Raises:
+        InvalidRecords: there is none. InvalidSchema: as `records_of`.
+    """
+    found, _, _ = _read(source, schema, None, None, lambda block: None)
+    if not found.rows:
+        raise InvalidRecords(f"{source.address} holds no row; there is nothing to learn from")
+    return found
 
 
-def _encoded(
-    source: Source, schema: Schema, most: int | None, since: str | None
-) -> tuple[Encoded, str, EditCounts | None]:
-    """`most` None: there must be some; else none is fine, where everybody was erased."""
-    unnamed, whole, rows = (
-        replace(schema, id_column=None, subject_column=None, rows_per_subject=None),
-        Gathered(schema.features),
-        0,
-    )
+def _read(
+    source: Source, schema: Schema, most: int | None, since: str | None, take: Take
+) -> tuple[Surveyed, str, EditCounts | None]:
+    """Every row of one snapshot, given away a block at a time."""
+    unnamed = replace(schema, id_column=None, subject_column=None, rows_per_subject=None)
+    rows, clipped, unknown = 0, Counter[str](), Counter[str]()
     with source.snapshot(columns_of(schema), since) as snapshot:
         for block in snapshot.blocks:
             rows += len(block)
@@ -77,12 +110,11 @@ def _encoded(
                     f"{source.address} holds more rows than the {most} slots of the plan; n is public and part of the noise: relearn "
                     "with more --slots, or let the query choose fewer rows"
                 )
-            check_size(rows, schema.features)
-            whole.add(unnamed.encode(block), block.lines)
-    if not rows and most is None:
-        raise InvalidRecords(f"{source.address} holds no row; there is nothing to learn from")
-    whole.add(Encoded(np.zeros((0, schema.features), np.float32), np.zeros(0), None, None), [])
-    return whole.encoded(), snapshot.position, snapshot.changes
+            encoded = unnamed.encode(block)
+            clipped.update(encoded.clipped)
+            unknown.update(encoded.unknown)
+            take(encoded)
+    return Surveyed(rows, clipped, unknown), snapshot.position, snapshot.changes
 
 
 def columns_of(schema: Schema) -> list[str]:

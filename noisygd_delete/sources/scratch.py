@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,6 +28,7 @@ from ..engine.sums_held import HeldSums
 from ..errors import SourceError
 from ..losses.base import Loss
 from ..records import Rows
+from ..schema import Encoded
 
 BLOCK = 2048  # rows
 _TAG, _NONCE = 16, 12  # bytes
@@ -36,6 +38,13 @@ def folder() -> Path:
     """Where the file lies: TMPDIR, else /var/tmp, because /tmp may be memory itself."""
     named, usual = os.environ.get("TMPDIR"), Path("/var/tmp")
     return Path(named) if named else usual if usual.is_dir() else Path(tempfile.gettempdir())
+
+
+def usual_memory() -> int:
+    """A quarter of the machine's, in bytes."""
+    if not hasattr(os, "sysconf"):  # Windows pages by itself
+        return 1 << 62
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
 class ScratchRows:
@@ -169,16 +178,22 @@ class ScratchRecords(RowsElsewhere):
     def width(self) -> int:
         return self.rows.shape[1]
 
-    def append(self, rows: Rows, labels: NDArray[np.float64]) -> None:
-        """The next records."""
-        here = slice(self._filled, self._filled + len(labels))
-        self.labels[here], self.occupied[here] = labels, True
-        self._filled += len(labels)
-        self.rows.append(rows)
+    def append(self, block: Encoded) -> None:
+        """The next records; no more than there are slots."""
+        here = slice(self._filled, self._filled + len(block.labels))
+        self.labels[here], self.occupied[here] = block.labels, True
+        self._filled = here.stop
+        self.rows.append(block.rows)
 
     def finish(self) -> None:
         """No more of them."""
         self.rows.finish()
+
+    def parts(self) -> Iterator[tuple[Rows, NDArray[np.float64]]]:
+        """The records that there are, a block at a time."""
+        for start in range(0, self._filled, BLOCK):
+            here = slice(start, min(start + BLOCK, self._filled))
+            yield self.rows[here], self.labels[here]
 
     def close(self) -> None:
         """Let go of the rows."""

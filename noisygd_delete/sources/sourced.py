@@ -52,6 +52,7 @@ from ..store.transaction import Rolling
 from . import counting, journal
 from .opening import source_from
 from .reading import Held, columns_of, require_any_order, rows_of
+from .scratch import ScratchRecords
 from .source import Source
 
 _WILL_FINISH = "the deletion is in the journal; free space or fix permissions, and the next command finishes it"
@@ -91,7 +92,7 @@ class StreamedRolling(Rolling):
             raise InvalidParameter(
                 _ELSEWHERE.format(self.source.address) + "its releases are made by one process; run it without torchrun"
             )
-        with self.snapshot(plan) as (records, self._read, counted):
+        with self.snapshot(plan, execution.memory) as (records, self._read, counted):
             self._counted = None if counted is None else self.source.counts_by
             self._held = records
             try:
@@ -103,7 +104,7 @@ class StreamedRolling(Rolling):
                 self.forget_records()
 
     @contextmanager
-    def snapshot(self, plan: Plan) -> Iterator[Held]:
+    def snapshot(self, plan: Plan, memory: int | None = None) -> Iterator[Held]:
         """The rows as they are now while this is open, the position they were read at, and what changed since the last release, if
         that is counted.
 
@@ -111,7 +112,8 @@ class StreamedRolling(Rolling):
             SourceError: they were read from a moment before something that the ledger says was done.
             CountBroken: what counts the changes missed some.
         """
-        with rows_of(self.source, self.schema, plan.records, self.last_read()) as (records, position, counted):
+        read = rows_of(self.source, self.schema, plan.records, self.last_read(), memory)
+        with read as (records, position, counted):
             for earlier in self._reached():
                 if not covers(position, earlier):
                     raise SourceError(
@@ -234,7 +236,16 @@ class SourcedStore(Store):
     _rolling: StreamedRolling
 
     @classmethod
-    def found(cls, path: str | Path, source: Source, schema: Schema, plan: Plan, *, disk: Disk | None = None) -> Self:
+    def found(
+        cls,
+        path: str | Path,
+        source: Source,
+        schema: Schema,
+        plan: Plan,
+        *,
+        disk: Disk | None = None,
+        memory: int | None = None,
+    ) -> Self:
         """A new store in `path` for the rows of this source, which are read once to see that they fit the plan.
 
         Raises:
@@ -242,11 +253,11 @@ class SourcedStore(Store):
             InvalidSchema, InvalidRecords, AssumptionViolated: the rows are not those of schema and plan; nothing was written.
             SourceError: the source cannot be read. StoreError: there is something at `path` already.
         """
-        cls.suits(source, schema, plan)
+        cls.suits(source, schema, plan, memory)
         return cls._founded(path, schema, plan, disk or Disk(), source=source.to_dict())
 
     @staticmethod
-    def suits(source: Source, schema: Schema, plan: Plan) -> None:
+    def suits(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
         """Raise what `found` would, whatever is at its path; nothing is written."""
         require_any_order(plan)
         if schema.id_column != source.id or schema.subject_column != source.subject:
@@ -257,7 +268,7 @@ class SourcedStore(Store):
             raise InvalidParameter(
                 "schema and plan differ in their public map; give make_plan(feature_map=schema.feature_map)"
             )
-        with rows_of(source, schema, plan.records) as (records, *_):
+        with rows_of(source, schema, plan.records, memory=memory) as (records, *_):
             check_fit(records, plan)
 
     @classmethod
@@ -386,7 +397,8 @@ class SourcedStore(Store):
         if encoded.ids is not None and self.source.table is not None:
             return self.source.held(list(map(str, encoded.ids)), [])
         with self._rolling.snapshot(self.plan) as (records, *_):
-            return table.rows_in_table(rows_here(records), replace(encoded, ids=None))
+            parts = records.parts() if isinstance(records, ScratchRecords) else table.parts(rows_here(records))
+            return table.equal_rows(parts, encoded)
 
     def repeats(self, request: EditRequest) -> bool:
         place = self.ledger.position(request.request_id)

@@ -11,7 +11,7 @@ import numpy as np
 from ..engine import CurrentRecords, rows_here
 from ..errors import InvalidParameter, StoreCorrupt
 from ..methods.plan import Plan
-from ..records import EditRequest, Id, Insertion, Names, Records, SlotEdits, check_size
+from ..records import EditRequest, Id, Insertion, Labels, Names, Records, Rows, SlotEdits, check_size
 from ..schema import Encoded
 from . import cells, names
 from .database import connect
@@ -21,6 +21,7 @@ from .layout import LABEL, ROW, Layout
 _LABEL_BYTES = np.dtype(LABEL).itemsize
 _ROW_BYTES = np.dtype(ROW).itemsize
 _BLOCK = 1 << 22  # numbers written at a time
+_PART = 2048  # slots looked at at a time
 
 
 def write(disk: Disk, layout: Layout, records: Records) -> None:
@@ -146,13 +147,27 @@ def rows_in_table(records: Records, encoded: Encoded) -> int:
     """How many of the rows are in the training table: by id, or where the file has no ids by being equal to a row there."""
     if encoded.ids is not None:
         return len(set(encoded.ids) & set(records.ids))
+    return equal_rows(parts(records), encoded)
+
+
+def parts(records: Records) -> Iterator[tuple[Rows, Labels]]:
+    """The records that there are, some at a time."""
+    used = records.occupied
+    for start in range(0, records.slots, _PART):
+        here = slice(start, start + _PART)
+        yield records.features[here][used[here]], records.labels[here][used[here]]
+
+
+def equal_rows(held: Iterable[tuple[Rows, Labels]], encoded: Encoded) -> int:
+    """How many of these rows are equal to one that is held."""
     wanted: dict[bytes, int] = {}
     for row, label in zip(encoded.rows, encoded.labels, strict=True):
         key = row.tobytes() + np.float64(label).tobytes()
         wanted[key] = wanted.get(key, 0) + 1
-    found, used = set(), records.occupied
-    for row, label in zip(records.features[used], records.labels[used], strict=True):
-        key = row.tobytes() + np.float64(label).tobytes()
-        if key in wanted:
-            found.add(key)
+    found = set()
+    for rows, labels in held:
+        for row, label in zip(rows, labels, strict=True):
+            key = row.tobytes() + np.float64(label).tobytes()
+            if key in wanted:
+                found.add(key)
     return sum(wanted[key] for key in found)

@@ -11,6 +11,7 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
+from noisygd_delete.engine import Execution
 from noisygd_delete.errors import CountBroken, InvalidParameter, SourceError, StoreError
 from noisygd_delete.records import EditCounts
 from noisygd_delete.report import erasure_certificate, verify_certificate
@@ -326,12 +327,13 @@ def test_the_owner_may_install_it_and_stop_it(store: SourcedStore, database: str
 
 
 def test_killed_at_every_step_a_count_is_in_the_ledger_once(watched: SourcedStore, database: str) -> None:
+    """Its rows in a scratch file, which goes with every process that dies."""
     watched.close()
 
     def operate(disk: CrashAt, k: int) -> None:
         statement(database, "UPDATE people SET a = 0.25 WHERE id = %s", name(ROWS - 1 - k))
         with SourcedStore.open(watched.path, disk=disk) as opened:
-            opened.serve(EditRequest.delete([name(k)], request_id=f"r{k}"))
+            opened.serve(EditRequest.delete([name(k)], request_id=f"r{k}"), execution=Execution(memory=1))
 
     for k in range(2):  # the first one also makes the register
         disk = CrashAt()

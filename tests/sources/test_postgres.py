@@ -188,10 +188,11 @@ def test_rows_that_changed_unseen_are_in_the_next_release(store: SourcedStore, d
     read: list[Records] = []
     original = type(store._rolling).snapshot
 
-    def seen(rolling, made):
-        found = original(rolling, made)
-        read.append(found[0])
-        return found
+    @contextmanager
+    def seen(rolling, *given):
+        with original(rolling, *given) as found:
+            read.append(found[0])
+            yield found
 
     type(store._rolling).snapshot = seen
     try:

@@ -6,15 +6,26 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from noisygd_delete import Records, losses
+from noisygd_delete import Records, learn, losses
+from noisygd_delete.cli import main
+from noisygd_delete.engine import Execution
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords, SourceError
+from noisygd_delete.schema import Encoded
+from noisygd_delete.sources import SourcedStore, source_at
+from noisygd_delete.sources.reading import rows_of
 from noisygd_delete.sources.scratch import BLOCK, ScratchRecords, ScratchRows, folder
+
+from .conftest import ROWS, SCHEMA, SLOTS, name, people, plan
+from .test_commands import PLAN
+from .test_commands import SCHEMA as COMMAND_SCHEMA
+from .test_lake import in_duckdb, in_parquet
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,6 +40,10 @@ def place(tmp_path: Path, monkeypatch) -> Path:
 def drawn(rows: int, features: int, seed: int = 3) -> np.ndarray:
     found = np.random.default_rng(seed).standard_normal((rows, features)).astype(np.float32)
     return found / np.linalg.norm(found, axis=1, keepdims=True).astype(np.float32) * np.float32(0.99)
+
+
+def block(rows: np.ndarray, labels: np.ndarray) -> Encoded:
+    return Encoded(rows, labels, None, None)
 
 
 def kept(rows: np.ndarray, slots: int, pieces: int = 700) -> ScratchRows:
@@ -72,7 +87,7 @@ def test_the_sums_are_those_of_memory_to_the_bit(loss) -> None:
     slots = len(rows) + 1000
     scratch = ScratchRecords(slots, 7)
     for start in range(0, len(rows), 1111):
-        scratch.append(rows[start : start + 1111], labels[start : start + 1111])
+        scratch.append(block(rows[start : start + 1111], labels[start : start + 1111]))
     scratch.finish()
     memory = Records(rows, labels, slots=slots)
     ours, theirs = (PreciseObjective(held, loss, regularization=0.1) for held in (scratch, memory))
@@ -89,12 +104,12 @@ def test_rows_that_do_not_fit_the_plan_are_refused_by_their_number() -> None:
     rows = drawn(BLOCK + 40, 4)
     rows[BLOCK + 7] *= 3
     scratch = ScratchRecords(BLOCK + 50, 4)
-    scratch.append(rows, np.ones(len(rows)))
+    scratch.append(block(rows, np.ones(len(rows))))
     scratch.finish()
     with pytest.raises(AssumptionViolated, match=f"record {BLOCK + 8} of the source has norm"):
         scratch.check(losses.Logistic(radius=1.0), None)
     scratch = ScratchRecords(10, 4)
-    scratch.append(drawn(3, 4), np.array([1.0, -1.0, 0.0]))
+    scratch.append(block(drawn(3, 4), np.array([1.0, -1.0, 0.0])))
     scratch.finish()
     with pytest.raises(InvalidRecords, match="labels must be"):
         scratch.check(losses.Logistic(radius=1.0), None)
@@ -131,11 +146,12 @@ def test_a_full_disk_is_told(monkeypatch) -> None:
 HOLDING = """
 import os, sys, time
 import numpy as np
+from noisygd_delete.schema import Encoded
 from noisygd_delete.sources import scratch
 {planted}
 rows = np.load(sys.argv[1])
 held = scratch.ScratchRecords(len(rows), rows.shape[1])
-held.append(rows, np.where(rows[:, 0] > 0, 1.0, -1.0))
+held.append(Encoded(rows, np.where(rows[:, 0] > 0, 1.0, -1.0), None, None))
 held.finish()
 held.rows[0:10]
 print(held.rows._file.fileno(), flush=True)
@@ -182,3 +198,110 @@ def test_every_file_has_a_key_of_its_own() -> None:
     assert os.pread(again._file.fileno(), 64, 0) != os.pread(again._file.fileno(), 64, again._sealed), (
         "nor a block its nonce twice"
     )
+
+
+SIZED = """
+import sys
+import numpy as np
+from noisygd_delete import losses
+from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.records import Records
+from noisygd_delete.schema import Encoded
+from noisygd_delete.sources.scratch import ScratchRecords
+
+def peak():  # of this process's own memory: getrusage knows that of its parent, too
+    with open("/proc/self/status") as file:
+        (line,) = [line for line in file if line.startswith("VmHWM")]
+    return int(line.split()[1]) * 1024
+
+rows, features, block = 200_000, 128, 10_000
+some = np.random.default_rng(3).standard_normal((block, features)).astype(np.float32) / 40
+loss = losses.Logistic(radius=1.0)
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # begin to measure here
+before = peak()
+if sys.argv[1] == "scratch":
+    held = ScratchRecords(rows, features)
+    for _ in range(rows // block):
+        held.append(Encoded(some, np.ones(block), None, None))
+    held.finish()
+    held.check(loss, None)
+else:
+    held = Records(np.tile(some, (rows // block, 1)), np.ones(rows))
+objective = PreciseObjective(held, loss, regularization=0.1)
+objective.gradient(np.zeros((1, features)))
+objective.value_at_zero()
+print((peak() - before) / (4 * rows * features))
+"""
+
+
+def test_memory_is_bounded_by_a_few_blocks_and_some_bytes_a_slot() -> None:
+    """200,000 rows of 128 columns, 102 MB: their labels take 17 bytes a slot, the rest is a block or two."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+    def share(way: str) -> float:
+        done = subprocess.run(
+            [sys.executable, "-c", SIZED, way], env=environment, capture_output=True, check=True, timeout=60
+        )
+        return float(done.stdout)
+
+    assert share("scratch") < 0.25
+    assert share("memory") > 0.9, "and what a table in memory takes is seen by this measure"
+
+
+@pytest.mark.parametrize("made", [in_duckdb, in_parquet])
+def test_a_release_from_a_scratch_file_is_the_release_from_memory(
+    tmp_path: Path, place: Path, made, monkeypatch
+) -> None:
+    """The same plan under the same noise: the same weights to the bit, since rows come in the same order."""
+    source, weights, kinds = source_at(id="id", **made(tmp_path)), [], []
+    for memory in (None, 1):
+        with rows_of(source, SCHEMA, SLOTS, memory=memory) as (records, _, changes):
+            kinds.append(type(records))
+            assert changes is None
+            model = learn(records, plan(), np.random.default_rng(7))
+        weights.append(model.weights)
+    assert kinds == [Records, ScratchRecords]
+    np.testing.assert_array_equal(*weights)
+    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan(), memory=1) as store:
+        release = store.learn(execution=Execution(memory=1))
+        assert release.model.certified
+        monkeypatch.setattr("noisygd_delete.sources.reading.usual_memory", lambda: 1)
+        encoded = SCHEMA.encode_file(as_file(tmp_path))
+        assert store.rows_in_table(replace(encoded, ids=None)) == ROWS
+    assert list(place.iterdir()) == []
+
+
+def test_more_rows_than_slots_are_refused_before_they_are_kept(tmp_path: Path, place: Path) -> None:
+    source = source_at(id="id", **in_duckdb(tmp_path))
+    with pytest.raises(InvalidRecords, match="more rows than the 150 slots"), rows_of(source, SCHEMA, 150, memory=1):
+        pass
+
+
+def test_the_command_line_says_how_much_memory(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = in_duckdb(tmp_path)
+    (tmp_path / "schema.toml").write_text(COMMAND_SCHEMA)
+    used: list[int] = []
+    true = ScratchRows.__init__
+
+    def noting(self, slots: int, features: int) -> None:
+        used.append(slots)
+        true(self, slots, features)
+
+    monkeypatch.setattr(ScratchRows, "__init__", noting)
+    where = ["--source", made["address"], "--table", "people", "--schema", "schema.toml", "--slots", str(SLOTS)]
+    assert main(["init", "store", *where, *PLAN, "--memory", "1K"]) == 0
+    assert main(["learn", "store", "--memory", "1K"]) == 0
+    assert used == [SLOTS, SLOTS]
+    assert main(["delete", "store", name(3), "--memory", "1G"]) == 0
+    assert used == [SLOTS, SLOTS]
+    for wrong in ("0", "-1G", "much", "1E"):
+        with pytest.raises(SystemExit):
+            main(["learn", "store", "--memory", wrong])
+
+
+def as_file(folder: Path) -> Path:
+    lines = [",".join(map(str, row)) for row in people()]
+    (folder / "people.csv").write_text("\n".join(["id,person,a,b,c,y", *lines, ""]))
+    return folder / "people.csv"
