@@ -5,8 +5,9 @@ RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 ENGINES := .venv-engines
 PUBLISHERS := .venv-publishers
+JUDGE := .venv-api
 
-.PHONY: demo test engines publishers examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
+.PHONY: demo test engines publishers api examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -37,6 +38,14 @@ $(ENGINES)/.ready: pyproject.toml constraints-engines.txt
 
 engines: $(ENGINES)/.ready  ## clusters of Ray and Spark of two workers each, killed and scanned; needs Java 17
 	$(ENGINES)/bin/python -m pytest tests/engines $(TESTS)
+
+$(JUDGE)/.ready:
+	$(PYTHON) -m venv $(JUDGE)
+	$(JUDGE)/bin/python -m pip install --quiet schemathesis==4.32.5
+	touch $@
+
+api: $(READY) $(JUDGE)/.ready  ## the service fuzzed from its own description
+	NOISYGD_DELETE_SCHEMATHESIS=$(abspath $(JUDGE))/bin/schemathesis $(RUN) -m pytest tests/service/test_description.py $(TESTS)
 
 examples: $(READY)      ## every example and the notebook: their own assertions hold
 	$(RUN) -m pytest -n 2 tests/examples

@@ -107,7 +107,7 @@ def _serve(parsed: argparse.Namespace) -> int:
 
         from ..service import application
     except ImportError as error:
-        if error.name not in ("uvicorn", "starlette"):
+        if (error.name or "").partition(".")[0] not in ("uvicorn", "starlette"):
             raise
         raise MissingDependency(
             "the service needs starlette and uvicorn; pip install 'noisygd-delete[serve]'"

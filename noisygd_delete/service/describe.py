@@ -172,6 +172,13 @@ def _operation(
         str(status): {"description": "as asked" if status < 400 else _ERRORS[status], "content": _content(kind)}
         for status, kind in sorted({**dict.fromkeys(errors, Fault), **answers}.items())
     }
+    if name == "ask":  # what may be asked next, of the id in the answer
+        links = {
+            next_one: {"operationId": next_one, "parameters": {"token": "$response.body#/request_id"}}
+            for next_one in ("look", "certificate")
+        }
+        for status in answers:
+            described["responses"][str(status)]["links"] = links
     return described
 
 

@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "release.lock").read_text()
-LOCKED_EXTRAS = ("sklearn", "parquet", "postgres", "lake", "fast", "report", "completion")
+LOCKED_EXTRAS = ("sklearn", "parquet", "postgres", "lake", "fast", "report", "serve", "completion")
 
 
 @pytest.fixture(scope="module")
@@ -129,10 +129,10 @@ def test_the_container_keeps_its_rules() -> None:
 def test_the_composition_gives_the_engine_nothing_but_its_volume() -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
-    engine = services["engine"]
-    assert engine["read_only"] is True
-    assert engine["cap_drop"] == ["ALL"]
-    assert engine["volumes"] == ["stores:/stores"]
+    for engine in (services["engine"], services["service"]):
+        assert engine["read_only"] is True
+        assert engine["cap_drop"] == ["ALL"]
+        assert engine["volumes"] == ["stores:/stores"]
     assert not {"ports", "privileged", "network_mode"} & {key for service in services.values() for key in service}
     assert all(
         ":?" in str(value)
@@ -140,6 +140,10 @@ def test_the_composition_gives_the_engine_nothing_but_its_volume() -> None:
         for key, value in service["environment"].items()
         if "PASSWORD" in key
     )
+    from noisygd_delete.cli import parser
+
+    told = parser().parse_args(services["service"]["command"])
+    assert (told.stores, told.behind_proxy, told.port) == (["people"], True, 8080)
 
 
 @pytest.mark.long

@@ -21,6 +21,10 @@ from noisygd_delete.store import Store
 from noisygd_delete.stream import Batching
 from tests.store.conftest import SCHEMA, memory_folder, plan
 
+from .processes import serving
+
+__all__ = ["serving"]  # a fixture
+
 ROLES = ("request", "publish", "read", "sign")
 SECRET = "whsec_" + "c2VjcmV0LW9mLXRoZS1kZXNrLWZvci10ZXN0cy0xMjM0"
 

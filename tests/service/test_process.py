@@ -2,120 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from noisygd_delete.store import Store, status, verify
-from tests.store.conftest import found, memory_folder
+from tests.store.conftest import found
 
 from .conftest import make_store, name, person, token_file
+from .processes import Begin, Serving
 
-ROOT = Path(__file__).parents[2]
-THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
-
-
-class Serving:
-    """`noisygd-delete serve` in a process of its own, its log in a file."""
-
-    def __init__(self, mother: subprocess.Popen[str], folder: Path, *arguments: str) -> None:
-        self.log, self._mother = folder / "log.txt", mother
-        self.log.touch(mode=0o600)
-        self._started = self.log.stat().st_size
-        arguments = ("serve", *arguments, "--tokens", str(folder / "tokens.toml"), "--port", "0")
-        assert mother.stdin
-        assert mother.stdout
-        mother.stdin.write(json.dumps({"arguments": arguments, "log": str(self.log)}) + "\n")
-        mother.stdin.flush()
-        self.number, self.status = int(mother.stdout.readline()), None
-        try:
-            self.address = self._listening()
-        except BaseException:
-            self.end(signal.SIGKILL)
-            raise
-
-    def _listening(self) -> str:
-        for _ in range(600):
-            said = self.log.read_bytes()[self._started :].decode()
-            for line in said.splitlines():
-                if line.startswith("listening on "):
-                    return line.removeprefix("listening on ")
-            assert "noisygd-delete serve:" not in said, said
-            time.sleep(0.05)
-        raise AssertionError("it does not listen")
-
-    def call(self, method: str, path: str, token: str | None, body: Any = None) -> tuple[int, Any]:
-        """(status, JSON); status 0 where nobody answers."""
-        data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        request = urllib.request.Request(self.address + path, data, method=method)
-        if token is not None:
-            request.add_header("Authorization", f"Bearer {token}")
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, json.load(error)
-        except OSError as error:
-            self.failure = repr(error)
-            return 0, None
-
-    def kill(self) -> None:
-        os.kill(self.number, signal.SIGKILL)
-
-    def end(self, how: int = signal.SIGTERM) -> int:
-        """Its exit status, once it has ended; the negative number of a signal that ended it."""
-        if self.status is None:
-            with suppress(ProcessLookupError):
-                os.kill(self.number, how)
-            assert self._mother.stdout
-            self.status = int(self._mother.stdout.readline())
-        return self.status
-
-
-Begin = Callable[..., AbstractContextManager[Serving]]
-
-
-@pytest.fixture(scope="module")
-def serving() -> Iterator[Begin]:
-    command = [sys.executable, "-m", "tests.service.forking"]
-    environment = {**os.environ, **THREADS, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as mother:
-
-        @contextmanager
-        def begin(folder: Path, *arguments: str) -> Iterator[Serving]:
-            made = Serving(mother, folder, *arguments)
-            try:
-                yield made
-            finally:
-                made.end(signal.SIGKILL)
-
-        yield begin
-        assert mother.stdin
-        mother.stdin.close()
-
-
-@pytest.fixture
-def tmp_path() -> Iterator[Path]:
-    with memory_folder() as folder:
-        yield folder
 
 
 def settled(service: Serving, token: str, names: list[str], seconds: float = 60.0) -> dict[str, str]:
@@ -233,7 +137,7 @@ def test_killed_at_any_moment_each_request_is_done_once(
             timer.join()
     with serving(tmp_path, *map(str, stores), "--batch", "2", "--deadline", "0.2") as service:
         names = [f"token-{k}" for k in range(sent)]
-        states = settled(service, secrets["read"], names, 40)
+        states = settled(service, secrets["read"], names, 600)
         assert service.end() == 0
     record_property("evidence", f"{kills} kills, {sent} requests accepted, all published once")
     assert sent > kills // 2

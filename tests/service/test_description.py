@@ -1,0 +1,105 @@
+"""The API is what its own description says: made of the types that check, and fuzzed from it by a judge (schemathesis)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from noisygd_delete.service.access import new_token
+from noisygd_delete.service.api import application
+
+from .conftest import ROLES, Opened, make_store, name, raw, token_file
+from .processes import Begin
+from .test_api import ROUTES
+
+JUDGE = os.environ.get("NOISYGD_DELETE_SCHEMATHESIS") or shutil.which("schemathesis")
+CHECKS = (
+    "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,negative_data_rejection,"
+    "unsupported_method"
+)
+
+
+def test_every_route_is_described_with_its_roles_and_no_other(store: Path, opened: Opened) -> None:
+    desk = opened(store)
+    described = desk.client.get("/openapi.json").json()
+    routes = {
+        (method, route.path)
+        for route in application(desk.service, run=False).routes
+        for method in route.methods - {"HEAD"}
+    }
+    found = {
+        (method.upper(), path): operation
+        for path, item in described["paths"].items()
+        for method, operation in item.items()
+        if method != "parameters"
+    }
+    assert set(found) == routes
+    for method, path, roles in ROUTES:
+        operation = found[method, path.replace("/one", "/{token}")]
+        assert set(re.search(r"\(role (.*)\)", operation["summary"])[1].split(" or ")) == roles
+        assert operation["security"]
+    assert all(f"{method} {path}" in desk.client.get("/").text for method, path in routes)
+
+
+def test_what_the_description_takes_and_refuses_is_what_the_service_does(store: Path, opened: Opened) -> None:
+    """Where form alone decides; a row has to be of the table's schema besides."""
+    desk = opened(store)
+    described = desk.client.get("/openapi.json").json()
+    schema = {"$ref": "#/components/schemas/Asked", "components": described["components"]}
+    judge = jsonschema.Draft202012Validator(schema)
+    tried = [
+        {"delete": [name(1)]}, {"delete": [1, "a"]}, {"subjects": ["x"], "channel": "e-mail"}, {"replace": {name(1): raw(1)}},
+        {"delete": ["a"], "identity_checked": True, "received": "2026-05-04T09:30:00Z"}, {}, {"delete": []}, {"delete": [""]},
+        {"delete": [None]}, {"delete": ["a"], "more": 1}, {"delete": ["a"], "channel": "pigeon"}, {"delete": ["a" * 1001]},
+        {"delete": ["a"], "identity_checked": "yes"}, {"delete": ["a"], "request_id": "-x"}, {"replace": {}}, {"replace": {"a": 1}}, [], 1, None,
+    ]  # fmt: skip
+    for asked in tried:
+        answered = desk.client.post("/requests", json=asked, headers=desk.headers("request"))
+        assert (answered.status_code == 202) == judge.is_valid(asked), (asked, answered.text)
+        if answered.status_code == 202:
+            course = {"$ref": "#/components/schemas/Course", "components": described["components"]}
+            jsonschema.validate(answered.json(), course)
+
+
+@pytest.mark.skipif(JUDGE is None, reason="schemathesis is not installed; make api installs it beside, and names it")
+@pytest.mark.skipif(os.name == "nt", reason="forks")
+@pytest.mark.parametrize("seconds", [10, pytest.param(120, marks=pytest.mark.long)])
+def test_fuzzed_from_its_own_description_it_never_fails(
+    tmp_path: Path, serving: Begin, seconds: int, record_property
+) -> None:
+    path = make_store(tmp_path / "people")
+    token_file(tmp_path / "tokens.toml")
+    token, lines = new_token("all", ROLES)
+    with (tmp_path / "tokens.toml").open("a") as file:
+        file.write(lines)
+    with serving(tmp_path, str(path), "--batch", "5") as service:
+        done = subprocess.run(
+            [str(JUDGE), "run", f"{service.address}/openapi.json", "-H", f"Authorization: Bearer {token}", "--checks", CHECKS,
+             "-n", "100", "--seed", "1", "--phases", "coverage,fuzzing,stateful", "--max-time", str(seconds), "--continue-on-failure"],
+            cwd=tmp_path, capture_output=True, text=True, timeout=60 + 2 * seconds, check=False,
+        )  # fmt: skip
+        assert service.call("GET", "/health", None) == (200, service.call("GET", "/health", None)[1])
+        assert service.end() == 0
+    said = (tmp_path / "log.txt").read_text()
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert " answered 500 " not in said
+    record_property("evidence", " ".join(re.findall(r"\d+ generated, \d+ passed", done.stdout)))
+
+
+def test_a_service_without_its_libraries_says_what_to_install(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['starlette'] = None\n"
+        "from noisygd_delete.cli import main\nsys.exit(main(['serve', 'x', '--tokens', 'y']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'noisygd-delete[serve]'" in done.stderr
+    assert json.dumps(done.stderr).count("\\n") == 1
