@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidParameter, InvalidSchema, MissingDependency
 from ..records import bounded
-from . import plain
+from . import arrow, plain
 
 BLOCK_ROWS = 16_384
 _LONGEST_LINE = 1 << 24
@@ -250,7 +250,7 @@ def _parquet(path: Path, rows: int, size: int) -> Iterator[Table]:
             if file.metadata.num_rows > max(_SMALL, _EXPANSION * size) // max(1, len(names)):
                 raise InvalidSchema(f"{path}: more rows than a file of this size holds; this is not a table")
             for batch in file.iter_batches(batch_size=rows):
-                columns = (_texts(column.to_pylist()) for column in batch.columns)
+                columns = map(arrow.column, batch.columns)
                 if batch.num_rows:
                     # a Parquet file has no lines; the record's number, from 1, stands in
                     yield Table(str(path), dict(zip(names, columns, strict=True)), range(start, start + batch.num_rows))
@@ -264,7 +264,3 @@ def _parquet(path: Path, rows: int, size: int) -> Iterator[Table]:
         OverflowError,
     ) as error:  # the last two: text or dates that are none
         raise InvalidSchema(f"{path}, after record {start - 1}: not a whole Parquet file; copy it again") from error
-
-
-def _texts(values: Sequence[Any]) -> list[str]:
-    return ["" if value is None else str(value).strip() for value in values]

@@ -160,6 +160,32 @@ class TextColumn(Sequence[str]):
         return found
 
 
+class FloatColumn(Sequence[str]):
+    """Fractions that a file keeps as such: their text is made when somebody asks for it, as Python writes them.
+
+    missing  (rows,) True where there is none: the text is ""
+    """
+
+    def __init__(self, values: Floats, missing: NDArray[np.bool_]) -> None:
+        self._values, self.missing = values, missing
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @overload
+    def __getitem__(self, cell: int) -> str: ...
+    @overload
+    def __getitem__(self, cell: slice) -> list[str]: ...
+    def __getitem__(self, cell: int | slice) -> str | list[str]:
+        if isinstance(cell, slice):
+            return [self[place] for place in range(*cell.indices(len(self)))]
+        return "" if self.missing[cell] else repr(float(self._values[cell]))
+
+    def numbers(self) -> Floats:
+        """The fractions, NaN where one is missing."""
+        return np.where(self.missing, math.nan, self._values)
+
+
 def number(text: str) -> float:
     """`text` as a float, NaN where it is none."""
     try:

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .text import Floats, TextColumn, number
+from .text import FloatColumn, Floats, TextColumn, number
 
 Mask = NDArray[np.bool_]
 Seconds = NDArray[np.int64]
@@ -33,6 +33,8 @@ _SPACES = "[ \u00a0\u202f]"  # of a group of three digits, as offices write it
 
 def empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
     """(rows,) True where a cell has no text, or one of the marks."""
+    if isinstance(texts, FloatColumn) and not marks:
+        return texts.missing
     if not isinstance(texts, TextColumn):
         among = {"", *marks}
         return np.fromiter((text in among for text in texts), bool, len(texts))
@@ -46,7 +48,7 @@ def numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "") -> Fl
     """(rows,) float64, NaN where a text is no number written with these marks."""
     if (decimal, thousands) != (".", ""):
         return np.fromiter(map(reader(decimal, thousands), texts), np.float64, len(texts))
-    if isinstance(texts, TextColumn):
+    if isinstance(texts, (TextColumn, FloatColumn)):
         return texts.numbers()
     return np.fromiter(map(number, texts), np.float64, len(texts))
 
