@@ -27,7 +27,7 @@ MEASUREMENTS = {
     "nonconvex_steps": "steps for non-convex losses over n, d, λ, ω, ε_dd under every certificate",
     "solver": "one solve beside scikit-learn: passes and time, warm and cold, at the same tolerance",
     "objective_perturbation": "objective perturbation against every other method, all with the same options, and its noise",
-    "ladder": "the ladder on Adult and on images beside a cold start of the same passes and one whole run, three fresh splits",
+    "ladder": "the ladder on Adult at two ε_dd beside a cold start of the same passes and one whole run, three fresh splits",
     "interleaved": "a hundred publications at one cumulative μ: all fresh, or a mix of fresh and resumed",
     "solve_then_diffuse": "solve, then diffuse against every other way: passes, time, accuracy, excess risk",
 }

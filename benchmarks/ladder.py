@@ -1,9 +1,8 @@
 """The ladder beside learning afresh with the same passes and beside one whole run: the same budget of a release for every row.
 
-python -m benchmarks ladder [--part adult|adult_low|images]
+python -m benchmarks ladder [--part adult|adult_low]
 
-Settings of Adult were chosen on the split of the other tables (seed 0), those of the other parts taken over from it and from the sketch they
-come from before their splits were drawn.
+Settings of Adult were chosen on the split of the other tables (seed 0), those of adult_low were taken over before its splits were drawn.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks import datasets, report
-from benchmarks.mnist_extractor import images
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
 from noisygd_delete.engine import Execution
 from noisygd_delete.losses import MultilayerPerceptron
@@ -81,14 +79,6 @@ def of_adult() -> tuple[np.ndarray, np.ndarray]:
     return rows, np.concatenate([data.train.labels, data.test.labels])
 
 
-def of_images() -> tuple[np.ndarray, np.ndarray]:
-    """MNIST's test images, four pixels made one, unit rows."""
-    pixels, labels = images()
-    small = pixels.reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(-1, 196)
-    rows = small / (np.linalg.norm(small, axis=1, keepdims=True) * (1 + 2.0**-20))
-    return rows.astype(np.float32), labels.astype(float)
-
-
 def split(part: Part, rows: np.ndarray, labels: np.ndarray, seed: int) -> tuple[Records, Records]:
     """A fresh split of all rows."""
     order = np.random.default_rng(seed).permutation(len(rows))
@@ -133,11 +123,6 @@ PARTS = {
     "adult_low": Part(
         "Adult, 26000 of 32,561 rows, 108 columns; network 108-32-1", of_adult, 26_000, ADULT, 0.01,
         (*AFRESH, CLIMB, SAMPLES, HEAD, MOMENTS), (4, 5, 6), "ladder_adult_low",
-    ),
-    "images": Part(
-        "MNIST's 10,000 test images at 14 × 14 pixels, 8,000 to learn from, ten classes; network 196-64-10", of_images, 8_000,
-        losses.MultilayerPerceptron(radius=1.0, classes=10, hidden=64, clip=1.0), 0.1,
-        (*AFRESH, CLIMB, SAMPLES, HEAD, MOMENTS), (4, 5, 6), "ladder_images",
     ),
 }  # fmt: skip
 
