@@ -124,7 +124,6 @@ def _serve(parsed: argparse.Namespace) -> int:
 
         read_private(parsed.key, password=password)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
-    listening = _socket(parsed.host, parsed.port)
     service = Service(
         parsed.stores,
         TokenFile.read(parsed.tokens),
@@ -133,6 +132,11 @@ def _serve(parsed: argparse.Namespace) -> int:
         key=parsed.key,
         password=password,
     )
+    try:
+        listening = _socket(parsed.host, parsed.port)
+    except InvalidParameter:
+        service.stop()
+        raise
     try:
         config = uvicorn.Config(
             application(service),
@@ -196,8 +200,12 @@ def _socket(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, kind, protocol)
         if os.name != "nt":
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(2048)  # whoever connects before the server is ready waits
+        try:
+            listening.bind(address)
+            listening.listen(2048)  # whoever connects before the server is ready waits
+        except OSError:
+            listening.close()
+            raise
     except (OSError, UnicodeError) as error:
         raise InvalidParameter(f"cannot listen on --host {host} --port {port} ({error}); give others") from error
     return listening

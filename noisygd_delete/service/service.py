@@ -72,6 +72,7 @@ class Service:
                 raise InvalidParameter(
                     f"{layout.root}: holds requests of a service that was begun with this store; name it first"
                 )
+        batches = {name: batching(ledger) for name, ledger in ledgers.items()}
         self.schemas = {name: schema_of(layout) for name, layout in layouts.items()}
         self.inbox = Inbox(first, disk)
         self.known = Known(self.paths, self.inbox)
@@ -79,7 +80,7 @@ class Service:
         self.writer = Writer(
             self.paths,
             self.inbox,
-            {name: batching(ledger) for name, ledger in ledgers.items()},
+            batches,
             told=self.messenger.tell,
             published=published,
             disk=disk,

@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ class Serving:
         except urllib.error.HTTPError as error:
             with error:
                 return error.code, json.load(error)
-        except OSError as error:
+        except (OSError, HTTPException) as error:
             self.failure = repr(error)
             return 0, None
 
