@@ -2,21 +2,31 @@
 
 from .attacks import LinearLikelihoodRatio, ShadowLikelihoodRatio
 from .bounds import Counts
+from .canaries import audit_one_run
 from .membership import audit, audit_loss
+from .one_run import OneRun
 from .reconstruction import Reconstruction, reconstruct
+from .shadows import audit_releases
 from .simulation import SimulatedNoisyGD, World
+from .three_samples import KernelWitness, ThreeSamples, three_samples
 from .verdict import AuditResult, AuditRow
 
 __all__ = [
     "AuditResult",
     "AuditRow",
     "Counts",
+    "KernelWitness",
     "LinearLikelihoodRatio",
+    "OneRun",
     "Reconstruction",
     "ShadowLikelihoodRatio",
     "SimulatedNoisyGD",
+    "ThreeSamples",
     "World",
     "audit",
     "audit_loss",
+    "audit_one_run",
+    "audit_releases",
     "reconstruct",
+    "three_samples",
 ]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from scipy.special import betaincinv, ndtri
 
 from ..errors import InvalidParameter, count, probability
+from ..privacy.guarantee import Guarantee
 
 
 def lower_rate(successes: int, trials: int, error: float) -> float:
@@ -70,6 +71,10 @@ class Counts:
             return 0.0
         terms = [order * math.log(p) + (1 - order) * math.log(r) for p, r in ((true, false), (1 - true, 1 - false))]
         return max(0.0, (max(terms) + math.log1p(math.exp(-abs(terms[0] - terms[1])))) / (order - 1))
+
+    def refutes(self, claimed: Guarantee) -> bool:
+        """Whether the advantage is above what is claimed, the slack included."""
+        return self.advantage > claimed.with_slack().advantage
 
     @property
     def gdp(self) -> float:

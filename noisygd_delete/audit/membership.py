@@ -49,7 +49,7 @@ def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | Non
     if plan.stages:
         raise AssumptionViolated(
             f"method {plan.method.name!r} publishes {len(plan.stages)} stages in a row, and the audit runs one: its figure would be about "
-            "another algorithm. Compare shadow models of releases, which a Curator makes of a table with the record and of one without it"
+            "another algorithm. Use audit_releases or audit_one_run (`--by releases`, `--by one-run`), which run the product itself"
         )
     run = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance)
     return SimulatedNoisyGD(
@@ -72,7 +72,7 @@ def loss_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None 
     """The plan's Noisy-GD on its own loss."""
     if plan.mechanism.fresh:
         raise AssumptionViolated(
-            "shadow models of a real loss are run for methods that resume from the published model; use audit(plan)"
+            "shadow models of a real loss are run for methods that resume from the published model; use audit(plan), or audit_releases, which runs the product itself"
         )
     linear = linear_engine(plan, later_releases=later_releases, learn_steps=learn_steps)
     return replace(linear, loss=plan.loss, regularization=plan.regularization)
@@ -80,7 +80,7 @@ def loss_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None 
 
 def _enough(plan: Plan) -> int:
     """Learning steps after which a record's trace has 98 % of its final size: an audit need not run the rest."""
-    if plan.mechanism.fresh:
+    if plan.mechanism.fresh or not plan.problem.strong_convexity > 0:
         return plan.learn_steps
     return min(plan.learn_steps, math.ceil(4 / (plan.step_size * plan.problem.strong_convexity)))
 

@@ -1,6 +1,6 @@
 """Claimed against measured: one row per question, and a verdict that can fail.
 
-A row fails where the measured lower bound exceeds the claim. It passes only where the test had the power to notice: the
+A row fails where what was measured refutes the claim. It passes only where the test had the power to notice: the
 claim is not vacuous, and the lower bound comes within a stated factor of it. Everything else is inconclusive.
 """
 
@@ -11,13 +11,15 @@ from typing import Any
 
 from ..privacy.guarantee import Guarantee
 from .bounds import Counts
+from .one_run import OneRun
+from .three_samples import ThreeSamples
 
 VACUOUS = 0.99  # a claimed advantage this large promises nothing
 
 
 @dataclass(frozen=True)
 class AuditRow:
-    """One question asked of an engine.
+    """One question asked of an engine, or of the product.
 
     claimed   what the accountant answers
     measured  counts of the attack, with this row's share of the error probability
@@ -27,17 +29,16 @@ class AuditRow:
     question: str
     attack: str
     claimed: Guarantee
-    measured: Counts
+    measured: Counts | OneRun
     factor: float
 
     @property
     def verdict(self) -> str:
         """ "pass", "fail" or "inconclusive"."""
-        claim = self.claimed.with_slack().advantage
-        found = self.measured.advantage
-        if found > claim:
+        if self.measured.refutes(self.claimed):
             return "fail"
-        return "pass" if claim < VACUOUS and found * self.factor >= claim else "inconclusive"
+        claim = self.claimed.with_slack().advantage
+        return "pass" if claim < VACUOUS and self.measured.advantage * self.factor >= claim else "inconclusive"
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -52,26 +53,33 @@ class AuditRow:
 
 @dataclass(frozen=True)
 class AuditResult:
-    """All rows. An honest engine fails anywhere with probability at most `false_alarm`."""
+    """All rows, and three samples of models where they were drawn. An honest engine fails anywhere with probability at most
+    `false_alarm`."""
 
     rows: tuple[AuditRow, ...]
     chains: int
     false_alarm: float
     notes: tuple[str, ...] = ()
+    three: ThreeSamples | None = None
 
     @property
     def verdict(self) -> str:
-        """ "fail" if any row fails, "pass" if at least one passes, else "inconclusive"."""
+        """ "fail" if any row fails, or unlearned models are nearer to those with the record; "pass" if at least one row passes, else
+        "inconclusive"."""
         verdicts = {row.verdict for row in self.rows}
+        if self.three is not None and self.three.verdict == "fail":
+            return "fail"
         return next((word for word in ("fail", "pass") if word in verdicts), "inconclusive")
 
     def to_dict(self) -> dict[str, Any]:
+        three = {} if self.three is None else {"three_samples": self.three.to_dict()}
         return {
             "verdict": self.verdict,
             "chains_per_world": self.chains,
             "false_alarm": self.false_alarm,
             "notes": list(self.notes),
             "rows": [row.to_dict() for row in self.rows],
+            **three,
         }
 
     def text(self) -> str:
@@ -82,8 +90,14 @@ class AuditResult:
                 f"{row.question:<58} {row.attack:<17} {entry['claimed_advantage']:8.4f} {entry['measured_advantage']:9.4f} "
                 f"{entry['measured_lower_bound']:9.4f}  {row.verdict}"
             )
+        if self.three is not None:
+            lines.append(
+                f"three samples: of what tells models with the record from models without, {self.three.left:.0%} is left after the erasure "
+                f"(as counted)  {self.three.verdict}"
+            )
+        runs = "1 synthetic run" if self.chains == 1 else f"{self.chains} synthetic runs"
         lines.append(
-            f"{self.verdict}: advantages over guessing, {self.chains} synthetic runs per world, all bounds together wrong "
+            f"{self.verdict}: advantages over guessing, {runs} per world, all bounds together wrong "
             f"with probability at most {self.false_alarm:g}"
         )
         return "\n".join([*lines, *self.notes])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,14 +14,19 @@ from .change import open_store
 from .plan import add_plan_arguments, plan_from
 from .shared import add_json, progress_bar, show
 
+if TYPE_CHECKING:
+    from ..audit import AuditResult
+
 FAILED = 5
+WAYS = ("chains", "releases", "one-run")
 
 
 def register(commands: Any) -> None:
     parser = commands.add_parser(
         "audit",
         help="attack a plan with synthetic worst-case records: claimed against measured",
-        epilog="examples: noisygd-delete audit STORE; noisygd-delete audit --records 26000 --features 108 --method sharp --no-utility",
+        epilog="examples: noisygd-delete audit STORE; noisygd-delete audit --records 26000 --features 108 --method sharp --no-utility; "
+        "noisygd-delete audit --by one-run --records 1000 --features 1000 --method minimiser",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -34,8 +39,23 @@ def register(commands: Any) -> None:
     parser.add_argument("--features", type=whole, help="columns, the constant one included")
     add_plan_arguments(parser)
     chosen = parser.add_argument_group("audit")
-    chosen.add_argument("--chains", type=whole, default=20_000, help="synthetic runs per world (default 20000)")
-    chosen.add_argument("--later-releases", type=whole, default=3, help="releases from the erasure on (default 3)")
+    chosen.add_argument(
+        "--by",
+        choices=WAYS,
+        default=WAYS[0],
+        help="chains: its noisy steps on the worst-case loss, thousands of runs at once (default). releases: learn and delete "
+        "themselves, many times over, any method, with three samples of models. one-run: hundreds of canaries in one learn and "
+        "one deletion, any method; one canary for every column",
+    )
+    chosen.add_argument(
+        "--chains", type=whole, default=20_000, help="by chains: synthetic runs per world (default 20000)"
+    )
+    chosen.add_argument(
+        "--later-releases", type=whole, default=3, help="by chains: releases from the erasure on (default 3)"
+    )
+    chosen.add_argument(
+        "--runs", type=whole, default=500, help="by releases: runs to fit to, and as many to count (default 500)"
+    )
     chosen.add_argument("--false-alarm", type=number, default=0.01, help="for the whole report (default 0.01)")
     chosen.add_argument(
         "--factor", type=number, default=3.0, help="a row passes if its bound comes so close to the claim (default 3)"
@@ -46,22 +66,27 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from ..audit import audit
-    from ..audit.membership import QUESTIONS
-
-    plan = _plan(parsed)
-    with progress_bar("audit", QUESTIONS) as progress:
-        report = audit(
-            plan,
-            chains=parsed.chains,
-            later_releases=parsed.later_releases,
-            false_alarm=parsed.false_alarm,
-            factor=parsed.factor,
-            rng=np.random.default_rng(parsed.seed),
-            progress=progress,
-        )
+    report = _audited(_plan(parsed), parsed)
     show(parsed, report.to_dict(), report.text())
     return FAILED if report.verdict == "fail" else 0
+
+
+def _audited(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
+    from ..audit import audit, audit_one_run, audit_releases
+    from ..audit.membership import QUESTIONS
+    from ..audit.shadows import WORLDS
+
+    facts: dict[str, Any] = {
+        "false_alarm": parsed.false_alarm,
+        "factor": parsed.factor,
+        "rng": np.random.default_rng(parsed.seed),
+    }
+    if parsed.by == "one-run":
+        return audit_one_run(plan, **facts)
+    with progress_bar("audit", WORLDS if parsed.by == "releases" else QUESTIONS) as progress:
+        if parsed.by == "releases":
+            return audit_releases(plan, runs=parsed.runs, progress=progress, **facts)
+        return audit(plan, chains=parsed.chains, later_releases=parsed.later_releases, progress=progress, **facts)
 
 
 def _plan(parsed: argparse.Namespace) -> Plan:

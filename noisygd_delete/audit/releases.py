@@ -1,0 +1,104 @@
+"""The product's own releases, made for an audit: what `learn` and `resume` publish, many times over or of many canaries at once.
+
+Nothing here knows how a method works: a plan of any method of the catalogue is run as its curator runs it, on tables of synthetic
+records. A planted fault is another `Publish`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..accountant import Accountant
+from ..curator.learning import learn, resume
+from ..errors import AssumptionViolated
+from ..losses.base import Loss
+from ..methods.plan import Plan
+from ..privacy.worlds import Worlds
+from ..records import EditRequest, Records
+from .simulation import Chains, World
+
+Weights = NDArray[np.float64]
+Publish = Callable[[Plan, World, np.random.Generator], tuple[Weights, ...]]
+
+_SHORTER = 1 - 2.0**-20  # a float32 row must not become longer than R by rounding
+
+
+def published(plan: Plan, world: World, generator: np.random.Generator) -> tuple[Weights, ...]:
+    """Two releases of the product: learned on the table before, then what serves the request that left the one after."""
+    learned = learn(world.before, plan, generator)
+    return learned.weights, resume(world.after, learned, plan, generator).weights
+
+
+def repeated(plan: Plan, world: World, runs: int, generator: np.random.Generator, publish: Publish) -> list[Chains]:
+    """Both releases of `runs` histories: (runs, 1, numbers) each. Where the last of several stages goes on from the one before it,
+    also how far it went along the step of the table's first record, or of the longest row."""
+    first = world.before.features[:1]
+    rows, follows = first if first.any() else longest_rows(plan, 1), _follows(plan)
+
+    def seen(weights: Weights) -> Weights:
+        flat = np.asarray(weights, np.float64).reshape(1, -1)
+        return np.append(flat, climbed(plan, weights, rows)[None], axis=1) if follows else flat
+
+    made = [publish(plan, world, generator) for _ in range(runs)]
+    return [np.stack([seen(each) for each in release]) for release in zip(*made, strict=True)]
+
+
+def _follows(plan: Plan) -> bool:
+    """Whether the last stage goes on from the one before it, on a loss that tells the step of a record."""
+    return len(plan.stages) > 1 and plan.stages[-1].shape == plan.stages[-2].shape and hasattr(plan.loss, "clipped_sum")
+
+
+def climbed(plan: Plan, weights: Weights, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    """(rows,) how far the last of the stages went, from the one before it, where it began, along the step of each row; both are
+    published.
+
+    Raises:
+        AssumptionViolated: the last stage is a head, or the loss does not tell the step of a row.
+    """
+    if not _follows(plan):
+        raise AssumptionViolated(
+            f"the audit of one run follows the last stage's steps from the one before it, and this ladder ends in a head or its "
+            f"{plan.loss.name} loss does not tell them: use audit_releases, or audit stages of losses.MultilayerPerceptron"
+        )
+    loss: Any = plan.loss
+    model: Any = plan.model_loss
+    before, last = model.parts(np.atleast_2d(weights), plan.features)[-2:]
+    stage, label = plan.stages[-1], np.array([label_of(loss)])
+    moved = (last - (1 - stage.step_size * stage.regularization) ** stage.learn_steps * before).ravel()
+    steps = np.array([loss.clipped_sum(before, row[None], label) for row in rows])
+    if len(rows) > 1:  # where every row moves the same weights, nothing tells one from another
+        steps[:, (steps != 0).sum(axis=0) > 1] = 0.0
+    return -np.asarray(steps @ moved)
+
+
+def account(plan: Plan) -> Accountant:
+    """An accountant that has recorded the two releases of `published`."""
+    accountant = Accountant(plan)
+    accountant.record(accountant.planned())
+    accountant.record(accountant.planned("unlearn"))
+    return accountant
+
+
+def label_of(loss: Loss) -> float:
+    """A label that every record of an audit has: class 0, the sign +1, or the target 1."""
+    return 0.0 if loss.label_kind == "class" else 1.0
+
+
+def longest_rows(plan: Plan, places: int) -> NDArray[np.float32]:
+    """(places, features) rows of norm R, each on an axis of its own."""
+    return np.eye(places, plan.features, dtype=np.float32) * np.float32(plan.loss.radius * _SHORTER)
+
+
+def without(records: Records, gone: NDArray[np.bool_]) -> Records:
+    """The table with some of its records erased."""
+    ids = [name for name, erased in zip(records.ids_by_slot, gone, strict=True) if erased and name is not None]
+    return records.apply(EditRequest.delete(ids)) if ids else records
+
+
+def opposed(rows: NDArray[np.float32], worlds: Worlds) -> NDArray[np.float32] | None:
+    """What the other world holds in place of these rows: the opposite ones from record to record, else nothing."""
+    return -rows if worlds.between_records else None

@@ -1,0 +1,134 @@
+"""Bounds from one run: against linear programming, exact laws and how often they are wrong; and the product's own runs of every method."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+from benchmarks.audits import METHODS_THAT_RUN, plan_of, quieter, rows_left_in
+from noisygd_delete.audit import AuditRow, OneRun, audit_one_run
+from noisygd_delete.audit.one_run import guessed
+from noisygd_delete.audit.releases import published
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter
+from noisygd_delete.methods import METHODS
+from noisygd_delete.privacy.guarantee import Guarantee
+from tests.oracles import guesses
+
+# ---------------------------------------------------------------- the bounds
+
+
+def lines_of(mu: float) -> list[tuple[float, float]]:
+    """Tangents of G_μ."""
+    found = []
+    for alarm in norm.cdf(np.linspace(-6, 6, 400)):
+        point = norm.isf(alarm)
+        slope = -math.exp(mu * point - mu**2 / 2)
+        found.append((norm.cdf(point - mu) - slope * alarm, slope))
+    return found
+
+
+@pytest.mark.parametrize(("canaries", "made", "correct"), [(8, 8, 8), (8, 8, 6), (12, 6, 6), (20, 10, 9), (5, 1, 1)])
+@pytest.mark.parametrize("mu", [0.3, 1.0, 2.5])
+def test_the_least_law_is_the_linear_programme(canaries, made, correct, mu) -> None:
+    most = guesses.most_likely(canaries, made, correct, lines_of(mu))
+    run = OneRun(canaries, made, correct)
+
+    def refuted(level: float) -> bool:
+        return run.beyond(lambda alarm: float(norm.cdf(norm.isf(alarm) - mu)), level)
+
+    assert not refuted(most * (1 - 1e-3))
+    assert most > 0.998 or refuted(min(most * (1 + 1e-2), 1 - 1e-9))
+
+
+def test_without_delta_the_bound_is_the_binomial_tail_of_randomised_response() -> None:
+    for made, correct, epsilon in ((50, 40, 1.0), (10, 10, 0.1), (200, 150, 2.0)):
+        share = math.exp(epsilon) / (1 + math.exp(epsilon))
+        found = OneRun(made, made, correct).probability_of(epsilon, 0.0)
+        assert found == pytest.approx(binom.sf(correct - 1, made, share), rel=1e-9)
+
+
+def test_a_mechanism_that_gives_all_away_with_probability_delta_is_covered() -> None:
+    """All coins are shown with probability δ, ε-randomised response else: (ε, δ)-indistinguishable, coin by coin."""
+    canaries, epsilon, delta = 100, 0.5, 1e-3
+    share = math.exp(epsilon) / (1 + math.exp(epsilon))
+    for correct in (70, 80, 90, 100):
+        truth = delta + (1 - delta) * binom.sf(correct - 1, canaries, share)
+        assert OneRun(canaries, canaries, correct).probability_of(epsilon, delta) >= truth
+    assert (
+        OneRun(canaries, canaries, 100).probability_of(epsilon, 0.0) < delta
+    )  # forgetting δ would call it a violation
+
+
+def test_bounds_are_wrong_no_more_often_than_stated_and_near_the_truth() -> None:
+    """The Gaussian mechanism at a known μ, a coin and a draw for each of 1,000 canaries."""
+    rng, canaries, mu, error, wrong, found = np.random.default_rng(0), 1000, 1.0, 0.05, 0, []
+    true_epsilon = Guarantee("dp", "zero-out", gdp_squared=mu**2).epsilon(1e-5)
+    for _ in range(30):
+        coins = rng.random(canaries) < 0.5
+        run = guessed(rng.normal(size=canaries) + mu * coins, coins, share=0.3, error=error)
+        found.append(run.gdp)
+        wrong += run.gdp > mu or run.epsilon(1e-5) > true_epsilon
+    assert wrong <= binom.isf(1e-6, 30, error)
+    assert np.median(found) > mu / 3
+    assert 0.15 * true_epsilon < run.epsilon(1e-5)
+
+
+def test_more_right_guesses_prove_more_and_half_of_them_nothing() -> None:
+    bounds = [OneRun(200, 100, correct).gdp for correct in (50, 70, 80, 95, 100)]
+    assert bounds == sorted(bounds)
+    assert bounds[0] == 0.0 < bounds[1]
+    assert OneRun(200, 100, 50).epsilon(1e-5) == OneRun(200, 0, 0).gdp == 0.0
+    assert OneRun(200, 0, 0).estimate == 0.0
+    for wrong in ((10, 11, 0), (10, 5, 6), (0, 0, 0)):
+        with pytest.raises(InvalidParameter):
+            OneRun(*wrong)
+
+
+def test_a_claim_that_is_not_gaussian_is_refuted_by_its_lines_alone() -> None:
+    claimed = Guarantee("deletion", "definition-4.1", rate=0.02)
+    assert OneRun(400, 400, 400).refutes(claimed)
+    assert not OneRun(400, 400, 220).refutes(claimed)
+    row = AuditRow("left?", "one run", claimed, OneRun(400, 400, 400), 3.0)
+    assert row.verdict == "fail"
+
+
+# ---------------------------------------------------------------- the product
+
+
+@pytest.mark.parametrize("method", METHODS_THAT_RUN)
+def test_one_run_of_every_method_stays_within_its_claims_and_rows_left_in_are_seen(method) -> None:
+    plan = plan_of(method, records=400, features=400)
+    honest = audit_one_run(plan, rng=np.random.default_rng(1))
+    assert honest.verdict != "fail", honest.text()
+    assert honest.rows[0].measured.gdp > 0.2  # it sees the records that are there
+    assert json.loads(json.dumps(honest.to_dict()))["rows"]
+    louder = audit_one_run(plan, publish=rows_left_in, rng=np.random.default_rng(1))
+    assert louder.rows[0].measured == honest.rows[0].measured  # the same coins and draws: the learn is the same
+    assert louder.rows[1].measured.gdp > honest.rows[1].measured.gdp
+    if plan.deletion.with_slack().advantage < 0.2:  # composition and interleaved promise no more than that
+        assert louder.verdict == "fail", louder.text()
+
+
+def test_every_method_is_here_but_the_one_whose_steps_are_hundreds_of_thousands() -> None:
+    assert set(METHODS) - set(METHODS_THAT_RUN) == {"near-gibbs"}
+    assert plan_of("near-gibbs", records=10, features=2).learn_steps > 100_000
+
+
+def test_noise_cut_to_a_tenth_is_refuted_by_one_run() -> None:
+    plan = plan_of("sharp", records=400, features=400, dp=1.0)
+    honest = audit_one_run(plan, rng=np.random.default_rng(2))
+    assert honest.verdict == "pass"
+    quiet = audit_one_run(
+        plan, publish=lambda plan, world, rng: published(quieter(plan, 0.1), world, rng), rng=np.random.default_rng(2)
+    )
+    assert quiet.rows[0].verdict == "fail"
+    assert quiet.rows[0].measured.gdp > 1.0
+
+
+def test_one_column_is_refused() -> None:
+    with pytest.raises(AssumptionViolated, match="column of its own"):
+        audit_one_run(plan_of("sharp", records=100, features=1))
