@@ -328,7 +328,7 @@ erased; the observer sees the next release alone. The figure for fixed requests 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks audits", description=__doc__)
-    parser.add_argument("--runs", type=int, default=200, help="histories to fit to, and as many to count")
+    parser.add_argument("--runs", type=int, default=150, help="histories to fit to, and as many to count")
     parser.add_argument("--part", choices=PARTS, nargs="+", default=list(PARTS))
     options = parser.parse_args(arguments)
     at, parts = report.commit(), []

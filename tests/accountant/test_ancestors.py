@@ -136,6 +136,67 @@ def test_the_closed_form_holds_for_one_level_and_is_exceeded_when_levels_vary():
     assert exceeded > 30
 
 
+def test_refreshed_bases_rows_that_come_back_masks_and_trials_are_summed_exactly():
+    """Bases learned again, a person who leaves and comes back under another id, masks that keep later rows out, and runs of which the best
+    was taken: an observer who saw every trial learns as much as is stated, and nobody learns more."""
+    rng, back, refreshed = np.random.default_rng(8), 0, 0
+    for _ in range(1500):
+        stages, releases = int(rng.integers(2, 4)), int(rng.integers(3, 8))
+        mus, gone = np.exp(rng.uniform(-2, 0.5, stages)), int(rng.integers(1, releases - 1))
+        again = int(rng.integers(gone, releases))
+        person = (Presence(0, 0, gone), Presence(1, again, None if rng.random() < 0.5 else releases - 1 or None))
+        runs, truth, current, shown, everyone = [], [], {}, [], frozenset(range(10))
+        for release in range(releases):
+            level = -1 if not release or rng.random() < 0.3 else int(rng.integers(0, stages))
+            refreshed += bool(release) and level == -1
+            mask = frozenset({0}) if rng.random() < 0.3 else everyone if rng.random() < 0.5 else None
+            for stage in range(level + 1, stages):
+                reads = [current[j] for j in range(stage)]
+                weights = tuple((other, float(rng.uniform(-2, 2))) for other in reads)
+                attempts = int(rng.integers(1, 4)) if rng.random() < 0.2 else 1
+                run = StageRun(
+                    len(runs),
+                    stage,
+                    step(float(mus[stage])),
+                    1,
+                    release,
+                    tuple(reads),
+                    mask,
+                    group="linear",
+                    attempts=attempts,
+                )
+                runs.append(run)
+                rows, noise = sum(one.within(run) for one in person), float(np.exp(rng.uniform(-1, 1)))
+                trials = [stage_chain.Run(weights, float(mus[stage]) * noise, noise, rows) for _ in range(attempts)]
+                truth.append(trials)
+                current[stage] = run.number
+            shown.append(sorted(current.values()))
+        flat, places, first = (
+            [],
+            [],
+            {},
+        )  # every trial is a run of its own; later runs read the one that was taken, the first
+        for number, trials in enumerate(truth):
+            first[number] = len(flat)
+            own = range(len(flat), len(flat) + len(trials))
+            places.append(list(own))
+            flat += [
+                replace(trial, reads=tuple((first[other], weight) for other, weight in trial.reads)) for trial in trials
+            ]
+        ask = {"about": "deletion", "worlds": "definition-4.1", "person": person}
+        for release in {0, releases - 1, int(rng.integers(releases))}:
+            closure = ladder.ancestors(parents={run.number: run.parents for run in runs}, seen=shown[release])
+            stated_here = ancestor_guarantee(runs, observed=shown[release], **ask).gdp
+            seen = [place for number in sorted(closure) for place in places[number]]
+            exact = math.sqrt(stage_chain.squared_mu(flat, seen))
+            assert exact == pytest.approx(stated_here, rel=1e-6, abs=1e-9)
+            taken = [first[number] for number in shown[release]]
+            assert math.sqrt(stage_chain.squared_mu(flat, taken)) <= stated_here * (1 + 1e-8) + 1e-9
+        back += person[1].left is None
+    assert back > 300
+    assert refreshed > 300
+
+
 def forgetful_of_starts(history, observed):
     """The start at an overwritten model taken for no input."""
     current, runs = {}, []

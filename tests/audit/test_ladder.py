@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from benchmarks import audits
 from noisygd_delete import Budget, EditRequest, Records, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.audit import audit, audit_loss
@@ -121,3 +122,15 @@ def test_shadow_models_of_the_product_stay_within_its_figure_and_find_a_stage_th
     assert found[True] <= claimed + room
     assert found[False] > claimed + 2 * room  # the planted fault: rows erased, the later stage left as it was
     assert found[False] <= plan.dp.with_slack().advantage + room  # and the attack on a record still there
+
+
+def test_a_requester_of_the_product_s_own_releases_breaks_the_figure_for_fixed_requests_alone() -> None:
+    """He sees two releases, writes what they showed into the labels of five rows that stay, and the observer sees the next release."""
+    plan = audits.plan_of("ladder", records=7, features=3, dp=1.5, deletion=0.1)
+    found, account = audits.requester(plan, seen=2, writers=5, runs=200, rng=np.random.default_rng(1))
+    alone, everything = account.deletion(1, 3, [3]), account.deletion(1, 3)
+    assert found.refutes(alone)
+    assert found.advantage > 3 * alone.with_slack().advantage
+    assert not found.refutes(everything)
+    assert alone.non_adaptive
+    assert not everything.non_adaptive

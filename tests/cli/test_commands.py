@@ -105,6 +105,20 @@ def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*small, "--chains", "3"]) == 2
 
 
+def test_audit_by_releases_and_by_one_run(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = ["--regularization", "0.25", "--method", "sharp", "--gdp", "--dp", "2", "--deletion", "0.3", "--no-utility"]
+    shared = ["audit", *plan, "--seed", "1", "--json"]
+    assert main([*shared, "--by", "releases", "--records", "10", "--features", "2", "--runs", "30"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {row["attack"] for row in answer["rows"]} == {"shadow model", "kernel witness"}
+    assert answer["three_samples"]["verdict"] in ("pass", "inconclusive")
+    assert main([*shared, "--by", "one-run", "--records", "200", "--features", "200"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [row["attack"] for row in answer["rows"]] == ["one run"] * 2
+    assert "of 200 canaries" in answer["notes"][0].replace("about ", "of ")
+    assert main([*shared, "--by", "one-run", "--records", "200", "--features", "1"]) == 2
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
 def test_completion_scripts_name_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("shtab", reason="shtab is not installed")
