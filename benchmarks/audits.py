@@ -319,7 +319,7 @@ case, but for composition (sigmoid) and the ladder (a network). near-gibbs takes
     "maps": """\
 Digits of scikit-learn, zeros and ones, {images} images and a target sixteen times as bright with the wrong label; the map is public code, the
 plan solves and diffuses. Rows are mapped once, when they come, and erased with their record. The same map over the largest number of the table is refused by
-`maps.check`; here it is run all the same.""",
+`maps.check` on these records; here it is run all the same.""",
     "requester": """\
 The requester of the ladder: he looks at releases with a record, writes the sign of what they showed into the labels of rows that stay, and has it
 erased; the observer sees the next release alone. The figure for fixed requests is false then, the one for every release is not.""",

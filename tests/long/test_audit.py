@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from benchmarks.audits import METHODS_THAT_RUN, plan_of, rows_left_in
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.audit import audit, audit_loss
+from noisygd_delete.audit import audit, audit_loss, audit_one_run, audit_releases
 from noisygd_delete.audit.membership import linear_engine
 
 from ..audit.faults import FAULTS
@@ -111,3 +112,28 @@ def test_a_practical_size(method, record_property) -> None:
     report = audit(plan, chains=100_000, later_releases=2, false_alarm=SUITE, rng=np.random.default_rng(1))
     record_property("evidence", f"{method}: {report.verdict}; {len(report.rows)} rows, false-alarm rate {SUITE:g}")
     assert report.verdict == "pass"
+
+
+@pytest.mark.parametrize("method", METHODS_THAT_RUN)
+def test_every_method_s_own_releases_stay_under_their_claims_and_rows_left_in_are_seen(method, record_property) -> None:
+    small, wide = plan_of(method, records=10, features=2), plan_of(method, records=1500, features=1500)
+    rng = np.random.default_rng(7)
+    honest = [
+        audit_releases(small, runs=500, false_alarm=SUITE, rng=rng),
+        audit_one_run(wide, false_alarm=SUITE, rng=rng),
+    ]
+    left = [
+        audit_releases(small, runs=500, false_alarm=SUITE, publish=rows_left_in, rng=rng),
+        audit_one_run(wide, false_alarm=SUITE, publish=rows_left_in, rng=rng),
+    ]
+    told = "; ".join(
+        f"{row.claimed.advantage:.3f} claimed, {row.measured.advantage:.3f} at least"
+        for each in honest
+        for row in each.rows
+    )
+    record_property(
+        "evidence", f"{method}: {told}; rows left in: {[each.verdict for each in left]}; false-alarm rate {SUITE:g}"
+    )
+    assert "fail" not in [each.verdict for each in honest]
+    promised = small.deletion.with_slack().advantage
+    assert promised > 0.2 or "fail" in [each.verdict for each in left]  # composition and interleaved promise no less
