@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from importlib.resources import files
@@ -27,7 +28,7 @@ def render(template: str, **values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters["figure"] = figure
-    environment.filters["exact"] = lambda number: f"{number:.12g}"
+    environment.filters["exact"] = lambda number: re.sub("e-0*", "e-", f"{number:.12g}")
     environment.filters["percent"] = lambda advantage: shown(advantage, percent=True)
     environment.filters["of_hundred"] = right_of_hundred
     environment.filters["moment"] = written_out

@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import MissingDependency
+from ..privacy.shown import shown
 from .curves import BurnDown, Costs, Forgetting, Utility
 
 BLUE, ORANGE, GREY = "#1f5f8b", "#c2601c", "#5b6575"
+_SIZE = (4.6, 3.2)  # inches: on a phone, which is little wider, a letter is as large as beside the picture
 _STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "noisygd-delete",  # stable ids: the same facts give the same file
@@ -27,7 +29,7 @@ _STYLE: Any = {
 }
 
 
-def _drawn(draw: Callable[[Any], None], name: str, size: tuple[float, float] = (6.4, 3.4)) -> str:
+def _drawn(draw: Callable[[Any], None], name: str, size: tuple[float, float] = _SIZE) -> str:
     """One figure as an <svg> element whose ids carry `name`: several live in one page."""
     try:
         import matplotlib
@@ -56,7 +58,7 @@ def _whole(axes: Any) -> None:
 
 def _legend(axes: Any) -> None:
     """Above the picture, where no curve can run through it."""
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, columnspacing=1.2, fontsize=9)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, columnspacing=1, handlelength=1.5, fontsize=9)
 
 
 def burn_down(curve: BurnDown, delta: float) -> str:
@@ -65,7 +67,7 @@ def burn_down(curve: BurnDown, delta: float) -> str:
         axes.plot(curve.release, curve.single, "s", color=GREY, ms=4, label="one release alone")
         if curve.allowed is not None:
             axes.axhline(curve.allowed, color=ORANGE, ls="--", label="budget")
-        axes.set(xlabel="release", ylabel=f"ε at δ = {delta:g}")
+        axes.set(xlabel="release", ylabel=f"ε at δ = {shown(delta)}")
         axes.set_ylim(0, 1.08 * max(*curve.cumulative, *curve.single, curve.allowed or 0.0))
         _whole(axes)
         _legend(axes)
@@ -104,7 +106,7 @@ def utility(curve: Utility) -> str:
     def draw(axes: Any) -> None:
         axes.plot(curve.release, curve.bound, "o-", color=BLUE, ms=4, label="bound after each release")
         axes.axhline(curve.kept, color=ORANGE, ls="--", label="level the plan keeps")
-        axes.set(xlabel="release", ylabel="excess risk (nats per record)")
+        axes.set(xlabel="release", ylabel="loss above its minimum, at most")
         axes.set_ylim(0, 1.15 * max(*curve.bound, curve.kept))
         _whole(axes)
         _legend(axes)
@@ -125,4 +127,4 @@ def audits(results: Sequence[Mapping[str, Any]]) -> str:
         axes.set(xlabel="advantage over guessing", xlim=(0, None), ylim=(len(results) - 0.6, -0.75))
         _legend(axes)
 
-    return _drawn(draw, "audit", (6.4, 1.3 + 0.55 * len(results)))
+    return _drawn(draw, "audit", (_SIZE[0], 1.3 + 0.55 * len(results)))
