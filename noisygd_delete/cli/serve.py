@@ -36,6 +36,11 @@ def register(commands: Any) -> None:
     serve.add_argument(
         "--tokens", required=True, metavar="FILE", help="who may ask what; made by `noisygd-delete token`"
     )
+    serve.add_argument(
+        "--folder",
+        metavar="FOLDER",
+        help="also take requests from files put into this folder: NAME.jsonl, one a line, as POST /requests has them",
+    )
     where = serve.add_argument_group("where it listens")
     where.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine alone")
     where.add_argument("--port", type=whole, default=8080, help="default: 8080; 0: any free one, which is printed")
@@ -112,6 +117,7 @@ def _serve(parsed: argparse.Namespace) -> int:
         raise MissingDependency(
             "the service needs starlette and uvicorn; pip install 'noisygd-delete[serve]'"
         ) from error
+    from ..service.folder import FolderIntake
     from ..service.messages import Hooks
     from ..service.service import Service
 
@@ -137,7 +143,11 @@ def _serve(parsed: argparse.Namespace) -> int:
     except InvalidParameter:
         service.stop()
         raise
+    folder = None
     try:
+        if parsed.folder is not None:
+            folder = FolderIntake(service, parsed.folder)
+            folder.start()
         config = uvicorn.Config(
             application(service),
             access_log=False,  # an address holds a request's id
@@ -164,6 +174,8 @@ def _serve(parsed: argparse.Namespace) -> int:
             signal.signal(number, stop)
         server.run(sockets=[listening])
     finally:
+        if folder is not None:
+            folder.stop()
         service.stop()
         listening.close()
     return 0

@@ -56,6 +56,7 @@ def certified(folder: Path) -> tuple[Path, Path]:
         (["--tls-certificate", "absent.pem", "--tls-key", "absent.pem"], "cannot be read"),
         (["--key", "absent.pem"], "cannot be read"),
         (["--hooks", "absent.toml"], "cannot be read"),
+        (["--folder", "absent"], "not a folder"),
         (["--batch", "0"], "whole number >= 1"),
         (["--period", "3"], "--expect"),
         (["--deadline", "-1"], "must be > 0"),

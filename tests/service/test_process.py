@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -159,6 +160,9 @@ def test_a_stop_loses_nothing(tmp_path: Path, serving: Begin) -> None:
             service.call("POST", "/requests", secrets["request"], {"request_id": "one", "delete": [name(1)]})[0] == 202
         ), service.failure
         assert service.end() == 0
-    with serving(tmp_path, str(path), "--batch", "1") as service:
-        assert settled(service, secrets["read"], ["one"]) == {"one": "published"}
+    incoming = tmp_path / "incoming"
+    incoming.mkdir()
+    (incoming / "may.jsonl").write_text(json.dumps({"request_id": "two", "delete": [name(2)]}) + "\n")
+    with serving(tmp_path, str(path), "--batch", "1", "--folder", str(incoming)) as service:
+        assert settled(service, secrets["read"], ["one", "two"]) == {"one": "published", "two": "published"}
         assert service.end(signal.SIGINT) == 0

@@ -1,0 +1,111 @@
+"""Requests as files: a desk without HTTP puts `NAME.jsonl` into a folder, one request a line, and finds `NAME.jsonl.answers` beside it.
+
+Each line is what `POST /requests` takes, and has a request id, so that a file which is read twice asks once. A file is taken under its
+final name alone: write it under another, and rename it. Once every line is kept or refused the answers are written, then the file is
+renamed `NAME.jsonl.taken`, overwritten and removed.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, StoreError
+from ..records import bounded
+from ..report.outputs import outside
+from ..store.disk import Disk
+from .asked import Asked, Unfit, read_as
+from .service import Conflict, Service
+from .writer import described
+
+_LOOKS = 2.0  # seconds between looks into the folder
+ENDING, ANSWERS, TAKEN = ".jsonl", ".answers", ".taken"
+
+log = logging.getLogger("noisygd_delete.service")
+
+
+class FolderIntake:
+    """The thread that takes what is put into a folder.
+
+    Raises:
+        InvalidParameter: there is no such folder, or it lies in a store.
+    """
+
+    def __init__(self, service: Service, folder: str | Path, disk: Disk | None = None) -> None:
+        self._service, self._folder, self._disk = service, Path(folder), disk or Disk()
+        outside("--folder", str(self._folder / "any"))
+        if not self._folder.is_dir() or not os.access(self._folder, os.W_OK | os.X_OK):
+            raise InvalidParameter(
+                f"--folder {folder}: not a folder that may be written to; make it, or fix its permissions"
+            )
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="folder", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _work(self) -> None:
+        before = ""
+        while not self._stopping.wait(_LOOKS):
+            try:
+                self.turn()
+                before = ""
+            except Exception as error:  # a full inbox or disk: the files stay, and are tried again
+                if described(error) != before:
+                    before = described(error)
+                    log.error("a folder of requests could not be taken, and is tried again: %s", before)
+
+    def turn(self) -> None:
+        """Take every file that is there now."""
+        for taken in self._folder.glob(f"*{ENDING}{TAKEN}"):  # answered, and half erased when a process ended
+            self._disk.erase(taken)
+        for path in sorted(self._folder.glob(f"*{ENDING}")):
+            if self._stopping.is_set():
+                return
+            if path.is_symlink() or not path.is_file():
+                continue
+            try:
+                answers = "".join(json.dumps(answer) + "\n" for answer in self._taken(path))
+            except InvalidRequest as error:  # it cannot be read, or has no lines
+                log.error("a file of requests was left where it is: %s", described(error))
+                continue
+            self._disk.replace(path.with_name(path.name + ANSWERS), answers.encode())
+            taken = path.with_name(path.name + TAKEN)
+            self._disk.reached("rename", path)
+            self._disk.rename(path, taken)
+            self._disk.sync_folder(self._folder)
+            self._disk.erase(taken)
+
+    def _taken(self, path: Path) -> Iterator[dict[str, Any]]:
+        with bounded.opened(path, error=InvalidRequest) as file:
+            for number, line in enumerate(bounded.lines(file, error=InvalidRequest), start=1):
+                if line is None or line.strip():
+                    yield {"line": number, **self._answer(line)}
+
+    def _answer(self, line: str | None) -> dict[str, Any]:
+        try:
+            if line is None:
+                raise Unfit(f"longer than {bounded.LINE} bytes; split the request")
+            asked: Asked = read_as(Asked, line.encode("utf-8", "surrogateescape"))
+            if asked.request_id is msgspec.UNSET:
+                raise Unfit("request_id is missing; give every request a random one of its own")
+            course = self._service.take(asked.request_id, asked)
+            return {"request_id": course.request_id, "state": course.state}
+        except StoreError:  # not now
+            raise
+        except (InvalidRequest, Conflict) as error:
+            return {"error": str(error)}
+        except NoisyGDDeleteError:
+            return {"error": "not a request that the register could note"}
