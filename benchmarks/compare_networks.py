@@ -190,12 +190,14 @@ NAMES = {
 }
 
 
-def compared(data: str, splits: list[int]) -> str:
+def compared(data: str, splits: list[int], private: bool) -> str:
     table = DATA[data]()
     features, rows = table.rows.shape[1], []
     halves = {seed: table.split(seed) for seed in splits}
     small = dict(methods(ATTACKED, features))
     for name, method in methods(table.train, features):
+        if private and not method.private:
+            continue
         found = [measured(method, *halves[seed], seed) for seed in splits]
         certificate = found[0].certificate
         rows.append(
@@ -221,10 +223,11 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks compare_networks")
     parser.add_argument("--data", choices=DATA, action="append", help="default: all, one after the other")
     parser.add_argument("--splits", type=int, nargs="+", default=SPLITS)
+    parser.add_argument("--private", action="store_true", help="only the ways that are private for those who stay")
     chosen = parser.parse_args(arguments)
     commit = report.commit()
     for data in chosen.data or DATA:
-        body = compared(data, list(chosen.splits))
+        body = compared(data, list(chosen.splits), chosen.private)
         report.write(
-            f"compare_networks_{data}", f"Deletion from networks: {data}", f"python -m benchmarks compare_networks --data {data}", body, commit
+            f"compare_networks_{data}", f"Deletion from networks: {data}", f"python -m benchmarks compare_networks --data {data}{' --private' * chosen.private}", body, commit
         )  # fmt: skip
