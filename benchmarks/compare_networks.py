@@ -216,7 +216,8 @@ def compared(data: str, splits: list[int], private: bool) -> str:
     legend = LEGEND.format(
         table=NAMES[data], hidden=HIDDEN, splits=len(splits), delta=DELTA, dp=DP, deletion=DELETION, attacked=ATTACKED, chance=1 / CANDIDATES
     )  # fmt: skip
-    return f"{legend}\n\n{report.table(HEADER, rows)}"
+    left_out = " The ways that promise nothing to those who stay were not run on this table." if private else ""
+    return f"{legend}{left_out}\n\n{report.table(HEADER, rows)}"
 
 
 def main(arguments: list[str]) -> None:
