@@ -120,13 +120,13 @@ def told_by_requests(
         for present in (True, False)
     }
     optimum = minimise(absent, loss, regularization=regularization).weights
-    reads_target = _Reader.between(
+    reads_target = _WorldReader.between(
         minimise(records, loss, regularization=regularization).weights - optimum,
         [held.weights for held in rehearsed[True]],
         [held.weights for held in rehearsed[False]],
     )
     flags = [_minimiser(absent, names, loss, regularization) for names in others]
-    reads_group = _Reader.between(
+    reads_group = _WorldReader.between(
         flags[0] - flags[1],
         [serve(False, held, True).weights for held in rehearsed[False]],
         [serve(False, held, False).weights for held in rehearsed[False]],
@@ -141,14 +141,14 @@ def told_by_requests(
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _WorldReader:
     """Which of two worlds a release comes from: a threshold on one direction, set by rehearsing the method in both."""
 
     direction: Weights
     threshold: float
 
     @classmethod
-    def between(cls, direction: Weights, first: Sequence[Weights], second: Sequence[Weights]) -> _Reader:
+    def between(cls, direction: Weights, first: Sequence[Weights], second: Sequence[Weights]) -> _WorldReader:
         """The direction in which the minimisers differ, turned so that the first world's rehearsals lie above."""
         above = float(np.mean([np.vdot(direction, weights) for weights in first]))
         below = float(np.mean([np.vdot(direction, weights) for weights in second]))

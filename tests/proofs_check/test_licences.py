@@ -140,13 +140,16 @@ def test_words_comments_formats_and_annotations_do_not_count(name, old, new):
     assert stale_rows(edited(name, old, new)) == set()
 
 
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
 def test_every_reference_is_seen():
     """The bytecode's own list of global names is the oracle: what a function loads from its module is in its normal form."""
     for module, text in PACKAGE.texts.items():
         tree = _Quiet().visit(ast.parse(text))
         compiled = compile(ast.fix_missing_locations(tree), module, "exec", flags=0x1000000, dont_inherit=True)
         names = PACKAGE.module(module)
-        heads = {node.name: _names(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        heads = {node.name: _names(node) for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
         for code in compiled.co_consts:
             if isinstance(code, CodeType) and code.co_name in names.definitions:
                 whole = Place(module, code.co_name)
