@@ -24,11 +24,11 @@ test: $(READY)          ## the default suite, or TESTS="..." of it
 $(PUBLISHERS)/.ready: pyproject.toml constraints-publishers.txt
 	$(PYTHON) -m venv $(PUBLISHERS)
 	$(PUBLISHERS)/bin/python -m pip install --quiet --constraint constraints-publishers.txt \
-		--editable ".[mlflow,objects,onnx,postgres,serve]" s3fs "moto[server,s3]" pytest hypothesis
+		--editable ".[mlflow,objects,onnx,postgres,serve]" s3fs "moto[server,s3]" httpx2 pytest hypothesis
 	touch $@
 
-publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned
-	$(PUBLISHERS)/bin/python -m pytest tests/publishers $(TESTS)
+publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned; the whole way from a desk
+	$(PUBLISHERS)/bin/python -m pytest tests/publishers tests/service/test_end_to_end.py $(TESTS)
 
 # Ray and Spark are heavy, so they have an environment and pins of their own
 $(ENGINES)/.ready: pyproject.toml constraints-engines.txt

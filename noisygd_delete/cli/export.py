@@ -1,8 +1,9 @@
-"""`noisygd-delete export`: what a deployment says of itself, for registries, users and impact assessments."""
+"""`noisygd-delete export`: what a deployment says of itself, for registries, users and impact assessments; and its model for other programs."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import InvalidParameter
@@ -10,13 +11,15 @@ from ..report.outputs import output
 from .shared import add_json, show
 
 _YAML = b'software: "noisygd-delete'  # how every file of it begins
+_ONNX = b"\x08\x08\x12\x0enoisygd-delete"  # the same: version of the format, and the producer
+_PLAIN = b'{"format": 1, "kind": "'
 
 
 def register(commands: Any) -> None:
     parser = commands.add_parser(
         "export",
-        help="fields for a registry of deployments (YAML), a model card, an annex to an impact assessment",
-        description="Made from plan, ledger and register: no row is read. Texts that only you can give come from `register settings`; what "
+        help="fields for a registry of deployments (YAML), a model card, an annex to an impact assessment; the model as ONNX or plain numbers",
+        description="Papers are made from plan, ledger and register: no row is read. Texts that only you can give come from `register settings`; what "
         "nobody stated stands there as not stated.",
         epilog="example: noisygd-delete export STORE --registry deployment.yaml --model-card card.html --assessment annex.html",
         allow_abbrev=False,
@@ -28,6 +31,14 @@ def register(commands: Any) -> None:
     parser.add_argument("--model-card", metavar="FILE", help="a page for whoever uses the model")
     parser.add_argument(
         "--assessment", metavar="FILE", help="a page for a data protection impact assessment (Article 35 GDPR)"
+    )
+    parser.add_argument(
+        "--onnx",
+        metavar="FILE",
+        help="the model in force as a graph from raw columns to labels, normalisation and all; a model with a public map has none",
+    )
+    parser.add_argument(
+        "--plain", metavar="FILE", help="the model in force as coefficients in JSON (see docs/publishers.md)"
     )
     parser.add_argument(
         "--public-key", metavar="FILE", help="the key that signs certificates; the model card names its id"
@@ -48,15 +59,18 @@ def _export(parsed: argparse.Namespace) -> int:
     from .certificate import audit_from
 
     asked = {"--registry": parsed.registry, "--model-card": parsed.model_card, "--assessment": parsed.assessment}
+    asked |= {"--onnx": parsed.onnx, "--plain": parsed.plain}
     files = {option: file for option, file in asked.items() if file is not None}
     if not files and not parsed.json:
-        raise InvalidParameter("name what to write: --registry, --model-card or --assessment; or --json")
+        raise InvalidParameter(
+            "name what to write: --registry, --model-card, --assessment, --onnx or --plain; or --json"
+        )
     read = [parsed.public_key, parsed.audit]
     places = {
         option: output(
             option,
             file,
-            begins=_YAML if option == "--registry" else PAGE,
+            begins={"--registry": _YAML, "--onnx": _ONNX, "--plain": _PLAIN}.get(option, PAGE),
             inputs=[*read, *(f for f in files.values() if f is not file)],
         )
         for option, file in files.items()
@@ -64,12 +78,18 @@ def _export(parsed: argparse.Namespace) -> int:
     ledger, practice, lines = ledger_of(parsed.store), practice_of(parsed.store), register_lines(parsed.store)
     key = None if parsed.public_key is None else key_id(read_public(parsed.public_key))
     audit, fields = audit_from(parsed.audit), entry(ledger, practice)
-    made = {
+    made: dict[str, Callable[[], str | bytes]] = {
         "--registry": lambda: as_yaml(fields),
         "--model-card": lambda: model_card(ledger, practice, lines, key=key),
         "--assessment": lambda: assessment(ledger, practice, lines, audit=audit),
     }
+    if parsed.onnx is not None or parsed.plain is not None:
+        from ..store.onward import in_force
+
+        leaving = in_force(parsed.store)
+        made |= {"--onnx": lambda: leaving.file("model.onnx"), "--plain": lambda: leaving.file("model.json")}
+    written = {option: made[option]() for option in places}
     for option, place in places.items():
-        place.write(made[option]())
+        place.write(written[option])
     show(parsed, fields, "\n".join(f"wrote {file}" for file in files.values()))
     return 0

@@ -57,18 +57,15 @@ class Artefact:
     @cached_property
     def files(self) -> Mapping[str, bytes]:
         """File name -> content; facts.json comes last."""
-        made = {"model.safetensors": self.weights, "schema.json": _json(_public(self.schema))}
-        missing: dict[str, str] = {}
-        try:
-            plain = plain_model(self.model, self.schema)
-        except InvalidParameter as reason:
-            missing = dict.fromkeys(("model.json", "model.py", "model.onnx"), str(reason))
-        else:
-            made |= {"model.json": plain_text(plain), "model.py": reader_text()}
+        made, missing = (
+            {"model.safetensors": self.weights, "schema.json": _json(_public(self.schema))},
+            dict[str, str](),
+        )
+        for name in ("model.json", "model.py", "model.onnx"):
             try:
-                made["model.onnx"] = onnx_bytes(plain)
+                made[name] = self.file(name)
             except (InvalidParameter, MissingDependency) as reason:
-                missing["model.onnx"] = str(reason)
+                missing[name] = str(reason)
         facts = {
             "software": f"noisygd-delete {__version__}",
             "release": self.release,
@@ -77,6 +74,15 @@ class Artefact:
             "missing": missing,
         }
         return {**made, FACTS: _json(facts)}
+
+    def file(self, name: str) -> bytes:
+        """One of the three files that a program without this package reads.
+
+        Raises:
+            InvalidParameter: the model is more than such a file can hold; says what. MissingDependency: `onnx` is not installed.
+        """
+        plain = plain_model(self.model, self.schema)
+        return {"model.json": plain_text, "model.py": lambda _: reader_text(), "model.onnx": onnx_bytes}[name](plain)
 
     def require_plain(self) -> None:
         """Raise `InvalidParameter` with the reason if the model cannot be used without this package."""

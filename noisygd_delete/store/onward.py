@@ -17,15 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..errors import InvalidParameter, NoisyGDDeleteError, PublisherError, StoreCorrupt
+from ..errors import InvalidParameter, NoisyGDDeleteError, NotLearned, PublisherError, StoreCorrupt
 from ..publishers.address import FOLDER, checked, name_of
 from ..records import bounded
+from ..schema import Schema
+from . import presence
 from .disk import Disk, explained, read
 from .entry import now
 from .layout import Layout
 from .ledger import Ledger
 
 if TYPE_CHECKING:
+    from ..curator.learning import Model
     from ..publishers import Artefact, Publisher
 
 _FORMAT = 1
@@ -111,6 +114,34 @@ def wanted(ledger: Ledger) -> str | None:
     """The name of the release that every publisher must hold; None: none may be in service."""
     head = ledger.head
     return name_of(ledger.model_release, head.model) if head.in_force and head.model is not None else None
+
+
+def artefact(layout: Layout, ledger: Ledger, model: Model, schema: Schema) -> Artefact:
+    """The model in force, as it leaves the store."""
+    from ..publishers import Artefact
+
+    digest, release = ledger.head.model, ledger.model_release
+    assert digest is not None  # of a model in force
+    return Artefact(release, digest, read(layout.model(release)), model, schema)
+
+
+def in_force(path: str | Path) -> Artefact:
+    """The same of the store in this folder. Reading needs no lock.
+
+    Raises:
+        NotLearned: no model is in force.
+    """
+    from . import models
+
+    layout = Layout.at(path)
+    presence.require_store(layout)
+    ledger = Ledger.read(layout.ledger)
+    if not ledger.head.in_force or ledger.head.model is None:
+        raise NotLearned(
+            f"{layout.root}: no model is in force; run learn, or publish after one was taken out of service"
+        )
+    model = models.load_model(layout, ledger.plan, ledger.model_release, ledger.head.model)
+    return artefact(layout, ledger, model, Schema.from_dict(ledger.schema, str(layout.schema), layout.root))
 
 
 def destinations(layout: Layout) -> tuple[Destination, ...]:

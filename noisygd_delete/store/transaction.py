@@ -23,7 +23,7 @@ from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, Records
 from ..schema import Schema
 from . import answers, journal, models, onward, recovery, table
-from .disk import Disk, explained, read
+from .disk import Disk, explained
 from .entry import Entry, EntryKinds, now
 from .group import GroupRun
 from .layout import Layout
@@ -126,13 +126,9 @@ class Rolling:
 
     def artefact(self) -> Artefact:
         """The model in force as it leaves the store."""
-        from ..publishers import Artefact
-
-        model, digest = self.model(), self.ledger.head.model
+        model = self.model()
         assert model is not None
-        assert digest is not None
-        release = self.ledger.model_release
-        return Artefact(release, digest, read(self.layout.model(release)), model, self.schema)
+        return onward.artefact(self.layout, self.ledger, model, self.schema)
 
     def _settle(self, execution: Execution) -> None:
         self.ledger, self._records = Ledger.read(self.layout.ledger), None

@@ -6,9 +6,11 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from noisygd_delete.cli import main
+from noisygd_delete.publishers import reader
 
 from .conftest import Complaint
 
@@ -97,3 +99,25 @@ def test_what_cannot_be_meant_is_refused(folder: Path, complaint: Complaint) -> 
     assert "--end takes an ADDRESS" in complaint("publish-to", "store", "--end")
     assert "belong to an ADDRESS" in complaint("publish-to", "store", "--model", "x")
     assert "does not publish there" in complaint("publish-to", "store", "folder:out", "--end")
+
+
+def test_a_model_is_exported_for_other_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    for _ in range(2):  # a second time it is written over
+        assert main(["export", "store", "--onnx", "model.onnx", "--plain", "model.json"]) == 0
+    session = onnxruntime.InferenceSession((folder / "model.onnx").read_bytes(), providers=["CPUExecutionProvider"])
+    (labels,) = session.run(["label"], {"a": np.array([[-9.0], [0.0], [9.0]])})
+    plain = reader.load(str(folder / "model.json")).predict({"a": [-9, 0, 9]})
+    (folder / "new.csv").write_text("a\n-9\n0\n9\n")
+    capsys.readouterr()
+    assert main(["predict", "store", "--data", "new.csv", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)["predictions"]
+    assert labels.tolist() == plain == list(said.values())
+
+
+def test_only_an_export_is_written_over(folder: Path, complaint: Complaint) -> None:
+    (folder / "model.onnx").write_bytes(b"somebody's")
+    assert "model.onnx" in complaint("export", "store", "--onnx", "model.onnx")
+    assert (folder / "model.onnx").read_bytes() == b"somebody's"
+    assert "--onnx or --plain" in complaint("export", "store")

@@ -1,6 +1,6 @@
 """Starts services as forks of one process that has imported everything: a start takes no time, a kill is as real.
 
-python -m tests.service.forking     reads {"arguments": [...], "log": "..."} a line; prints the fork's number and, when it ended, its status
+python -m tests.service.forking [MODULE...]     imports these too; reads {"arguments": [...], "log": "..."} a line; prints the fork's number and, when it ended, its status
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ for module in (
     "noisygd_delete.service.api",
     "noisygd_delete.store.store",
     "noisygd_delete.sources.sourced",
+    *sys.argv[1:],
 ):
     import_module(module)
 

@@ -1,0 +1,275 @@
+"""From a privacy desk to a model registry: Fides' webhook in, rows in PostgreSQL, a release in MLflow, the call back, the certificate.
+
+The service is killed at instants that nobody chose. Needs PostgreSQL and MLflow: `make publishers`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mlflow", reason="MLflow is not installed (make publishers)")
+pytest.importorskip("starlette", reason="the extra serve is not installed")
+
+from noisygd_delete.errors import InvalidRequest
+from noisygd_delete.report.requests import register_lines
+from noisygd_delete.service.webhooks import Replayed, Verifier
+from noisygd_delete.sources import SourcedStore, open_store, source_at
+from noisygd_delete.store import status, verify
+from tests.publishers.conftest import coefficients
+from tests.sources.conftest import SCHEMA, name, plan, server, statement, tmp_path
+from tests.store.conftest import found
+
+from .conftest import SECRET, token_file
+from .test_process import ROOT, THREADS, Serving, settled
+
+__all__ = ["server", "tmp_path"]  # fixtures
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.skipif(os.name == "nt", reason="SIGKILL")]
+MODEL = "people"
+
+
+class PrivacyDesk:
+    """Who hears of what was done: Fides, which is called back with the token that it gave, and a receiver of signed webhooks.
+    Now and then it does not answer."""
+
+    def __init__(self) -> None:
+        self.resumed: Counter[str] = Counter()
+        self.told: Counter[str] = Counter()
+        self.faults: list[str] = []
+        self._verifier, self._mutex = Verifier(SECRET), threading.Lock()
+        desk = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"]))
+                with desk._mutex:
+                    code = desk.heard(self.path, dict(self.headers), body)
+                self.send_response(code)
+                self.send_header("content-length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+        self._draw = random.Random(3)
+
+    def heard(self, path: str, headers: dict[str, str], body: bytes) -> int:
+        if self._draw.random() < 0.1:
+            return 503
+        if path.startswith("/api/resume/"):
+            token = path.removeprefix("/api/resume/")
+            if headers.get("Authorization", headers.get("authorization")) != f"Bearer reply-{token}":
+                self.faults.append(f"{path}: not the token that was given")
+            self.resumed[token] += 1
+            return 200
+        try:
+            message = self._verifier.check(headers, body)
+            self.told[f"{message['type']} {message['data']['request_id']}"] += 1
+        except Replayed:
+            pass
+        except InvalidRequest as error:
+            self.faults.append(str(error))
+        return 200
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture(scope="module")
+def mother() -> Iterator[subprocess.Popen[str]]:
+    """Forks services; it has imported what they use, and has no connection open."""
+    modules = (
+        "mlflow",
+        "mlflow.pyfunc",
+        "sqlalchemy",
+        "alembic",
+        "psycopg",
+        "onnx",
+        "noisygd_delete.publishers.registry",
+    )
+    command = [sys.executable, "-W", "ignore", "-m", "tests.service.forking", *modules]
+    environment = {**os.environ, **THREADS, "PYTHONPATH": str(ROOT), "MLFLOW_DISABLE_TELEMETRY": "true"}
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        assert process.stdin
+        process.stdin.close()
+
+
+@contextmanager
+def begun(mother: subprocess.Popen[str], folder: Path, *arguments: str) -> Iterator[Serving]:
+    made = Serving(mother, folder, *arguments)
+    try:
+        yield made
+    finally:
+        made.end(signal.SIGKILL)
+
+
+def table(server: Any, rows: int) -> str:
+    """The address of a database of so many people."""
+    import psycopg
+
+    named = f"people_{rows}_{random.randrange(10**9)}"
+    with psycopg.connect(server.address(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {named}")  # type: ignore[arg-type]
+    with psycopg.connect(server.address(named)) as connection:
+        connection.execute("CREATE TABLE people (id text PRIMARY KEY, a double precision, b numeric, c text, y text)")
+        with connection.cursor() as cursor, cursor.copy("COPY people FROM STDIN") as copy:
+            for k in range(rows):
+                copy.write_row(
+                    (name(k), (k * 37 % 200 - 100) / 128, (k * 53 % 160) / 16, "xz"[k % 2], ("no", "yes")[k % 3 == 0])
+                )
+    return str(server.address(named))
+
+
+def registered(folder: Path) -> tuple[int, bool, list[bytes]]:
+    """How many versions there are, whether the alias leads to one, and the model file of every artefact."""
+    import mlflow
+
+    uri = f"sqlite:///{folder / 'mlflow.db'}"
+    client = mlflow.MlflowClient(tracking_uri=uri, registry_uri=uri)
+    versions = [one.version for one in client.search_model_versions(f"name = '{MODEL}'")]
+    led = client.get_registered_model(MODEL).aliases.get("production") in versions
+    return len(versions), led, [file.read_bytes() for file in (folder / "mlartifacts").rglob("model.safetensors")]
+
+
+def edits_of(path: Path) -> Counter[str]:
+    """How often each request is in the ledger of a store whose rows lie elsewhere."""
+    assert verify(path).passed
+    with open_store(path) as store:
+        known = {named: token for token, (named, _) in store.register.cases().items()}
+        return Counter(known[entry.named] for entry in store.ledger.outline if entry.named is not None)
+
+
+def webhook(service: Serving, token: str, k: int) -> tuple[int, Any]:
+    """What Fides sends before an erasure."""
+    import urllib.error
+    import urllib.request
+
+    body = {
+        "privacy_request_id": f"pri-{k}",
+        "identity": {"external_id": {"value": name(k)}},
+        "policy_action": "erasure",
+    }
+    headers = {"Authorization": f"Bearer {token}", "reply-to": f"/resume/pri-{k}", "reply-to-token": f"reply-pri-{k}"}
+    request = urllib.request.Request(
+        f"{service.address}/webhooks/fides", json.dumps(body).encode(), headers, method="POST"
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.load(error)
+    except OSError:
+        return 0, None
+
+
+@pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.long)])
+def test_killed_between_any_two_arrows(
+    tmp_path: Path, server: Any, mother: subprocess.Popen[str], kills: int, record_property: Any
+) -> None:
+    draw, rows = random.Random(kills), 60 + 6 * kills
+    address, desk, secrets = table(server, rows), PrivacyDesk(), token_file(tmp_path / "tokens.toml")
+    path = tmp_path / "people"
+    with SourcedStore.found(path, source_at(address, id="id", table="people"), SCHEMA, plan(slots=rows)) as store:
+        store.learn()
+        store.publish_to(f"mlflow:sqlite:///{tmp_path / 'mlflow.db'}", model=MODEL)
+        assert store.publishers_behind == ()
+    (tmp_path / "secret").touch(mode=0o600)
+    (tmp_path / "secret").write_text(SECRET)
+    (tmp_path / "hooks.toml").write_text(
+        f'[[webhook]]\nurl = "{desk.address}/told"\nsecret_file = "secret"\n[fides]\nurl = "{desk.address}/api"\nnames = "id"\n'
+    )
+    arguments = (str(path), "--batch", "2", "--hooks", str(tmp_path / "hooks.toml"))
+    sent, former, ended = 0, set[bytes](), Counter[str]()
+    for _ in range(kills):
+        with begun(mother, tmp_path, *arguments) as service:
+            timer = threading.Timer(draw.uniform(0.0, 3.0), service.kill)
+            timer.start()
+            while sent < rows - 20:
+                code, answer = webhook(service, secrets["request"], sent)
+                if code == 0:
+                    break
+                assert (code, answer) == (200, {"halt": True})
+                sent += 1
+                time.sleep(draw.uniform(0.0, 0.5))
+            timer.join()
+            service.end(signal.SIGKILL)
+        for file in path.glob("model-*.safetensors"):
+            former.update(coefficients(file))
+        (told,) = status(path)["publishers"]
+        ended[
+            "request in flight"
+            if status(path)["request_in_flight"]
+            else "publisher behind"
+            if told["pending"]
+            else "at rest"
+        ] += 1
+    with begun(mother, tmp_path, *arguments, "--deadline", "0.5") as service:
+        names = [f"pri-{k}" for k in range(sent)]
+        states = settled(service, secrets["read"], names, 120)
+        assert set(states.values()) == {"published"}
+        for _ in range(600):
+            if len(desk.resumed) >= sent and len(desk.told) >= sent:
+                break
+            time.sleep(0.1)
+        papers = {
+            one: service.call("GET", f"/requests/{one}/certificate", secrets["read"])
+            for one in names[:: max(1, sent // 20)]
+        }
+        assert service.end() == 0
+    desk.close()
+    record_property(
+        "evidence",
+        f"{kills} kills, {sent} requests, {status(path)['releases']} releases; killed with {dict(ended)}",
+    )
+    assert sent > kills // 2
+
+    # every request once, in the ledger and in the table; a last one may have come in without its answer
+    done = edits_of(path)
+    assert {token: count for token, count in done.items() if count != 1} == {}
+    assert set(names) <= set(done) <= {*names, f"pri-{sent}"}
+    gone = [name(int(token.split("-")[1])) for token in done]
+    assert statement(address, "DELETE FROM people WHERE id = ANY(%s)", gone) == 0
+    assert statement(address, "DELETE FROM people") == rows - len(done)
+
+    # one version in force, and of every earlier model nothing
+    versions, led, models = registered(tmp_path)
+    (current,) = path.glob("model-*.safetensors")
+    assert (versions, led, models) == (1, True, [current.read_bytes()])
+    assert found(tmp_path / "mlartifacts", list(former - set(coefficients(current)))) == []
+    assert status(path)["publishers"][0]["pending"] is False
+
+    # nobody is told before it is so, everybody is told, nothing is late without saying so
+    assert desk.faults == []
+    assert set(desk.resumed) == set(done)
+    assert set(desk.told) == {f"request.published {token}" for token in done}
+    lines = register_lines(path)
+    assert {line.token for line in lines if line.of_a_person} == set(done)
+    assert [
+        line.token for line in lines if line.of_a_person and (line.late or line.served is None or line.served.still_at)
+    ] == []
+    for one, (code, paper) in papers.items():
+        assert code == 200, paper
+        (certificate,) = paper["certificates"]
+        assert certificate["certificate"]["request"]["request_id"] == one
