@@ -224,18 +224,12 @@ def _table(lines: list[Line]) -> str:
     head = f"{'due':<12}{'state':<11}{'right':<15}{'received':<12}{'told':<12}request"
     rows = [
         f"{_day(line.due):<12}{line.state:<11}{line.case.right:<15}{(line.case.received or '–')[:10]:<12}{_day(line.case.informed):<12}"
-        f"{line.token}" + (f"  ({'; '.join(marks)})" if (marks := _marks(line)) else "")
+        f"{line.token}" + (f"  ({'; '.join(line.marks)})" if line.marks else "")
         for line in lines[:_LISTED]
     ]
     more = [f"... and {len(lines) - _LISTED} more (--json, or --out FILE for all)"] if len(lines) > _LISTED else []
     overdue = sum(line.overdue for line in lines)
     return "\n".join([head, *rows, *more, f"{len(lines)} requests, {overdue} overdue"])
-
-
-def _marks(line: Line) -> list[str]:
-    """What is late, and where an old model still lies."""
-    still = () if line.served is None else line.served.still_at
-    return [*line.late, *(f"a model that used the rows is still at {place}" for place in still)]
 
 
 def _show(parsed: argparse.Namespace) -> int:

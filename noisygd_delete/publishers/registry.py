@@ -64,7 +64,10 @@ class Registry:
             logged = self._logged(artefact)
             self._reached("create version")
             version = self._client.create_model_version(
-                self._model, self._source(logged), tags=self._tags(artefact.name) | {_LOGGED: logged}
+                self._model,
+                self._source(logged),
+                tags=self._tags(artefact.name) | {_LOGGED: logged},
+                model_id=logged if self._is_server else None,
             ).version
         if self._client.get_registered_model(self._model).aliases.get(self._alias) != str(version):
             self._reached("move alias")
@@ -175,9 +178,13 @@ class Registry:
         self._client.finalize_logged_model(logged.model_id, LoggedModelStatus.READY)
         return str(logged.model_id)
 
+    @property
+    def _is_server(self) -> bool:
+        return self._tracking.startswith("http")
+
     def _source(self, logged: str) -> str:
         """Where a version's files are: a server looks the logged model up itself, a database is told the place."""
-        if self._tracking.startswith("http"):
+        if self._is_server:
             return f"models:/{logged}"
         return str(self._client.get_logged_model(logged).artifact_location)
 
@@ -212,7 +219,7 @@ class Registry:
         if place is not None and place.is_dir():
             self._erased(place)
         self._reached("delete artefacts")
-        self._places.get_artifact_repository(location).delete_artifacts()
+        self._places.get_artifact_repository(location, tracking_uri=self._tracking).delete_artifacts()
 
     def _erased(self, folder: Path) -> None:
         for path in sorted(folder.rglob("*")):

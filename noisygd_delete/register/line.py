@@ -100,6 +100,12 @@ class Line:
         return tuple(found)
 
     @property
+    def marks(self) -> tuple[str, ...]:
+        """What is late, and where a model that used the rows still lies, in words."""
+        still = () if self.served is None else self.served.still_at
+        return (*self.late, *(f"a model that used the rows is still at {place}" for place in still))
+
+    @property
     def overdue(self) -> bool:
         """Whether something that is late is still to be done."""
         return any(word.endswith("overdue") for word in self.late)

@@ -9,10 +9,14 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -260,3 +264,51 @@ def test_a_server_that_does_not_answer_is_said_and_tried_again(trial: Path, monk
     monkeypatch.setattr(mlflow.MlflowClient, "create_model_version", real)
     assert in_order(trial)
     assert line_of(trial / "store", "r3").served.still_at == ()
+
+
+@pytest.fixture
+def tracking(tmp_path: Path, empty: Path) -> Iterator[str]:
+    """MLflow's own server, on this machine."""
+    folder = tmp_path / "server"
+    folder.mkdir()
+    shutil.copy(empty, folder / "mlflow.db")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        *(sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"),
+        *("--backend-store-uri", uri(folder), "--artifacts-destination", str(folder / "artefacts")),
+    ]
+    with (
+        (folder / "log").open("w") as log,
+        subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True) as process,
+    ):
+        try:
+            for _ in range(600):
+                with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5):
+                    break
+                time.sleep(0.2)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+
+
+@pytest.mark.long
+def test_a_server_is_led_as_a_database_is(tmp_path: Path, tracking: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    path, files = founded(tmp_path / "trial"), tmp_path / "server" / "artefacts"
+    before = coefficients(path / "model-1.safetensors")
+    with Store.open(path) as store:
+        store.publish_to(f"mlflow:{tracking}", model="people")
+        assert store.publishers_behind == ()
+        assert found(files, before) != []
+        delete(store)
+        assert store.publishers_behind == ()
+        assert found(files, before) == []
+        after = coefficients(path / "model-2.safetensors")
+        assert found(files, after) != []
+        command = [sys.executable, "-c", ALONE, tracking, json.dumps(TABLE)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert store.publish_no_more(f"mlflow:{tracking}").problem is None
+        assert found(files, after) == []
