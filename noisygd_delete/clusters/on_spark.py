@@ -66,7 +66,7 @@ class SparkCluster:
         encoded = read.select(*(f"`{name.replace('`', '``')}`" for name in encoder.columns)).mapInArrow(
             _encoding(encoder), _KEPT
         )
-        self._kept = encoded.rdd.persist(getattr(StorageLevel, _LEVEL))
+        self._kept = encoded.rdd.map(_pair).persist(getattr(StorageLevel, _LEVEL))
         self.partitions = self._kept.getNumPartitions()
 
     def ask(self, question: PartitionQuestion) -> list[Answer]:
@@ -83,6 +83,11 @@ class SparkCluster:
     def let_go(self) -> None:
         """Every row that the workers hold."""
         self._kept.unpersist(blocking=True)
+
+
+def _pair(row: Any) -> tuple[str, bytes]:
+    """As Python pickles it: bytes as they are."""
+    return row[0], bytes(row[1])
 
 
 def _encoding(encoder: Encoder) -> Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:

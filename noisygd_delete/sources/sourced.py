@@ -142,7 +142,7 @@ class StreamedRolling(Rolling):
     def changes(self) -> EditCounts | None:
         """What changed since the newest release by the source's own count; None: it was not counted."""
         since = self.last_read()
-        if since is None:
+        if since is None or self.source.counts_by is None:
             return None
         with self.source.snapshot(columns_of(self.schema), since) as now:
             return now.changes

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.clusters import files
 from noisygd_delete.clusters.on_spark import kept
 from noisygd_delete.clusters.partition import Encoder
+from noisygd_delete.clusters.table import ClusterRecords
 from noisygd_delete.errors import (
     InvalidParameter,
     InvalidRequest,
@@ -19,12 +23,17 @@ from noisygd_delete.errors import (
     SourceError,
     StoreCorrupt,
 )
-from noisygd_delete.sources import source_at
+from noisygd_delete.report import erasure_certificate
+from noisygd_delete.report.erasure import erasure_in
+from noisygd_delete.sources import SourcedStore, on_engine, open_store, source_at
 from noisygd_delete.sources.opening import source_from
 from noisygd_delete.sources.reading import records_of, rows_of
+from noisygd_delete.store import verify
 
-from .conftest import ROWS, SCHEMA, SLOTS, people
+from ..clusters.in_process import InProcess
+from .conftest import ROWS, SCHEMA, SLOTS, people, plan
 from .test_lake import arrow, in_duckdb, in_parquet
+from .test_postgres import files_holding
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -117,3 +126,41 @@ def test_faults_of_files_are_told_without_their_words(tmp_path: Path) -> None:
     assert fault[0] == "fault"
     assert b"InvalidSchema" in fault[1]
     assert b"much" not in fault[1]
+
+
+def in_this_process(engine: str, address: str, schema, slots: int):
+    """What workers would hold, in partitions of this process."""
+
+    @contextmanager
+    def held():
+        encoder = Encoder.for_rows(schema, address)
+        parts = files.dealt(address, files.listed(address))
+        cluster = InProcess([encoder.encoded(files.read(address, part, encoder.columns)) for part in parts])
+        yield ClusterRecords(cluster, address=address, width=schema.features, slots=slots), files.position()
+
+    return held()
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+def test_a_store_over_workers_publishes_and_certifies_as_one_without(engine: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(on_engine, "opened", in_this_process)
+    address = in_parquet(tmp_path)["address"]
+    papers = {}
+    for named, chosen in (("without", None), ("with", engine)):
+        source = source_at(address, engine=chosen, id="id")
+        with SourcedStore.found(tmp_path / named, source, SCHEMA, plan()) as store:
+            store.learn()
+            parquet.write_table(arrow(people()[1:50] if chosen else people()[:50]), Path(address) / "0.parquet")
+            assert store.publish(erased=1, request_id="r").release == 2
+            with pytest.raises(InvalidRequest, match="--erased N"):
+                store.serve(EditRequest.delete(["identifier-token-0003"], request_id="other"))
+            erasure, made, events = erasure_in(store.ledger, request_id="r")
+            papers[named] = erasure_certificate(erasure, plan=made, events=events)
+        assert verify(tmp_path / named).passed
+        assert files_holding(tmp_path / named, b"identifier-token") == []
+    numbers = [found["guarantees"] for paper in papers.values() for found in paper.values() if "guarantees" in found]
+    assert len(numbers) == 2
+    assert numbers[0] == numbers[1]
+    assert not {"ray", "spark"} & set(re.findall("[a-z]+", str(papers["with"]))), "papers do not know which"
+    with open_store(tmp_path / "with") as store:
+        assert store.relearn().release == 3
