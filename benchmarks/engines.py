@@ -140,26 +140,30 @@ def main(arguments: list[str]) -> None:
     missing = [each for each in parsed.on if not find_spec({"ray": "ray", "spark": "pyspark"}[each])]
     if missing:
         raise SystemExit(f"{', '.join(missing)}: not installed here; `make engines` makes an environment that has them")
-    rows = []
+    rows: list[dict[str, str]] = []
     for n in (size for size in SIZES if size <= parsed.largest):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             rows.append(measured(n, parsed.on))
+        RESULTS.write_text(table(rows))  # the next size may be more than this machine has
         print(rows[-1], flush=True)
+    print(table(rows))
+
+
+def table(rows: list[dict[str, str]]) -> str:
+    """The file."""
     lines = [
         "# Who holds the rows",
         "",
         f"Made by `python -m benchmarks engines`: float64 gradient passes over rows of {D} features, logistic loss, on one machine of two",
-        "processors that did other work at the same time. Columns of engines are times of a pass over that of memory, the shortest of",
-        f"{TURNS} taken in turn. Ray: one actor for each processor. Spark: local executors. Their tables come from Parquet and stop at",
-        f"{READ:,} rows, where this machine has no more to say: both workers share the memory and the two processors of the driver.",
+        "processors that did much other work at the same time: a ratio may be off by a factor of three. Columns of engines are times of a pass over that",
+        f"of memory, the shortest of {TURNS} taken in turn. Ray: one actor for each processor. Spark: local executors.",
         "",
         "| " + " | ".join(rows[0]) + " |",
         "|" + "---:|" * len(rows[0]),
         *("| " + " | ".join(row.values()) + " |" for row in rows),
     ]
-    print("\n".join(lines))
-    RESULTS.write_text("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
