@@ -6,13 +6,14 @@ import re
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.clusters import files
-from noisygd_delete.clusters.on_spark import kept
+from noisygd_delete.clusters.on_spark import check_settings, kept
 from noisygd_delete.clusters.partition import Encoder
 from noisygd_delete.clusters.table import ClusterRecords
 from noisygd_delete.errors import (
@@ -126,6 +127,18 @@ def test_faults_of_files_are_told_without_their_words(tmp_path: Path) -> None:
     assert fault[0] == "fault"
     assert b"InvalidSchema" in fault[1]
     assert b"much" not in fault[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("spark.io.encryption.enabled", "false"), ("spark.eventLog.enabled", "true")]
+)
+def test_a_session_of_spark_that_would_write_in_clear_is_refused(name: str, value: str) -> None:
+    settings = {"spark.io.encryption.enabled": "true", "spark.eventLog.enabled": "false"}
+    session = SimpleNamespace(sparkContext=SimpleNamespace(getConf=lambda: settings))
+    check_settings(session)
+    settings[name] = value
+    with pytest.raises(InvalidParameter, match=f"Start it with {name}"):
+        check_settings(session)
 
 
 def in_this_process(engine: str, address: str, schema, slots: int):
