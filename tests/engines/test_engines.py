@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import tempfile
@@ -68,8 +69,12 @@ class Table:
             import ray
 
             return ray.get([each.process.remote() for each in self.records._cluster.holders])
-        mine = psutil.Process().children(recursive=True)
-        return [each.pid for each in mine if any("CoarseGrainedExecutorBackend" in word for word in each.cmdline())]
+        found = []
+        for each in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):  # it ended meanwhile, or waits to be reaped
+                if any("CoarseGrainedExecutorBackend" in word for word in each.cmdline()):
+                    found.append(each.pid)
+        return found
 
 
 @pytest.fixture(scope="module", params=["ray", "spark"])
@@ -126,8 +131,9 @@ def test_two_killed_workers_change_no_bit_of_a_release(table: Table) -> None:
         if number in (1, 2):
             there = table.workers()
             victim = next(pid for pid in there if pid not in killed)
+            process = psutil.Process(victim)
             os.kill(victim, signal.SIGKILL)
-            psutil.wait_procs([psutil.Process(victim)] if psutil.pid_exists(victim) else [], timeout=30)
+            psutil.wait_procs([process], timeout=30)
             killed.append(victim)
 
     table.before = kill

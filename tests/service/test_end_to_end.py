@@ -35,7 +35,8 @@ from tests.sources.conftest import SCHEMA, name, plan, server, statement, tmp_pa
 from tests.store.conftest import found
 
 from .conftest import SECRET, token_file
-from .test_process import ROOT, THREADS, Serving, settled
+from .processes import ROOT, THREADS, Serving
+from .test_process import settled
 
 __all__ = ["server", "tmp_path"]  # fixtures
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.skipif(os.name == "nt", reason="SIGKILL")]
