@@ -25,7 +25,7 @@ LINES = {
     "object": "the same for an objection (Article 21 GDPR), until it is decided: then lift, or destroy file and key",
     "lift": "put records back whose processing was restricted, the person having been told before (Article 18(3) GDPR)",
     "register": "the requests of a store: due and late first, decisions, who was told; forget what may be forgotten",
-    "export": "fields for a registry of deployments (YAML), a model card, an annex to an impact assessment",
+    "export": "fields for a registry of deployments (YAML), a model card, an annex to an impact assessment; the model as ONNX or plain numbers",
     "publish-to": "put the model in force, and every later one in its place, into a folder, an object store or a model registry",
     "keygen": "make a key that signs certificates",
     "verify-certificate": "recompute every number and sentence of an erasure certificate and check its signature",

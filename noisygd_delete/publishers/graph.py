@@ -157,7 +157,7 @@ class _Graph:
             self._op("Squeeze", sound, self._wholes([1]), output="label")
             return helper.make_tensor_value_info("label", self._onnx.TensorProto.DOUBLE, ["rows"])
         refused = self._op("IsNaN", self._op("ReduceSum", scores, self._wholes([1]), keepdims=0))
-        if plain.kind == "class":
+        if plain.label_kind == "class":
             places = self._op("ArgMax", scores, axis=1, keepdims=0)
         else:
             flat = self._op("Squeeze", scores, self._wholes([1]))
@@ -170,6 +170,6 @@ class _Graph:
 
     def _odds(self, plain: PlainModel, scores: str) -> None:
         """The output `probabilities`, (rows, classes)."""
-        if plain.kind == "binary":
+        if plain.label_kind == "binary":
             scores = self._op("Concat", self._op("Mul", scores, self._numbers([0.0])), scores, axis=1)
         self._op("Softmax", scores, axis=1, output="probabilities")

@@ -28,12 +28,12 @@ _INSTEAD = "; model.safetensors holds the weights, and this package predicts wit
 class PlainModel:
     """Scores = A tanh(… tanh(W x)) for a row x of the schema.
 
-    layers  W, …, A: each (outputs, inputs) float64; kind: what the scores mean, as a loss has its `label_kind`
+    layers  W, …, A: each (outputs, inputs) float64; label_kind: what the scores mean, as a loss has it
     odds    whether probabilities follow from the scores
     """
 
     layers: tuple[NDArray[np.float64], ...]
-    kind: str
+    label_kind: str
     odds: bool
     schema: Schema
 
@@ -89,7 +89,7 @@ def plain_text(plain: PlainModel) -> bytes:
     """model.json: what `reader` reads."""
     fields: dict[str, Any] = {
         "format": FORMAT,
-        "kind": plain.kind,
+        "kind": plain.label_kind,
         "odds": plain.odds,
         "schema": {key: value for key, value in plain.schema.to_dict().items() if key not in ("id", "subject")},
         "features": plain.schema.names,

@@ -42,16 +42,16 @@ class PublishedModel:
     def __init__(self, described: dict[str, Any]) -> None:
         if described.get("format") != 1:
             raise ValueError("model.json is of another format; use the model.py that was published beside it")
-        self.schema, self.kind, self.odds = described["schema"], described["kind"], described["odds"]
+        self.schema, self.answers, self.odds = described["schema"], described["kind"], described["odds"]
         self.layers = [np.array(layer, np.float64) for layer in described["layers"]]
         self.classes = self.schema["label"].get("classes")
 
     def predict(self, table: Any, params: Any = None) -> list[Any]:
         """A class name or a number for each row. `params` is MLflow's, and not used."""
         scores = self.scores(table)
-        if self.kind == "class":
+        if self.answers == "class":
             return [self.classes[place] for place in scores.argmax(1)]
-        if self.kind == "binary":
+        if self.answers == "binary":
             return [self.classes[int(score >= 0)] for score in scores[:, 0]]
         lower, upper = self.schema["label"]["bounds"]
         return [float(number) for number in lower + (np.clip(scores[:, 0], -1.0, 1.0) + 1) / 2 * (upper - lower)]

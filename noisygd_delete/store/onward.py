@@ -20,7 +20,6 @@ import msgspec
 from ..errors import InvalidParameter, NoisyGDDeleteError, NotLearned, PublisherError, StoreCorrupt
 from ..publishers.address import FOLDER, checked, name_of
 from ..records import bounded
-from ..schema import Schema
 from . import presence
 from .disk import Disk, explained, read
 from .entry import now
@@ -30,6 +29,7 @@ from .ledger import Ledger
 if TYPE_CHECKING:
     from ..curator.learning import Model
     from ..publishers import Artefact, Publisher
+    from ..schema import Schema
 
 _FORMAT = 1
 _LONGEST = 1 << 20
@@ -141,6 +141,8 @@ def in_force(path: str | Path) -> Artefact:
             f"{layout.root}: no model is in force; run learn, or publish after one was taken out of service"
         )
     model = models.load_model(layout, ledger.plan, ledger.model_release, ledger.head.model)
+    from ..schema import Schema  # what publishes nothing reads no schema
+
     return artefact(layout, ledger, model, Schema.from_dict(ledger.schema, str(layout.schema), layout.root))
 
 

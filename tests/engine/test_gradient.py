@@ -151,7 +151,7 @@ def test_assumptions_are_checked() -> None:
 def test_a_table_is_read_for_its_assumptions_again_when_a_row_came_not_when_one_went(monkeypatch) -> None:
     read = []
     monkeypatch.setattr(
-        assumptions, "_longest", lambda *arguments, run=assumptions._longest: read.append(1) or run(*arguments)
+        assumptions, "longest_rows", lambda *arguments, run=assumptions.longest_rows: read.append(1) or run(*arguments)
     )
     table, loss = Records([[0.6, 0.8], [1.0, 0], [0, 1.0]], [1, -1, 1]), losses.Logistic(1.0)
     for edit, times in [

@@ -145,7 +145,9 @@ def test_a_stream_s_summary_is_the_same_however_requests_arrive(path: Path, tmp_
 
 def test_rows_that_come_in_one_process_are_checked_again_and_erasures_are_not(tmp_path: Path, monkeypatch) -> None:
     read = []
-    monkeypatch.setattr(assumptions, "_longest", lambda *facts, run=assumptions._longest: read.append(1) or run(*facts))
+    monkeypatch.setattr(
+        assumptions, "longest_rows", lambda *facts, run=assumptions.longest_rows: read.append(1) or run(*facts)
+    )
     with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
         store.learn()
         read.clear()
