@@ -108,7 +108,8 @@ def _status(parsed: argparse.Namespace) -> int:
     if _finish(parsed, answer):
         answer = status(parsed.store)
     told = dict(answer)
-    told["pending_edits"] = EditCounts(**told.pop("pending")).text() if told["pending_edits"] else 0
+    kinds = EditCounts(**told.pop("pending"))
+    told["pending_edits"] = kinds.text() if told["pending_edits"] else 0
     told["publications_left"] = left_text(told.pop("left"))
     told["publishers"] = "; ".join(map(sentence, told["publishers"])) or None
     del told["capped"]

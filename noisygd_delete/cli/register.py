@@ -229,7 +229,7 @@ def _table(lines: list[Line]) -> str:
     ]
     more = [f"... and {len(lines) - _LISTED} more (--json, or --out FILE for all)"] if len(lines) > _LISTED else []
     overdue = sum(line.overdue for line in lines)
-    return "\n".join([head, *rows, *more, f"{len(lines)} requests, {overdue} overdue"])
+    return "\n".join([head, *rows, *more, f"{len(lines)} request{'' if len(lines) == 1 else 's'}, {overdue} overdue"])
 
 
 def _show(parsed: argparse.Namespace) -> int:

@@ -361,3 +361,12 @@ def test_relearning_asks_the_forecast_of_the_ridge_again(folder: Path, capsys) -
     given = relearned("--ridge", "given", "--regularization", "0.2", "--clip", "0.4")
     assert (given.regularization, given.asked_regularization, given.model_norm) == (0.2, None, None)
     assert given.loss.limit == 0.4
+
+
+def test_what_waits_stands_in_one_row(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It ended in a row "pending 0, 0, 0, 0" when nothing waited."""
+    assert main(init()) == 0
+    capsys.readouterr()
+    assert main(["status", "store"]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("pending")]
+    assert [row.split() for row in rows] == [["pending", "edits", "0"]]
