@@ -1,0 +1,209 @@
+"""The files of a store whose rows lie elsewhere, as the process that holds its lock sees them.
+
+Rows are there for one release: read from a snapshot that must not be earlier than anything the ledger says was done, and let go of.
+A deletion that is committed in the source is brought to its ledger entry and its release from wherever it stopped (`conclude`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from ..accountant import Event, EventKinds
+from ..curator.curator import Release
+from ..engine import CurrentRecords, Execution, rows_here
+from ..errors import (
+    CountBroken,
+    InvalidParameter,
+    NoisyGDDeleteError,
+    ProcessLost,
+    SourceError,
+    StoreError,
+)
+from ..methods.plan import Plan
+from ..records import EditCounts, Records
+from ..store import journal as stored_journal
+from ..store.answers import pending as waiting_answer
+from ..store.disk import Disk, explained
+from ..store.entry import EntryKinds
+from ..store.layout import Layout
+from ..store.ledger import Ledger
+from ..store.position import covers
+from ..store.transaction import Rolling
+from . import counting, journal
+from .reading import Held, columns_of, rows_of
+from .source import Source
+
+ELSEWHERE = "the rows of this store lie in {}; "
+_WILL_FINISH = "the deletion is in the journal; free space or fix permissions, and the next command finishes it"
+_NOTHING_PUBLISHED = "nothing was published"
+
+
+class StreamedRolling(Rolling):
+    """The files of such a store as the process that holds its lock sees them; rows are there while a release is made."""
+
+    def __init__(self, layout: Layout, disk: Disk, ledger: Ledger, source: Source, *, settled: bool) -> None:
+        super().__init__(layout, disk, ledger, settled=settled)
+        self.source = source
+        self._held: CurrentRecords | None = None
+        self._read: str | None = None  # the position of the snapshot that the release under way is made from
+        self._counted: str | None = None  # by what the changes up to there were counted
+
+    @property
+    def held(self) -> CurrentRecords:
+        if self._held is None:
+            raise StoreError(
+                ELSEWHERE.format(self.source.address) + "they are read for a release, and let go of after it"
+            )
+        return self._held
+
+    @property
+    def records(self) -> Records:
+        return rows_here(self.held)
+
+    def forget_records(self) -> None:
+        self._held = None
+
+    def run(
+        self, action: str, plan: Plan, pending: EditCounts, request_id: str | None, execution: Execution
+    ) -> tuple[Release, Event]:
+        if execution.group.size > 1:
+            raise InvalidParameter(
+                ELSEWHERE.format(self.source.address) + "its releases are made by one process; run it without torchrun"
+            )
+        with self.snapshot(plan, execution.memory) as (records, self._read, counted):
+            self._counted = None if counted is None else self.source.counts_by
+            self._held = records
+            try:
+                if counted is not None:
+                    with explained(self.layout.root, _NOTHING_PUBLISHED):
+                        self._note_unseen(counted)
+                return super().run(action, plan, self.pending, request_id, execution)
+            finally:
+                self.forget_records()
+
+    @contextmanager
+    def snapshot(self, plan: Plan, memory: int | None = None) -> Iterator[Held]:
+        """The rows as they are now while this is open, the position they were read at, and what changed since the last release, if
+        that is counted.
+
+        Raises:
+            SourceError: they were read from a moment before something that the ledger says was done.
+            CountBroken: what counts the changes missed some.
+        """
+        read = rows_of(self.source, self.schema, plan.records, self.last_read(), memory)
+        with read as (records, position, counted):
+            for earlier in self._reached():
+                if not covers(position, earlier):
+                    raise SourceError(
+                        f"{self.source.address}: its rows are as they were before {earlier}, which the ledger says was reached: a copy "
+                        "that lags behind, or a backup that was put back. Nothing was published. Wait for the copy, or carry out again "
+                        "what was deleted since the backup, in a new store"
+                    )
+            self.require_counted(self.pending, counted)
+            yield records, position, counted
+
+    def require_counted(self, told: EditCounts, counted: EditCounts | None) -> None:
+        """Raise unless whatever was told to be erased is among what was written, where that is counted."""
+        missing = counting.missing(told, counted) if counted and self.source.counts_by == "trigger" else 0
+        if missing:
+            raise CountBroken(
+                f"{self.source.address}: {told.erased} rows were told to be erased since the last release, and the trigger there counted "
+                f"{told.erased - missing}. Nothing was published. Look which of the two is wrong; where it is the trigger, `watch` "
+                "counts anew"
+            )
+
+    def last_read(self) -> str | None:
+        """The position of the newest release."""
+        place = self.ledger.made(self.ledger.model_release) if self.ledger.releases else None
+        return None if place is None else self.ledger.entry(place).position
+
+    def changes(self) -> EditCounts | None:
+        """What changed since the newest release by the source's own count; None: it was not counted."""
+        since = self.last_read()
+        if since is None or self.source.counts_by is None:
+            return None
+        with self.source.snapshot(columns_of(self.schema), since) as now:
+            return now.changes
+
+    def _made(self, place: int) -> bool:
+        """Whether this entry is of a model: numbers about the records are not read from the source's own moment."""
+        event = self.ledger.entry(place).event
+        return event is not None and event["kind"] != EventKinds.STATISTIC
+
+    def _note_unseen(self, counted: EditCounts) -> None:
+        """An entry of its own for the changes that nobody told of; those found before, whose release failed, are among the told."""
+        changes = counting.unseen(self.pending, counted)
+        if changes.total:
+            answer, head = waiting_answer(self.ledger, self.pending + changes, None), self.ledger.head
+            self._append(EntryKinds.EDIT, answer, head.model, withdrawn=head.withdrawn)
+
+    def _reached(self) -> list[str]:
+        """The last positions that the ledger knows of: of the newest release, and of every deletion since."""
+        found: list[str] = []
+        for place in range(self.ledger.length - 1, -1, -1):
+            entry = self.ledger.entry(place)
+            if entry.position is not None:
+                found.append(entry.position)
+            if self._made(place):
+                break
+        return found
+
+    def _append(self, kind: EntryKinds, release: Release, model: str | None, **facts: Any) -> None:
+        super()._append(kind, release, model, **{"position": self._read, "counted": self._counted, **facts})
+
+    def note(self, counts: EditCounts, position: str, request_id: str | None) -> None:
+        """The entry that rows were deleted in the source, at this position: a later release will cover them."""
+        answer, head = waiting_answer(self.ledger, self.pending + counts, request_id), self.ledger.head
+        self._append(EntryKinds.EDIT, answer, head.model, position=position, counted=None, withdrawn=head.withdrawn)
+
+    def _interrupted(self) -> Callable[[Execution], Release | None] | None:
+        deletion = journal.begun(self.layout)
+        if deletion is None:
+            return None
+        noted = self.ledger.length > deletion.base
+        answered = any(map(self._answers, range(deletion.base, self.ledger.length)))
+        if noted and (answered or not (deletion.publish and self.ledger.releases)):
+            return lambda _: stored_journal.clear(self.disk, self.layout)
+        return partial(self._go_on, deletion, noted)
+
+    def _answers(self, place: int) -> bool:
+        """Whether this entry publishes what was edited before it, or says that it cannot be."""
+        return self._made(place) or self.ledger.entry(place).kind is EntryKinds.WITHHELD
+
+    def _go_on(self, deletion: journal.Deletion, noted: bool, execution: Execution) -> Release | None:
+        if noted:
+            return self.conclude(deletion, None, execution)
+        position = self.source.committed(deletion.mark)
+        if position is None:  # it never happened, and nobody was told that it did
+            stored_journal.clear(self.disk, self.layout)
+            return None
+        return self.conclude(deletion, position, execution)
+
+    def conclude(self, deletion: journal.Deletion, position: str | None, execution: Execution) -> Release:
+        """The rest of a deletion that is committed in the source at this position; None: the ledger has noted it."""
+        with explained(self.layout.root, _WILL_FINISH):
+            if position is not None:
+                self.note(deletion.counts, position, deletion.request_id)
+            release = waiting_answer(self.ledger, self.pending, deletion.request_id)
+            failure: NoisyGDDeleteError | None = None
+            if deletion.publish and self.ledger.releases:
+                try:
+                    release = replace(self.released(self.pending, None, execution), request_id=deletion.request_id)
+                except CountBroken as error:
+                    failure = error  # nothing that the next command could go on with by itself
+                except (StoreError, ProcessLost):
+                    raise
+                except NoisyGDDeleteError as error:
+                    failure = error
+            self.catch_up()
+            stored_journal.clear(self.disk, self.layout)
+        if failure is not None:
+            raise StoreError(
+                f"{self.layout.root}: the rows are deleted in the source and {self.pending_edits} edits wait for a release, but none could "
+                f"be made: {failure}"
+            ) from failure
+        return release
