@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..planner.usual import usual_slots
-from ..publishers.address import checked
 from ..records import Names, Records
 from ..report.outputs import output
 from ..schema import Schema, draft_schema, read_table
 from ..store import Store
+from ..store.layout import Layout
+from ..store.onward import require_free
 from .arguments import whole
 from .change import add_tombstones, tombstones_from
 from .chosen import Chosen, chosen
@@ -98,7 +98,7 @@ def _create(parsed: argparse.Namespace) -> int:
     if parsed.store is None:
         raise InvalidParameter("give STORE, the folder to make")
     for address in parsed.publish_to:
-        checked(address, None, None, default=Path(parsed.store).absolute().name)
+        require_free(Layout.at(parsed.store), address)
     schema = _schema(parsed)
     source, tombstones = source_from(parsed, schema), tombstones_from(parsed)
     if source is not None and parsed.engine != "local":

@@ -35,6 +35,18 @@ class Folder:
     def __init__(self, path: Path, store: str, ground: Ground) -> None:
         self._root, self._store, self._ground = path, store, ground
 
+    def require_free(self) -> None:
+        if not self._root.exists():
+            return
+        if not self._root.is_dir():
+            raise PublisherError(f"{self._root}: not a folder; name one that is new, or empty")
+        mark = self._root / MARK
+        if mark.exists():
+            if _read(mark) != self._store.encode():
+                raise PublisherError(f"{self._root}: another store publishes here; give each store a folder of its own")
+        elif any(path.name != MARK + TEMPORARY for path in self._root.iterdir()):
+            raise PublisherError(f"{self._root}: holds files already; name a folder that is new, or empty")
+
     def put(self, artefact: Artefact) -> None:
         self._take()
         if os.path.lexists(self._root / CURRENT) and not (self._root / CURRENT).is_symlink():
@@ -64,22 +76,17 @@ class Folder:
 
     def _take(self) -> None:
         """Make the folder this store's, or refuse it."""
+        self.require_free()
         mark = self._root / MARK
         if not self._root.exists():
             self._ground.reached("make folder", self._root)
             self._root.mkdir()
             self._ground.sync_folder(self._root.parent)
-        if not self._root.is_dir():
-            raise PublisherError(f"{self._root}: not a folder; name one that is new, or empty")
-        if not mark.exists() and any(path.name != MARK + TEMPORARY for path in self._root.iterdir()):
-            raise PublisherError(f"{self._root}: holds files already; name a folder that is new, or empty")
         if not mark.exists():
             self._made(mark.with_name(MARK + TEMPORARY), self._store.encode())
             self._ground.reached("rename", mark)
             self._ground.rename(mark.with_name(MARK + TEMPORARY), mark)
             self._ground.sync_folder(self._root)
-        if _read(mark) != self._store.encode():
-            raise PublisherError(f"{self._root}: another store publishes here; give each store a folder of its own")
 
     def _whole(self, place: Path, artefact: Artefact) -> bool:
         """Whether the release lies there as it was put there, whatever version of this program wrote it."""

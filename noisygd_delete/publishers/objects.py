@@ -41,6 +41,16 @@ class Objects:
             raise InvalidParameter(f"{address}: fsspec cannot reach it ({str(error)[:200]})") from error
         self._prefix, self._address, self._store, self._ground = prefix.rstrip("/"), address, store, ground
 
+    def require_free(self) -> None:
+        self._files.invalidate_cache()
+        if self._marked():
+            if self._read(MARK) != {"store": self._store}:
+                raise PublisherError(
+                    f"{self._address}: another store publishes here; give each store a prefix of its own"
+                )
+        elif self._files.exists(self._prefix) and self._files.find(self._prefix):
+            raise PublisherError(f"{self._address}: holds objects already; name a prefix that is new")
+
     def put(self, artefact: Artefact) -> None:
         self._take()
         if not self._whole(artefact):
@@ -52,7 +62,7 @@ class Objects:
 
     def withdraw(self, keep: str | None) -> tuple[str, ...]:
         self._files.invalidate_cache()
-        if not self._files.exists(self._place(MARK)):
+        if not self._marked():
             return ()
         self._take()
         if keep is None:
@@ -64,14 +74,14 @@ class Objects:
         return (f"{self._address}: {_VERSIONS}",) if self._keeps_versions() else ()
 
     def _take(self) -> None:
-        self._files.invalidate_cache()
-        if not self._files.exists(self._place(MARK)):
-            if self._files.exists(self._prefix) and self._files.find(self._prefix):
-                raise PublisherError(f"{self._address}: holds objects already; name a prefix that is new")
+        """Make the prefix this store's, or refuse it."""
+        self.require_free()
+        if not self._marked():
             self._files.makedirs(self._prefix, exist_ok=True)
             self._write(MARK, json.dumps({"store": self._store}).encode())
-        if self._read(MARK) != {"store": self._store}:
-            raise PublisherError(f"{self._address}: another store publishes here; give each store a prefix of its own")
+
+    def _marked(self) -> bool:
+        return bool(self._files.exists(self._place(MARK)))
 
     def _whole(self, artefact: Artefact) -> bool:
         facts = self._read(f"{artefact.name}/{FACTS}")

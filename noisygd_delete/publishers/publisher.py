@@ -11,10 +11,13 @@ from .artefact import Artefact
 class Publisher(Protocol):
     """A place that holds at most one release of one store.
 
-    Both calls may be cut short at any instant and are then made again, perhaps by another process; neither touches what another store,
+    Each call may be cut short at any instant and is then made again, perhaps by another process; none touches what another store,
     or a person, has put there. Any exception of theirs means: not done, try again; an error of this package, that nothing was put
     there either.
     """
+
+    def require_free(self) -> None:
+        """Raise PublisherError where another store, or a person, has the place; nothing is changed there."""
 
     def put(self, artefact: Artefact) -> None:
         """The release is there, whole, and is the one that the place's alias leads to."""

@@ -56,6 +56,15 @@ class Registry:
         self._model, self._alias, self._store, self._ground = model, alias, store, ground
         self._tracking, self._work = tracking, Path(tempfile.gettempdir()) / f"noisygd-delete-{store}"
 
+    def require_free(self) -> None:
+        if self._tracking.startswith(SQLITE) and not Path(self._tracking.removeprefix(SQLITE)).exists():
+            return  # to ask would make it
+        found = self._found()
+        if found is not None and found.tags.get(_STORE) != self._store:
+            raise PublisherError(
+                f"MLflow has a model {self._model!r} that this store did not make; give another name (--model), or delete that one"
+            )
+
     def put(self, artefact: Artefact) -> None:
         artefact.require_plain()
         self._known()
@@ -113,14 +122,10 @@ class Registry:
 
     def _known(self) -> None:
         """Make the registered model, or refuse the one of another store."""
-        found = self._found()
-        if found is None:
+        self.require_free()
+        if self._found() is None:
             self._reached("create model")
             self._client.create_registered_model(self._model, tags={_STORE: self._store})
-        elif found.tags.get(_STORE) != self._store:
-            raise PublisherError(
-                f"MLflow has a model {self._model!r} that this store did not make; give another name (--model), or delete that one"
-            )
 
     def _versions(self) -> list[Any]:
         return list(_all(lambda token: self._client.search_model_versions(

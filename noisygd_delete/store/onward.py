@@ -157,15 +157,13 @@ def add(disk: Disk, layout: Layout, address: str, model: str | None, alias: str 
 
     Raises:
         InvalidParameter: the address is none, or lies inside the store.
+        PublisherError: somebody else has the place; it does not come into the list.
     """
-    given = checked(address, model, alias, default=layout.root.name)
-    place = given[0].removeprefix(FOLDER)
-    if place != given[0] and Path(place).resolve().is_relative_to(layout.root):
-        raise InvalidParameter(f"{address}: lies inside the store, where nothing else may be; name a place outside")
+    given = _given(layout, address, model, alias)
     found = listed(layout) or Listed(secrets.token_hex(16))
     for known in found.publishers:
-        if (known.address, known.model) == given[:2]:
-            if known.alias != given[2]:
+        if (known.address, known.model) == (given.address, given.model):
+            if known.alias != given.alias:
                 raise InvalidParameter(
                     f"{address}: is published to under the alias {known.alias!r}; end that first (--end)"
                 )
@@ -173,22 +171,45 @@ def add(disk: Disk, layout: Layout, address: str, model: str | None, alias: str 
     if len(found.publishers) >= _MOST:
         raise InvalidParameter(f"a store publishes to at most {_MOST} places")
     with explained(layout.root, _NOTHING_CHANGED):
-        _reachable(found, Destination(*given), disk)
-        _write(disk, layout, replace(found, publishers=(*found.publishers, Destination(*given))))
+        _require_free(found, given, disk)
+        _write(disk, layout, replace(found, publishers=(*found.publishers, given)))
 
 
-def _reachable(found: Listed, known: Destination, disk: Disk) -> None:
-    """Raise where its library is not installed, or cannot read the address. Nobody is asked yet."""
+def require_free(layout: Layout, address: str) -> None:
+    """Raise what `add` would in a store that is still to be made there."""
+    _require_free(Listed(secrets.token_hex(16)), _given(layout, address, None, None), Disk())
+
+
+def _given(layout: Layout, address: str, model: str | None, alias: str | None) -> Destination:
+    """A publisher that is not known yet, its names complete."""
+    given = Destination(*checked(address, model, alias, default=layout.root.name))
+    place = given.address.removeprefix(FOLDER)
+    if place != given.address and Path(place).resolve().is_relative_to(layout.root):
+        raise InvalidParameter(f"{address}: lies inside the store, where nothing else may be; name a place outside")
+    return given
+
+
+def _require_free(found: Listed, known: Destination, disk: Disk) -> None:
+    """Raise where its library is not installed or cannot read the address, or where somebody else has the place.
+
+    One that does not answer now may be another's; it is tried again with the first release, as it is with every other.
+    """
     try:
-        _opened(found, known, disk)
+        publisher = _opened(found, known, disk)
     except NoisyGDDeleteError:
         raise
     except Exception as error:
         raise InvalidParameter(f"{known.address}: {_words(error)}") from error
+    try:
+        publisher.require_free()
+    except NoisyGDDeleteError:
+        raise
+    except Exception:  # libraries of publishers share no class of errors
+        return
 
 
 def dismiss(disk: Disk, layout: Layout, address: str) -> Destination:
-    """Take everything away that this store has put there, and forget the publisher.
+    """Take everything away that this store has put there, and forget the publisher. Where nothing of it lies, nobody is asked.
 
     Raises:
         InvalidParameter: there is no such publisher. Whatever the publisher raises: it stays in the list.
@@ -201,7 +222,7 @@ def dismiss(disk: Disk, layout: Layout, address: str) -> Destination:
         )
     gone = known[0]
     try:
-        left = _opened(found, gone, disk).withdraw(None)
+        left = () if gone.held is None and gone.oldest is None else _opened(found, gone, disk).withdraw(None)
     except Exception as error:
         raise PublisherError(f"{gone.address}: {_words(error)}. It stays in the list; try again") from error
     with explained(layout.root, _NOTHING_CHANGED):

@@ -17,7 +17,7 @@ MAP = audits.MAPS[1]
 @pytest.mark.parametrize("peeks", [False, True])
 def test_a_map_that_peeks_at_other_records_is_refused_and_breaks_the_certificate(peeks) -> None:
     target, others = audits.digits()
-    tried = audits.ByTheLargest(MAP) if peeks else MAP
+    tried = audits.ByTheLargest((MAP,)) if peeks else MAP
     found = audit_releases(
         audits.mapped_plan(MAP),
         target=target,

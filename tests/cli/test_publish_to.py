@@ -95,7 +95,12 @@ def test_what_cannot_be_meant_is_refused(folder: Path, complaint: Complaint) -> 
         "0.1",
     ]
     assert "where is that" in complaint(*init, "--no-utility", "--publish-to", "somewhere")
+    (folder / "full").mkdir()
+    (folder / "full" / "thesis.txt").write_text("years of work")
+    assert "holds files already" in complaint(*init, "--no-utility", "--publish-to", "folder:full")
+    assert "inside the store" in complaint(*init, "--no-utility", "--publish-to", "folder:new/out")
     assert not (folder / "new").exists()
+    assert "holds files already" in complaint("publish-to", "store", "folder:full")
     assert "--end takes an ADDRESS" in complaint("publish-to", "store", "--end")
     assert "belong to an ADDRESS" in complaint("publish-to", "store", "--model", "x")
     assert "does not publish there" in complaint("publish-to", "store", "folder:out", "--end")

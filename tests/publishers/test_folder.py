@@ -131,11 +131,10 @@ def test_a_failure_keeps_nothing_back_and_is_made_good(path: Path, out: Path) ->
 
 
 def test_a_publisher_that_never_held_a_release_holds_no_request_open(path: Path) -> None:
-    blocked = path.parent / "blocked"
+    unreached = path.parent / "a disk that is not there" / "out"
     with Store.open(path) as store:
         delete(store)
-        blocked.write_text("a file")
-        store.publish_to(f"folder:{blocked}")
+        store.publish_to(f"folder:{unreached}")
         assert len(store.publishers_behind) == 1
     assert line_of(path, "r3").served.still_at == ()
 
@@ -226,17 +225,32 @@ def test_a_folder_belongs_to_one_store(path: Path, out: Path, tmp_path: Path) ->
     other = founded(tmp_path / "other")
     held = lies(out)
     with Store.open(other) as store:
-        store.publish_to(f"folder:{out}")
-        assert "another store publishes here" in store.publishers_behind[0].problem
         with pytest.raises(PublisherError, match="another store publishes here"):
-            store.publish_no_more(f"folder:{out}")
+            store.publish_to(f"folder:{out}")
+        assert store.publishers == ()
+        delete(store)
     assert lies(out) == held
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     with Store.open(path) as store:
-        store.publish_to(f"folder:{tmp_path / 'mine'}")
-        assert "holds files already" in store.publishers_behind[0].problem
+        with pytest.raises(PublisherError, match="holds files already"):
+            store.publish_to(f"folder:{tmp_path / 'mine'}")
+        assert [known.address for known in store.publishers] == [f"folder:{out}"]
+        assert store.publishers_behind == ()
     assert lies(tmp_path / "mine") == ["thesis.txt"]
+
+
+def test_a_place_that_was_taken_before_the_first_release_can_be_given_up(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
+        store.publish_to(f"folder:{out}")
+        out.mkdir()
+        (out / "thesis.txt").write_text("years of work")
+        store.learn()
+        assert "holds files already" in store.publishers_behind[0].problem
+        assert store.publish_no_more(f"folder:{out}").problem is None
+        assert store.publishers == ()
+    assert lies(out) == ["thesis.txt"]
 
 
 def test_a_publisher_is_ended(path: Path, out: Path) -> None:
