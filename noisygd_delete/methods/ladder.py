@@ -7,23 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..bounds import theorem_5_1
 from ..errors import InvalidParameter
 from ..losses.base import Loss
 from ..losses.staged import HEAD, NETWORK, Staged
-from ..privacy.budget import Budget
 from ..privacy.guarantee import Guarantee
 from ..privacy.shown import shown
 from ..privacy.worlds import Worlds
 from .amounts import Amounts
 from .base import Method
-from .composition import Composition
 from .ladder_run import KEPT, LadderRun
-from .minimiser import Minimiser
 from .plan import MOST_STAGES, Plan
 from .problem import Problem
 from .sampled_steps import check_sampled
-from .stages import MOMENTS, Stage, noisy_steps, of_moments, on_samples, what_runs
+from .stages import Stage, of_stage, planned, what_runs
 
 _MOST_KEPT = 0.5  # of the dp budget, in μ²: what the kept stages may take of it at most
 _ROOM = 1 - 1e-12  # for the rounding of sums of squares
@@ -157,54 +153,13 @@ class Ladder(Method):
     ) -> tuple[Plan, ...]:
         """The plans of some stages whose μ² are together this much between two worlds, or their ε at an order q q/2 of it."""
         whole = math.fsum(self.stages[j].share for j in numbers)
-        return tuple(
-            self._stage(
-                problem, staged, j, math.sqrt(squared) * math.sqrt(self.stages[j].share / whole) * _ROOM, worlds, order
-            )
-            for j in numbers
-        )
-
-    def _stage(
-        self, problem: Problem, staged: Staged, number: int, gdp: float, worlds: Worlds, order: float | None
-    ) -> Plan:
-        stage, loss = self.stages[number], staged.loss_of(number)
-        own = replace(
-            problem,
-            loss=loss,
-            features=staged.features_of(number, problem.features),
-            regularization=problem.regularization if stage.regularization is None else stage.regularization,
-            budget=Budget.from_gdp(dp=gdp, deletion=gdp),
-            # the same Δ under the names that a method calibrates by
-            adjacency=Worlds.REPLACE if worlds.between_records else Worlds.ZERO_OUT,
-            releases=1,
-            utility=False,
-            slack_in_budget=False,  # `gdp` has it taken off
-            asked_regularization=None,
-            model_norm=None,
-            one_hot_blocks=None,
-            total=None,
-            feature_map=None,
-        )
-        if stage.kind == HEAD:
-            solved = Minimiser(solver="cold", diffusion_steps=stage.steps, step_size=stage.step_size)
-            return solved.plan(replace(own, method=solved))
-        if stage.kind == MOMENTS:
-            return of_moments(own, gdp)
-        assert stage.steps is not None
-        eta = 1 / own.objective_smoothness if stage.step_size is None else stage.step_size
-        if stage.sampling_rate is not None:
-            assert order is not None
-            return on_samples(own, stage.steps, stage.sampling_rate, eta, gdp, order)
-        rate = theorem_5_1.composition_rate(
-            sensitivity=own.sensitivity(own.adjacency),
-            noise_variance=1.0,
-            records=own.records,
-            step_size=eta,
-            steps=stage.steps,
-        )
-        noise = 2 * rate / gdp**2
-        counted = Composition(learn_steps=stage.steps, delete_steps=stage.steps, step_size=eta, noise_variance=noise)
-        return noisy_steps(replace(own, method=counted), eta, noise, stage.steps)
+        made = []
+        for j in numbers:
+            stage = self.stages[j]
+            gdp = math.sqrt(squared) * math.sqrt(stage.share / whole) * _ROOM
+            own = of_stage(stage, j, problem, staged, gdp=gdp, worlds=worlds)
+            made.append(planned(stage, own, gdp=gdp, order=order))
+        return tuple(made)
 
     def allowed(self, plan: Plan) -> Guarantee:
         """In Gaussian DP, or at the one order at which stages on samples are counted."""

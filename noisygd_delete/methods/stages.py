@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ..bounds import theorem_5_1
 from ..errors import InvalidParameter, choice, count, positive
-from ..losses.staged import HEAD, NETWORK
+from ..losses.staged import HEAD, NETWORK, Staged
+from ..privacy.budget import Budget
+from ..privacy.worlds import Worlds
 from . import moments
+from .composition import Composition
 from .minimiser import Minimiser
 from .plan import Plan
 from .problem import Problem
@@ -61,6 +65,56 @@ class Stage:
     def form(self) -> str:
         """What its weights are: those of a network, or of a linear model on top of one."""
         return NETWORK if self.kind == NETWORK else HEAD
+
+
+def of_stage(stage: Stage, number: int, problem: Problem, staged: Staged, *, gdp: float, worlds: Worlds) -> Problem:
+    """What a stage is trained for by itself, that may cost this μ between two worlds."""
+    return replace(
+        problem,
+        loss=staged.loss_of(number),
+        features=staged.features_of(number, problem.features),
+        regularization=problem.regularization if stage.regularization is None else stage.regularization,
+        budget=Budget.from_gdp(dp=gdp, deletion=gdp),
+        # the same Δ under the names that a method calibrates by
+        adjacency=Worlds.REPLACE if worlds.between_records else Worlds.ZERO_OUT,
+        releases=1,
+        utility=False,
+        slack_in_budget=False,  # `gdp` has it taken off
+        asked_regularization=None,
+        model_norm=None,
+        one_hot_blocks=None,
+        total=None,
+        feature_map=None,
+    )
+
+
+def planned(stage: Stage, own: Problem, *, gdp: float, order: float | None) -> Plan:
+    """The plan of a stage that costs this μ.
+
+    Args:
+        own: as `of_stage` makes it.
+        order: at which a stage on samples is counted, as q gdp²/2.
+    """
+    if stage.kind == HEAD:
+        solved = Minimiser(solver="cold", diffusion_steps=stage.steps, step_size=stage.step_size)
+        return solved.plan(replace(own, method=solved))
+    if stage.kind == MOMENTS:
+        return of_moments(own, gdp)
+    assert stage.steps is not None
+    eta = 1 / own.objective_smoothness if stage.step_size is None else stage.step_size
+    if stage.sampling_rate is not None:
+        assert order is not None
+        return on_samples(own, stage.steps, stage.sampling_rate, eta, gdp, order)
+    rate = theorem_5_1.composition_rate(
+        sensitivity=own.sensitivity(own.adjacency),
+        noise_variance=1.0,
+        records=own.records,
+        step_size=eta,
+        steps=stage.steps,
+    )
+    noise = 2 * rate / gdp**2
+    counted = Composition(learn_steps=stage.steps, delete_steps=stage.steps, step_size=eta, noise_variance=noise)
+    return noisy_steps(replace(own, method=counted), eta, noise, stage.steps)
 
 
 def noisy_steps(problem: Problem, step_size: float, noise_variance: float, steps: int) -> Plan:
