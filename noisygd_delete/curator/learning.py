@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from ..losses.base import Loss
 from ..losses.staged import Staged
 from ..methods.plan import Plan
 from ..methods.procedure import Fitted, Prior, Procedure, Sampling, Solved
-from ..records import EditRequest, Records, SlotEdits
+from ..records import EditRequest, Id, Records, SlotEdits
 from .stages import train_stages
 
 
@@ -119,9 +119,12 @@ def _check_subjects(rows: int, plan: Plan) -> None:
         )
 
 
-def check_edit(records: Records, plan: Plan, request: EditRequest) -> SlotEdits:
-    """What the request does; `InvalidRequest` unless it can be carried out and its new rows are ones the plan covers."""
-    edits = records.resolve(request)
+def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mapping[Id, int] | None = None) -> SlotEdits:
+    """What the request does; `InvalidRequest` unless it can be carried out and its new rows are ones the plan covers.
+
+    `found`: as `Records.resolve` takes it.
+    """
+    edits = records.resolve(request, found)
     if not (request.replacements or request.insertion):
         return edits
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -198,13 +198,20 @@ class Records:
             np.array(self._features), np.array(self._labels), self._ids.copy(), owners, self.next_id
         )
 
-    def resolve(self, request: EditRequest) -> SlotEdits:
+    def slots_of(self, names: Collection[Id]) -> dict[Id, int]:
+        """Where those of these records are that are in the table, found in one reading of its names."""
+        return {self._ids[slot]: slot for slot in self._ids.find(names).tolist()}
+
+    def resolve(self, request: EditRequest, found: Mapping[Id, int] | None = None) -> SlotEdits:
         """What the request does, slot by slot. Validates everything and changes nothing.
+
+        Args:
+            found: `slots_of` at least the records that the request names, no edit having been made since.
 
         Raises:
             InvalidRequest: unknown id or subject, wrong row length, id in use, or no free slot.
         """
-        named = self._slots_of([*request.deletions, *request.replacements])
+        named = self._slots_of([*request.deletions, *request.replacements], found)
         erased, replaced = named[: len(request.deletions)], named[len(request.deletions) :]
         if request.subjects:
             erased += self._slots_of_subjects(request.subjects)
@@ -244,9 +251,9 @@ class Records:
             EditCounts(len(erased), len(replaced), len(slots) - len(erased) - len(replaced)),
         )
 
-    def _slots_of(self, names: Sequence[Id]) -> list[int]:
+    def _slots_of(self, names: Sequence[Id], found: Mapping[Id, int] | None) -> list[int]:
         """Where these records are."""
-        found = {self._ids[slot]: slot for slot in self._ids.find(names).tolist()}
+        found = self.slots_of(names) if found is None else found
         missing = next((name for name in names if name not in found), None)
         if missing is not None:
             other = _IN_ANOTHER_FORM if self._ids.in_another_form(missing) else ""

@@ -124,8 +124,8 @@ class Carrying:
             room = len(todo) if size is None or not in_force(store.ledger) else max(1, size - store.pending_edits)
             now, todo = todo[:room], todo[room:]
             store.register.receive({str(kept.token): self._case(store, kept) for kept, _ in now})
-            outcomes, _ = store.edit_all([request for _, request in now])
-            for (kept, _), error in zip(now, outcomes, strict=True):
+            edited = store.edit_all([request for _, request in now])
+            for (kept, _), error in zip(now, edited.outcomes, strict=True):
                 if error is not None:
                     yield kept.number, f"the table of {name} did not take it"
             if size is not None and store.pending_edits >= size:

@@ -6,7 +6,7 @@ A deletion that is committed in the source is brought to its ledger entry and it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -28,7 +28,7 @@ from ..records import EditCounts, Records
 from ..store import journal as stored_journal
 from ..store.answers import pending as waiting_answer
 from ..store.disk import Disk, explained
-from ..store.entry import EntryKinds
+from ..store.entry import Entry, EntryKinds
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.position import covers
@@ -152,8 +152,10 @@ class StreamedRolling(Rolling):
                 break
         return found
 
-    def _append(self, kind: EntryKinds, release: Release, model: str | None, **facts: Any) -> None:
-        super()._append(kind, release, model, **{"position": self._read, "counted": self._counted, **facts})
+    def _append(
+        self, kind: EntryKinds, release: Release, model: str | None, edits: Sequence[Entry] = (), **facts: Any
+    ) -> None:
+        super()._append(kind, release, model, edits, **{"position": self._read, "counted": self._counted, **facts})
 
     def note(self, counts: EditCounts, position: str, request_id: str | None) -> None:
         """The entry that rows were deleted in the source, at this position: a later release will cover them."""

@@ -13,6 +13,7 @@ rows that stay where they are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -33,6 +34,7 @@ from ..store.ledger import Ledger
 from ..store.position import checked, covers
 from ..store.store import Store
 from ..store.suppression import Tombstones
+from ..store.together import Edited
 from ..store.transaction import Rolling
 from . import journal
 from .opening import source_from
@@ -189,7 +191,10 @@ class SourcedStore(Store):
             position = self.source.delete(names[0], names[1], accept)
             return self._rolling.conclude(begun[0], position, execution)
 
-    def edit_all(self, requests: Any) -> tuple[list[InvalidRequest | None], int]:
+    def edit_all(
+        self, requests: Sequence[EditRequest], *, publish_from: int | None = None, execution: Execution | None = None
+    ) -> Edited:
+        """As of a `Store`, one request after the other; a release is left to a later call."""
         outcomes: list[InvalidRequest | None] = []
         before = self.ledger.length
         for request in requests:
@@ -198,7 +203,7 @@ class SourcedStore(Store):
                 outcomes.append(None)
             except InvalidRequest as error:
                 outcomes.append(error)
-        return outcomes, self.ledger.length - before
+        return Edited(outcomes, self.ledger.length - before)
 
     def _foreseen(self, request: EditRequest) -> EditCounts:
         request = _deletion_of(request, self.source)

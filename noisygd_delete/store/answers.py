@@ -38,9 +38,15 @@ def told(entry: Entry) -> Release:
     return Release(**fields, gradient_passes=0, guarantees=guarantees, model=None, answered_before=True)
 
 
-def pending(ledger: Ledger, counts: EditCounts, request_id: str | None) -> Release:
-    """The answer to a request whose rows are edited and whose release comes later."""
-    spent = {"dp_cumulative": ledger.accountant.dp_cumulative()} if ledger.releases else {}
+def spent(ledger: Ledger) -> dict[str, Guarantee]:
+    """What all releases so far cost a record that is still there; nothing before the first."""
+    return {"dp_cumulative": ledger.accountant.dp_cumulative()} if ledger.releases else {}
+
+
+def pending(
+    ledger: Ledger, counts: EditCounts, request_id: str | None, so_far: dict[str, Guarantee] | None = None
+) -> Release:
+    """The answer to a request whose rows are edited and whose release comes later. `so_far`: `spent(ledger)`, if it is known."""
     return Release(
         release=ledger.releases,
         kind=EventKinds.UNLEARN,
@@ -48,7 +54,7 @@ def pending(ledger: Ledger, counts: EditCounts, request_id: str | None) -> Relea
         gradient_passes=0,
         edits=counts.total,
         counts=counts,
-        guarantees=spent,
+        guarantees=spent(ledger) if so_far is None else so_far,
         model=None,
         status=Statuses.PENDING,
         request_id=request_id,

@@ -101,13 +101,25 @@ def transaction(connection: sqlite3.Connection, disk: Disk, path: Path) -> Itera
         raise
 
 
+@contextmanager
+def changing(disk: Disk, path: Path) -> Iterator[sqlite3.Connection]:
+    """One transaction on a connection of its own; what its journal kept is erased once it is committed."""
+    with connect(path) as connection, transaction(connection, disk, path):
+        yield connection
+    disk.erase(_journal_of(path))  # nothing is left to roll back: connecting and committing have seen to it
+
+
 def forget(disk: Disk, path: Path) -> None:
     """Erase the journal that transactions left, having rolled back what a crash interrupted. Connections are closed."""
-    journal = path.with_name(path.name + JOURNAL)
+    journal = _journal_of(path)
     if journal.exists():
         with connect(path):
             pass  # opening rolls back
         disk.erase(journal)
+
+
+def _journal_of(path: Path) -> Path:
+    return path.with_name(path.name + JOURNAL)
 
 
 def create(disk: Disk, path: Path) -> None:

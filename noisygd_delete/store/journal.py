@@ -27,7 +27,8 @@ class InFlight:
 
     base     ledger entries when it was accepted; a longer ledger says that it has happened
     publish  whether a release follows at once
-    parts    where it is several requests in one: each one's id and counts, in order
+    parts    where it is several requests in one: each one's id and counts, in order. Each has an entry of the ledger, and
+             the release one more
     """
 
     base: int

@@ -22,7 +22,7 @@ from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..records import EditCounts
 from . import places, seal
-from .database import connect, create, forget, transaction
+from .database import changing, connect, create, transaction
 from .disk import Disk
 from .entry import START, Entry, Outline, Row, checked, linked, outlined, parsed
 from .layout import Layout
@@ -105,13 +105,16 @@ class Ledger:
             entries.append(replace(added, account=written.to_dict(account), request_id=None, commitment=named))
             body, digest = linked(digest, entries[-1])
             rows.append((number, body, digest))
-        with connect(self.path) as connection, transaction(connection, disk, self.path):
+        with changing(disk, self.path) as connection:
             if not places.known(connection):
                 places.write(connection, places.of(self.outline))
             places.write(connection, places.of(entries, self.length + 1, self.releases))
             connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
-        forget(disk, self.path)
         longer = Ledger(self.path, rows[-1][0], digest, (*self._tail, *entries)[-LOOKED_AT:], account)
+        if all(entry.plan is None for entry in entries):  # what was read of the plan need not be read again
+            longer.__dict__.update(
+                {name: known for name, known in self.__dict__.items() if name in ("_planned", "plan")}
+            )
         longer.seal(disk)
         return longer
 
@@ -237,24 +240,32 @@ class Ledger:
 
     def position(self, request_id: str | None) -> int | None:
         """Where (from 0) the entry is that served this request before; None if none did."""
-        if request_id is None:
-            return None
+        return None if request_id is None else self.positions([request_id]).get(request_id)
+
+    def positions(self, request_ids: Iterable[str | None]) -> dict[str, int]:
+        """The same for several at once: those that were served before, each with where its entry is."""
+        asked = list(dict.fromkeys(each for each in request_ids if each is not None))
+        if not asked:
+            return {}
+        from . import requests
+
+        committed = requests.committed(self._store, asked)
         with self._places() as connection:
-            found = [(named, self._at(places.request(connection, named))) for named in self._names(request_id)]
-        for named, position in found:
-            if position is not None:
+            # under its commitment, or in entries of an earlier version the id itself
+            found = [
+                (request_id, named, position)
+                for request_id in asked
+                for named in (committed.get(request_id), request_id)
+                if named is not None and (position := self._at(places.request(connection, named))) is not None
+            ]
+        served: dict[str, int] = {}
+        for request_id, named, position in found:
+            if request_id not in served:
                 entry = self.entry(position)
                 self._agree(entry.named == named)
                 if named != request_id or entry.request_id == request_id:  # an id may look like another's commitment
-                    return position
-        return None
-
-    def _names(self, request_id: str) -> list[str]:
-        """Under what the ledger may know a request: its commitment, or in entries of an earlier version the id itself."""
-        from . import requests
-
-        committed = requests.committed(self._store, request_id)
-        return [request_id] if committed is None else [committed, request_id]
+                    served[request_id] = position
+        return served
 
     def made(self, release: int) -> int | None:
         """Where (from 0) the entry of this release is; None if there is none."""

@@ -56,7 +56,7 @@ def load(layout: Layout, which: int, slots: int) -> Names:
         StoreCorrupt: they are not text, or not those of a table of so many slots.
     """
     path = _path(layout, which)
-    cells = np.memmap(path, WORD, mode="r", offset=HEAD, shape=(slots, words_of(path)))
+    cells = np.asarray(np.memmap(path, WORD, mode="r", offset=HEAD, shape=(slots, words_of(path))))
     names = Names(cells, texts=True, others=dict(_elsewhere(layout, which)))
     _check(path, names)
     return names

@@ -19,7 +19,7 @@ from typing import Any
 from ..errors import InvalidParameter, InvalidRequest, StoreCorrupt, StoreError
 from ..records import bounded, check_token
 from ..register import Case, Practice
-from .database import connect, create, forget, transaction
+from .database import changing, connect, create, forget
 from .disk import Disk
 from .layout import TEMPORARY, Layout
 
@@ -49,10 +49,9 @@ def note(disk: Disk, layout: Layout, tokens: Iterable[str | None]) -> dict[str, 
     return {token: commitment(salt, token) for token, salt in {**known, **new}.items()}
 
 
-def committed(layout: Layout, token: str) -> str | None:
-    """What the ledger chains for this request id; None if it is not known, or was forgotten."""
-    salt = _salts(layout, [token]).get(token)
-    return None if salt is None else commitment(salt, token)
+def committed(layout: Layout, tokens: Sequence[str]) -> dict[str, str]:
+    """What the ledger chains for those of these request ids that are known, and were not forgotten."""
+    return {token: commitment(salt, token) for token, salt in _salts(layout, tokens).items()}
 
 
 class Register:
@@ -213,13 +212,12 @@ def _write(disk: Disk, layout: Layout, statement: str, rows: list[tuple[Any, ...
     if not path.exists():
         create(disk, path)
     try:
-        with connect(path) as connection, transaction(connection, disk, path):
+        with changing(disk, path) as connection:
             for table in _TABLES:
                 connection.execute(table)
             connection.executemany(statement, rows)
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: a request id that no file can hold; nothing was changed") from error
-    forget(disk, path)
 
 
 def register_of(store: str | Path) -> Register:

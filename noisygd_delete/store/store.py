@@ -31,7 +31,7 @@ from .ledger import Ledger
 from .lock import Lock
 from .requests import Register
 from .suppression import Tombstones
-from .together import Together
+from .together import Edited, Together
 from .transaction import Rolling
 
 _NOTHING_CHANGED = "nothing was changed"
@@ -407,21 +407,26 @@ class Store:
             self._rolling.charge(event)
         return self.ledger.releases
 
-    def edit_all(self, requests: Sequence[EditRequest]) -> tuple[list[InvalidRequest | None], int]:
+    def edit_all(
+        self, requests: Sequence[EditRequest], *, publish_from: int | None = None, execution: Execution | None = None
+    ) -> Edited:
         """`serve(publish=False)` for each request in turn, those that are independent of one another in one transaction.
 
-        Returns:
-            Per request None, or why it was refused; and how many were carried out (the others were answered before).
+        Args:
+            publish_from: if so many edits wait in the end, the last of these transactions makes the release that covers them;
+                None: it is left to a later call.
+            execution: of that release.
         """
+        asked = [table.in_text(request) for request in requests]
         outcomes: list[InvalidRequest | None] = []
-        before = self.ledger.length
-        together = Together(self.ledger)
-        with self._rolling.changing(Execution()):
-            for request in map(table.in_text, requests):
+        before, execution = self.ledger.length, execution or Execution()
+        with self._rolling.changing(execution):
+            together = Together(self.ledger, self.records, asked)
+            for place, request in enumerate(asked):
                 outcomes.append(None)
                 if not together.takes(request, self.records, self.plan):
-                    self._carry_out(together)
-                    together = Together(self.ledger)
+                    self._carry_out(together, execution)
+                    together = Together(self.ledger, self.records, asked[place:])
                     try:
                         if self.repeats(request):
                             continue
@@ -435,16 +440,20 @@ class Store:
                 except InvalidRequest as error:
                     together.drop()
                     outcomes[-1] = error
-            self._carry_out(together)
-        return outcomes, self.ledger.length - before
+            release = self._carry_out(together, execution, publish_from)
+        return Edited(outcomes, self.ledger.length - before - (release is not None), release)
 
-    def _carry_out(self, together: Together) -> None:
+    def _carry_out(self, together: Together, execution: Execution, publish_from: int | None = None) -> Release | None:
+        """The requests that are together so far; the release, if that makes one."""
         if not together.edits:
-            return
-        change = together.change(self.ledger.length)
+            return None
+        waiting = self.pending_edits + sum(part.counts.total for part in together.edits)
+        publish = publish_from is not None and waiting >= publish_from and self.ledger.releases > 0
+        change = together.change(self.ledger.length, publish=publish)
         with explained(self.path, _NOTHING_CHANGED):
             journal.accept(self._rolling.disk, self._rolling.layout, change)
-        self._rolling.finish(change, Execution())
+        answer = self._rolling.finish(change, execution)
+        return answer if publish else None
 
     def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
         """What `serve` would do and what it would cost, having validated everything and changed nothing."""

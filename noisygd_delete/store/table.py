@@ -51,7 +51,7 @@ def load(layout: Layout, plan: Plan, *, with_subjects: bool) -> Records:
         if path.is_symlink() or not path.is_file() or path.stat().st_size != size:
             raise StoreCorrupt(f"{path}: missing, a link, or not {size} bytes long; restore the store from a backup")
     rows = np.memmap(layout.features, dtype=ROW, mode="r", shape=(slots, width))
-    labels = np.memmap(layout.labels, dtype=LABEL, mode="r", shape=(slots,))
+    labels = np.asarray(np.memmap(layout.labels, dtype=LABEL, mode="r", shape=(slots,)))
     if not layout.ids.exists():
         return Records.from_slots(rows, labels, *_from_database(layout, slots, with_subjects=with_subjects))
     ids = names.load(layout, names.IDS, slots)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
+from ..curator.curator import Release
 from ..curator.learning import check_edit
 from ..errors import InvalidRequest
 from ..methods.plan import Plan
@@ -12,12 +16,32 @@ from .journal import InFlight
 from .ledger import Ledger
 
 
+class Edited(NamedTuple):
+    """What became of several requests.
+
+    outcomes  per request None, or why it was refused
+    served    how many were carried out (the others were answered before)
+    release   that they made at once, if they did
+    """
+
+    outcomes: list[InvalidRequest | None]
+    served: int
+    release: Release | None = None
+
+
 class Together:
     """Requests with their edits, resolved on one table. They edit different slots and have different request ids; at most the
-    last one inserts, so that no later one could have named what it brought."""
+    last one inserts, so that no later one could have named what it brought.
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    Everything that `to_come` names is looked up once, in the ledger and in the table: both are as they are now until `change`
+    is carried out.
+    """
+
+    def __init__(self, ledger: Ledger, records: Records, to_come: Sequence[EditRequest]) -> None:
+        self._answered = ledger.positions(request.request_id for request in to_come)
+        self._found = records.slots_of(
+            [name for request in to_come for name in (*request.deletions, *request.replacements)]
+        )
         self._requests: list[EditRequest] = []
         self.edits: list[SlotEdits] = []
         self._slots: set[int] = set()
@@ -31,12 +55,10 @@ class Together:
         token = request.request_id
         if self._requests and self._requests[-1].insertion is not None:
             return False
-        if token is not None and (
-            token in {other.request_id for other in self._requests} or self._ledger.position(token) is not None
-        ):
+        if token is not None and (token in {other.request_id for other in self._requests} or token in self._answered):
             return False
         try:
-            edits = check_edit(records, plan, request)
+            edits = check_edit(records, plan, request, self._found)
         except InvalidRequest:
             return False
         if self._slots & set(edits.slots.tolist()):
@@ -54,7 +76,7 @@ class Together:
         self._requests.pop()
         self._slots -= set(self.edits.pop().slots.tolist())
 
-    def change(self, base: int) -> InFlight:
+    def change(self, base: int, *, publish: bool = False) -> InFlight:
         """All of it as one change, for a ledger of so many entries."""
         merged = SlotEdits(
             np.concatenate([part.slots for part in self.edits]),
@@ -67,4 +89,4 @@ class Together:
         )
         named = [request.request_id for request in self._requests]
         parts = tuple(zip(named, (part.counts for part in self.edits), strict=True))
-        return InFlight(base, merged, False, named[-1], parts if len(parts) > 1 else ())
+        return InFlight(base, merged, publish, named[-1], parts if publish or len(parts) > 1 else ())

@@ -8,7 +8,7 @@ Every step can be repeated, so what a journal still holds is simply run again, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -54,6 +54,10 @@ class Rolling:
         return replace(schema, named_map=self.ledger.plan.problem.feature_map)
 
     @property
+    def _with_subjects(self) -> bool:
+        return self.ledger.schema.get("subject") is not None  # the one key of the schema that every run needs
+
+    @property
     def pending_edits(self) -> int:
         """Edits that no release covers yet."""
         return self.ledger.head.pending
@@ -72,8 +76,7 @@ class Rolling:
     def records(self) -> Records:
         """The table; rows are read from the file as they are needed."""
         if self._records is None:
-            with_subjects = self.schema.subject_column is not None
-            self._records = table.load(self.layout, self.ledger.plan, with_subjects=with_subjects)
+            self._records = table.load(self.layout, self.ledger.plan, with_subjects=self._with_subjects)
         return self._records
 
     def forget_records(self) -> None:
@@ -95,7 +98,7 @@ class Rolling:
             action=action,
             held=self.ledger.plan,
             plan=plan,
-            with_subjects=self.schema.subject_column is not None,
+            with_subjects=self._with_subjects,
             account=self.ledger.account,
             model=self.model(),
             pending=pending,
@@ -158,16 +161,20 @@ class Rolling:
                 if table.has_long_names(self._records):
                     self.forget_records()  # what is mapped shows every change, but for these
             pending = self.pending + change.edits.counts
+            entries, answer = self._edits_noted(change)
             release, failure = None, None
             if change.publish and self.ledger.releases:
                 try:
-                    release = self.released(pending, change.request_id, execution)
+                    if change.parts:
+                        release = self.released(pending, None, execution, entries)
+                    else:
+                        release = self.released(pending, change.request_id, execution)
                 except (StoreError, ProcessLost):
                     raise
                 except NoisyGDDeleteError as error:
                     failure = error  # whatever stands in the way, the rows are edited: say so in the ledger
             if release is None:
-                release = self._note_edits(change)
+                self.ledger, release = self.ledger.append(self.disk, *entries), answer
             self.catch_up()
             journal.clear(self.disk, self.layout)
         if failure is not None:
@@ -176,29 +183,34 @@ class Rolling:
             ) from failure
         return release
 
-    def released(self, pending: EditCounts, request_id: str | None, execution: Execution) -> Release:
-        """Noisy-GD from the published model, and the ledger entry that puts its result in force or withholds it."""
+    def released(
+        self, pending: EditCounts, request_id: str | None, execution: Execution, edits: Sequence[Entry] = ()
+    ) -> Release:
+        """Noisy-GD from the published model, and the ledger entry that puts its result in force or withholds it; with it, and not
+        before, those of `edits` that it covers and the ledger does not hold yet."""
         release, event = self.run("publish", self.ledger.plan, pending, request_id, execution)
-        self.commit(release, event)
+        self.commit(release, event, edits=edits)
         return release
 
-    def commit(self, release: Release, event: Event, plan: dict[str, Any] | None = None) -> None:
+    def commit(
+        self, release: Release, event: Event, plan: dict[str, Any] | None = None, edits: Sequence[Entry] = ()
+    ) -> None:
         """Make the model durable, then switch to it: the ledger entry is what puts it in force."""
         if release.model is None:
-            self._append(EntryKinds.WITHHELD, release, None)
+            self._append(EntryKinds.WITHHELD, release, None, edits)
         else:
             digest = models.write(self.disk, self.layout, release.model, release.release)
-            self._append(EntryKinds(release.kind), release, digest, event=answers.plain(event.to_dict()), plan=plan)
+            facts = {"event": answers.plain(event.to_dict()), "plan": plan}
+            self._append(EntryKinds(release.kind), release, digest, edits, **facts)
 
-    def _note_edits(self, change: journal.InFlight) -> Release:
-        """An entry for every request of an accepted change, and the answer to the last of them."""
-        pending, head, entries = self.pending, self.ledger.head, []
+    def _edits_noted(self, change: journal.InFlight) -> tuple[list[Entry], Release]:
+        """An entry for every request of an accepted change, and the answer to the last of them while no release covers it."""
+        pending, head, entries, spent = self.pending, self.ledger.head, [], answers.spent(self.ledger)
         for request_id, counts in change.requests:
             pending += counts
-            release = answers.pending(self.ledger, pending, request_id)
-            entries.append(self._entry(EntryKinds.EDIT, release, head.model, withdrawn=head.withdrawn))
-        self.ledger = self.ledger.append(self.disk, *entries)
-        return release
+            answer = answers.pending(self.ledger, pending, request_id, spent)
+            entries.append(self._entry(EntryKinds.EDIT, answer, head.model, withdrawn=head.withdrawn))
+        return entries, answer
 
     def withdraw(self) -> None:
         """The ledger entry that takes the model out of service. Its file stays: the next release starts from it."""
@@ -225,8 +237,10 @@ class Rolling:
         )
         self.ledger = self.ledger.append(self.disk, entry)
 
-    def _append(self, kind: EntryKinds, release: Release, model: str | None, **facts: Any) -> None:
-        self.ledger = self.ledger.append(self.disk, self._entry(kind, release, model, **facts))
+    def _append(
+        self, kind: EntryKinds, release: Release, model: str | None, edits: Sequence[Entry] = (), **facts: Any
+    ) -> None:
+        self.ledger = self.ledger.append(self.disk, *edits, self._entry(kind, release, model, **facts))
 
     @staticmethod
     def _entry(kind: EntryKinds, release: Release, model: str | None, **facts: Any) -> Entry:

@@ -125,8 +125,12 @@ class Stream:
             now, left = left[:room], left[room:]
             first, self._position = self._position, self._position + len(now)
             started = time.perf_counter()
-            outcomes, served = edit_all([request for request, _ in now])
-            self._seconds += time.perf_counter() - started
+            full = None if self._withheld else self.batching.size
+            outcomes, served, release = edit_all(
+                [request for request, _ in now], publish_from=full, execution=self._execution
+            )
+            seconds = time.perf_counter() - started
+            self._seconds += seconds
             for position, (request, source), error in zip(range(first, self._position), now, outcomes, strict=True):
                 if error is not None:
                     self._refused.append(
@@ -137,6 +141,8 @@ class Stream:
             self._repeated += len(now) - served - sum(error is not None for error in outcomes)
             if served and self._oldest is None:
                 self._oldest = self._clock()
+            if release is not None:
+                self._note(release, seconds)
             self.tick()
         for request, source in left:
             self.push(request, source)
@@ -159,17 +165,21 @@ class Stream:
 
     def publish(self) -> None:
         """One charged release for every pending edit."""
-        edits, started = self.curator.pending_edits, time.perf_counter()
+        started = time.perf_counter()
         release = self.curator.publish(execution=self._execution)
         seconds = time.perf_counter() - started
         self._seconds += seconds
+        self._note(release, seconds)
+
+    def _note(self, release: Release, seconds: float) -> None:
+        """A publication for the summary."""
         cumulative = release.guarantees["dp_cumulative"]
         self._evaluations += self.curator.accountant.last.mechanism.records * release.gradient_passes
         publication = Publication(
             release=release.release,
             status=release.status,
             requests=self._waiting,
-            edits=edits,
+            edits=release.edits,
             counts=release.counts,
             steps=release.steps,
             gradient_passes=release.gradient_passes,
