@@ -129,6 +129,14 @@ def _deciding(actions: Any) -> None:
         _not_found,
     )
     _on(nobody, "it was decided")
+    several = _action(
+        actions,
+        "opted-out",
+        "its identifier belongs to several persons, and a person opted all of them out of sale and sharing (California)",
+        "STORE drop-A7kP2xQ9Lm4R",
+        _opted_out,
+    )
+    _on(several, "it was decided")
     longer = _action(
         actions,
         "extend",
@@ -263,6 +271,10 @@ def _refuse(parsed: argparse.Namespace) -> int:
 
 def _not_found(parsed: argparse.Namespace) -> int:
     return _stated(parsed, lambda line: decided(line, Decisions.NOT_FOUND, _today(parsed)))
+
+
+def _opted_out(parsed: argparse.Namespace) -> int:
+    return _stated(parsed, lambda line: decided(line, Decisions.OPTED_OUT, _today(parsed)))
 
 
 def _extend(parsed: argparse.Namespace) -> int:

@@ -41,6 +41,11 @@ def register(commands: Any) -> None:
         metavar="FOLDER",
         help="also take requests from files put into this folder: NAME.jsonl, one a line, as POST /requests has them",
     )
+    serve.add_argument(
+        "--drop",
+        metavar="FILE",
+        help="also take California's deletion lists (DROP) from a folder and answer them there, as this file says (TOML, see docs/drop.md)",
+    )
     where = serve.add_argument_group("where it listens")
     where.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine alone")
     where.add_argument("--port", type=whole, default=8080, help="default: 8080; 0: any free one, which is printed")
@@ -117,7 +122,9 @@ def _serve(parsed: argparse.Namespace) -> int:
         raise MissingDependency(
             "the service needs starlette and uvicorn; pip install 'noisygd-delete[serve]'"
         ) from error
-    from ..service.folder import FolderIntake
+    from ..service.drop import DropIntake
+    from ..service.drop_settings import Drop
+    from ..service.folder import FolderIntake, Watching
     from ..service.messages import Hooks
     from ..service.service import Service
 
@@ -143,11 +150,14 @@ def _serve(parsed: argparse.Namespace) -> int:
     except InvalidParameter:
         service.stop()
         raise
-    folder = None
+    watching: list[Watching] = []
     try:
         if parsed.folder is not None:
-            folder = FolderIntake(service, parsed.folder)
-            folder.start()
+            watching.append(FolderIntake(service, parsed.folder))
+        if parsed.drop is not None:
+            watching.append(DropIntake(service, Drop.read(parsed.drop)))
+        for one in watching:
+            one.start()
         config = uvicorn.Config(
             application(service),
             access_log=False,  # an address holds a request's id
@@ -174,8 +184,8 @@ def _serve(parsed: argparse.Namespace) -> int:
             signal.signal(number, stop)
         server.run(sockets=[listening])
     finally:
-        if folder is not None:
-            folder.stop()
+        for one in watching:
+            one.stop()
         service.stop()
         listening.close()
     return 0

@@ -63,7 +63,7 @@ class Line:
         case, served = self.case, self.served
         if case.informed is not None:
             return States.ANSWERED
-        if case.decision in (Decisions.REFUSED, Decisions.NOT_FOUND):
+        if case.decision in (Decisions.REFUSED, Decisions.NOT_FOUND, Decisions.OPTED_OUT):
             return States.DECIDED
         if served is None:
             return States.OPEN if case.decision is None else States.DECIDED

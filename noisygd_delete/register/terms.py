@@ -27,11 +27,13 @@ class Channels(Word):
 
 
 class Decisions(Word):
-    """What a person decided, where the ledger alone does not say it."""
+    """What a person decided, where the ledger alone does not say it. Opted out: an identifier belongs to several persons, so that nobody's
+    rows were erased by it, and all of them were opted out of sale and sharing (California)."""
 
     REFUSED = "refused"
     REFUSED_IN_PART = "refused in part"
     NOT_FOUND = "not found"
+    OPTED_OUT = "opted out"
 
 
 class Grounds(Word):

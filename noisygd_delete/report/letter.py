@@ -128,6 +128,8 @@ def _decided(line: Line, words: Language, because: str) -> list[str]:
         said.append(words.say(key, ground=words.say(f"ground_{case.ground}"), because=because))
     if case.decision is Decisions.NOT_FOUND:
         said += [words.say("not_found"), words.say("identity")]
+    if case.decision is Decisions.OPTED_OUT:
+        said.append(words.say("opted_out"))
     if case.extension_reason is not None and case.decision is None and case.informed is None:
         reason = words.say(_REASONS[case.extension_reason])
         said.append(words.say("extended", until=case.extended_until, reason=reason, because=because))

@@ -123,12 +123,14 @@ def as_request(token: str, found: Mapping[str, Any], schema: Schema) -> EditRequ
 
 def case_of(fields: Mapping[str, Any]) -> Case:
     """What the register notes of an accepted request."""
-    erases = fields["asked"]["delete"] or fields["asked"]["subjects"]
+    asked = fields["asked"]
+    rectifies = asked["replace"] and not (asked["delete"] or asked["subjects"])
     return Case(
-        right=Rights.ERASURE if erases else Rights.RECTIFICATION,
+        right=Rights.RECTIFICATION if rectifies else Rights.ERASURE,
         channel=fields.get("channel"),
         received=fields["received"],
         identity_checked=fields.get("identity_checked"),
+        publish_by=fields.get("publish_by"),
     )
 
 

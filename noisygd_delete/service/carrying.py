@@ -96,6 +96,8 @@ class Carrying:
 
     def _shares(self, kept: Kept, tables: Mapping[str, _Held]) -> dict[str, EditRequest] | str:
         """The part of a request for each store that has still to do it; or why it cannot be done."""
+        if "open" in kept.fields:  # for a person to decide
+            return str(kept.fields["open"])
         asked, token = kept.fields["asked"], str(kept.token)
         found = {name: held.part(asked) for name, held in tables.items()}
         begun = {name for name, store in self._stores.items() if store.ledger.position(token) is not None}

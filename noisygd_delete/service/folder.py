@@ -31,19 +31,19 @@ ENDING, ANSWERS, TAKEN = ".jsonl", ".answers", ".taken"
 log = logging.getLogger("noisygd_delete.service")
 
 
-class FolderIntake:
-    """The thread that takes what is put into a folder.
+class Watching:
+    """A thread that looks into a folder again and again. `turn` is what it does there."""
 
-    Raises:
-        InvalidParameter: there is no such folder, or it lies in a store.
-    """
-
-    def __init__(self, service: Service, folder: str | Path, disk: Disk | None = None) -> None:
-        self._service, self._folder, self._disk = service, Path(folder), disk or Disk()
-        outside("--folder", str(self._folder / "any"))
+    def __init__(self, option: str, folder: str | Path, disk: Disk | None = None) -> None:
+        """
+        Raises:
+            InvalidParameter: there is no such folder, or it lies in a store; named by the option that gave it.
+        """
+        self._folder, self._disk = Path(folder), disk or Disk()
+        outside(option, str(self._folder / "any"))
         if not self._folder.is_dir() or not os.access(self._folder, os.W_OK | os.X_OK):
             raise InvalidParameter(
-                f"--folder {folder}: not a folder that may be written to; make it, or fix its permissions"
+                f"{option} {folder}: not a folder that may be written to; make it, or fix its permissions"
             )
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="folder", daemon=True)
@@ -56,6 +56,10 @@ class FolderIntake:
         if self._thread.is_alive():
             self._thread.join()
 
+    def turn(self) -> None:
+        """Take what is there now."""
+        raise NotImplementedError
+
     def _work(self) -> None:
         before = ""
         while not self._stopping.wait(_LOOKS):
@@ -66,6 +70,18 @@ class FolderIntake:
                 if described(error) != before:
                     before = described(error)
                     log.error("a folder of requests could not be taken, and is tried again: %s", before)
+
+
+class FolderIntake(Watching):
+    """Takes what is put into a folder.
+
+    Raises:
+        InvalidParameter: there is no such folder, or it lies in a store.
+    """
+
+    def __init__(self, service: Service, folder: str | Path, disk: Disk | None = None) -> None:
+        super().__init__("--folder", folder, disk)
+        self._service = service
 
     def turn(self) -> None:
         """Take every file that is there now."""

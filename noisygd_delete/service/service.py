@@ -18,7 +18,7 @@ from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..stream import Batching
 from .access import TokenFile
-from .asked import Asked, case_of, checked, now_here
+from .asked import Asked, case_of, checked, contents, now_here
 from .inbox import Inbox, Stages
 from .known import Course, Known, schema_of
 from .messages import Hooks, Messenger, Post
@@ -101,8 +101,13 @@ class Service:
             self.messenger.stop()
             self.inbox.close()
 
-    def take(self, token: str, asked: Asked, reply: Mapping[str, str] | None = None) -> Course:
+    def take(
+        self, token: str, asked: Asked, reply: Mapping[str, str] | None = None, *, publish_by: str | None = None
+    ) -> Course:
         """Accept a request, or answer as before where it is known: when this returns, it will be done.
+
+        Args:
+            reply: where to call back. publish_by: the day until which a release is promised, for the register.
 
         Raises:
             Unfit: no store could do it as it is. Conflict: its id was used for something else. Full, StoreError: not now.
@@ -111,6 +116,7 @@ class Service:
         fields: dict[str, Any] = {"request_id": token, "asked": found, "received": asked.received or now_here()}
         fields |= {"channel": asked.channel and str(asked.channel), "identity_checked": asked.identity_checked}
         fields |= {} if reply is None else {"reply": dict(reply)}
+        fields |= {} if publish_by is None else {"publish_by": publish_by}
         case_of(fields)  # raises what the register would refuse
         with self.inbox.guard:
             if self.known.conflicts(token, found):
@@ -126,6 +132,20 @@ class Service:
         answer = self.known.answer(token)
         assert answer is not None
         return answer
+
+    def leave(self, token: str, reason: str, **stated: str) -> None:
+        """Note a request that a person has to decide about: nothing is erased for it, and the register shows it as open.
+
+        Args:
+            stated: `received`, and what else the register notes of it.
+        """
+        fields = {"request_id": token, "asked": contents(Asked()), "open": reason, **stated}
+        case_of(fields)
+        with self.inbox.guard:
+            if self.known.answer(token) is None:
+                self.inbox.accept(fields)
+                self.accepted += 1
+                self.writer.notice()
 
     def answer(self, token: str) -> Course | None:
         """How a request stands; None where it is not known."""

@@ -113,6 +113,7 @@ OUT = Served(edited="2026-05-05T10:00:00Z", rows=1, published="2026-05-05T10:00:
         (Case(received=RECEIVED, informed="2026-06-05"), OUT, "answered", ("told late",)),
         (Case(received="2026-05-11T08:00:00Z"), OUT, "published", ()),
         (Case(received=RECEIVED, decision="not found", decided="2026-05-05"), None, "decided", ("answer overdue",)),
+        (Case(received=RECEIVED, decision="opted out", decided="2026-05-05"), None, "decided", ("answer overdue",)),
         (Case(publish_by="2026-06-09"), EDITED, "pending", ("release overdue",)),
         (Case(publish_by="2026-05-04"), OUT, "published", ("published late",)),
         (Case(publish_by="2026-06-10"), EDITED, "pending", ()),
@@ -146,7 +147,7 @@ def test_it_stays_three_years_after_the_year_in_which_all_was_done() -> None:
 
 def test_who_was_served_is_not_refused_or_not_found() -> None:
     served = line("t", Case(received=RECEIVED), OUT)
-    for decision in (Decisions.REFUSED, Decisions.NOT_FOUND):
+    for decision in (Decisions.REFUSED, Decisions.NOT_FOUND, Decisions.OPTED_OUT):
         with pytest.raises(InvalidParameter, match="1 records were edited"):
             decided(served, decision, "2026-05-06", ground="17(3)(b)")
     part = decided(served, Decisions.REFUSED_IN_PART, "2026-05-06", ground="17(3)(b)")

@@ -97,6 +97,7 @@ SITUATIONS = {
     "rectified": (Case(right="rectification"), OUT, ["rectified", "published_resumed"]),
     "refused": (Case(decision="refused", decided="2026-05-06", ground="17(3)(b)"), None, ["refused", "remedy"]),
     "in part": (Case(decision="refused in part", decided="2026-05-06", ground="17(3)(e)"), OUT, ["erased", "refused_in_part"]),
+    "opted out": (Case(decision="opted out", decided="2026-05-06"), None, ["opted_out"]),
     "not found": (Case(decision="not found", decided="2026-05-06"), None, ["not_found", "identity"]),
     "extended": (Case(received=RECEIVED, extended_until="2026-07-01", extension_reason="complexity"), None, ["extended"]),
     "restricted": (Case(right="restriction", restricted="2026-05-06"), OUT, ["restricted"]),

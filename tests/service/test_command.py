@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import ssl
+import time
 import urllib.request
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,8 +17,9 @@ from cryptography.x509.oid import NameOID
 
 from noisygd_delete.cli import main
 from noisygd_delete.store import Store
+from tests.oracles import deletion_hash
 
-from .conftest import Opened, make_store, name, token_file
+from .conftest import Opened, make_store, name, person, token_file
 from .processes import Begin
 
 
@@ -57,6 +59,7 @@ def certified(folder: Path) -> tuple[Path, Path]:
         (["--key", "absent.pem"], "cannot be read"),
         (["--hooks", "absent.toml"], "cannot be read"),
         (["--folder", "absent"], "not a folder"),
+        (["--drop", "absent.toml"], "cannot be read"),
         (["--batch", "0"], "whole number >= 1"),
         (["--period", "3"], "--expect"),
         (["--deadline", "-1"], "must be > 0"),
@@ -120,3 +123,20 @@ def test_a_publisher_gets_the_release_before_anybody_is_told(store: Path, tmp_pa
     desk.turn()
     assert desk.service.inbox.counts()["edited"] == 0
     assert sorted(path.name for path in folder.glob("release-*")) != after
+
+
+def test_a_deletion_list_is_served_beside_http(store: Path, tmp_path: Path, serving: Begin) -> None:
+    token_file(tmp_path / "tokens.toml")
+    (tmp_path / "drop").mkdir()
+    (tmp_path / "drop.toml").write_text('folder = "drop"\n[lists]\nCTVID = ["subject"]\n')
+    digest = deletion_hash.hashed(str(deletion_hash.standardised("ctvid", person(4))))
+    listed, answered = (tmp_path / "drop" / place / "20260312_4821_CTVID.csv" for place in (".", "answers"))
+    with serving(tmp_path, str(store), "--batch", "1", "--drop", str(tmp_path / "drop.toml")) as service:
+        listed.with_suffix(".part").write_text(f"ID,Hash\nA7kP2xQ9Lm4R,{digest}\n")
+        listed.with_suffix(".part").rename(listed)
+        for _ in range(600):
+            if answered.exists():
+                break
+            time.sleep(0.1)
+        assert service.end() == 0
+    assert answered.read_text() == "Id,Status\nA7kP2xQ9Lm4R,3\n"

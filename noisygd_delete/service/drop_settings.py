@@ -1,0 +1,82 @@
+"""What the operator of `serve --drop FILE` says of deletion lists: where they are put, and what of a person they hash."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidParameter, NoisyGDDeleteError
+from ..records import bounded
+from ..schema.files import read_blocks
+from .identifiers import FIELDS, Lists
+from .persons import NAMES, Persons
+
+
+@dataclass(frozen=True)
+class Drop:
+    """What the operator says of the lists.
+
+    folder        where lists are put
+    names         what of the table the lists lead to: "subject" or "id"
+    lists         kind of list -> the columns of `identifiers` that it hashes, in the platform's order
+    identifiers   CSV or Parquet: a column that is called like `names`, and the others; None: the table's own names are hashed
+    """
+
+    folder: Path
+    names: str
+    lists: Mapping[Lists, tuple[str, ...]]
+    identifiers: Path | None = None
+
+    @classmethod
+    def read(cls, path: str | Path) -> Drop:
+        """The file that says so (TOML), which names others from its own folder on.
+
+        Raises:
+            InvalidParameter: it does not.
+        """
+        here = Path(path).parent
+        try:
+            found = tomllib.loads(bounded.text(path, bounded.KEY))
+            if not set(found) <= {"folder", "names", "identifiers", "lists"}:
+                raise ValueError("folder, names, identifiers and [lists] are expected, and nothing else")
+            lists = {Lists(kind): _columns(columns) for kind, columns in found["lists"].items()}
+            file = found.get("identifiers")
+            made = cls(
+                here / found["folder"], found.get("names", "subject"), lists, None if file is None else here / file
+            )
+            made._check()
+            return made
+        except (ValueError, KeyError, TypeError, AttributeError, NoisyGDDeleteError) as error:
+            reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+            raise InvalidParameter(f"{path}: {reason}; see docs/drop.md for what may stand in it") from error
+
+    def _check(self) -> None:
+        if self.names not in NAMES or not self.lists:
+            raise ValueError('names is "subject" or "id", and [lists] names at least one kind of list')
+        for kind, columns in self.lists.items():
+            if len(columns) != len(FIELDS[kind]):
+                raise ValueError(f"{kind} hashes {len(FIELDS[kind])} columns, and {len(columns)} are named")
+        if self.identifiers is not None:
+            first = next(read_blocks(self.identifiers))
+            for column in {self.names, *(column for columns in self.lists.values() for column in columns)}:
+                first.column(column, "DROP")
+        elif any(columns != (self.names,) for columns in self.lists.values()):
+            raise ValueError(f'without identifiers a list hashes the table\'s own names: write ["{self.names}"]')
+
+    def everybody(self, persons: Persons) -> Iterator[tuple[str, Mapping[str, str]]]:
+        """(name in the table, columns) of all whom a list could mean."""
+        if self.identifiers is None:
+            yield from ((name, {self.names: name}) for name in persons.all())
+            return
+        for block in read_blocks(self.identifiers):
+            for place, name in enumerate(block.columns[self.names]):
+                yield name, {column: cells[place] for column, cells in block.columns.items()}
+
+
+def _columns(given: Any) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        raise ValueError("a kind of list is given a list of columns")
+    return tuple(given)

@@ -1,0 +1,76 @@
+"""Whom the tables of the stores name, read beside the writer and without a lock."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from ..records import Names
+from ..sources.opening import source_from
+from ..sources.source import Source
+from ..store import table
+from ..store.layout import Layout
+from ..store.ledger import Ledger
+
+NAMES = ("subject", "id")  # what a name of the table names: a person, or a record
+
+
+class Persons:
+    """The names that the tables of these stores have now.
+
+    names   "subject" or "id"
+    """
+
+    def __init__(self, stores: Mapping[str, Path], names: str) -> None:
+        self._layouts, self._of_subjects = [Layout.at(path) for path in stores.values()], names == "subject"
+
+    @property
+    def any(self) -> bool:
+        """Whether any table has names of this kind."""
+        return any(self._has(Ledger.read(layout.ledger)) for layout in self._layouts)
+
+    def all(self) -> Iterator[str]:
+        """Every name, perhaps more than once."""
+        for layout in self._layouts:
+            ledger = Ledger.read(layout.ledger)
+            if not self._has(ledger):
+                continue
+            if ledger.source is None:
+                yield from (str(name) for name in self._table(layout, ledger) if name is not None)
+                continue
+            source = source_from(ledger.source)
+            column = self._column(source)
+            with source.snapshot([column]) as snapshot:
+                for block in snapshot.blocks:
+                    yield from block.columns[column]
+
+    def held(self, wanted: Collection[str]) -> set[str]:
+        """Those of these names that a table has."""
+        found: set[str] = set()
+        for layout in self._layouts:
+            ledger = Ledger.read(layout.ledger)
+            left = sorted(set(wanted) - found)
+            if not left or not self._has(ledger):
+                continue
+            if ledger.source is None:
+                names = self._table(layout, ledger)
+                found |= {str(names[slot]) for slot in names.find(left).tolist()}
+                continue
+            source = source_from(ledger.source)
+            found |= {name for name in left if source.held(*([], [name]) if self._of_subjects else ([name], []))}
+        return found
+
+    def _has(self, ledger: Ledger) -> bool:
+        if not self._of_subjects:
+            return True
+        told = ledger.schema if ledger.source is None else ledger.source
+        return told.get("subject") is not None
+
+    def _column(self, source: Source) -> str:
+        return str(source.subject) if self._of_subjects else source.id
+
+    def _table(self, layout: Layout, ledger: Ledger) -> Names:
+        records = table.load(layout, ledger.plan, with_subjects=ledger.schema.get("subject") is not None)
+        names = records.owners if self._of_subjects else records.names
+        assert names is not None
+        return names
