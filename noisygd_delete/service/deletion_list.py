@@ -28,7 +28,7 @@ _NAME = re.compile(rf"\d{{8}}_\d{{4}}_({'|'.join(Lists)})(_[A-Za-z0-9]{{1,10}})?
 _ITEM = re.compile(r"([A-Za-z0-9]{12}),([A-Za-z0-9+/]{43}=)", re.ASCII)
 
 
-class Statuses(Word):
+class Outcomes(Word):
     """What a request is answered with; 0 and 1 are not used. 4 means that several persons have the identifier, and that all were
     opted out of sale and sharing."""
 
@@ -95,12 +95,12 @@ def kind_of(name: str) -> Lists:
     return Lists(found[1])
 
 
-def answers(statuses: Mapping[str, Statuses]) -> str:
+def answers(statuses: Mapping[str, Outcomes]) -> str:
     """The file of answers, as the platform takes it."""
     return "".join([_ANSWERS + "\n", *(f"{name},{status}\n" for name, status in statuses.items())])
 
 
-def answered(text: str) -> dict[str, Statuses]:
+def answered(text: str) -> dict[str, Outcomes]:
     """Read back `answers`.
 
     Raises:
@@ -110,7 +110,7 @@ def answered(text: str) -> dict[str, Statuses]:
     try:
         if rows[0] != _ANSWERS.split(","):
             raise ValueError
-        return {name: Statuses(status) for name, status in rows[1:]}
+        return {name: Outcomes(status) for name, status in rows[1:]}
     except (ValueError, IndexError):
         raise InvalidRequest(
             "the answers that lie there are none of this program; move them away, and they are written again"

@@ -30,7 +30,7 @@ from ..store.layout import TEMPORARY, Layout
 from ..store.ledger import Ledger
 from ..store.requests import register_of
 from .asked import Asked, now_here
-from .deletion_list import DeletionList, Statuses, answered, answers, is_list
+from .deletion_list import DeletionList, Outcomes, answered, answers, is_list
 from .drop_settings import Drop
 from .folder import Watching
 from .identifiers import Lists, hashed
@@ -45,7 +45,7 @@ _PREFIX = "drop-"  # of request ids
 _SEVERAL = "{} persons of the table have this identifier: opt all of them out of sale and sharing, then state `register opted-out`"
 _GONE = "the person was in the table when the list came, and the register does not take the request"
 
-_DECIDED = {Decisions.OPTED_OUT: Statuses.OPTED_OUT, Decisions.NOT_FOUND: Statuses.NOT_FOUND}
+_DECIDED = {Decisions.OPTED_OUT: Outcomes.OPTED_OUT, Decisions.NOT_FOUND: Outcomes.NOT_FOUND}
 
 log = logging.getLogger("noisygd_delete.service")
 
@@ -129,7 +129,7 @@ class DropIntake(Watching):
                     items[item] = tokens.setdefault(names[0], token)
                     persons[items[item]] = names[0]
                 else:
-                    items[item] = token if names else str(Statuses.NOT_FOUND)
+                    items[item] = token if names else str(Outcomes.NOT_FOUND)
                     several |= {token: len(names)} if names else {}
             state |= {"items": items, "persons": persons, "several": several}
             if one.faults:
@@ -213,7 +213,7 @@ class DropIntake(Watching):
             state, name = self._read(path), path.name.removesuffix(OPEN)
             links = state["items"].items()
             found = {
-                item: self._status(link, lines) if link.startswith(_PREFIX) else Statuses(link) for item, link in links
+                item: self._status(link, lines) if link.startswith(_PREFIX) else Outcomes(link) for item, link in links
             }
             statuses = {item: status for item, status in found.items() if status is not None}
             if len(statuses) < len(found) or any(
@@ -235,28 +235,28 @@ class DropIntake(Watching):
         return releases, (changed, self._service.inbox.counts())
 
     @staticmethod
-    def _say(counts: Mapping[Statuses, int], unfit: int) -> None:
+    def _say(counts: Mapping[Outcomes, int], unfit: int) -> None:
         told = ", ".join(f"{count} {status.name.lower().replace('_', ' ')}" for status, count in counts.items())
         log.info("a deletion list is answered: %s", told or "it was empty")
         if unfit:
             log.warning("%d rows of identifiers could not be hashed: compare them by hand, see docs/drop.md", unfit)
 
-    def _status(self, token: str, lines: Mapping[str, list[Line]]) -> Statuses | None:
+    def _status(self, token: str, lines: Mapping[str, list[Line]]) -> Outcomes | None:
         """What became of a request; None while it is under way, or a person has to decide."""
         kept = self._service.inbox.find(token)
         if kept is not None and kept.stage is not Stages.REFUSED:
             return None
         served = [line.served for line in lines.get(token, ()) if line.served is not None]
         if served:
-            return Statuses.DELETED if all(one.published is not None for one in served) else None
+            return Outcomes.DELETED if all(one.published is not None for one in served) else None
         for case in (line.case for line in lines.get(token, ())):
             if case.decision is Decisions.REFUSED and case.ground is Grounds.EXEMPT:
-                return Statuses.EXEMPT
+                return Outcomes.EXEMPT
             if case.decision in _DECIDED:
                 return _DECIDED[case.decision]
         return None
 
-    def _answered_before(self, name: str) -> dict[str, Statuses]:
+    def _answered_before(self, name: str) -> dict[str, Outcomes]:
         path = self._answers / name
         return answered(bounded.text(path, bounded.LIST, error=InvalidRequest)) if path.exists() else {}
 

@@ -15,7 +15,7 @@ import pytest
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, StoreError
 from noisygd_delete.register import Channels, decided
 from noisygd_delete.report.requests import line_of
-from noisygd_delete.service.deletion_list import DeletionList, Statuses, answers
+from noisygd_delete.service.deletion_list import DeletionList, Outcomes, answers
 from noisygd_delete.service.drop import DropIntake
 from noisygd_delete.service.drop_settings import Drop
 from noisygd_delete.store import Store, status
@@ -137,7 +137,7 @@ def test_an_intake_that_answers_too_early_is_caught(
     desk.turn()
     intake.turn()
     assert too_early(desk, store, drop) == []
-    monkeypatch.setattr(DropIntake, "_status", lambda *_: Statuses.DELETED)
+    monkeypatch.setattr(DropIntake, "_status", lambda *_: Outcomes.DELETED)
     monkeypatch.setattr(DropIntake, "_now", lambda self: ({}, None))
     intake.turn()
     assert too_early(desk, store, drop) == ["20260312_4821_Email.csv"]
@@ -440,8 +440,8 @@ def test_a_list_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_answers_are_what_the_platform_reads() -> None:
-    assert answers({item(1): Statuses.DELETED}) == f"Id,Status\n{item(1)},3\n"
-    assert {str(one) for one in Statuses} == {"2", "3", "4", "5"}
+    assert answers({item(1): Outcomes.DELETED}) == f"Id,Status\n{item(1)},3\n"
+    assert {str(one) for one in Outcomes} == {"2", "3", "4", "5"}
 
 
 def test_the_example_is_one(store: Path, tmp_path: Path, opened: Opened) -> None:
