@@ -73,13 +73,14 @@ def register(commands: Any) -> None:
 
     report = commands.add_parser(
         "report",
-        help="one HTML page about the whole store: budget, cost, forgetting, accuracy bound",
+        help="one HTML page about the whole store: requests, budget, cost, what fades, accuracy bound",
         epilog="example: noisygd-delete report STORE --out report.html",
         allow_abbrev=False,
     )
     report.add_argument("store", metavar="STORE")
     report.add_argument("--out", required=True, metavar="FILE", help="write the page here")
-    report.add_argument("--title", default="Deletion report")
+    report.add_argument("--title", help="default: what it is, in its language")
+    report.add_argument("--language", choices=written_languages(), default=ORIGINAL, help="default: en")
     report.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     report.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
     add_json(report)
@@ -159,6 +160,7 @@ def _report(parsed: argparse.Namespace) -> int:
         audit=audit_from(parsed.audit),
         title=parsed.title,
         delta=parsed.delta,
+        code=parsed.language,
     )
     out.write(page)
     show(parsed, {"report": parsed.out, "releases": ledger.releases}, f"wrote {parsed.out}")

@@ -16,8 +16,9 @@ from ..register import Case, Channels, Decisions, Grounds, Line, Practice, Reaso
 from ..register.case import TEXTS
 from ..register.dates import MOST_HOLIDAYS, day
 from ..report.catalogue import languages
+from ..report.catalogue.readings import ORIGINAL, written_languages
 from ..report.outputs import output
-from ..report.requests import line_of, register_lines
+from ..report.requests import line_of, practice_of, register_lines
 from .arguments import Intermixed, number, whole
 from .shared import add_json, show
 from .words import options_of
@@ -93,6 +94,11 @@ def _looking(actions: Any) -> None:
     )
     listed.add_argument("--open", action="store_true", help="only those where something is left to do")
     listed.add_argument("--out", metavar="FILE", help="write all of it as CSV here")
+    listed.add_argument("--html", metavar="FILE", help="write it as a page here, a hundred requests at a time")
+    listed.add_argument(
+        "--language", choices=written_languages(), default=ORIGINAL, help="of the page of --html; default: en"
+    )
+    listed.add_argument("--page", type=whole, default=1, metavar="N", help="which hundred; default: 1")
     _action(actions, "show", "all that is known of one request", "STORE 9f2c31", _show, writes=False)
 
 
@@ -221,9 +227,22 @@ def _list(parsed: argparse.Namespace) -> int:
         output("--out", parsed.out, begins=_TABLE).write(export(lines))
     if parsed.open:
         lines = [line for line in lines if line.closed is None]
+    if parsed.html is not None:
+        _page(parsed, lines)
     answer = {"requests": [line.to_dict() for line in lines], "overdue": sum(line.overdue for line in lines)}
-    show(parsed, answer, _table(lines) if parsed.out is None else f"wrote {parsed.out}")
+    written = [f"wrote {file}" for file in (parsed.out, parsed.html) if file is not None]
+    show(parsed, answer, "\n".join(written) or _table(lines))
     return 0
+
+
+def _page(parsed: argparse.Namespace, lines: list[Line]) -> None:
+    from ..report.page import PAGE
+    from ..report.register_page import register_page
+
+    out = output("--html", parsed.html, begins=PAGE, inputs=[parsed.out])
+    placed = [(None, line) for line in lines]
+    controller = practice_of(parsed.store).controller
+    out.write(register_page(placed, code=parsed.language, page=parsed.page, controller=controller))
 
 
 def _table(lines: list[Line]) -> str:

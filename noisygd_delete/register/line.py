@@ -148,16 +148,12 @@ def _text(when: date | None) -> str | None:
 def in_order_of_need(lines: Iterable[Line]) -> list[Line]:
     """What is late and still open first, then what is open, no deadline before an early one before a late one; at the end
     what is closed."""
-    return sorted(
-        lines,
-        key=lambda line: (
-            line.closed is not None,
-            not line.overdue,
-            line.due or date.min,
-            line.case.received or "",
-            line.token,
-        ),
-    )
+    return sorted(lines, key=need)
+
+
+def need(line: Line) -> tuple[Any, ...]:
+    """Where a request comes in that order: the less, the earlier."""
+    return (line.closed is not None, not line.overdue, line.due or date.min, line.case.received or "", line.token)
 
 
 def export(lines: Iterable[Line]) -> str:

@@ -10,14 +10,18 @@ from importlib.resources import files
 from typing import Any
 
 from ..privacy.shown import right_of_hundred, shown
-from .catalogue.readings import ORIGINAL, reading
+from .catalogue.readings import ORIGINAL, Reading, reading
 from .words import dated
 
 PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
 
 
-def render(template: str, **values: Any) -> str:
-    """A template of this package with every value escaped."""
+def render(template: str, *, words: Reading | None = None, **values: Any) -> str:
+    """A template of this package with every value escaped.
+
+    Args:
+        words: the language of sentences (`t` in the template) and figures; default: English.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined  # loaded where a page is made
 
     environment = Environment(
@@ -27,13 +31,14 @@ def render(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["figure"] = figure
-    environment.filters["exact"] = lambda number: re.sub("e-0*", "e-", f"{number:.12g}")
-    environment.filters["percent"] = lambda advantage: shown(advantage, percent=True)
+    words = words or reading(ORIGINAL)
+    environment.filters["figure"] = lambda value: words.numbers(figure(value))
+    environment.filters["exact"] = lambda number: words.numbers(re.sub("e-0*", "e-", f"{number:.12g}"))
+    environment.filters["percent"] = lambda advantage: words.numbers(shown(advantage, percent=True))
     environment.filters["of_hundred"] = right_of_hundred
     environment.filters["moment"] = written_out
     environment.filters["day"] = lambda when: "–" if when is None else dated(when)
-    return environment.get_template(template).render(**values)
+    return environment.get_template(template).render(**{"t": words.say, "code": words.code} | values)
 
 
 def stylesheet() -> str:
@@ -100,6 +105,5 @@ def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, 
     if checking:
         from .browser import embedded  # translates the verifier, which other pages need not wait for
 
-        check = embedded(file_text(certificate), stylesheet(), code=code)
-    say = reading(code).say
-    return render("certificate.html", c=certificate, tables=shown_tables, check=check, t=say, code=code)
+        check = embedded(file_text(certificate), stylesheet(), code=code) | {"decimal": reading(code).decimal}
+    return render("certificate.html", words=reading(code), c=certificate, tables=shown_tables, check=check)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from typing import Any
 
 from ..errors import MissingDependency
 from ..privacy.shown import shown
+from .catalogue.readings import ORIGINAL, Reading, reading
 from .curves import BurnDown, Costs, Forgetting, Utility
 
 BLUE, ORANGE, GREY = "#1f5f8b", "#c2601c", "#5b6575"
 _SIZE = (4.6, 3.2)  # inches: on a phone, which is little wider, a letter is as large as beside the picture
+_POINT = re.compile(r"(>[−-]?\d+)\.(\d+)(?=</text>)")  # of a number at an axis
+_ENGLISH = reading(ORIGINAL)
 _STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "noisygd-delete",  # stable ids: the same facts give the same file
@@ -29,7 +33,7 @@ _STYLE: Any = {
 }
 
 
-def _drawn(draw: Callable[[Any], None], name: str, size: tuple[float, float] = _SIZE) -> str:
+def _drawn(draw: Callable[[Any], None], name: str, words: Reading, size: tuple[float, float] = _SIZE) -> str:
     """One figure as an <svg> element whose ids carry `name`: several live in one page."""
     try:
         import matplotlib
@@ -47,7 +51,17 @@ def _drawn(draw: Callable[[Any], None], name: str, size: tuple[float, float] = _
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{name}" ', 1)
+    svg = _POINT.sub(rf"\g<1>{words.decimal}\g<2>", svg)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(words.say(_ALOUD[name]))}" ', 1)
+
+
+_ALOUD = {  # what a picture shows, for whoever has it read aloud
+    "budget": "picture: what the releases reveal, one by one and together",
+    "forgetting": "picture: how a trace fades with the steps after the erasure",
+    "cost": "picture: passes over the table, by release",
+    "utility": "picture: proven bound on the accuracy, by release",
+    "audit": "picture: what attacks showed, beside what is certified",
+}
 
 
 def _whole(axes: Any) -> None:
@@ -61,70 +75,74 @@ def _legend(axes: Any) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, columnspacing=1, handlelength=1.5, fontsize=9)
 
 
-def burn_down(curve: BurnDown, delta: float) -> str:
+def burn_down(curve: BurnDown, delta: float, words: Reading = _ENGLISH) -> str:
     def draw(axes: Any) -> None:
-        axes.plot(curve.release, curve.cumulative, "o-", color=BLUE, ms=4, label="all releases so far")
-        axes.plot(curve.release, curve.single, "s", color=GREY, ms=4, label="one release alone")
+        axes.plot(curve.release, curve.cumulative, "o-", color=BLUE, ms=4, label=words.say("all releases so far"))
+        axes.plot(curve.release, curve.single, "s", color=GREY, ms=4, label=words.say("one release alone"))
         if curve.allowed is not None:
-            axes.axhline(curve.allowed, color=ORANGE, ls="--", label="budget")
-        axes.set(xlabel="release", ylabel=f"ε at δ = {shown(delta)}")
+            axes.axhline(curve.allowed, color=ORANGE, ls="--", label=words.say("budget"))
+        axes.set(xlabel=words.say("release"), ylabel=words.say(f"ε at δ = {shown(delta)}"))
         axes.set_ylim(0, 1.08 * max(*curve.cumulative, *curve.single, curve.allowed or 0.0))
         _whole(axes)
         _legend(axes)
 
-    return _drawn(draw, "budget")
+    return _drawn(draw, "budget", words)
 
 
-def forgetting(curve: Forgetting) -> str:
+def forgetting(curve: Forgetting, words: Reading = _ENGLISH) -> str:
     def draw(axes: Any) -> None:
-        axes.semilogy(curve.steps, curve.theorem, color=ORANGE, label="Theorem 5.1")
-        axes.semilogy(curve.steps, curve.sharp, color=BLUE, label="sharp")
-        axes.semilogy(curve.steps, curve.exact, color="black", ls=(0, (1, 4)), lw=2.4, label="limit (linear loss)")
+        axes.semilogy(curve.steps, curve.theorem, color=ORANGE, label=words.say("Theorem 5.1"))
+        axes.semilogy(curve.steps, curve.sharp, color=BLUE, label=words.say("sharp"))
+        axes.semilogy(
+            curve.steps, curve.exact, color="black", ls=(0, (1, 4)), lw=2.4, label=words.say("limit (linear loss)")
+        )
         if curve.budget is not None:
-            axes.axhline(curve.budget, color=GREY, ls="--", lw=1, label="budget")
+            axes.axhline(curve.budget, color=GREY, ls="--", lw=1, label=words.say("budget"))
         axes.axvline(curve.planned, color=GREY, lw=1)
         axes.annotate(f"K_Ā = {curve.planned} ", (curve.planned, axes.get_ylim()[1]), va="top", ha="right", color=GREY)
-        axes.set(xlabel="steps after the erasure, K_Ā", ylabel=f"ε_dd at order {curve.order:g}")
+        axes.set(xlabel=words.say("steps after the erasure, K_Ā"), ylabel=words.say(f"ε_dd at order {curve.order:g}"))
         _legend(axes)
 
-    return _drawn(draw, "forgetting")
+    return _drawn(draw, "forgetting", words)
 
 
-def costs(curve: Costs) -> str:
+def costs(curve: Costs, words: Reading = _ENGLISH) -> str:
     def draw(axes: Any) -> None:
-        axes.plot(curve.release, curve.relearning, "s--", color=ORANGE, ms=4, label="learning afresh every time")
-        axes.plot(curve.release, curve.total, "o-", color=BLUE, ms=4, label="learn once, then delete")
-        axes.set(xlabel="release", ylabel="passes over the table, summed")
+        axes.plot(
+            curve.release, curve.relearning, "s--", color=ORANGE, ms=4, label=words.say("learning afresh every time")
+        )
+        axes.plot(curve.release, curve.total, "o-", color=BLUE, ms=4, label=words.say("learn once, then delete"))
+        axes.set(xlabel=words.say("release"), ylabel=words.say("passes over the table, summed"))
         axes.set_ylim(0, None)
         _whole(axes)
         _legend(axes)
 
-    return _drawn(draw, "cost")
+    return _drawn(draw, "cost", words)
 
 
-def utility(curve: Utility) -> str:
+def utility(curve: Utility, words: Reading = _ENGLISH) -> str:
     def draw(axes: Any) -> None:
-        axes.plot(curve.release, curve.bound, "o-", color=BLUE, ms=4, label="bound after each release")
-        axes.axhline(curve.kept, color=ORANGE, ls="--", label="level the plan keeps")
-        axes.set(xlabel="release", ylabel="loss above its minimum, at most")
+        axes.plot(curve.release, curve.bound, "o-", color=BLUE, ms=4, label=words.say("bound after each release"))
+        axes.axhline(curve.kept, color=ORANGE, ls="--", label=words.say("level the plan keeps"))
+        axes.set(xlabel=words.say("release"), ylabel=words.say("loss above its minimum, at most"))
         axes.set_ylim(0, 1.15 * max(*curve.bound, curve.kept))
         _whole(axes)
         _legend(axes)
 
-    return _drawn(draw, "utility")
+    return _drawn(draw, "utility", words)
 
 
-def audits(results: Sequence[Mapping[str, Any]]) -> str:
+def audits(results: Sequence[Mapping[str, Any]], words: Reading = _ENGLISH) -> str:
     def draw(axes: Any) -> None:
         rows = range(len(results))
         claimed = [float(result["claimed_advantage"]) for result in results]
         measured = [float(result["measured_lower_bound"]) for result in results]
-        axes.barh(rows, claimed, height=0.36, color="#b9d0df", label="certified: at most")
-        axes.barh(rows, measured, height=0.18, color=BLUE, label="attack measured: at least")
+        axes.barh(rows, claimed, height=0.36, color="#b9d0df", label=words.say("certified: at most"))
+        axes.barh(rows, measured, height=0.18, color=BLUE, label=words.say("attack measured: at least"))
         for row, result in enumerate(results):  # above its bars: names may be long
             axes.text(0, row - 0.24, str(result["name"]), va="bottom", fontsize=9)
         axes.set_yticks([])
-        axes.set(xlabel="advantage over guessing", xlim=(0, None), ylim=(len(results) - 0.6, -0.75))
+        axes.set(xlabel=words.say("advantage over guessing"), xlim=(0, None), ylim=(len(results) - 0.6, -0.75))
         _legend(axes)
 
-    return _drawn(draw, "audit", (_SIZE[0], 1.3 + 0.55 * len(results)))
+    return _drawn(draw, "audit", words, (_SIZE[0], 1.3 + 0.55 * len(results)))

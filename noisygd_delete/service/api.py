@@ -30,7 +30,8 @@ from .asked import MOST_BODY, Asked, PublishAsked, Unfit, read_as
 from .describe import PAGE, description
 from .fides import FIDES, from_fides
 from .inbox import Full
-from .service import Conflict, Service
+from .pages import ASKS, asked_of, for_people, headers, password
+from .service import HERE, Conflict, Service
 from .writer import described
 
 _BODY_SECONDS = 30.0
@@ -65,7 +66,7 @@ def application(service: Service, *, run: bool = True) -> Starlette:
         Route("/requests", api.may(api.ask, Roles.REQUEST), methods=["POST"]),
         Route("/requests/{token}", api.may(api.look, Roles.REQUEST, Roles.READ), methods=["GET"]),
         Route("/requests/{token}/certificate", api.may(api.certificate, Roles.READ, Roles.SIGN), methods=["GET"]),
-        Route("/register", api.may(api.register, Roles.READ), methods=["GET"]),
+        Route(HERE, api.may(api.register, Roles.READ, page=True), methods=["GET"]),
         Route("/publish", api.may(api.publish, Roles.PUBLISH), methods=["POST"]),
         Route(FIDES, api.may(api.fides, Roles.REQUEST), methods=["POST"]),
     ]
@@ -80,14 +81,17 @@ class _Api:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def may(self, handler: Handler, *roles: Roles) -> Handler:
-        """The handler, for callers with one of these roles."""
+    def may(self, handler: Handler, *roles: Roles, page: bool = False) -> Handler:
+        """The handler, for callers with one of these roles. `page`: a browser may ask for it, see `pages`."""
 
         async def checked(request: Request) -> Response:
-            kind, _, token = request.headers.get("authorization", "").partition(" ")
-            caller = self._service.tokens.caller(token.strip() if kind.lower() == "bearer" else None)
+            kind, _, sent = request.headers.get("authorization", "").partition(" ")
+            token, asks, how = sent.strip() if kind.lower() == "bearer" else None, "Bearer", "Authorization: Bearer ..."
+            if page and for_people(request):
+                token, asks, how = token or password(request), ASKS, "as the password, with any name"
+            caller = self._service.tokens.caller(token)
             if caller is None:
-                raise HTTPException(401, "give a token: Authorization: Bearer ...", {"WWW-Authenticate": "Bearer"})
+                raise HTTPException(401, f"give a token: {how}", {"WWW-Authenticate": asks})
             if not caller.roles & set(roles):
                 raise HTTPException(403, f"this token is not good for that; it takes the role {' or '.join(roles)}")
             request.state.caller = caller
@@ -133,7 +137,11 @@ class _Api:
         return _json(papers) if papers is not None else _nobody()
 
     async def register(self, request: Request) -> Response:
-        return _json(await run_in_threadpool(self._service.register))
+        asked = asked_of(request)
+        if for_people(request):
+            text = await run_in_threadpool(self._service.register_page, asked.page or 1, asked.language)
+            return HTMLResponse(text, headers=headers())
+        return _json(await run_in_threadpool(self._service.register, asked.page))
 
     async def publish(self, request: Request) -> Response:
         asked = read_as(PublishAsked, await _body(request) or b"{}")

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ..report.catalogue.readings import written_languages
 from ..schema import Schema
 from ..version import __version__
 from .access import Roles
@@ -54,7 +55,7 @@ _ERRORS = {
     408: "the body did not come in time",
     409: "the id was used for something else, or there is nothing to certify yet",
     413: f"longer than {MOST_BODY} bytes",
-    422: "JSON that does not fit: an unknown part, a value out of range, a row that is not of the schema",
+    422: "does not fit: an unknown part, a value out of range, a row that is not of the schema",
     503: "not now: the inbox is full, or a store does not answer",
 }
 
@@ -101,6 +102,14 @@ def _paths() -> dict[str, Any]:
         {"name": name, "in": "header", "required": False, "schema": {"type": "string", "maxLength": 8000}}
         for name in ("reply-to", "reply-to-token")
     ]
+    pages = [
+        _in_query(
+            "page",
+            "a hundred requests each; without it, a program gets all",
+            {"type": "integer", "minimum": 1, "maximum": 10**9},
+        ),
+        _in_query("language", "of the page", {"type": "string", "enum": list(written_languages())}),
+    ]
     body, look = (400, 408, 413, 422), (404,)
     return {
         "/requests": {
@@ -122,7 +131,14 @@ def _paths() -> dict[str, Any]:
             )
         },
         "/register": {
-            "get": _operation("register", "Every request, late and due first", "read", {200: list[dict[str, Any]]})
+            "get": _operation(
+                "register",
+                "Every request, late and due first; a page for browsers, which give the token as the password",
+                "read",
+                {200: (list[dict[str, Any]], "text/html")},
+                (422,),
+            )
+            | {"parameters": pages}
         },
         "/publish": {
             "post": _operation(
@@ -182,7 +198,13 @@ def _operation(
     return described
 
 
+def _in_query(name: str, text: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": False, "description": text, "schema": schema}
+
+
 def _content(kind: Any) -> dict[str, Any]:
+    if isinstance(kind, tuple):
+        return {name: part for one in kind for name, part in _content(one).items()}
     return (
         {kind: {"schema": {"type": "string"}}}
         if isinstance(kind, str)

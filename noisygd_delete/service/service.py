@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt
+from ..register import Line
+from ..register.line import need
 from ..report import erasure_certificate, sign
 from ..report.erasure import erasure_in, ledger_of
+from ..report.register_page import PAGE_LINES, register_page
 from ..report.requests import line_of, notices_of, practice_of, received_of, register_lines
 from ..store import Store, verify
 from ..store.disk import Disk
@@ -24,6 +27,7 @@ from .known import Course, Known, schema_of
 from .messages import Hooks, Messenger, Post
 from .writer import Writer
 
+HERE = "/register"  # where the page of the register is
 _PATIENCE = 30.0  # seconds that a certificate waits for the writer
 _MOST_STORES = 100
 
@@ -161,12 +165,27 @@ class Service:
         self.writer.notice()
         return pending
 
-    def register(self) -> list[dict[str, Any]]:
-        """Every request of a person in every store, what is late and due first."""
-        rows = []
-        for name, path in self.paths.items():
-            rows += [{"store": name, **line.to_dict()} for line in register_lines(path) if line.of_a_person]
-        return rows
+    def register(self, page: int | None = None) -> list[dict[str, Any]]:
+        """Every request of a person in every store, what is late and due first; or a page of them."""
+        rows = self._lines()
+        shown = rows if page is None else rows[(page - 1) * PAGE_LINES : page * PAGE_LINES]
+        return [{"store": name, **line.to_dict()} for name, line in shown]
+
+    def register_page(self, page: int, language: str) -> str:
+        """A page of the same for people; stores are named where there are several."""
+        several = len(self.paths) > 1
+        return register_page(
+            [(name if several else None, line) for name, line in self._lines()],
+            code=language,
+            page=page,
+            here=HERE,
+            controller=practice_of(next(iter(self.paths.values()))).controller,
+            waiting=sum(kept.token is not None for kept in self.inbox.at(Stages.ACCEPTED)),
+        )
+
+    def _lines(self) -> list[tuple[str, Line]]:
+        found = [(name, line) for name, path in self.paths.items() for line in register_lines(path) if line.of_a_person]
+        return sorted(found, key=lambda placed: need(placed[1]))
 
     def certificates(self, token: str, signs: bool) -> dict[str, Any] | None:
         """The certificate of a request in every store that erased for it; None where the request is not known.

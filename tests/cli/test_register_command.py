@@ -248,3 +248,21 @@ def test_a_certificate_in_an_envelope_and_with_a_stamp(folder: Path, complaint, 
     assert "needs --key" in complaint("certificate", "store", "--request-id", "first", "--envelope", "e.json")
     assert "go together" in complaint("certificate", "store", "--request-id", "first", *stamp[:3], "d.tsr")
     assert "exists" in complaint("certificate", "store", "--request-id", "first", "--out", "c.json", *stamp)
+
+
+def test_register_and_report_as_pages_in_each_language(folder: Path, capsys, complaint) -> None:
+    run("register", "settings", "store", "--controller", "Beispiel GmbH")
+    run("register", "receive", "store", "--request-id", "t", "--received", "2020-05-04T09:30+02:00")
+    capsys.readouterr()
+    run("register", "list", "store", "--html", "register.html")
+    assert capsys.readouterr().out == "wrote register.html\n"
+    run("register", "list", "store", "--open", "--html", "Register.html", "--language", "de", "--page", "1")
+    english, german = Path("register.html").read_text(), Path("Register.html").read_text()
+    assert "Beispiel GmbH" in german
+    assert "answer overdue" in english
+    assert "Antwort überfällig" in german
+    assert english.index("<code>t</code>") < english.index("<code>first</code>")
+    run("report", "store", "--language", "de", "--out", "bericht.html")
+    assert "Bericht über Löschungen" in Path("bericht.html").read_text()
+    assert "page" in complaint("register", "list", "store", "--html", "x.html", "--page", "0")
+    assert "exists" in complaint("register", "list", "store", "--html", "people.csv")

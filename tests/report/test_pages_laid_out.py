@@ -16,6 +16,7 @@ from noisygd_delete.report import certificate_html, store_report
 
 from .browser import in_a_browser, run
 from .test_certificate_languages import PAPERS
+from .test_register_page import LINES, REPORTS, register_page
 
 PHONE = 390  # pixels; Chromium makes no window below 500, so the page stands in a frame of this width
 AUDIT = ({"name": "membership: likelihood ratio", "measured_lower_bound": 0.02, "claimed_advantage": 0.4},)
@@ -39,6 +40,9 @@ PAGES = {
     "certificate": lambda: certificate_html(PAPERS["several, corrected too, by a solver"](), checking=True),
     "Bescheinigung": lambda: certificate_html(PAPERS["one record"](), code="de"),
     "report": a_report,
+    "Bericht": lambda: REPORTS["everything"]("de"),
+    "register": lambda: register_page([(None, line) for line in LINES * 3], here="/register"),
+    "Register": lambda: register_page([("kunden", line) for line in LINES], code="de"),
 }
 
 
@@ -74,7 +78,7 @@ def test_no_heading_is_the_last_line_of_a_sheet(kind: str, tmp_path: Path) -> No
         for text in text
         if text
     }
-    assert len(headings) > 3
+    assert len(headings) > 3 or "requests" in page  # a register is one table
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     run(
         tmp_path / "page.html",

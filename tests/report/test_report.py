@@ -355,6 +355,7 @@ def test_a_real_browser_shows_the_page(kind, plan, certificate, tmp_path):
         {wide: document.documentElement.scrollWidth, figures: [...document.querySelectorAll("svg")].map(
         s => [s.getBoundingClientRect().width, s.getBoundingClientRect().height, s.textContent.trim().length])}) })</script>"""
     path, shot = tmp_path / "page.html", tmp_path / "page.png"
+    page = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)  # it would stop the probe too
     path.write_text(page.replace("</main>", f"</main>{probe}"), encoding="utf-8")
     base = [
         BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1000,2600", f"--user-data-dir={tmp_path}/profile",

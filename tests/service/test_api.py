@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from pathlib import Path
 
 import pytest
@@ -276,3 +278,72 @@ def test_a_withheld_publication_is_said_and_rows_go_all_the_same(tmp_path: Path,
     desk.turn()
     assert [desk.look(f"r{k}").json()["state"] for k in range(3)] == ["published"] * 3
     assert desk.service.inbox.counts()["edited"] == 0
+
+
+def as_password(token: str) -> str:
+    return "Basic " + base64.b64encode(f"anybody:{token}".encode()).decode()
+
+
+def test_the_register_is_a_page_for_whoever_may_read_it(store: Path, opened: Opened) -> None:
+    """A browser sends a token as a password, and for this page alone: nothing that another site makes it send changes anything."""
+    desk = opened(store, batch=1)
+    for k in range(3):
+        desk.ask(request_id=f"token-{k}", delete=[name(k)], received="2026-05-04T09:30:00+02:00")
+    desk.turn()
+    desk.ask(request_id="waits", delete=[name(9)])
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    get = lambda path="/register", role="read", **more: desk.client.get(  # noqa: E731
+        path, headers={**browser, "Authorization": as_password(desk.secrets[role]), **more}
+    )
+    page = get()
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.headers["cache-control"] == "no-store"
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+    assert page.headers["referrer-policy"] == "no-referrer"
+    assert sorted(re.findall(r"<code>(.*?)</code>", page.text)) == ["token-0", "token-1", "token-2"]
+    assert "1 accepted, to be carried out next" in page.text
+    assert "answer overdue" in page.text
+    assert "identifier-token" not in page.text
+    assert "Register der Anträge" in get("/register?language=de&page=1").text
+    assert get(Authorization=f"Bearer {desk.secrets['read']}").text == page.text
+    assert get(Accept="application/json", Authorization=f"Bearer {desk.secrets['read']}").json()[0]["store"] == "people"
+    asks = desk.client.get("/register", headers=browser)
+    assert (asks.status_code, asks.headers["www-authenticate"].split()[0]) == (401, "Basic")
+    assert get(role="request").status_code == 403
+    for wrong in ("Basic", "Basic !", "Basic " + base64.b64encode(b"\xff:\xff").decode(), as_password("ngd_no")):
+        assert get(Authorization=wrong).status_code == 401
+    for query in ("page=0", "page=x", "page=1&page=2", "language=fr", "more=1", "page=99999999999"):
+        assert get(f"/register?{query}").status_code == 422, query
+    every = dict.fromkeys(desk.secrets)
+    for role in every:
+        headers = {**browser, "Authorization": as_password(desk.secrets[role])}
+        for method, path, _ in ROUTES:
+            if path != "/register":
+                assert desk.client.request(method, path, headers=headers).status_code == 401
+
+
+def test_programs_get_the_register_by_pages_where_they_ask_for_them(
+    store: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = opened(store, batch=1)
+    for k in range(5):
+        desk.ask(request_id=f"token-{k}", delete=[name(k)])
+    desk.turn()
+    monkeypatch.setattr("noisygd_delete.service.service.PAGE_LINES", 2)
+    get = lambda query="": desk.client.get(f"/register{query}", headers=desk.headers("read")).json()  # noqa: E731
+    every = get()
+    assert [line["request_id"] for line in every] == [f"token-{k}" for k in range(5)]
+    assert [get(f"?page={page}") for page in (1, 2, 3, 4)] == [every[:2], every[2:4], every[4:], []]
+
+
+def test_a_register_of_several_stores_is_in_one_order_and_names_them(tmp_path: Path, opened: Opened) -> None:
+    desk = opened(make_store(tmp_path / "people"), make_store(tmp_path / "others", first=100), batch=1)
+    desk.ask(request_id="later", delete=[name(1)], received="2026-06-04T09:30:00+02:00")
+    desk.ask(request_id="sooner", delete=[name(101)], received="2026-05-04T09:30:00+02:00")
+    desk.turn()
+    shown = desk.client.get("/register", headers=desk.headers("read")).json()
+    assert [(line["request_id"], line["store"]) for line in shown] == [("sooner", "others"), ("later", "people")]
+    page = desk.client.get("/register", headers={**desk.headers("read"), "Accept": "text/html"}).text
+    assert page.index("sooner") < page.index("table “others”") < page.index("later") < page.index("table “people”")

@@ -1,4 +1,4 @@
-"""A certificate in another language, sentence by sentence from its signed English text: the signed file stays one."""
+"""Papers in another language, sentence by sentence from their English text: a signed file stays one."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from typing import Any
 from ...errors import choice
 
 ORIGINAL = "en"
+_PAPERS = ("certificate", "report")  # each with a folder of its sentences; a later one knows those of an earlier one
 _MONTHS = "January February March April May June July August September October November December"
 _DAY = re.compile(rf"(\d{{1,2}}) ({_MONTHS.replace(' ', '|')}) (\d{{4}})")
 _KINDS = {"day": _DAY.pattern.replace("(", "(?:"), "n": r"[\d.,e∞ +−-]+", "text": ".+?", "part": ".+?"}
 _SLOT = re.compile(r"\{(day|n|text|part)(\d?)\}")
+_POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 
 
 def written_languages() -> tuple[str, ...]:
-    """The codes of the languages that a certificate can be read in."""
-    found = (file.name for file in files(__package__).joinpath("certificate").iterdir())
+    """The codes of the languages that certificate, register and report can be read in."""
+    found = (file.name for file in files(__package__).joinpath(_PAPERS[0]).iterdir())
     return (ORIGINAL, *sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
 
 
@@ -33,6 +35,7 @@ class Reading:
     sentences: dict[str, str]
     months: tuple[str, ...] = ()
     day: str = ""
+    decimal: str = "."
     missing: list[str] = field(default_factory=list)
 
     def say(self, text: Any) -> str:
@@ -41,6 +44,10 @@ class Reading:
         if found is None:
             self.missing.append(str(text))
         return str(text) if found is None else found
+
+    def numbers(self, text: str) -> str:
+        """Figures as people of this language write them: the same digits, with their decimal mark."""
+        return _POINT.sub(self.decimal, text)
 
     def _found(self, text: str) -> str | None:
         if text in self.sentences:
@@ -59,7 +66,8 @@ class Reading:
         values: dict[str, str] = {}
         for name, value in held.items():
             kind = name.rstrip("0123456789")
-            inner = self._found(value) if kind == "part" else self._days(value) if kind == "day" else value
+            read = {"part": self._found, "day": self._days, "n": self.numbers}.get(kind, str)
+            inner = read(value)
             if inner is None:
                 return None
             values[name] = inner
@@ -89,12 +97,12 @@ def _pattern(english: str) -> re.Pattern[str]:
 
 
 @cache
-def _catalogue(code: str) -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("certificate", f"{code}.toml").read_text("utf-8"))
+def _catalogue(code: str, paper: str) -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath(paper, f"{code}.toml").read_text("utf-8"))
 
 
 def reading(code: str) -> Reading:
-    """How a certificate is read in this language.
+    """How papers are read in this language.
 
     Raises:
         InvalidParameter: there is no file for it.
@@ -102,5 +110,6 @@ def reading(code: str) -> Reading:
     choice("language", code, written_languages())
     if code == ORIGINAL:
         return Reading(code, {})
-    found = _catalogue(code)
-    return Reading(code, found["sentences"], tuple(found["months"]), found["day"])
+    found = _catalogue(code, _PAPERS[0])
+    sentences = {english: put for paper in _PAPERS for english, put in _catalogue(code, paper)["sentences"].items()}
+    return Reading(code, sentences, tuple(found["months"]), found["day"], found["decimal"])

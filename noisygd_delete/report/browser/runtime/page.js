@@ -19,7 +19,7 @@
     for (const cell of document.querySelectorAll("[data-of]")) {
       const value = cell.dataset.of.split(".").reduce((inner, name) => $.gi(inner, Array.isArray(inner) ? BigInt(name) : name), document_);
       const written = cell.dataset.as === "of_hundred" ? $.str($.modules["privacy.shown"].right_of_hundred([value]))
-        : cell.dataset.as === "figure" ? $.modules["report.page"].figure([value]) : $.str(value);
+        : cell.dataset.as === "figure" ? $.modules["report.page"].figure([value]).replace(".", said("decimal")) : $.str(value);
       if (cell.textContent !== written) return cell.dataset.of;
     }
     return null;
