@@ -31,6 +31,7 @@ _DECIDED = {
     Decisions.REFUSED: "refused on {day}",
     Decisions.REFUSED_IN_PART: "refused in part on {day}",
     Decisions.NOT_FOUND: "no record found on {day}",
+    Decisions.OPTED_OUT: "opted out on {day}, no record erased: several persons have what was given",
 }
 
 _DAY = re.compile(r"(\d{1,2}\.?) (\w+) (\d{4})")

@@ -62,7 +62,7 @@ LINES = [
     *(a_line(30 + k, channel=str(channel), received=RECEIVED) for k, channel in enumerate(Channels)),
     *(a_line(40 + k, decision="refused", decided="2026-06-10", ground=str(ground), received=RECEIVED) for k, ground in enumerate(Grounds)),
     *(a_line(60 + k, extended_until="2026-08-04", extension_reason=str(why), received=RECEIVED) for k, why in enumerate(Reasons)),
-    *(a_line(70 + k, decision=str(how), decided="2026-06-10", ground=None if how is Decisions.NOT_FOUND else "12(2)", received=RECEIVED)
+    *(a_line(70 + k, decision=str(how), decided="2026-06-10", ground=None if how in (Decisions.NOT_FOUND, Decisions.OPTED_OUT) else "12(2)", received=RECEIVED)
       for k, how in enumerate(Decisions)),
 ]  # fmt: skip
 STANDING = Standing(
