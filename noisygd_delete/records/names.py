@@ -7,13 +7,14 @@ numbers among texts or texts among numbers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self, overload
 from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import alike
 from .cells import ELSEWHERE, SHIFT, TAG, WORD, Cells, hashed, packed, widen, width_for
 from .request import Id
 
@@ -100,7 +101,7 @@ class Names(Sequence[Any]):
         for part in parts:
             here = cells[at : at + len(part)]
             widen(part.cells, here, texts=part.texts)
-            others.update({at + slot: name for slot, name in part.others.items()})
+            others.update({at + slot: name for slot, name in settled(here, part.others, texts=part.texts).items()})
             at += len(part)
         return cls(cells, texts=parts[0].texts, others=others)
 
@@ -153,7 +154,7 @@ class Names(Sequence[Any]):
     @property
     def only_texts(self) -> bool:
         """Whether no name is a number."""
-        if not self.texts and len(self._in_cells()):
+        if not self.texts and any(self._in_cells(first).any() for first in range(0, len(self), _BLOCK)):
             return False
         return all(isinstance(name, str) for name in self.others.values())
 
@@ -207,32 +208,23 @@ class Names(Sequence[Any]):
     @property
     def most_alike(self) -> int:
         """How many slots the commonest name has; 0 where there are no names."""
-        hashes = self._hashes()
-        elsewhere = max(Counter(self.others.values()).values(), default=0)
-        if not len(hashes):
-            return elsewhere
-        ordered = np.sort(hashes)
-        starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1, [len(ordered)]])
-        runs = np.diff(starts)
-        longest = int(runs.max())
-        if longest == 1:
-            return max(1, elsewhere)
-        for place in np.flatnonzero(runs == longest):
-            alike = self._in_cells()[hashes == ordered[starts[place]]]
-            if (alike == alike[0]).all():
-                return max(longest, elsewhere)
-        # two names of one hash: count them as they are
-        counts = Counter(cell.tobytes() for cell in self._in_cells())
-        return max(elsewhere, *counts.values())
+        there = max(Counter(self.others.values()).values(), default=0)
+        return max(there, alike.most_alike(self.cells, self._elsewhere))
+
+    @property
+    def first_repeat(self) -> tuple[int, int] | None:
+        """Two slots that have one name, the second of them as early as any; None if all are different."""
+        among, seen = alike.first_repeat(self.cells, self._elsewhere), dict[Id, int]()
+        for slot, name in sorted(self.others.items()):
+            if (first := seen.setdefault(name, slot)) != slot:
+                return (first, slot) if among is None or slot < among[1] else among
+        return among
 
     @property
     def repeated(self) -> Id | None:
         """The first name, by its second slot, that two slots have; None if all are different."""
-        hashes = np.sort(self._hashes())
-        if not (hashes[1:] == hashes[:-1]).any() and len(set(self.others.values())) == len(self.others):
-            return None
-        seen: set[Id | None] = set()
-        return next((name for name in self if name is not None and (name in seen or seen.add(name))), None)  # type: ignore[func-returns-value]
+        found = self.first_repeat
+        return None if found is None else self[found[1]]
 
     def in_another_form(self, missing: Id) -> bool:
         """Whether a name that looks like this one is there in another Unicode form. Only texts with letters beyond ASCII have
@@ -257,14 +249,22 @@ class Names(Sequence[Any]):
     def _elsewhere(self) -> np.uint64:
         return np.uint64(ELSEWHERE) << TAG if self.texts else np.uint64(ELSEWHERE)
 
-    def _in_cells(self) -> Cells:
-        last = self.cells[:, -1]
-        here: Cells = self.cells[(last != 0) & (last != self._elsewhere)]
-        return here
-
-    def _hashes(self) -> NDArray[np.uint64]:
-        return hashed(self._in_cells())
+    def _in_cells(self, first: int) -> NDArray[np.bool_]:
+        """Of a block, the slots whose names lie in their cells."""
+        last = self.cells[first : first + _BLOCK, -1]
+        return np.asarray((last != 0) & (last != self._elsewhere))
 
     def _like(self, names: Sequence[Id | None]) -> Names:
         """These names in cells like the present ones."""
         return self.texts_of(names, self.cells.shape[1]) if self.texts else self._of_numbers(names)
+
+
+def settled(cells: Cells, others: Mapping[int, Id], *, texts: bool) -> dict[int, Id]:
+    """Give names that lay elsewhere the cells that are now wide enough; those that still lie elsewhere. A name that fits a cell is in
+    one, or two slots could have it and nobody would see."""
+    if not (texts and others):
+        return dict(others)
+    slots = list(others)
+    names = Names.texts_of([others[slot] for slot in slots], cells.shape[1])
+    cells[slots] = names.cells
+    return {slots[place]: name for place, name in names.others.items()}

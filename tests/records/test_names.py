@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from noisygd_delete import Records
 from noisygd_delete.errors import InvalidRecords
 from noisygd_delete.records import Names, names
+from noisygd_delete.records import alike as alike_cells
 
 TEXTS = st.text(max_size=12) | st.text("aé\0", min_size=15, max_size=60) | st.integers(200, 400).map(lambda n: "x" * n)
 NUMBERS = st.integers(-3, 9) | st.integers() | st.sampled_from([2**64 - 1, 2**64 - 2, 2**64 - 3])
@@ -88,7 +89,8 @@ def test_names_from_a_buffer_of_text(texts) -> None:
 
 
 def test_names_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names, "hashed", lambda cells: np.zeros(len(cells), np.uint64))
+    for module in (names, alike_cells):
+        monkeypatch.setattr(module, "hashed", lambda cells: np.zeros(len(cells), np.uint64))
     alike(Names.of(["a", "b", None, "a", "c"]), ["a", "b", None, "a", "c"])
     alike(Names.of(["a", "b", None, "c"]), ["a", "b", None, "c"])
     alike(Names.of([4, 5, None, 4]), [4, 5, None, 4])
@@ -123,3 +125,28 @@ def test_a_table_takes_names_as_they_are() -> None:
         Records(rows, labels, Names.of(["a", None, "c"]))
     with pytest.raises(InvalidRecords, match="one subject per row"):
         Records(rows, labels, Names.of(["a", "b", "c"]), Names.of(["p", None, "q"]))
+
+
+def test_a_name_that_lay_elsewhere_is_found_again_in_a_wider_cell() -> None:
+    """Blocks of a file have cells of their own width: one id is too long for the first block's and fits the second's."""
+    long = "x" * 30
+    short = Names.of([*(f"s{k}" for k in range(3000)), long])
+    wide = Names.of([*(f"y{k:029d}" for k in range(3000)), long])
+    assert (short.others, wide.others) == ({3000: long}, {})
+    joined = Names.joined([short, wide])
+    assert joined.repeated == long
+    assert joined.first_repeat == (3000, 6001)
+    assert joined.most_alike == 2
+    assert not joined.others
+    with pytest.raises(InvalidRecords, match="more than once"):
+        Records(np.zeros((6002, 1)), np.zeros(6002), joined)
+
+
+@pytest.mark.parametrize("share", [1, 7, 100])
+def test_names_are_compared_a_share_at_a_time(share: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alike_cells, "_SHARE", share)
+    monkeypatch.setattr(alike_cells, "_BLOCK", 5)
+    listed = [f"p{k}" for k in range(40)]
+    alike(Names.of(listed), listed)
+    alike(Names.of([*listed, "p3", "p2", None, "p3"]), [*listed, "p3", "p2", None, "p3"])
+    assert Names.of([*listed, "p3", "p2"]).first_repeat == (3, 40)
