@@ -61,8 +61,7 @@ def _read(folder: Path) -> Records:
     """The same rows in memory."""
     encoder, whole = Encoder.for_rows(SCHEMA, str(folder)), Gathered(D)
     for part in files.dealt(str(folder), files.listed(str(folder))):
-        encoded = encoder.encoded(files.read(str(folder), part, encoder.columns))
-        whole.add(encoded, np.zeros(len(encoded.rows), np.int64))
+        whole.add(encoder.encoded(files.read(str(folder), part, encoder.columns)))
     found: Encoded = whole.encoded()
     return Records(found.rows, found.labels)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..planner.usual import usual_slots
-from ..records import Names, Records
+from ..records import check_slots
 from ..report.outputs import output
-from ..schema import Schema, draft_schema, read_table
+from ..schema import Reading, Schema, draft_schema, read_table
 from ..store import Store
 from ..store.layout import Layout
 from ..store.onward import require_free
@@ -100,55 +101,76 @@ def _create(parsed: argparse.Namespace) -> int:
     for address in parsed.publish_to:
         require_free(Layout.at(parsed.store), address)
     schema = _schema(parsed)
-    source, tombstones = source_from(parsed, schema), tombstones_from(parsed)
+    source = source_from(parsed, schema)
     if source is not None and parsed.engine != "local":
         return _create_on_engine(parsed, schema, source)
     if source is None:
-        encoded = schema.encode_file(parsed.data, parsed.delimiter)
-        if tombstones is not None:
-            tombstones.refuse(encoded.ids or ())
-        ids, dropped = encoded.ids, encoded.dropped
-        if ids is None:
-            schema, ids = _numbered(schema, len(encoded.rows))
-        slots = usual_slots(len(encoded.rows)) if parsed.slots is None else parsed.slots
-        records = Records(encoded.rows, encoded.labels, ids, encoded.subjects, slots=slots)
-        found, clipped, unknown, numbered = len(records), encoded.clipped, encoded.unknown, encoded.ids is None
+        found = _create_from(parsed, schema)
     else:
         seen = surveyed(source, schema)
-        found, clipped, unknown, numbered, dropped = seen.rows, dict(seen.clipped), dict(seen.unknown), False, 0
-        slots = usual_slots(found) if parsed.slots is None else parsed.slots
-    choice, plan = _planned(parsed, schema, slots)
-    if source is not None:
+        choice, plan = _planned(parsed, schema, usual_slots(seen.rows) if parsed.slots is None else parsed.slots)
         _create_over(parsed, source, schema, plan)
-    elif parsed.dry_run:
-        Store.check(parsed.store, records, schema, plan)
+        found = _Found(seen.rows, seen.clipped, seen.unknown, 0, choice, plan)
+    return _tell(parsed, schema, found, numbered=source is None and schema.id_column is None)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Of the rows that a store was made of: how many, the cells per column that were clipped or unknown, those left out; and the plan."""
+
+    rows: int
+    clipped: Mapping[str, int]
+    unknown: Mapping[str, int]
+    dropped: int
+    choice: Chosen
+    plan: Plan
+
+
+def _create_from(parsed: argparse.Namespace, schema: Schema) -> _Found:
+    """A store whose rows are copied from a file."""
+    reading, tombstones = Reading(schema, parsed.data, parsed.delimiter, numbered=True), tombstones_from(parsed)
+    made: list[tuple[Chosen, Plan]] = []
+
+    def plan_for(rows: int) -> Plan:
+        slots = check_slots(usual_slots(rows) if parsed.slots is None else parsed.slots, rows)
+        made.append(_planned(parsed, schema, slots))
+        return made[-1][1]
+
+    named = schema if schema.id_column is not None else _numbered(schema)
+    if parsed.dry_run:
+        Store.check_from(parsed.store, reading, named, plan_for, tombstones=tombstones)
     else:
-        with Store.create(parsed.store, records, schema, plan) as store:
+        with Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones) as store:
             for address in parsed.publish_to:
                 store.publish_to(address)
+    return _Found(reading.rows, reading.clipped, reading.unknown, reading.dropped, *made[-1])
+
+
+def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered: bool) -> int:
+    plan, choice, slots = found.plan, found.choice, found.plan.records
     answer = {
         "store": parsed.store,
         "created": not parsed.dry_run,
         "slots": slots,
-        "records": found,
+        "records": found.rows,
         "features": schema.features,
-        "clipped": clipped,
-        "unknown": unknown,
-        "rows_left_out": dropped,
+        "clipped": dict(found.clipped),
+        "unknown": dict(found.unknown),
+        "rows_left_out": found.dropped,
         "from_data": list(schema.from_data),
         "plan": plan.summary(),
         "advice": None if choice.advice is None else choice.advice.to_dict(),
         **_doubt(choice),
     }
-    outside = {name: count for name, count in clipped.items() if count}
+    outside = {name: count for name, count in found.clipped.items() if count}
     done = "would make" if parsed.dry_run else "made"
-    free = slots - found
-    text = f"{done} {parsed.store}: {found} records in {slots} slots ({free} free), {schema.features} features\n"
+    free = slots - found.rows
+    text = f"{done} {parsed.store}: {found.rows} records in {slots} slots ({free} free), {schema.features} features\n"
     text += f"values clipped to their bounds (shown here only, not stored): {outside or 'none'}\n"
     if schema.rows_per_subject is not None:
-        text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {dropped}\n"
-    if parsed.id is None and numbered:
-        text += f"no column names the records: their ids are 1 to {found}, in the order of the file\n"
+        text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {found.dropped}\n"
+    if numbered:
+        text += f"no column names the records: their ids are 1 to {found.rows}, in the order of the file\n"
     if schema.from_data:
         text += f"WARNING: {_still_from_data(schema)}\n"
     show(parsed, answer, "\n\n".join(filter(None, (text.rstrip("\n"), choice.text(), explained(plan)))))
@@ -224,11 +246,11 @@ def _schema(parsed: argparse.Namespace) -> Schema:
     return schema
 
 
-def _numbered(schema: Schema, rows: int) -> tuple[Schema, Names]:
-    """Ids for a table that names no record: numbers from 1 in the order of the file. Later files name theirs in a column."""
+def _numbered(schema: Schema) -> Schema:
+    """Of a table that names no record, whose ids are numbers: later files name theirs in a column."""
     if _RECORD in (*schema.columns, schema.label_column):
         raise InvalidParameter(f"--id COL is needed: no column names the records, and {_RECORD!r} is another column")
-    return schema.with_columns(id=_RECORD), Names.of([str(number) for number in range(1, rows + 1)])
+    return schema.with_columns(id=_RECORD)
 
 
 def _still_from_data(schema: Schema) -> str:

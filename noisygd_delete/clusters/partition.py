@@ -77,9 +77,9 @@ class Encoder:
                     {name: _texts(batch.column(name).to_pylist()) for name in self.columns},
                     range(first, first + batch.num_rows),
                 )
-                whole.add(self.schema.encode(table), table.lines)
+                whole.add(self.schema.encode(table))
                 first += batch.num_rows
-        whole.add(Encoded(np.zeros((0, self.schema.features), np.float32), np.zeros(0), None, None), [])
+        whole.add(Encoded(np.zeros((0, self.schema.features), np.float32), np.zeros(0), None, None))
         return whole.encoded()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..engine import CurrentRecords, Execution, Objective, check_records, rows_here
+from ..engine import Checked, CurrentRecords, Execution, Objective, check_records, rows_here
 from ..engine.device import DeviceObjective
 from ..engine.device_steps import STEPS
 from ..engine.discrete_gaussian import on_noisy_grid
@@ -93,7 +93,7 @@ class Model:
         return float((self.predict(records.features[used]) == records.labels[used]).mean())
 
 
-def check_fit(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> None:
+def check_fit(records: CurrentRecords | Checked, plan: Plan, group: Group = ALONE) -> None:
     """Raise unless the table is the one the plan was made for: n, features, labels, row norms, rows per subject."""
     if records.slots != plan.records:
         raise AssumptionViolated(

@@ -3,6 +3,6 @@
 from .assumptions import check_labels, check_records
 from .execution import Execution
 from .objective import Objective
-from .sums import CurrentRecords, rows_here
+from .sums import Checked, CurrentRecords, rows_here
 
-__all__ = ["CurrentRecords", "Execution", "Objective", "check_labels", "check_records", "rows_here"]
+__all__ = ["Checked", "CurrentRecords", "Execution", "Objective", "check_labels", "check_records", "rows_here"]

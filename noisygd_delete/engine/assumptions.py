@@ -12,7 +12,7 @@ from ..bounds.arithmetic import BLOCK, CHUNK, NORM_TOLERANCE
 from ..errors import AssumptionViolated, InvalidRecords
 from ..losses.base import Loss
 from .group import ALONE, Group
-from .sums import CurrentRecords, RowsElsewhere
+from .sums import Checked, CurrentRecords
 from .windows import windows
 
 _TOO_LONG = (
@@ -23,7 +23,7 @@ _TOO_LONG = (
 
 
 def check_records(
-    records: CurrentRecords, loss: Loss, group: Group = ALONE, *, variances: NDArray[np.float64] | None = None
+    records: CurrentRecords | Checked, loss: Loss, group: Group = ALONE, *, variances: NDArray[np.float64] | None = None
 ) -> None:
     """Raise unless every record meets the assumptions behind the loss's constants: row norm ≤ R, labels of its kind.
 
@@ -33,7 +33,7 @@ def check_records(
     Args:
         variances: (features,) v of a shaped noise, for which √(xᵀΣ⁻¹x) ≤ R is assumed as well.
     """
-    if isinstance(records, RowsElsewhere):
+    if isinstance(records, Checked):
         return records.check(loss, variances)
     assumed = (loss.radius, loss.label_kind, loss.outputs, None if variances is None else variances.tobytes())
     if group is ALONE and records.is_checked(assumed):
@@ -41,7 +41,9 @@ def check_records(
     own = group.rows(records.slots, BLOCK)
     longest = group.gather(longest_rows(records.features, own, variances))
     check_norms(list(map(max, zip(*longest, strict=True))), loss, lambda slot: f"the row of id {records.names[slot]!r}")
-    check_labels(records.labels, records.occupied, loss)
+    for first in range(0, records.slots, CHUNK):
+        part = slice(first, first + CHUNK)
+        check_labels(records.labels[part], records.names.held_in(part), loss)
     records.mark_checked(assumed)
 
 

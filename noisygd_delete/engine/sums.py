@@ -54,11 +54,8 @@ class Sums(Protocol):
         """About `rows` slots, evenly spaced: their rows (float32), and their labels."""
 
 
-class RowsElsewhere(ABC):
-    """A table whose rows this process does not hold: others answer for them.
-
-    Only what asks for sums can be run on it (`rows_here`).
-    """
+class Checked(ABC):
+    """Rows that this process does not hold, as far as a plan has to know of them before anything is learned."""
 
     rows_per_subject = 1
 
@@ -75,6 +72,13 @@ class RowsElsewhere(ABC):
     @abstractmethod
     def check(self, loss: Loss, variances: Vector | None) -> None:
         """Raise unless every record meets the assumptions behind the loss's constants, as `check_records` does."""
+
+
+class RowsElsewhere(Checked):
+    """A table whose rows this process does not hold: others answer for them.
+
+    Only what asks for sums can be run on it (`rows_here`).
+    """
 
     @abstractmethod
     def sums(self, loss: Loss) -> Sums:

@@ -12,7 +12,7 @@ from .counts import NO_EDITS, EditCounts
 
 if TYPE_CHECKING:
     from .names import Names
-    from .records import Records, SlotEdits, check_size
+    from .records import Records, SlotEdits, check_size, check_slots
     from .repeat import check_repeat
     from .request import EditRequest, Id, Insertion, Labels, Rows
     from .texts import check_token
@@ -30,6 +30,7 @@ __all__ = [
     "SlotEdits",
     "check_repeat",
     "check_size",
+    "check_slots",
     "check_token",
 ]
 
@@ -37,7 +38,7 @@ __getattr__ = on_first_use(
     __name__,
     {
         "Names": "names",
-        **dict.fromkeys(("Records", "SlotEdits", "check_size"), "records"),
+        **dict.fromkeys(("Records", "SlotEdits", "check_size", "check_slots"), "records"),
         "check_repeat": "repeat",
         **dict.fromkeys(("EditRequest", "Id", "Insertion", "Labels", "Rows"), "request"),
         "check_token": "texts",

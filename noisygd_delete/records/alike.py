@@ -87,8 +87,7 @@ def _slots_of(cells: Cells, elsewhere: np.uint64, wanted: NDArray[np.uint64]) ->
     for slots, hashes in _hashes(cells, elsewhere):
         here = wanted[np.minimum(np.searchsorted(wanted, hashes), len(wanted) - 1)] == hashes
         found.append((slots[here], hashes[here]))
-    slots, hashes = zip(*found, strict=True)
-    return np.concatenate(slots), np.concatenate(hashes)
+    return np.concatenate([slots for slots, _ in found]), np.concatenate([hashes for _, hashes in found])
 
 
 def _hashes(cells: Cells, elsewhere: np.uint64) -> Iterator[tuple[Slots, NDArray[np.uint64]]]:

@@ -149,7 +149,11 @@ class Names(Sequence[Any]):
     @property
     def held(self) -> NDArray[np.bool_]:
         """(slots,) True where a name is."""
-        return np.asarray(self.cells[:, -1] != 0)
+        return self.held_in(slice(None))
+
+    def held_in(self, part: slice) -> NDArray[np.bool_]:
+        """The same of some slots."""
+        return np.asarray(self.cells[part, -1] != 0)
 
     @property
     def only_texts(self) -> bool:

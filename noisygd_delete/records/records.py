@@ -54,6 +54,17 @@ def check_size(slots: int, features: int) -> None:
         )
 
 
+def check_slots(slots: int, rows: int) -> int:
+    """So many slots, if a table of these rows can have them.
+
+    Raises:
+        InvalidRecords: it cannot.
+    """
+    if isinstance(slots, bool) or not isinstance(slots, (int, np.integer)) or slots < max(1, rows):
+        raise InvalidRecords(f"slots={slots!r} must be a whole number, at least 1 and at least the {rows} rows given")
+    return int(slots)
+
+
 class Records:
     """n slots of (row, label, id, subject); free slots hold the null record.
 
@@ -83,13 +94,9 @@ class Records:
         if len(names) != len(rows):
             raise InvalidRecords(f"{len(names)} ids were given for {len(rows)} rows; give one id per row")
         owners = None if subjects is None else _owners(subjects, len(rows))
-        total = len(rows) if slots is None else slots
-        if isinstance(total, bool) or not isinstance(total, (int, np.integer)) or total < max(1, len(rows)):
-            raise InvalidRecords(
-                f"slots={slots!r} must be a whole number, at least 1 and at least the {len(rows)} rows given"
-            )
-        free = int(total) - len(rows)
-        check_size(int(total), rows.shape[1] if free or mapping(rows) is None else 0)
+        total = check_slots(len(rows) if slots is None else slots, len(rows))
+        free = total - len(rows)
+        check_size(total, rows.shape[1] if free or mapping(rows) is None else 0)
         self._take(
             np.concatenate([rows, np.zeros((free, rows.shape[1]), np.float32)]) if free else rows,
             np.concatenate([targets, np.zeros(free)]) if free else targets,

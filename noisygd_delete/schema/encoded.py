@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidSchema
-from ..records import Id, Names
+from ..records import Names
 from .text import Floats
 
 _SLAB = 1 << 26  # bytes: so large a piece of memory goes back to the system when it is let go of
@@ -39,21 +37,15 @@ class Encoded:
 class Gathered:
     """Blocks one after the other. Rows lie in slabs that are let go of one by one as the whole is made."""
 
-    def __init__(self, features: int, rows_per_subject: int | None = None) -> None:
-        self._kept, self._of_subject = rows_per_subject, Counter[Id]()
-        self._dropped = 0
+    def __init__(self, features: int) -> None:
         self._slab = max(1, _SLAB // max(1, 4 * features))
         self._features = features
         self._slabs: list[NDArray[np.float32]] = []
         self._rows = 0
         self._rest: list[Encoded] = []  # without rows
-        self._lines: list[NDArray[np.int64]] = []
 
-    def add(self, block: Encoded, lines: Sequence[int] | NDArray[np.int64]) -> None:
-        """One more block, and the lines of the file that its rows are on."""
-        lines = np.asarray(lines, np.int64)
-        if self._kept is not None:
-            block, lines = self._first_of_each(block, lines)
+    def add(self, block: Encoded) -> None:
+        """One more block."""
         left = block.rows
         while len(left):
             room = len(self._slabs) * self._slab - self._rows
@@ -65,39 +57,11 @@ class Gathered:
             self._rows += len(left[:room])
             left = left[room:]
         self._rest.append(replace(block, rows=block.rows[:0].copy()))
-        self._lines.append(lines)
 
-    def _first_of_each(self, block: Encoded, lines: NDArray[np.int64]) -> tuple[Encoded, NDArray[np.int64]]:
-        """The block without rows that their subject has too many of: the order of the file decides, and no value of any cell."""
-        assert block.subjects is not None
-        assert self._kept is not None
-        kept = np.zeros(len(lines), bool)
-        for row, subject in enumerate(block.subjects):
-            self._of_subject[subject] += 1
-            kept[row] = self._of_subject[subject] <= self._kept
-        if kept.all():
-            return block, lines
-        self._dropped += int(np.count_nonzero(~kept))
-
-        def of(names: Names | None) -> Names | None:
-            return None if names is None else Names.of([name for name, stays in zip(names, kept, strict=True) if stays])
-
-        rows, labels, ids, subjects = block.rows[kept], block.labels[kept], of(block.ids), of(block.subjects)
-        return replace(block, rows=rows, labels=labels, ids=ids, subjects=subjects), lines[kept]
-
-    def check_ids(self, path: str | Path, column: str | None) -> None:
-        """Raise `InvalidSchema` where a record has the id of an earlier one."""
-        parts = [part.ids for part in self._rest if part.ids is not None]
-        if not parts or Names.joined(parts).repeated is None:
-            return
-        seen: dict[Id | None, int] = {}
-        lines = (line for block in self._lines for line in block.tolist())
-        for line, name in zip(lines, (name for part in parts for name in part), strict=True):
-            if seen.setdefault(name, line) != line:
-                raise InvalidSchema(
-                    f"{path}, line {line}, column {column!r}: the same id as line {seen[name]}; "
-                    "every record needs its own id (use the subject column for the person)"
-                )
+    @property
+    def ids(self) -> Names | None:
+        """Of all rows so far."""
+        return _joined([part.ids for part in self._rest])
 
     def encoded(self) -> Encoded:
         """The whole; to be asked for once."""
@@ -117,7 +81,6 @@ class Gathered:
             subjects=_joined([part.subjects for part in self._rest]),
             clipped=dict(clipped),
             unknown=dict(unknown),
-            dropped=self._dropped,
         )
 
 

@@ -49,12 +49,12 @@ from ..maps import PublicMap, normalised
 from ..records import Names, bounded
 from .columns import Category, Kind, Numeric, Text, refuse_empty
 from .encoded import Encoded, Gathered
-from .files import BLOCK_ROWS, Table, read_blocks
+from .files import Table
 from .keys import parse
+from .reading import Reading
 from .text import Floats, TextColumn
 
 # Rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free.
-_CELLS = 1 << 24  # of one block of a file, as numbers
 _HEADROOM = 1 - 2.0**-23
 
 
@@ -212,16 +212,10 @@ class Schema:
 
     def encode_file(self, path: str | Path, delimiter: str | None = None) -> Encoded:
         """`encode` over a CSV or Parquet file, block by block; ids must differ. Of each subject the first `rows_per_subject` rows are
-        kept. Beside the result, a few blocks are in memory."""
-        whole = Gathered(self.features, self.rows_per_subject if self.subject_column is not None else None)
-        try:
-            for table in read_blocks(path, delimiter, rows=max(1, min(BLOCK_ROWS, _CELLS // max(1, self.features)))):
-                whole.add(self.encode(table), table.lines)
-        except InvalidSchema:
-            whole.check_ids(path, self.id_column)  # what stands earlier in the file is said first
-            raise
-        whole.check_ids(path, self.id_column)
-        return whole.encoded()
+        kept. Beside the result, a few blocks are in memory; `Reading` has them without the result."""
+        reading, whole = Reading(self, path, delimiter), Gathered(self.features)
+        reading.read(whole.add, lambda: whole.ids)
+        return replace(whole.encoded(), dropped=reading.dropped)
 
     def decode(self, labels: npt.ArrayLike) -> list[str] | list[float]:
         """Class names, or targets in their own unit, of labels in the engine's coding."""

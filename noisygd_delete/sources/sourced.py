@@ -71,7 +71,7 @@ class SourcedStore(Store):
             SourceError: the source cannot be read. StoreError: there is something at `path` already.
         """
         cls.suits(source, schema, plan, memory)
-        return cls._founded(path, schema, plan, disk or Disk(), source=source.to_dict())
+        return cls._founded(path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict())
 
     @staticmethod
     def suits(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:

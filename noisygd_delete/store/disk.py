@@ -70,6 +70,14 @@ class Disk:
         finally:
             os.close(descriptor)
 
+    def append(self, path: Path, data: bytes) -> None:
+        """More of a new file, durable once it is extended to its size."""
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | _NO_LINKS)
+        try:
+            self._write(descriptor, data, path)
+        finally:
+            os.close(descriptor)
+
     def overwrite(self, path: Path, pieces: Iterable[tuple[int, bytes]]) -> None:
         """Write each (offset, bytes) in place."""
         descriptor = os.open(path, os.O_WRONLY | _NO_LINKS)

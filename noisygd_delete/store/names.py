@@ -36,11 +36,16 @@ def written(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[tupl
     subjects = subjects if subjects is None or subjects.texts else Names.texts_of(subjects)
     long: list[bytes] = []
     for which, names in ((SUBJECTS, subjects), (IDS, ids)):
-        long += [] if names is None else [_piece(slot, which, str(name)) for slot, name in sorted(names.others.items())]
+        long += [] if names is None else pieces(which, names.others)
     if subjects is not None:
         yield layout.subjects, _written(subjects)
     yield layout.long, long
     yield layout.ids, _written(ids)
+
+
+def pieces(which: int, others: Mapping[int, Id]) -> list[bytes]:
+    """What `long` holds of a new table's ids or subjects, those that lie in no cell."""
+    return [_piece(slot, which, str(name)) for slot, name in sorted(others.items())]
 
 
 def _written(names: Names) -> Iterator[bytes]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
-from ..errors import StoreCorrupt, StoreError
+from ..errors import NoisyGDDeleteError, StoreCorrupt, StoreError
 from .database import connect
 from .disk import Disk, read
 from .layout import MARK, Layout
@@ -72,6 +73,27 @@ def begin(disk: Disk, layout: Layout) -> None:
         with suppress(FileExistsError):  # another init, a moment ago: its lock decides
             disk.create(layout.lock, MARK)
         disk.sync_folder(layout.root)
+
+
+@contextmanager
+def nothing_of_refused(disk: Disk, layout: Layout, *, folder: bool) -> Iterator[None]:
+    """What `init` writes in here is erased if it is refused in here, the lock at last, and with `folder` the folder is removed.
+
+    A disk that fails leaves what there is: the next init clears it.
+    """
+    try:
+        yield
+    except (NoisyGDDeleteError, KeyboardInterrupt, MemoryError):
+        with suppress(OSError):
+            held = [path for path in layout.everything() if layout.half_made(path)]
+            for path in sorted(held, key=lambda path: path == layout.lock):
+                if not path.is_dir():
+                    disk.erase(path)
+            if layout.records.is_dir():
+                layout.records.rmdir()
+            if folder:
+                layout.root.rmdir()
+        raise
 
 
 def _committed(layout: Layout) -> bool:

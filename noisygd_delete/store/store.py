@@ -6,7 +6,7 @@ noise. Nothing is kept that the architecture does not list.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -22,8 +22,8 @@ from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import EditCounts, EditRequest, Records, check_repeat, check_token
 from ..register import Case
-from ..schema import Encoded, Schema
-from . import answers, journal, onward, presence, recovery, table
+from ..schema import Encoded, Reading, Schema
+from . import answers, filling, journal, onward, presence, recovery, table
 from .disk import Disk, explained
 from .entry import Entry, EntryKinds, now
 from .layout import Layout
@@ -60,21 +60,73 @@ class Store:
             StoreError: there is something at `path` already.
         """
         cls.check(path, records, schema, plan)
-        return cls._founded(path, schema, plan, disk or Disk(), rows=records)
+
+        def write(disk: Disk, layout: Layout) -> Plan:
+            table.write(disk, layout, records)
+            return plan
+
+        return cls._founded(path, schema, disk or Disk(), write)
+
+    @classmethod
+    def create_from(
+        cls,
+        path: str | Path,
+        reading: Reading,
+        schema: Schema,
+        plan_for: filling.PlanFor,
+        *,
+        tombstones: Tombstones | None = None,
+        disk: Disk | None = None,
+    ) -> Self:
+        """The same from a file, written as it is read: a few blocks of it are in memory, however long it is.
+
+        Args:
+            schema: of the store; the reading's own, where that numbers no records.
+            plan_for: the plan for a table of so many records. What it raises ends the creation.
+            tombstones: a list of erased ids that the file must not name.
+
+        Raises:
+            InvalidSchema, InvalidRecords, AssumptionViolated: the records are not those of schema and plan. What had been written of
+                them was erased.
+            StoreError: there is something at `path` already.
+        """
+
+        def fill(disk: Disk, layout: Layout) -> Plan:
+            plan, records = filling.fill(disk, layout, reading, plan_for, tombstones)
+            cls._check_fit(records, schema, plan)
+            return plan
+
+        cls._check_room(path)
+        return cls._founded(path, schema, disk or Disk(), fill)
+
+    @classmethod
+    def check_from(
+        cls,
+        path: str | Path,
+        reading: Reading,
+        schema: Schema,
+        plan_for: filling.PlanFor,
+        *,
+        tombstones: Tombstones | None = None,
+    ) -> None:
+        """Raise what `create_from` would; nothing is written. The file is read twice, and of its rows ids and subjects are in memory."""
+        cls._check_room(path)
+        rows = filling.ReadAgain(reading, plan_for, tombstones)
+        cls._check_fit(rows, schema, rows.plan)
 
     @classmethod
     def _founded(
         cls,
         path: str | Path,
         schema: Schema,
-        plan: Plan,
         disk: Disk,
+        write: Callable[[Disk, Layout], Plan],
         *,
-        rows: Records | None = None,
         source: dict[str, Any] | None = None,
     ) -> Self:
-        """The folder of a new store, with its rows or with where they lie."""
+        """The folder of a new store. `write` puts its rows there, if they lie there, and tells their plan; what it refuses leaves nothing."""
         layout = Layout(Path(path).absolute())
+        made = not layout.root.exists()
         with explained(layout.root, _INIT_AGAIN):
             presence.require_free(layout)
             disk.make_folder(layout.root)
@@ -85,8 +137,8 @@ class Store:
                 for leftover in layout.everything():
                     if leftover != layout.lock and not leftover.is_dir():
                         disk.erase(leftover)
-                if rows is not None:
-                    table.write(disk, layout, rows)
+                with presence.nothing_of_refused(disk, layout, folder=made):
+                    plan = write(disk, layout)
                 disk.make_folder(layout.journal)
                 fields = answers.plain(plan.to_dict()), answers.plain(schema.to_dict())
                 for file, public in zip((layout.plan, layout.schema), fields, strict=True):
@@ -100,9 +152,14 @@ class Store:
                 lock.release()
                 raise
 
-    @staticmethod
-    def check(path: str | Path, records: Records, schema: Schema, plan: Plan) -> None:
+    @classmethod
+    def check(cls, path: str | Path, records: Records, schema: Schema, plan: Plan) -> None:
         """Raise what `create` would; nothing is written."""
+        cls._check_fit(records, schema, plan)
+        cls._check_room(path)
+
+    @staticmethod
+    def _check_fit(records: Records | filling.ReadAgain, schema: Schema, plan: Plan) -> None:
         check_fit(records, plan)
         if not all(names.only_texts for names in (records.names, records.owners) if names is not None):
             raise InvalidParameter("a store keeps ids and subjects as text; give Records(ids=[...]) strings")
@@ -114,6 +171,9 @@ class Store:
             raise InvalidParameter(
                 "the plan is for rows of another public map than the schema's; give make_plan(feature_map=schema.feature_map)"
             )
+
+    @staticmethod
+    def _check_room(path: str | Path) -> None:
         layout = Layout(Path(path).absolute())
         with explained(layout.root, _INIT_AGAIN):
             presence.require_free(layout)

@@ -46,7 +46,11 @@ def load(layout: Layout, plan: Plan, *, with_subjects: bool) -> Records:
     Raises:
         StoreCorrupt: the files are not those of `plan.records` slots of `plan.features` values.
     """
-    slots, width = plan.records, plan.features
+    return mapped(layout, plan.records, plan.features, with_subjects=with_subjects)
+
+
+def mapped(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> Records:
+    """The same of a table whose plan is still to be made."""
     for path, size in sizes(layout, slots, width, with_subjects=with_subjects).items():
         if path.is_symlink() or not path.is_file() or path.stat().st_size != size:
             raise StoreCorrupt(f"{path}: missing, a link, or not {size} bytes long; restore the store from a backup")

@@ -1,0 +1,200 @@
+"""The table of a new store, written as its file is read: of the rows a block is in memory, of ids and labels no more.
+
+What is written is what `table.write` writes of the same rows in memory, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engine import Checked, check_labels
+from ..engine.assumptions import check_norms, longest_rows
+from ..errors import InvalidRecords
+from ..losses.base import Loss
+from ..methods.plan import Plan
+from ..records import Id, Labels, Names, Records, Rows, check_slots
+from ..records.cells import WORD, widen
+from ..records.names import settled
+from ..records.request import check_name, column, matrix
+from ..schema import Encoded, Reading
+from . import names, table
+from .cells import HEAD, head_of
+from .disk import Disk
+from .layout import LABEL, ROW, TEMPORARY, Layout
+from .suppression import Tombstones
+
+_BLOCK = 1 << 16  # names copied at a time
+PlanFor = Callable[[int], Plan]
+
+
+def fill(
+    disk: Disk, layout: Layout, reading: Reading, plan_for: PlanFor, tombstones: Tombstones | None = None
+) -> tuple[Plan, Records]:
+    """The rows that are read, written as a new table; and the plan for so many, whose slots it has.
+
+    Raises:
+        InvalidSchema, InvalidRecords, InvalidRequest: the rows are none to be learned from; what was written stays.
+    """
+    new = _NewTable(disk, layout, with_subjects=reading.schema.subject_column is not None)
+    reading.read(new.add, new.ids)
+    if tombstones is not None and not reading.numbered:
+        tombstones.refuse(new.ids())
+    plan = plan_for(reading.rows)
+    check_slots(plan.records, reading.rows)
+    new.finish(plan.records)
+    return plan, table.mapped(layout, plan.records, new.width, with_subjects=new.subjects is not None)
+
+
+class _NewTable:
+    def __init__(self, disk: Disk, layout: Layout, *, with_subjects: bool) -> None:
+        self.disk, self.layout = disk, layout
+        disk.make_folder(layout.records)
+        disk.create(layout.features)
+        disk.create(layout.labels)
+        self.names = _NewNames(disk, layout.ids)
+        self.subjects = _NewNames(disk, layout.subjects) if with_subjects else None
+
+    def add(self, block: Encoded) -> None:
+        rows, labels = checked(block)
+        self.width = rows.shape[1]
+        self.disk.append(self.layout.features, np.ascontiguousarray(rows, ROW).tobytes())
+        self.disk.append(self.layout.labels, np.ascontiguousarray(labels, LABEL).tobytes())
+        for kept, given in ((self.names, block.ids), (self.subjects, block.subjects)):
+            if kept is not None and given is not None:
+                kept.add(given)
+
+    def ids(self) -> Names:
+        """Of all rows so far, where their file has them."""
+        return self.names.mapped()
+
+    def finish(self, slots: int) -> None:
+        """Free slots behind the rows, and all of it durable."""
+        for path, size in (
+            (self.layout.features, self.width * np.dtype(ROW).itemsize),
+            (self.layout.labels, np.dtype(LABEL).itemsize),
+        ):
+            self.disk.extend(path, slots * size)
+        long: list[bytes] = []
+        for which, kept in ((names.SUBJECTS, self.subjects), (names.IDS, self.names)):
+            if kept is not None:
+                long += names.pieces(which, kept.others)
+                self.disk.extend(kept.path, HEAD + slots * kept.words * WORD.itemsize)
+        self.disk.create(self.layout.long, long)
+        self.disk.sync_folder(self.layout.records)
+
+
+class _NewNames:
+    """A file of names that grows. Its cells are as wide as the widest that a block asked for; names too long for them are in memory."""
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        self.disk, self.path = disk, path
+        self.words = self.slots = 0
+        self.others: dict[int, Id] = {}
+
+    def add(self, given: Names) -> None:
+        given = given if given.texts else Names.texts_of(given)
+        if not self.words:
+            self.words = given.cells.shape[1]
+            self.disk.create(self.path, head_of(self.words))
+        elif self.words < given.cells.shape[1]:
+            self._widen(given.cells.shape[1])
+        cells = np.zeros((len(given), self.words), WORD)
+        widen(given.cells, cells, texts=True)
+        others = settled(cells, given.others, texts=True)
+        self.others |= {self.slots + slot: name for slot, name in others.items()}
+        self.disk.append(self.path, cells.tobytes())
+        self.slots += len(given)
+
+    def mapped(self) -> Names:
+        if not self.slots:
+            return Names.texts_of([])
+        shape = (self.slots, self.words)
+        return Names(np.memmap(self.path, WORD, mode="r", offset=HEAD, shape=shape), texts=True, others=self.others)
+
+    def _widen(self, words: int) -> None:
+        """The same names in wider cells: a block of longer ones has come."""
+        temporary = self.path.with_name(self.path.name + TEMPORARY)
+        self.disk.create(temporary, head_of(words))
+        held = self.mapped()
+        for first in range(0, self.slots, _BLOCK):
+            block = held.cells[first : first + _BLOCK]
+            cells = np.zeros((len(block), words), WORD)
+            widen(block, cells, texts=True)
+            inside = range(first, first + len(block))
+            others = {slot - first: name for slot, name in self.others.items() if slot in inside}
+            still = settled(cells, others, texts=True)
+            for slot in others.keys() - still.keys():
+                del self.others[first + slot]
+            self.disk.append(temporary, cells.tobytes())
+        self.disk.erase(self.path)
+        self.disk.reached("rename", self.path)
+        self.disk.rename(temporary, self.path)
+        self.words = words
+
+
+class ReadAgain(Checked):
+    """Of a dry run: a file's rows, counted by one reading and checked by another. Their ids and subjects are in memory, nothing else."""
+
+    def __init__(self, reading: Reading, plan_for: PlanFor, tombstones: Tombstones | None = None) -> None:
+        self._reading = reading
+        self._ids: list[Names] = []
+        self._subjects: list[Names] = []
+        reading.read(self._add, self._joined)
+        self.names, self.owners = self._joined(), Names.joined(self._subjects) if self._subjects else None
+        if tombstones is not None and not reading.numbered:
+            tombstones.refuse(self.names)
+        self.plan = plan_for(reading.rows)
+        check_slots(self.plan.records, reading.rows)
+        self.rows_per_subject = 1 if self.owners is None else max(1, self.owners.most_alike)
+
+    def _add(self, block: Encoded) -> None:
+        checked(block)
+        for kept, given in ((self._ids, block.ids), (self._subjects, block.subjects)):
+            if given is not None:
+                kept.append(given)
+
+    def _joined(self) -> Names:
+        return Names.joined(self._ids) if self._ids else Names.texts_of([])
+
+    @property
+    def slots(self) -> int:
+        return self.plan.records
+
+    @property
+    def width(self) -> int:
+        return self._reading.schema.features
+
+    def check(self, loss: Loss, variances: NDArray[np.float64] | None) -> None:
+        longest: list[tuple[float, int]] = []
+        wrong: InvalidRecords | None = None
+        before = 0
+        for block in self._reading.blocks():
+            rows, labels = checked(block)
+            here = [(norm, before + slot) for norm, slot in longest_rows(rows, range(len(rows)), variances)]
+            longest = [max(pair) for pair in zip(longest or here, here, strict=True)]
+            try:
+                check_labels(labels, np.ones(len(labels), bool), loss)
+            except InvalidRecords as error:
+                wrong = wrong or error
+            before += len(rows)
+        check_norms(longest, loss, lambda slot: f"the row of id {self.names[slot]!r}")
+        if wrong is not None:
+            raise wrong
+
+
+def checked(block: Encoded) -> tuple[Rows, Labels]:
+    """Rows and labels as a table has them.
+
+    Raises:
+        InvalidRecords: they are no finite numbers, or a name is none that a file can hold.
+    """
+    for what, given in (("ids", block.ids), ("subjects", block.subjects)):
+        for name in () if given is None else given.others.values():
+            check_name(what, name, InvalidRecords)
+    return matrix("features", block.rows, InvalidRecords), column(
+        "labels", block.labels, len(block.rows), InvalidRecords
+    )

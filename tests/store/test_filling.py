@@ -1,0 +1,317 @@
+"""A store made of a file as it is read: the same bytes as of the whole file in memory, nothing left of what was refused, and no more
+memory for a longer file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, Records, Schema, losses, make_plan
+from noisygd_delete.errors import InvalidParameter, InvalidSchema, NoisyGDDeleteError, StoreError
+from noisygd_delete.planner.usual import usual_slots
+from noisygd_delete.schema import Reading
+from noisygd_delete.store import Store, Tombstones, verify
+from noisygd_delete.store.disk import Disk
+
+from .conftest import Crash, CrashAt
+
+ROOT = Path(__file__).parents[2]
+FIELDS = {
+    "id": "id",
+    "subject": "who",
+    "label": {"column": "y", "classes": ["no", "yes"]},
+    "columns": {"a": {"bounds": [-1, 1]}, "b": {"categories": ["u", "v", "w"], "unknown": "refuse"}},
+}
+SCHEMA = Schema.from_dict(FIELDS)
+
+
+def plan_for(rows: int, **changes):
+    arguments = {"regularization": 0.5, "budget": Budget(order=4, dp=2.0, deletion=0.5), "method": "sharp"}
+    arguments |= {"rows_per_subject": 2, "utility": False, "records": usual_slots(rows), "features": 5} | changes
+    return make_plan(losses.Logistic(radius=1.0), **arguments)
+
+
+def table(folder: Path, ids: list[str], *, owners: Callable[[int], str] = lambda k: f"person {k // 2}") -> Path:
+    lines = [
+        f"{name},{owners(k)},{k % 19 / 10 - 0.9},{'uvw'[k % 3]},{'yes' if k % 2 else 'no'}"
+        for k, name in enumerate(ids)
+    ]
+    file = folder / "t.csv"
+    file.write_text("\n".join(["id,who,a,b,y", *lines]) + "\n")
+    return file
+
+
+def whole(path: Path, file: Path, schema: Schema, **changes) -> None:
+    """The store of a file that is read as a whole."""
+    encoded = schema.encode_file(file)
+    plan = plan_for(len(encoded.rows), **changes)
+    rows = Records(encoded.rows, encoded.labels, encoded.ids, encoded.subjects, slots=plan.records)
+    Store.create(path, rows, schema, plan).close()
+
+
+def content(path: Path) -> dict[str, bytes]:
+    files = [
+        file for file in path.rglob("*") if file.is_file() and file.suffix != ".sqlite" and file.name != "seal.json"
+    ]
+    return {file.relative_to(path).as_posix(): file.read_bytes() for file in files}
+
+
+IDS = {
+    "short": [f"p{k}" for k in range(50)],
+    "longer and longer": [f"p{k:0{k * 9 + 1}d}" for k in range(50)],
+    "too long for any cell": [f"{'é' * (150 if k % 7 == 3 else 2)}{k}" for k in range(50)],
+    "one that a later block's cells can hold": [
+        *(f"s{k}" for k in range(2999)),
+        "x" * 30,
+        *(f"y{k:029d}" for k in range(3000)),
+    ],
+}
+
+
+@pytest.mark.parametrize("block", [3000, 7])
+@pytest.mark.parametrize("ids", IDS)
+def test_the_bytes_are_those_of_the_whole_file(ids: str, block: int, tmp_path: Path, monkeypatch) -> None:
+    if len(IDS[ids]) > 100 and block == 7:
+        pytest.skip("many blocks of many rows show nothing more")
+    monkeypatch.setattr("noisygd_delete.schema.reading.BLOCK_ROWS", block)
+    file = table(tmp_path, IDS[ids])
+    whole(tmp_path / "whole", file, SCHEMA)
+    Store.create_from(tmp_path / "filled", Reading(SCHEMA, file), SCHEMA, plan_for).close()
+    assert content(tmp_path / "filled") == content(tmp_path / "whole")
+    assert verify(tmp_path / "filled").faults == ()
+    with Store.open(tmp_path / "filled") as store:
+        assert store.records.ids == IDS[ids]
+
+
+def test_so_are_those_of_parquet_and_gzip_of_capped_persons_and_of_a_map(tmp_path: Path, monkeypatch) -> None:
+    parquet, pyarrow_csv = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow.csv")
+    monkeypatch.setattr("noisygd_delete.schema.reading.BLOCK_ROWS", 7)
+    file = table(tmp_path, IDS["short"], owners=lambda k: f"person {k // 4}")
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(file.read_bytes()))
+    parquet.write_table(pyarrow_csv.read_csv(file), tmp_path / "t.parquet")
+    capped = Schema.from_dict({**FIELDS, "rows_per_subject": 2})
+    made = []
+    for number, name in enumerate(("t.csv", "t.csv.gz", "t.parquet")):
+        whole(tmp_path / f"whole-{number}", tmp_path / name, capped)
+        reading = Reading(capped, tmp_path / name)
+        Store.create_from(tmp_path / f"filled-{number}", reading, capped, plan_for).close()
+        assert (reading.rows, reading.dropped) == (26, 24)
+        made += [content(tmp_path / f"whole-{number}"), content(tmp_path / f"filled-{number}")]
+    assert all(each == made[0] for each in made[1:])
+    mapped = Schema.from_dict({**FIELDS, "map": {"kind": "fourier", "size": 24}})
+    changes = {"features": mapped.features, "rows_per_subject": 4}
+    digest = mapped.feature_map
+    Store.create_from(
+        tmp_path / "mapped", Reading(mapped, file), mapped, lambda rows: plan_for(rows, **changes).of_map(digest)
+    ).close()
+    encoded = mapped.encode_file(file)
+    with Store.open(tmp_path / "mapped") as store:
+        np.testing.assert_array_equal(store.records.features[: len(encoded.rows)], encoded.rows)
+
+
+def test_records_that_no_column_names_are_numbered(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("noisygd_delete.schema.reading.BLOCK_ROWS", 7)
+    file = table(tmp_path, IDS["short"])
+    unnamed = Schema.from_dict({key: value for key, value in FIELDS.items() if key not in ("id", "subject")})
+    reading = Reading(unnamed, file, numbered=True)
+    with Store.create_from(tmp_path / "s", reading, unnamed.with_columns(id="record"), plan_for) as store:
+        assert store.records.ids == [str(k) for k in range(1, 51)]
+
+
+def _bad_cell(lines: list[str]) -> None:
+    lines[-2] = lines[-2].replace(",v,", ",secret,").replace(",u,", ",secret,").replace(",w,", ",secret,")
+
+
+def _ragged(lines: list[str]) -> None:
+    lines[-2] += ",1"
+
+
+def _same_id(lines: list[str]) -> None:
+    lines[-1] = ",".join(["p3", *lines[-1].split(",")[1:]])
+
+
+def _same_id_then_a_bad_cell(lines: list[str]) -> None:
+    lines[30] = ",".join(["p3", *lines[30].split(",")[1:]])
+    _bad_cell(lines)
+
+
+FAULTS = {
+    "a bad cell": (_bad_cell, "line 51, column 'b'"),
+    "a ragged line": (_ragged, "line 51"),
+    "the same id": (_same_id, r"line 52, column 'id': the same id as line 6"),
+    "the same id before a bad cell": (_same_id_then_a_bad_cell, r"line 31, column 'id': the same id as line 6"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_is_refused_is_told_by_its_line_and_leaves_nothing(fault: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("noisygd_delete.schema.reading.BLOCK_ROWS", 7)
+    spoil, told = FAULTS[fault]
+    lines = table(tmp_path, IDS["short"]).read_text().splitlines()
+    lines.insert(1, "")  # lines are not rows
+    spoil(lines)
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "empty").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    said = set()
+    for path in ("new", "empty"):
+        for attempt in (Store.create_from, Store.check_from):
+            with pytest.raises(InvalidSchema, match=told) as caught:
+                attempt(tmp_path / path, Reading(SCHEMA, tmp_path / "t.csv"), SCHEMA, plan_for)
+            said.add(str(caught.value))
+    with pytest.raises(InvalidSchema, match=told):
+        SCHEMA.encode_file(tmp_path / "t.csv")
+    assert len(said) == 1
+    assert "secret" not in said.pop()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def _refused_plan(rows: int):
+    raise InvalidParameter("no plan for these")
+
+
+@pytest.mark.parametrize(
+    "refuse",
+    [_refused_plan, lambda rows: plan_for(rows, rows_per_subject=1), lambda rows: plan_for(rows, records=49), lambda rows: plan_for(rows, features=6)],
+    ids=["no plan", "rows of a person", "slots", "features"],
+)  # fmt: skip
+def test_so_does_what_the_plan_does_not_fit(refuse, tmp_path: Path) -> None:
+    file = table(tmp_path, IDS["short"])
+    before, said = sorted(tmp_path.rglob("*")), []
+    for attempt in (Store.create_from, Store.check_from):
+        with pytest.raises(NoisyGDDeleteError) as caught:
+            attempt(tmp_path / "new", Reading(SCHEMA, file), SCHEMA, refuse)
+        said.append((type(caught.value), str(caught.value)))
+    assert said[0] == said[1]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_was_written_of_refused_rows_is_overwritten(tmp_path: Path) -> None:
+    """Not merely removed: every byte that went to a file of rows or ids is zero when its name goes."""
+    held: dict[str, bytes] = {}
+
+    class Watching(Disk):
+        def reached(self, operation: str, path: Path) -> None:
+            if operation == "remove":
+                held[path.name] = path.read_bytes()
+
+    with pytest.raises(InvalidParameter, match="no plan"):
+        Store.create_from(
+            tmp_path / "new", Reading(SCHEMA, table(tmp_path, IDS["short"])), SCHEMA, _refused_plan, disk=Watching()
+        )
+    assert {"features.f32", "labels.f64", "ids.names", "subjects.names"} <= held.keys()
+    assert len(held["features.f32"]) == 50 * 5 * 4
+    assert not any(map(any, held.values()))
+
+
+def test_a_reading_that_is_interrupted_leaves_nothing_of_the_rows_and_spares_other_files(tmp_path: Path) -> None:
+    file = table(tmp_path, IDS["short"])
+
+    def interrupted(rows: int):
+        (tmp_path / "new" / "notes.txt").write_text("mine")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Store.create_from(tmp_path / "new", Reading(SCHEMA, file), SCHEMA, interrupted)
+    assert [path.name for path in (tmp_path / "new").rglob("*") if path.is_file()] == ["notes.txt"]
+
+
+def test_a_place_that_is_taken_is_refused_before_the_file_is_read(tmp_path: Path) -> None:
+    file = table(tmp_path, IDS["short"])
+    Store.create_from(tmp_path / "s", Reading(SCHEMA, file), SCHEMA, plan_for).close()
+    held = content(tmp_path / "s")
+    file.unlink()
+    with pytest.raises(StoreError, match="there is a store already"):
+        Store.create_from(tmp_path / "s", Reading(SCHEMA, file), SCHEMA, plan_for)
+    assert content(tmp_path / "s") == held
+
+
+def test_an_erased_id_in_the_file_is_refused(tmp_path: Path) -> None:
+    tombstones = Tombstones.create(tmp_path / "list", tmp_path / "key")
+    tombstones.add(["p41"], Disk())
+    for attempt in (Store.create_from, Store.check_from):
+        with pytest.raises(NoisyGDDeleteError, match=r"1 of the 50 records .*in order of the file: 42"):
+            attempt(
+                tmp_path / "s", Reading(SCHEMA, table(tmp_path, IDS["short"])), SCHEMA, plan_for, tombstones=tombstones
+            )
+        assert not (tmp_path / "s").exists()
+
+
+def test_a_crash_on_the_way_is_cleared_by_beginning_again(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("noisygd_delete.schema.reading.BLOCK_ROWS", 7)
+    file, disk = table(tmp_path, IDS["longer and longer"][:20]), CrashAt()
+    Store.create_from(tmp_path / "whole", Reading(SCHEMA, file), SCHEMA, plan_for, disk=disk).close()
+    assert ("rename", "ids.names") in disk.points  # wider cells were needed on the way
+    for at in range(len(disk.points)):
+        path = tmp_path / f"store-{at}"
+        with pytest.raises(Crash):
+            Store.create_from(path, Reading(SCHEMA, file), SCHEMA, plan_for, disk=CrashAt(at))
+        if path.exists():
+            with pytest.raises(StoreError, match="init"):
+                Store.open(path)
+        Store.create_from(path, Reading(SCHEMA, file), SCHEMA, plan_for, disk=CrashAt()).close()
+        assert content(path) == content(tmp_path / "whole")
+
+
+MEMORY = """
+import json, os, resource, sys
+from pathlib import Path
+from noisygd_delete import Records
+from noisygd_delete.cli import main
+from noisygd_delete.schema import encoded, files, plain, reading
+from noisygd_delete.store import Store
+reading.BLOCK_ROWS = files.BLOCK_ROWS = 512
+plain._PIECE, encoded._SLAB = 1 << 14, 1 << 20
+folder = Path(sys.argv[1])
+
+def held():
+    return next(int(line.split()[1]) << 10 for line in Path("/proc/self/status").read_text().splitlines() if "VmData" in line)
+
+def as_a_whole(path, reading, schema, plan_for, tombstones=None):
+    whole = schema.encode_file(reading.path)
+    reading.rows = len(whole.rows)
+    plan = plan_for(reading.rows)
+    return Store.create(path, Records(whole.rows, whole.labels, whole.ids, slots=plan.records), schema, plan)
+
+schema = 'id = "id"\\n[label]\\ncolumn = "y"\\nclasses = ["no", "yes"]\\n'
+for name in "ab":
+    schema += f"[columns.{name}]\\ncategories = {[f'v{k}' for k in range(500)]}\\n"
+(folder / "schema.toml").write_text(schema)
+for blocks in (1, 2, 20):
+    lines = (f"{k},v{k % 500},v{k % 499},{'yes' if k % 2 else 'no'}" for k in range(512 * blocks))
+    (folder / f"{blocks}.csv").write_text("\\n".join(["id,a,b,y", *lines]) + "\\n")
+
+def init(blocks, store, *more):
+    named = ["--data", str(folder / f"{blocks}.csv"), "--schema", str(folder / "schema.toml")]
+    return main(["init", str(folder / store), *named, "--method", "sharp", "--regularization", "0.5", "--no-utility", *more])
+
+def within(blocks, store, *more, how=None):
+    child = os.fork()
+    if not child:
+        Store.create_from = how or Store.create_from
+        limit = held() + (32 << 20)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        os._exit(init(blocks, store, *more))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+assert init(1, "first") == init(1, "none", "--dry-run") == 0
+found = [within(2, "two"), within(20, "twenty"), within(20, "none", "--dry-run")]
+found += [within(2, "whole-two", how=as_a_whole), within(20, "whole-twenty", how=as_a_whole)]
+(folder / "found.json").write_text(json.dumps(found))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is one of Linux")
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    """Two and twenty blocks of 2 MiB, by a process that the system grants 32 MiB beyond what it has. A reading of the whole, planted,
+    has room for two blocks there and not for twenty."""
+    subprocess.run([sys.executable, "-c", MEMORY, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads((tmp_path / "found.json").read_text()) == [True, True, True, True, False]
+    assert content(tmp_path / "two") == content(tmp_path / "whole-two")
