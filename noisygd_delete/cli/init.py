@@ -11,7 +11,7 @@ from ..errors import InvalidParameter
 from ..planner.usual import usual_slots
 from ..records import check_slots
 from ..report.outputs import output
-from ..schema import Reading, Schema, draft_schema, read_table
+from ..schema import RecordFile, Schema, draft_schema, read_table
 from ..store import Store
 from ..store.layout import Layout
 from ..store.onward import require_free
@@ -128,7 +128,7 @@ class _Found:
 
 def _create_from(parsed: argparse.Namespace, schema: Schema) -> _Found:
     """A store whose rows are copied from a file."""
-    reading, tombstones = Reading(schema, parsed.data, parsed.delimiter, numbered=True), tombstones_from(parsed)
+    reading, tombstones = RecordFile(schema, parsed.data, parsed.delimiter, numbered=True), tombstones_from(parsed)
     made: list[tuple[Chosen, Plan]] = []
 
     def plan_for(rows: int) -> Plan:

@@ -23,7 +23,7 @@ _CELLS = 1 << 24  # of one block, as numbers
 _Lines = Sequence[int] | NDArray[np.int64]
 
 
-class Reading:
+class RecordFile:
     """A CSV or Parquet file as a schema has it. Of each subject the first `rows_per_subject` rows come, in the order of the file.
 
     Args:

@@ -51,7 +51,7 @@ from .columns import Category, Kind, Numeric, Text, refuse_empty
 from .encoded import Encoded, Gathered
 from .files import Table
 from .keys import parse
-from .reading import Reading
+from .reading import RecordFile
 from .text import Floats, TextColumn
 
 # Rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free.
@@ -212,8 +212,8 @@ class Schema:
 
     def encode_file(self, path: str | Path, delimiter: str | None = None) -> Encoded:
         """`encode` over a CSV or Parquet file, block by block; ids must differ. Of each subject the first `rows_per_subject` rows are
-        kept. Beside the result, a few blocks are in memory; `Reading` has them without the result."""
-        reading, whole = Reading(self, path, delimiter), Gathered(self.features)
+        kept. Beside the result, a few blocks are in memory; `RecordFile` has them without the result."""
+        reading, whole = RecordFile(self, path, delimiter), Gathered(self.features)
         reading.read(whole.add, lambda: whole.ids)
         return replace(whole.encoded(), dropped=reading.dropped)
 

@@ -20,7 +20,7 @@ from ..records import Id, Labels, Names, Records, Rows, check_slots
 from ..records.cells import WORD, widen
 from ..records.names import settled
 from ..records.request import check_name, column, matrix
-from ..schema import Encoded, Reading
+from ..schema import Encoded, RecordFile
 from . import names, table
 from .cells import HEAD, head_of
 from .disk import Disk
@@ -32,7 +32,7 @@ PlanFor = Callable[[int], Plan]
 
 
 def fill(
-    disk: Disk, layout: Layout, reading: Reading, plan_for: PlanFor, tombstones: Tombstones | None = None
+    disk: Disk, layout: Layout, reading: RecordFile, plan_for: PlanFor, tombstones: Tombstones | None = None
 ) -> tuple[Plan, Records]:
     """The rows that are read, written as a new table; and the plan for so many, whose slots it has.
 
@@ -139,7 +139,7 @@ class _NewNames:
 class ReadAgain(Checked):
     """Of a dry run: a file's rows, counted by one reading and checked by another. Their ids and subjects are in memory, nothing else."""
 
-    def __init__(self, reading: Reading, plan_for: PlanFor, tombstones: Tombstones | None = None) -> None:
+    def __init__(self, reading: RecordFile, plan_for: PlanFor, tombstones: Tombstones | None = None) -> None:
         self._reading = reading
         self._ids: list[Names] = []
         self._subjects: list[Names] = []

@@ -22,7 +22,7 @@ from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import EditCounts, EditRequest, Records, check_repeat, check_token
 from ..register import Case
-from ..schema import Encoded, Reading, Schema
+from ..schema import Encoded, RecordFile, Schema
 from . import answers, filling, journal, onward, presence, recovery, table
 from .disk import Disk, explained
 from .entry import Entry, EntryKinds, now
@@ -71,7 +71,7 @@ class Store:
     def create_from(
         cls,
         path: str | Path,
-        reading: Reading,
+        reading: RecordFile,
         schema: Schema,
         plan_for: filling.PlanFor,
         *,
@@ -103,7 +103,7 @@ class Store:
     def check_from(
         cls,
         path: str | Path,
-        reading: Reading,
+        reading: RecordFile,
         schema: Schema,
         plan_for: filling.PlanFor,
         *,

@@ -16,7 +16,7 @@ import pytest
 from noisygd_delete import Budget, Records, Schema, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, InvalidSchema, NoisyGDDeleteError, StoreError
 from noisygd_delete.planner.usual import usual_slots
-from noisygd_delete.schema import Reading
+from noisygd_delete.schema import RecordFile
 from noisygd_delete.store import Store, Tombstones, verify
 from noisygd_delete.store.disk import Disk
 
@@ -83,7 +83,7 @@ def test_the_bytes_are_those_of_the_whole_file(ids: str, block: int, tmp_path: P
     monkeypatch.setattr("noisygd_delete.schema.reading.BLOCK_ROWS", block)
     file = table(tmp_path, IDS[ids])
     whole(tmp_path / "whole", file, SCHEMA)
-    Store.create_from(tmp_path / "filled", Reading(SCHEMA, file), SCHEMA, plan_for).close()
+    Store.create_from(tmp_path / "filled", RecordFile(SCHEMA, file), SCHEMA, plan_for).close()
     assert content(tmp_path / "filled") == content(tmp_path / "whole")
     assert verify(tmp_path / "filled").faults == ()
     with Store.open(tmp_path / "filled") as store:
@@ -100,7 +100,7 @@ def test_so_are_those_of_parquet_and_gzip_of_capped_persons_and_of_a_map(tmp_pat
     made = []
     for number, name in enumerate(("t.csv", "t.csv.gz", "t.parquet")):
         whole(tmp_path / f"whole-{number}", tmp_path / name, capped)
-        reading = Reading(capped, tmp_path / name)
+        reading = RecordFile(capped, tmp_path / name)
         Store.create_from(tmp_path / f"filled-{number}", reading, capped, plan_for).close()
         assert (reading.rows, reading.dropped) == (26, 24)
         made += [content(tmp_path / f"whole-{number}"), content(tmp_path / f"filled-{number}")]
@@ -109,7 +109,7 @@ def test_so_are_those_of_parquet_and_gzip_of_capped_persons_and_of_a_map(tmp_pat
     changes = {"features": mapped.features, "rows_per_subject": 4}
     digest = mapped.feature_map
     Store.create_from(
-        tmp_path / "mapped", Reading(mapped, file), mapped, lambda rows: plan_for(rows, **changes).of_map(digest)
+        tmp_path / "mapped", RecordFile(mapped, file), mapped, lambda rows: plan_for(rows, **changes).of_map(digest)
     ).close()
     encoded = mapped.encode_file(file)
     with Store.open(tmp_path / "mapped") as store:
@@ -120,7 +120,7 @@ def test_records_that_no_column_names_are_numbered(tmp_path: Path, monkeypatch) 
     monkeypatch.setattr("noisygd_delete.schema.reading.BLOCK_ROWS", 7)
     file = table(tmp_path, IDS["short"])
     unnamed = Schema.from_dict({key: value for key, value in FIELDS.items() if key not in ("id", "subject")})
-    reading = Reading(unnamed, file, numbered=True)
+    reading = RecordFile(unnamed, file, numbered=True)
     with Store.create_from(tmp_path / "s", reading, unnamed.with_columns(id="record"), plan_for) as store:
         assert store.records.ids == [str(k) for k in range(1, 51)]
 
@@ -164,7 +164,7 @@ def test_what_is_refused_is_told_by_its_line_and_leaves_nothing(fault: str, tmp_
     for path in ("new", "empty"):
         for attempt in (Store.create_from, Store.check_from):
             with pytest.raises(InvalidSchema, match=told) as caught:
-                attempt(tmp_path / path, Reading(SCHEMA, tmp_path / "t.csv"), SCHEMA, plan_for)
+                attempt(tmp_path / path, RecordFile(SCHEMA, tmp_path / "t.csv"), SCHEMA, plan_for)
             said.add(str(caught.value))
     with pytest.raises(InvalidSchema, match=told):
         SCHEMA.encode_file(tmp_path / "t.csv")
@@ -187,7 +187,7 @@ def test_so_does_what_the_plan_does_not_fit(refuse, tmp_path: Path) -> None:
     before, said = sorted(tmp_path.rglob("*")), []
     for attempt in (Store.create_from, Store.check_from):
         with pytest.raises(NoisyGDDeleteError) as caught:
-            attempt(tmp_path / "new", Reading(SCHEMA, file), SCHEMA, refuse)
+            attempt(tmp_path / "new", RecordFile(SCHEMA, file), SCHEMA, refuse)
         said.append((type(caught.value), str(caught.value)))
     assert said[0] == said[1]
     assert sorted(tmp_path.rglob("*")) == before
@@ -204,7 +204,7 @@ def test_what_was_written_of_refused_rows_is_overwritten(tmp_path: Path) -> None
 
     with pytest.raises(InvalidParameter, match="no plan"):
         Store.create_from(
-            tmp_path / "new", Reading(SCHEMA, table(tmp_path, IDS["short"])), SCHEMA, _refused_plan, disk=Watching()
+            tmp_path / "new", RecordFile(SCHEMA, table(tmp_path, IDS["short"])), SCHEMA, _refused_plan, disk=Watching()
         )
     assert {"features.f32", "labels.f64", "ids.names", "subjects.names"} <= held.keys()
     assert len(held["features.f32"]) == 50 * 5 * 4
@@ -219,17 +219,17 @@ def test_a_reading_that_is_interrupted_leaves_nothing_of_the_rows_and_spares_oth
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Store.create_from(tmp_path / "new", Reading(SCHEMA, file), SCHEMA, interrupted)
+        Store.create_from(tmp_path / "new", RecordFile(SCHEMA, file), SCHEMA, interrupted)
     assert [path.name for path in (tmp_path / "new").rglob("*") if path.is_file()] == ["notes.txt"]
 
 
 def test_a_place_that_is_taken_is_refused_before_the_file_is_read(tmp_path: Path) -> None:
     file = table(tmp_path, IDS["short"])
-    Store.create_from(tmp_path / "s", Reading(SCHEMA, file), SCHEMA, plan_for).close()
+    Store.create_from(tmp_path / "s", RecordFile(SCHEMA, file), SCHEMA, plan_for).close()
     held = content(tmp_path / "s")
     file.unlink()
     with pytest.raises(StoreError, match="there is a store already"):
-        Store.create_from(tmp_path / "s", Reading(SCHEMA, file), SCHEMA, plan_for)
+        Store.create_from(tmp_path / "s", RecordFile(SCHEMA, file), SCHEMA, plan_for)
     assert content(tmp_path / "s") == held
 
 
@@ -239,7 +239,11 @@ def test_an_erased_id_in_the_file_is_refused(tmp_path: Path) -> None:
     for attempt in (Store.create_from, Store.check_from):
         with pytest.raises(NoisyGDDeleteError, match=r"1 of the 50 records .*in order of the file: 42"):
             attempt(
-                tmp_path / "s", Reading(SCHEMA, table(tmp_path, IDS["short"])), SCHEMA, plan_for, tombstones=tombstones
+                tmp_path / "s",
+                RecordFile(SCHEMA, table(tmp_path, IDS["short"])),
+                SCHEMA,
+                plan_for,
+                tombstones=tombstones,
             )
         assert not (tmp_path / "s").exists()
 
@@ -247,16 +251,16 @@ def test_an_erased_id_in_the_file_is_refused(tmp_path: Path) -> None:
 def test_a_crash_on_the_way_is_cleared_by_beginning_again(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("noisygd_delete.schema.reading.BLOCK_ROWS", 7)
     file, disk = table(tmp_path, IDS["longer and longer"][:20]), CrashAt()
-    Store.create_from(tmp_path / "whole", Reading(SCHEMA, file), SCHEMA, plan_for, disk=disk).close()
+    Store.create_from(tmp_path / "whole", RecordFile(SCHEMA, file), SCHEMA, plan_for, disk=disk).close()
     assert ("rename", "ids.names") in disk.points  # wider cells were needed on the way
     for at in range(len(disk.points)):
         path = tmp_path / f"store-{at}"
         with pytest.raises(Crash):
-            Store.create_from(path, Reading(SCHEMA, file), SCHEMA, plan_for, disk=CrashAt(at))
+            Store.create_from(path, RecordFile(SCHEMA, file), SCHEMA, plan_for, disk=CrashAt(at))
         if path.exists():
             with pytest.raises(StoreError, match="init"):
                 Store.open(path)
-        Store.create_from(path, Reading(SCHEMA, file), SCHEMA, plan_for, disk=CrashAt()).close()
+        Store.create_from(path, RecordFile(SCHEMA, file), SCHEMA, plan_for, disk=CrashAt()).close()
         assert content(path) == content(tmp_path / "whole")
 
 
