@@ -126,7 +126,7 @@ def artefact(layout: Layout, ledger: Ledger, model: Model, schema: Schema) -> Ar
 
 
 def in_force(path: str | Path) -> Artefact:
-    """The same of the store in this folder. RecordFile needs no lock.
+    """The same of the store in this folder. Reading needs no lock.
 
     Raises:
         NotLearned: no model is in force.
@@ -147,7 +147,7 @@ def in_force(path: str | Path) -> Artefact:
 
 
 def destinations(layout: Layout) -> tuple[Destination, ...]:
-    """Every publisher of a store. RecordFile needs no lock."""
+    """Every publisher of a store. Reading needs no lock."""
     found = listed(layout)
     return () if found is None else found.publishers
 

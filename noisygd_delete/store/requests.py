@@ -55,7 +55,7 @@ def committed(layout: Layout, tokens: Sequence[str]) -> dict[str, str]:
 
 
 class Register:
-    """The register of the store in this folder. RecordFile needs no lock; writing is for whoever holds the store's."""
+    """The register of the store in this folder. Reading needs no lock; writing is for whoever holds the store's."""
 
     def __init__(self, layout: Layout, disk: Disk | None = None) -> None:
         self._layout, self._disk = layout, disk or Disk()
