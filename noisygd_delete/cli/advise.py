@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..planner.advise import Advice
-from ..schema import Schema
 from .arguments import whole
-from .chosen import advised
-from .init import fill_loss
 from .plan import add_plan_arguments, add_stream_arguments
 from .shared import add_json, show
+
+if TYPE_CHECKING:
+    from ..planner.advise import Advice
 
 
 def register(commands: Any) -> None:
@@ -34,6 +33,10 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
+    from ..schema import Schema
+    from .chosen import advised
+    from .creating import fill_loss
+
     features, blocks = parsed.features, None
     if parsed.schema is not None:
         schema = Schema.read(parsed.schema)

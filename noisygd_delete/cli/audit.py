@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..errors import InvalidParameter
-from ..methods.plan import Plan
 from .arguments import number, seed, whole
-from .change import open_store
-from .plan import add_plan_arguments, plan_from
+from .plan import add_plan_arguments
 from .shared import add_json, progress_bar, show
 
 if TYPE_CHECKING:
     from ..audit import AuditResult
+    from ..methods.plan import Plan
 
 FAILED = 5
 WAYS = ("chains", "releases", "one-run")
@@ -72,6 +69,8 @@ def _run(parsed: argparse.Namespace) -> int:
 
 
 def _audited(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
+    import numpy as np
+
     from ..audit import audit, audit_one_run, audit_releases
     from ..audit.membership import QUESTIONS
     from ..audit.shadows import WORLDS
@@ -90,6 +89,9 @@ def _audited(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
 
 
 def _plan(parsed: argparse.Namespace) -> Plan:
+    from .changing import open_store
+    from .planning import plan_from
+
     sizes = parsed.records, parsed.features
     if parsed.store is None:
         if None in sizes:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ..accountant import Accountant
 from ..errors import InvalidParameter, count
-from ..methods.plan import Plan
-from ..stream import Batching
 from .arguments import number, whole
+
+if TYPE_CHECKING:
+    from ..accountant import Accountant
+    from ..methods.plan import Plan
+    from ..stream import Batching
 
 _DAY = 86_400.0  # seconds
 
@@ -46,6 +48,8 @@ def add_batches(parser: Any) -> None:
 
 def batching_from(parsed: argparse.Namespace, store: Publishing) -> Batching:
     """What the arguments say."""
+    from ..stream import Batching
+
     if parsed.expect is not None:
         period = None if parsed.period is None else parsed.period * _DAY
         return Batching.within_budget(store.accountant, edits=parsed.expect, deadline=parsed.deadline, period=period)

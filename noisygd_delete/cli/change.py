@@ -1,44 +1,23 @@
-"""What changes a store: `learn`, `delete`, `replace`, `insert`, `publish`, `relearn`."""
+"""What changes a store, as it is asked for: `learn`, `delete`, `replace`, `insert`, `publish`, `relearn`. What they do: `changing`, `relearning`."""
 
 from __future__ import annotations
 
 import argparse
-import math
-import sys
-from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
 from typing import Any
 
-from .. import losses
-from ..accountant import Accountant, Statuses
-from ..curator.curator import Release
-from ..engine import Execution
-from ..engine.group import ALONE, worth_sharing
-from ..errors import InvalidParameter, InvalidRequest
-from ..methods.plan import Plan
-from ..planner import make_plan
-from ..privacy.guarantee import NON_ADAPTIVE
-from ..privacy.shown import shown
-from ..records import EditCounts, EditRequest, bounded
-from ..register import Case, Rights
-from ..report.outputs import outside
-from ..sources.sourced import SourcedStore
-from ..sources.sourced import open_store as of_any_kind
-from ..store import Store, Tombstones
 from .arguments import whole
-from .left import left_text
-from .places import complain_behind
-from .plan import add_plan_arguments, budget_from, clipped_from, explained, loss_from, total_from, warning
-from .requests import add_promises, add_statements, case_from, with_token
-from .shared import add_device, progress_bar, show, store_command
-from .streams import standard_input
-
-_WITHHELD = 3
+from .plan import add_plan_arguments
+from .requests import add_promises, add_statements
+from .shared import add_device, run_by, store_command
 
 
 def register(commands: Any) -> None:
     learn = store_command(
-        commands, "learn", "train from the initial law and publish the first model", "learn STORE", _learn
+        commands,
+        "learn",
+        "train from the initial law and publish the first model",
+        "learn STORE",
+        run_by("changing", "learn"),
     )
     learn.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
 
@@ -47,7 +26,7 @@ def register(commands: Any) -> None:
         "delete",
         "erase records, or all records of persons, and publish a model without them",
         "delete STORE 17 42 --request-id 9f2c",
-        _delete,
+        run_by("changing", "delete"),
     )
     delete.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
     delete.add_argument("--subject", action="append", default=[], metavar="S", help="erase every record of this person")
@@ -62,7 +41,7 @@ def register(commands: Any) -> None:
         "replace",
         "put corrected content in place of records (rectification), and publish a model without what they held",
         "replace STORE --data corrected.csv",
-        _replace,
+        run_by("changing", "correct"),
     )
     correct.add_argument(
         "--data",
@@ -80,14 +59,18 @@ def register(commands: Any) -> None:
         "insert",
         "put new records into free slots and publish a model with them",
         "insert STORE --data new.csv",
-        _insert,
+        run_by("changing", "insert"),
     )
     insert.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet with the columns of the schema")
     insert.add_argument("--delimiter", help="of a CSV file; default: found from the header")
     _request_options(insert)
 
     publish = store_command(
-        commands, "publish", "one release that covers every edit made with --later", "publish STORE", _publish
+        commands,
+        "publish",
+        "one release that covers every edit made with --later",
+        "publish STORE",
+        run_by("changing", "publish"),
     )
     publish.add_argument("--redo", action="store_true", help="even with no edit pending: new noise, charged in full")
     publish.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
@@ -104,7 +87,7 @@ def register(commands: Any) -> None:
         "relearn",
         "train afresh, under a new plan where options say so",
         "relearn STORE --dp 2 --dry-run",
-        _relearn,
+        run_by("relearning", "relearn"),
     )
     relearn.add_argument("--slots", type=whole, metavar="N", help="a larger n; default: as before")
     relearn.add_argument("--dry-run", action="store_true", help="show the plan; change nothing")
@@ -136,307 +119,3 @@ def add_tombstones(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("refusing erased ids (made by `keygen KEY --tombstones LIST`)")
     group.add_argument("--tombstones", metavar="LIST", help="note ids erased, refuse ids erased before")
     group.add_argument("--tombstone-key", metavar="KEY", help="its key")
-
-
-def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
-    """The list that the arguments name, if they name one."""
-    path, key = getattr(parsed, "tombstones", None), getattr(parsed, "tombstone_key", None)
-    if path is None and key is None:
-        return None
-    if path is None or key is None:
-        raise InvalidParameter("--tombstones and --tombstone-key go together; give both")
-    outside("--tombstones", path)
-    outside("--tombstone-key", key)
-    return Tombstones(path, key)
-
-
-def open_store(parsed: argparse.Namespace) -> Store:
-    """The store, having finished an interrupted request first and said so."""
-    store = of_any_kind(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), execution=parsed.execution)
-    group, problem = parsed.execution.group if parsed.execution else ALONE, store.plan.problem
-    numbers = problem.records * problem.features * problem.loss.outputs
-    if group.size > 1 and not worth_sharing(numbers, passes=store.plan.learn_steps, processes=group.size):
-        print(
-            f"this table is small: starting {group.size} processes, and their messages at every step, take longer than they "
-            "save; one process alone, without torchrun, is faster",
-            file=sys.stderr,
-        )
-    if store.recovered is not None:
-        print(f"a request that had been interrupted was finished first: {sentence(store.recovered)}", file=sys.stderr)
-    return store
-
-
-def _learn(parsed: argparse.Namespace) -> int:
-    with open_store(parsed) as store:
-        if parsed.dry_run:
-            show(parsed, {**store.plan.summary(), **warning(store.plan)}, explained(store.plan))
-            return 0
-        return released(
-            parsed, "learn", store.plan, lambda how: store.learn(request_id=parsed.request_id, execution=how), store
-        )
-
-
-def _delete(parsed: argparse.Namespace) -> int:
-    ids = parsed.ids + _lines(parsed.file)
-    subjects = parsed.subject + _lines(parsed.subject_file)
-    request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
-    with open_store(parsed) as store:
-        return _serve(parsed, store, request, Rights.ERASURE)
-
-
-def _insert(parsed: argparse.Namespace) -> int:
-    with open_store(parsed) as store:
-        new = store.schema.encode_file(parsed.data, parsed.delimiter)
-        if new.dropped:
-            raise InvalidRequest(
-                f"{new.dropped} rows of {parsed.data} are beyond the first {store.schema.rows_per_subject} of their person, which is all that "
-                "this table keeps; take them out. Nothing was changed"
-            )
-        request = EditRequest.insert(new.ids, new.rows, new.labels, subjects=new.subjects, request_id=parsed.request_id)
-        return _serve(parsed, store, request, clipped=new.clipped, unknown=new.unknown)
-
-
-def _replace(parsed: argparse.Namespace) -> int:
-    with open_store(parsed) as store:
-        schema = replace(store.schema, subject_column=None)  # a record stays its person's
-        new = schema.encode_file(parsed.data, parsed.delimiter)
-        rows = zip(new.ids or (), new.rows, new.labels, strict=True)
-        request = EditRequest.replace({name: (row, label) for name, row, label in rows}, request_id=parsed.request_id)
-        return _serve(parsed, store, request, Rights.RECTIFICATION, clipped=new.clipped, unknown=new.unknown)
-
-
-def _publish(parsed: argparse.Namespace) -> int:
-    with open_store(parsed) as store:
-        if parsed.dry_run:
-            answer = {"pending_edits": store.pending_edits, "steps": store.plan.delete_steps}
-            show(
-                parsed, answer, f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
-            )
-            return 0
-        told: dict[str, Any] = {"redo": parsed.redo, "request_id": parsed.request_id}
-        if isinstance(store, SourcedStore):
-            told |= {"erased": parsed.erased, "position": parsed.position}
-        elif parsed.erased is not None or parsed.position is not None:
-            raise InvalidParameter("--erased and --position belong to a store whose rows lie elsewhere")
-        return released(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
-
-
-def _relearn(parsed: argparse.Namespace) -> int:
-    with open_store(parsed) as store:
-        plan = _replanned(parsed, store.plan)
-        if parsed.dry_run:
-            foreseen = _relearning(plan, store.accountant)
-            show(
-                parsed,
-                {**plan.summary(), **warning(plan), **foreseen},
-                f"{explained(plan)}\n\n{_relearning_text(foreseen)}",
-            )
-            return 0
-        return released(
-            parsed, "relearn", plan, lambda how: store.relearn(plan, request_id=parsed.request_id, execution=how), store
-        )
-
-
-def _relearning(plan: Plan, spent: Accountant) -> dict[str, Any]:
-    """What a fresh learn by this plan would cost on top of what is out."""
-    ahead = spent.under(plan).ahead()
-    event = ahead.planned("relearn" if spent.releases else "learn")
-    affordable = ahead.affordable(event)
-    ahead.add(event)
-    foreseen = ahead.foresight(plan.budget.shown_delta)
-    return {
-        "publication": "published" if affordable else "refused",
-        "epsilon_before": foreseen.before or 0.0,
-        "epsilon_after": foreseen.after,
-        "delta": foreseen.delta,
-    }
-
-
-def _relearning_text(foreseen: Mapping[str, Any]) -> str:
-    text = (
-        f"Release: {foreseen['publication']}. A record still there, over all releases: ε={shown(foreseen['epsilon_before'])} now, "
-        f"ε={shown(foreseen['epsilon_after'])} after (δ={shown(foreseen['delta'])})."
-    )
-    if foreseen["publication"] == "refused":
-        text += " What is spent stays spent, so a larger --dp, or --total-epsilon where a total was set, is needed; more --releases in the same --dp do not help."
-    return text
-
-
-def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
-    """The plan in force with what the arguments change; the very same plan where they change nothing."""
-    problem = plan.problem
-    arguments = {field.name: getattr(problem, field.name) for field in fields(problem)}
-    for name in arguments:
-        if getattr(parsed, name, None) is not None:
-            arguments[name] = getattr(parsed, name)
-    if parsed.no_utility:
-        arguments["utility"] = False
-    new_total = total_from(parsed, delta=problem.budget.shown_delta if parsed.delta is None else parsed.delta)
-    if new_total is not None or parsed.no_total:
-        arguments["total"] = new_total
-    if parsed.slots is not None:
-        arguments["records"] = parsed.slots
-    amounts = {name: getattr(parsed, name) for name in ("dp", "deletion") if getattr(parsed, name) is not None}
-    if any(value is not None for value in (parsed.order, parsed.delta, parsed.gdp)):
-        parsed.gdp = bool(parsed.gdp)
-        arguments["budget"] = budget_from(parsed)
-    elif amounts:  # in the measure of the plan in force
-        arguments["budget"] = replace(problem.budget, **amounts)
-    arguments["loss"] = _new_loss(parsed, problem.loss)
-    ridge = parsed.ridge or ("given" if problem.asked_regularization is None else "forecast")
-    if ridge == "given":
-        arguments["regularization"] = parsed.regularization or problem.asked_regularization or problem.regularization
-    if parsed.regularization is not None or ridge == "given":
-        arguments["asked_regularization"] = None
-        arguments["model_norm"] = parsed.model_norm if ridge == "given" else arguments["model_norm"]
-    unchanged = arguments == {name: getattr(problem, name) for name in arguments}
-    same_ridge = (ridge == "forecast") == (problem.asked_regularization is not None)
-    return plan if unchanged and same_ridge else make_plan(**arguments, ridge=ridge)
-
-
-def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
-    if parsed.loss is None:
-        base = getattr(loss, "base", loss)
-        parsed.loss = base.name
-        parsed.clip = getattr(loss, "limit", None) if parsed.clip is None else parsed.clip
-        description = base.to_dict()
-        if all(
-            given is None
-            for given in (parsed.radius, parsed.classes, parsed.hidden, parsed.huber_delta, parsed.outer_weights)
-        ):
-            return clipped_from(parsed, losses.from_dict(description))
-    if parsed.radius is None:
-        parsed.radius = loss.radius
-    return loss_from(parsed)
-
-
-def _serve(
-    parsed: argparse.Namespace,
-    store: Store,
-    request: EditRequest,
-    right: Rights | None = None,
-    **counts: dict[str, int],
-) -> int:
-    """`right`: what a person asked for, where one did; an insertion is nobody's request to the register."""
-    case: Case | None = None
-    if right is not None:
-        request = with_token(request)
-        case = case_from(parsed, store, request, right)
-    if parsed.dry_run:
-        answer = {**store.foresee(request, publish=not parsed.later, delta=store.plan.budget.shown_delta), **counts}
-        show(parsed, answer, _forecast(answer))
-        return 0
-
-    def run(execution: Execution) -> Release:
-        release = store.serve(request, publish=not parsed.later, case=case, execution=execution)
-        if case is not None and parsed.withdraw:
-            store.withdraw()
-        return release
-
-    return released(parsed, parsed.command, store.plan, run, store, **counts)
-
-
-def _forecast(answer: Mapping[str, Any]) -> str:
-    edited = EditCounts(**answer["counts"]).text() if "counts" in answer else "no records edited"
-    text = f"would be: {edited}, {answer['steps']} steps; release: {answer['publication']}"
-    if not answer["steps"]:
-        return text
-    before, after, delta = answer["epsilon_before"], answer["epsilon_after"], answer["delta"]
-    erased = answer["epsilon_deletion"]
-    return (
-        f"{text}\ncost: {answer['gradient_evaluations']} record gradients\n"
-        f"a record still there, over all releases: ε={shown(before)} now, ε={shown(after)} after (δ={shown(delta)})"
-        + (
-            ""
-            if erased is None
-            else f"\nan erased record, from this release on: ε={shown(erased)} (δ={shown(delta)}), if {NON_ADAPTIVE}; "
-            f"every release observed: ε={shown(answer['epsilon_deletion_observed'])}"
-        )
-    )
-
-
-def _running(plan: Plan, label: str) -> Callable[[int], str]:
-    """Where the guarantee stands after k steps: what a learn has spent, or what a request has not yet forgotten."""
-    problem, delta = plan.problem, plan.budget.shown_delta
-    if plan.stages:  # of which none is published before all are
-        whole = plan.dp if label in ("learn", "relearn") else plan.deletion
-        figure = shown(whole.with_slack().epsilon(delta))
-        name = "ε_dp" if whole.about == "dp" else "ε_dd"
-        return lambda _: f"{name}={figure}"
-    if label in ("learn", "relearn"):
-        return lambda k: (
-            f"ε_dp={shown(plan.mechanism.interval('dp', problem.adjacency, steps_with=k).with_slack().epsilon(delta))}"
-        )
-
-    def left(steps: int) -> str:
-        known = plan.mechanism.exposure(plan.learn_steps) if plan.mechanism.fresh else math.inf
-        bound = plan.mechanism.interval("deletion", problem.deletion_notion, steps_with=known, steps_without=steps)
-        return f"ε_dd={shown(bound.with_slack().epsilon(delta))} (later models alone, requests not adaptive)"
-
-    return left
-
-
-def released(
-    parsed: argparse.Namespace,
-    label: str,
-    plan: Plan,
-    run: Callable[[Execution], Release],
-    store: Store,
-    **counts: dict[str, int],
-) -> int:
-    learning = label in ("learn", "relearn")
-    steps = plan.learn_steps if learning else plan.delete_steps
-    with progress_bar(label, steps, _running(plan, label)) as progress:
-        release = run(replace(parsed.execution, progress=progress))
-    doubt = warning(plan) if learning else {}
-    left = store.accountant.remaining().to_dict()
-    places = {"publishers": listed} if (listed := store.publishers_told()) else {}
-    complain_behind(store)
-    told = f"{sentence(release)}\n{left_text(left)}"
-    text = "\n\n".join(filter(None, (told, _generated(parsed, release), doubt.get("warning"))))
-    show(parsed, {**release.to_dict(), "left": left, **counts, **doubt, **places}, text)
-    return _WITHHELD if release.status is Statuses.WITHHELD else 0
-
-
-def _generated(parsed: argparse.Namespace, release: Release) -> str:
-    """The token of a request that was given none."""
-    if getattr(parsed, "request_id", "") is not None or release.request_id is None:
-        return ""
-    return f"request id {release.request_id} (generated): register and certificate know this request by it"
-
-
-def sentence(release: Release) -> str:
-    """A release in words."""
-    if release.answered_before:
-        return f"answered before, nothing was done; the answer was: {sentence(replace(release, answered_before=False))}"
-    if release.status is Statuses.WITHHELD:
-        return (
-            f"release withheld: {release.counts.text()}; the rows are edited and the old model is withdrawn, "
-            "because one more release would exceed the budget. Next: relearn with a larger --dp, or --total-epsilon where a total was set "
-            "(--dry-run says whether it is enough); "
-            "under composition, where the horizon is spent, relearn as it is"
-        )
-    if release.status is Statuses.PENDING:
-        return (
-            f"done on the rows; waiting for the next release (publish, or any later request): {release.counts.text()}"
-        )
-    done = [release.counts.text()] if release.edits else []
-    done.append(f"{release.steps} steps" if release.steps else "solved, and noise added once")
-    lines = [f"release {release.release} ({release.label}): {', '.join(done)}"]
-    for name, guarantee in release.guarantees.items():
-        gain = f"an observer gains at most {guarantee.at_most} over guessing"
-        condition = f"; holds only if {NON_ADAPTIVE}" if guarantee.non_adaptive else ""
-        lines.append(f"  {name:<19}{gain}; {guarantee.adjacency}{condition}")
-    return "\n".join(lines)
-
-
-def _lines(source: str | None) -> list[str]:
-    """The non-empty lines of a file, `-` for standard input."""
-    if source is None:
-        return []
-    if source == "-":
-        data = bounded.taken(standard_input(), bounded.LIST, "standard input", error=InvalidRequest)
-        text = bounded.decoded(data, "standard input", error=InvalidRequest)
-    else:
-        text = bounded.text(source, bounded.LIST, error=InvalidRequest)
-    return [line.strip() for line in bounded.rows(text) if line.strip()]

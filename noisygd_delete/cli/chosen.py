@@ -6,10 +6,12 @@ import argparse
 from dataclasses import dataclass
 from typing import Any
 
+from .. import methods
 from ..errors import InvalidParameter
+from ..methods.asked import AUTO
 from ..methods.plan import Plan
 from ..planner import advise, advised_plan
-from ..planner.advise import AUTO, Advice
+from ..planner.advise import Advice
 from ..planner.streams import StreamPlan
 from ..planner.usual import (
     DELETION,
@@ -21,9 +23,7 @@ from ..planner.usual import (
     usual_total,
 )
 from ..privacy.budget import Budget
-from .plan import budget_from, check_stream, compared, own_options, plan_from, stream_from, total_from
-
-_IN_ANY_ORDER = "perturbed"  # of the methods that are weighed, the one for rows that lie elsewhere (`sources.reading`)
+from .planning import budget_from, check_stream, compared, own_options, plan_from, stream_from, total_from
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
         **facts,
         **sizes,
         **releases,
-        method=parsed.method if getattr(parsed, "source", None) is None else _IN_ANY_ORDER,
+        method=parsed.method if getattr(parsed, "source", None) is None else methods.in_any_order()[0],
         regularization=parsed.regularization,
         budget=advised_budget(parsed, sizes["records"]),
         requests=requests,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..privacy.shown import shown
-from ..report.counted import CountedEvaluation, evaluate_records
-from ..report.evaluation import Evaluation, evaluate
 from .arguments import number
-from .change import open_store
 from .shared import show, store_command
+
+if TYPE_CHECKING:
+    from ..report.counted import CountedEvaluation
+    from ..report.evaluation import Evaluation
 
 _MOST_CLASSES_SHOWN = 12
 CAUTION = "(of these rows {} are in the training table: this is a statistic of private data, do not publish it)"
@@ -50,6 +51,9 @@ def _run(parsed: argparse.Namespace) -> int:
         raise InvalidParameter(
             "--noise goes with --on-records: on a file of other rows nothing is charged and nothing is hidden"
         )
+    from ..report.evaluation import evaluate
+    from .changing import open_store
+
     with open_store(parsed) as store:
         found = evaluate(store, parsed.data, parsed.delimiter)
     show(parsed, found.to_dict(), _text(found))
@@ -61,6 +65,9 @@ def _calibrated(value: float | None, digits: int) -> str:
 
 
 def _counted(parsed: argparse.Namespace) -> int:
+    from ..report.counted import evaluate_records
+    from .changing import open_store
+
     with open_store(parsed) as store:
         counted = evaluate_records(store, parsed.noise)
         delta = store.plan.budget.shown_delta

@@ -94,7 +94,7 @@ def _finish(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:
     """Finish an interrupted request, if there is one and nobody is at work on it."""
     if not answer["request_in_flight"]:
         return False
-    from .change import open_store
+    from .changing import open_store
 
     try:
         open_store(parsed).close()

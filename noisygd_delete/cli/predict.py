@@ -6,13 +6,13 @@ import argparse
 import csv
 import io
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..report.outputs import output
-from ..store.prediction import Predictions, predict
-from .change import open_store
 from .evaluate import CAUTION
 from .shared import show, store_command
+
+if TYPE_CHECKING:
+    from ..store.prediction import Predictions
 
 
 def register(commands: Any) -> None:
@@ -35,6 +35,10 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
+    from ..report.outputs import output
+    from ..store.prediction import predict
+    from .changing import open_store
+
     out = None if parsed.out is None else output("--out", parsed.out, begins=b"record,", inputs=[parsed.data])
     with open_store(parsed) as store:
         predictions = predict(

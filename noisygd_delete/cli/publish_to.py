@@ -6,7 +6,6 @@ import argparse
 from typing import Any
 
 from ..errors import InvalidParameter
-from .change import open_store
 from .places import add_names, sentence
 from .shared import show, store_command
 
@@ -35,6 +34,8 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
+    from .changing import open_store
+
     if parsed.end and (parsed.address is None or parsed.model is not None or parsed.alias is not None):
         raise InvalidParameter("--end takes an ADDRESS that is published to, and neither --model nor --alias")
     if parsed.address is None and (parsed.model is not None or parsed.alias is not None):

@@ -6,12 +6,15 @@ import argparse
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
-from ..records import EditRequest
 from ..register import Case, Channels, Rights
 from ..register.dates import day
-from ..store import Store
+
+if TYPE_CHECKING:
+    from ..records import EditRequest
+    from ..store import Store
 
 
 def add_statements(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidParameter
@@ -39,6 +41,16 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
         help="of rows that are read from a source, as 800M or 6G (default: a quarter of the machine's); a larger table goes through an "
         "encrypted scratch file in TMPDIR or /var/tmp, whose key is in memory alone",
     )
+
+
+def run_by(module: str, name: str) -> Callable[[argparse.Namespace], int]:
+    """A command's work: a function of another module of this room, which loads when it is called. Help and a wrong argument need
+    nothing of what the work needs."""
+    return partial(_run, module, name)
+
+
+def _run(module: str, name: str, parsed: argparse.Namespace) -> int:
+    return int(getattr(import_module(f".{module}", __package__), name)(parsed))
 
 
 def store_command(

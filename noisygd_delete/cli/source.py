@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
-from ..schema import Schema
 
 if TYPE_CHECKING:
     from ..methods.plan import Plan
+    from ..schema import Schema
     from ..sources import Source
     from ..sources.reading import Surveyed
 

@@ -6,7 +6,6 @@ import argparse
 from typing import Any
 
 from ..errors import InvalidParameter
-from .change import open_store
 from .shared import show, store_command
 
 
@@ -28,6 +27,7 @@ def register(commands: Any) -> None:
 def _run(parsed: argparse.Namespace) -> int:
     from ..sources import SourcedStore
     from ..sources.postgres import Postgres
+    from .changing import open_store
 
     with open_store(parsed) as store:
         if not isinstance(store, SourcedStore):

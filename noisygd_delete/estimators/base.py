@@ -17,10 +17,11 @@ from ..curator.learning import Model
 from ..errors import InvalidParameter, InvalidRecords, NothingPromised, NotLearned
 from ..losses.base import Loss
 from ..methods import Method
+from ..methods.asked import AUTO
 from ..methods.plan import Plan
 from ..methods.words import worth
 from ..planner import advise, advised_plan, make_plan
-from ..planner.advise import AUTO, Advice
+from ..planner.advise import Advice
 from ..planner.usual import capped, usual_budget, usual_total
 from ..privacy.budget import Budget
 from ..records import Id, Records

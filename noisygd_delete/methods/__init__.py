@@ -49,6 +49,7 @@ __all__ = [
     "Sharp",
     "Stage",
     "Theorem",
+    "in_any_order",
     "of",
 ]
 
@@ -121,6 +122,11 @@ def of(method: str | Method, **options: Any) -> Method:
     if unknown:
         raise InvalidParameter(f"{_unknown(method, unknown)} Options of {method!r}: {', '.join(known)}")
     return kind(**options)
+
+
+def in_any_order() -> tuple[str, ...]:
+    """The methods for rows that come in another order in every release, as where they lie elsewhere."""
+    return tuple(name for name, kind in METHODS.items() if kind.any_order)
 
 
 def _unknown(method: str, unknown: list[str]) -> str:

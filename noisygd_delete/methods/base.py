@@ -223,6 +223,7 @@ class Method(ABC):
     for_streams: ClassVar[bool] = False  # whether it only shares a budget among many publications
     notions: ClassVar[tuple[Worlds, ...]] = DELETION_NOTIONS  # deletion notions that its proof covers
     proof: ClassVar[str] = PROOFS[0]  # what its bounds rest on at most
+    any_order: ClassVar[bool] = False  # whether they hold for rows that come in another order in every release
 
     @property
     def gaussian(self) -> bool:

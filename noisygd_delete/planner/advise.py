@@ -11,6 +11,7 @@ from .. import methods
 from ..errors import InvalidParameter, NothingWorthHaving, choice
 from ..losses.base import Loss
 from ..methods import METHODS
+from ..methods.asked import AUTO
 from ..methods.base import PROOFS
 from ..methods.plan import Plan
 from ..privacy.budget import Budget
@@ -19,8 +20,6 @@ from ..privacy.total import Total
 from .comparison import COMPARED, Candidate, Comparison, compare_plans
 from .remedies import remedies
 from .usual import PUBLICATIONS, capped, together, usual_total
-
-AUTO = "auto"  # in the place of a method's name: whichever is advised
 
 _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
 _DEAR = 1 / 4  # from here on what is lost may well be seen

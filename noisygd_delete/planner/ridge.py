@@ -10,10 +10,9 @@ import numpy as np
 
 from ..bounds.ridge import balanced_ridge
 from ..errors import InvalidParameter, NoisyGDDeleteError, choice
+from ..methods.asked import RIDGES
 from ..methods.plan import Plan
 from ..methods.problem import Problem
-
-RIDGES = ("given", "forecast")
 
 _MOST = 1e4  # times λ + β: nothing is learned beyond it
 _DIGITS = 3  # λ′ is rounded up to so many

@@ -9,20 +9,25 @@ ledgers. Nothing here decides about privacy: it calls the store as a command wou
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .access import Roles, TokenFile, new_token
-from .inbox import Inbox
-from .webhooks import Replayed, Verifier
+from ..loading import on_first_use
 
 if TYPE_CHECKING:
+    from .access import Roles, TokenFile, new_token
     from .api import application
+    from .inbox import Inbox
+    from .webhooks import Replayed, Verifier
 
 __all__ = ["Inbox", "Replayed", "Roles", "TokenFile", "Verifier", "application", "new_token"]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "application":  # it needs the extra "serve"
-        return import_module(".api", __name__).application
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = on_first_use(
+    __name__,
+    {
+        "application": "api",  # it needs the extra "serve"
+        "Inbox": "inbox",
+        **dict.fromkeys(("Replayed", "Verifier"), "webhooks"),
+        **dict.fromkeys(("Roles", "TokenFile", "new_token"), "access"),
+    },
+)

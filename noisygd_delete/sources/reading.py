@@ -11,6 +11,7 @@ import numpy as np
 
 from ..engine import CurrentRecords
 from ..errors import InvalidParameter, InvalidRecords
+from ..methods import in_any_order
 from ..methods.plan import Plan
 from ..records import EditCounts, Names, Records
 from ..records.records import check_size
@@ -133,5 +134,5 @@ def require_any_order(plan: Plan) -> None:
             if plan.mechanism.fresh
             else "its releases continue from one another, and rows would change in between unseen"
         )
-        + ". Plan with method='perturbed'"
+        + f". Plan with method={' or '.join(map(repr, in_any_order()))}"
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +101,40 @@ def test_help_and_version_load_no_command() -> None:
         assert "noisygd-delete" in said
         assert beyond(modules, "report", "register", "store", "accountant", "methods") == []
         assert len(own(modules)) <= most
+
+
+def test_help_on_a_command_loads_none_of_what_the_command_works_with() -> None:
+    """One process asks for the help on every command: what all of them load together is little."""
+    code = (
+        "import contextlib, io, sys\nfrom noisygd_delete.cli import commands, main\n"
+        "for name in commands._COMMANDS:\n"
+        "    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(SystemExit):\n"
+        "        main([name, '--help'])\n"
+        "    assert name in said.getvalue()\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = done.stdout.split()
+    assert "noisygd_delete.cli.publish_to" in modules
+    assert beyond(modules) == []
+    assert len(own(modules)) <= 150
+
+
+def test_a_deletion_loads_no_planner(store: Path) -> None:
+    said, modules = loaded("delete", str(store), "--dry-run", "p5")
+    assert "would be: 1 record erased" in said
+    assert beyond(modules, "planner", "audit") != []  # the engine is there
+    assert [name for name in modules if name.startswith(("noisygd_delete.planner", "noisygd_delete.audit"))] == []
+
+
+def test_what_a_command_runs_is_there() -> None:
+    """It is named by a text until the command is given."""
+    [whole] = commands.parser()._subparsers._group_actions
+    runs = [parser.get_default("run") for parser in whole.choices.values()]
+    named = [run.args for run in runs if isinstance(run, partial)]
+    assert len(named) >= 12
+    for module, name in named:
+        assert callable(getattr(import_module(f"noisygd_delete.cli.{module}"), name))
 
 
 def test_help_says_of_each_command_what_the_command_says() -> None:

@@ -1,0 +1,234 @@
+"""`noisygd-delete init`: a table and a schema in, a store out; or a first draft of the schema."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidParameter
+from ..planner.usual import usual_slots
+from ..records import check_slots
+from ..report.outputs import output
+from ..schema import RecordFile, Schema, draft_schema, read_table
+from ..store import Store
+from ..store.layout import Layout
+from ..store.onward import require_free
+from .changing import tombstones_from
+from .chosen import Chosen, chosen
+from .doubt import warning
+from .planning import explained
+from .shared import show
+from .source import create_over, source_from, surveyed
+
+if TYPE_CHECKING:
+    from ..methods.plan import Plan
+    from ..sources import Source
+
+_RECORD = "record"  # the id column of a table that had none
+_NAMED = 12  # columns in one sentence
+
+
+def init(parsed: argparse.Namespace) -> int:
+    return _draft(parsed) if parsed.draft_schema else _create(parsed)
+
+
+def _draft(parsed: argparse.Namespace) -> int:
+    if parsed.label is None:
+        raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
+    if parsed.data is None:
+        raise InvalidParameter("--draft-schema reads a file: give --data FILE, an export of a few rows of the source")
+    target = output("--draft-schema", parsed.draft_schema, inputs=[parsed.data])
+    text = draft_schema(read_table(parsed.data, parsed.delimiter), parsed.label, id=parsed.id, subject=parsed.subject)
+    if not parsed.dry_run:
+        target.write(text)
+    warning = (
+        "its ranges and lists were read off the data: answer the questions marked ASK, replace them by public ones, then set "
+        "confirmed = true"
+    )
+    answer = {"draft_schema": parsed.draft_schema, "written": not parsed.dry_run, "warning": warning}
+    show(parsed, answer, f"{'would write' if parsed.dry_run else 'wrote'} {parsed.draft_schema}; {warning}")
+    return 0
+
+
+def _create(parsed: argparse.Namespace) -> int:
+    if parsed.store is None:
+        raise InvalidParameter("give STORE, the folder to make")
+    for address in parsed.publish_to:
+        require_free(Layout.at(parsed.store), address)
+    schema = _schema(parsed)
+    source = source_from(parsed, schema)
+    if source is not None and parsed.engine != "local":
+        return _create_on_engine(parsed, schema, source)
+    if source is None:
+        found = _create_from(parsed, schema)
+    else:
+        seen = surveyed(source, schema)
+        choice, plan = _planned(parsed, schema, usual_slots(seen.rows) if parsed.slots is None else parsed.slots)
+        _create_over(parsed, source, schema, plan)
+        found = _Found(seen.rows, seen.clipped, seen.unknown, 0, choice, plan)
+    return _tell(parsed, schema, found, numbered=source is None and schema.id_column is None)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Of the rows that a store was made of: how many, the cells per column that were clipped or unknown, those left out; and the plan."""
+
+    rows: int
+    clipped: Mapping[str, int]
+    unknown: Mapping[str, int]
+    dropped: int
+    choice: Chosen
+    plan: Plan
+
+
+def _create_from(parsed: argparse.Namespace, schema: Schema) -> _Found:
+    """A store whose rows are copied from a file."""
+    reading, tombstones = RecordFile(schema, parsed.data, parsed.delimiter, numbered=True), tombstones_from(parsed)
+    made: list[tuple[Chosen, Plan]] = []
+
+    def plan_for(rows: int) -> Plan:
+        slots = check_slots(usual_slots(rows) if parsed.slots is None else parsed.slots, rows)
+        made.append(_planned(parsed, schema, slots))
+        return made[-1][1]
+
+    named = schema if schema.id_column is not None else _numbered(schema)
+    if parsed.dry_run:
+        Store.check_from(parsed.store, reading, named, plan_for, tombstones=tombstones)
+    else:
+        with Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones) as store:
+            for address in parsed.publish_to:
+                store.publish_to(address)
+    return _Found(reading.rows, reading.clipped, reading.unknown, reading.dropped, *made[-1])
+
+
+def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered: bool) -> int:
+    plan, choice, slots = found.plan, found.choice, found.plan.records
+    answer = {
+        "store": parsed.store,
+        "created": not parsed.dry_run,
+        "slots": slots,
+        "records": found.rows,
+        "features": schema.features,
+        "clipped": dict(found.clipped),
+        "unknown": dict(found.unknown),
+        "rows_left_out": found.dropped,
+        "from_data": list(schema.from_data),
+        "plan": plan.summary(),
+        "advice": None if choice.advice is None else choice.advice.to_dict(),
+        **_doubt(choice),
+    }
+    outside = {name: count for name, count in found.clipped.items() if count}
+    done = "would make" if parsed.dry_run else "made"
+    free = slots - found.rows
+    text = f"{done} {parsed.store}: {found.rows} records in {slots} slots ({free} free), {schema.features} features\n"
+    text += f"values clipped to their bounds (shown here only, not stored): {outside or 'none'}\n"
+    if schema.rows_per_subject is not None:
+        text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {found.dropped}\n"
+    if numbered:
+        text += f"no column names the records: their ids are 1 to {found.rows}, in the order of the file\n"
+    if schema.from_data:
+        text += f"WARNING: {_still_from_data(schema)}\n"
+    show(parsed, answer, "\n\n".join(filter(None, (text.rstrip("\n"), choice.text(), explained(plan)))))
+    return 0
+
+
+def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> tuple[Chosen, Plan]:
+    fill_loss(parsed, schema)
+    if parsed.rows_per_subject is None:
+        parsed.rows_per_subject = schema.rows_per_subject or 1
+    sizes: dict[str, Any] = {"records": slots, "features": schema.features, "one_hot_blocks": schema.one_hot_blocks}
+    choice = chosen(parsed, **sizes)
+    return choice, choice.plan.of_map(schema.feature_map)
+
+
+def _create_over(parsed: argparse.Namespace, source: Source, schema: Schema, plan: Plan) -> None:
+    how: dict[str, Any] = {"dry_run": parsed.dry_run, "publish_to": parsed.publish_to, "memory": parsed.memory}
+    create_over(source, parsed.store, schema, plan, **how)
+
+
+def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source) -> int:
+    """The rows stay with workers, so nothing is counted here: slots come first."""
+    if parsed.slots is None:
+        raise InvalidParameter(
+            "--slots N is needed with --engine: n is public, and fixed before any row is read; give room for the rows that may come"
+        )
+    choice, plan = _planned(parsed, schema, parsed.slots)
+    _create_over(parsed, source, schema, plan)
+    answer = {
+        "store": parsed.store,
+        "created": not parsed.dry_run,
+        "slots": plan.records,
+        "features": schema.features,
+        "engine": parsed.engine,
+        "plan": plan.summary(),
+        "advice": None if choice.advice is None else choice.advice.to_dict(),
+        **_doubt(choice),
+    }
+    done = "would make" if parsed.dry_run else "made"
+    text = (
+        f"{done} {parsed.store}: {plan.records} slots, {schema.features} features; rows are held by workers of {parsed.engine}, for each "
+        "release anew"
+    )
+    show(parsed, answer, "\n\n".join(filter(None, (text, choice.text(), explained(plan)))))
+    return 0
+
+
+def _doubt(choice: Chosen) -> dict[str, str | None]:
+    """What JSON answers carry where the plan promises little, or the advice that it came of has its doubts."""
+    doubt = warning(choice.plan)
+    return doubt if doubt["warning"] or choice.advice is None else {"warning": choice.advice.caution or None}
+
+
+def _schema(parsed: argparse.Namespace) -> Schema:
+    schema = Schema.read(parsed.schema).with_columns(id=parsed.id, subject=parsed.subject)
+    if not schema.confirmed:
+        raise InvalidParameter(
+            f"{parsed.schema}: confirmed = false: this is a draft whose ranges were read off the data. Replace them by ranges "
+            "that are public knowledge, then set confirmed = true"
+            + (f". To look at: {_listed(schema.from_data)}" if schema.from_data else "")
+        )
+    if schema.id_column is None and schema.subject_column is not None:
+        raise InvalidParameter(
+            "--id COL is needed beside the subject: later requests name records by their id. If no column has one, number the rows in a "
+            "new column"
+        )
+    if schema.rows_per_subject is not None and schema.subject_column is None:
+        raise InvalidParameter(
+            f"{parsed.schema}: rows_per_subject needs subject, the column that says whose each row is; give --subject COL or take it out"
+        )
+    if parsed.label not in (None, schema.label_column):
+        raise InvalidParameter(f"--label {parsed.label} contradicts the schema's label column {schema.label_column!r}")
+    return schema
+
+
+def _numbered(schema: Schema) -> Schema:
+    """Of a table that names no record, whose ids are numbers: later files name theirs in a column."""
+    if _RECORD in (*schema.columns, schema.label_column):
+        raise InvalidParameter(f"--id COL is needed: no column names the records, and {_RECORD!r} is another column")
+    return schema.with_columns(id=_RECORD)
+
+
+def _still_from_data(schema: Schema) -> str:
+    return (
+        f"{len(schema.from_data)} range(s) or list(s) are the data's own, as their entries say: {_listed(schema.from_data)}. Every figure "
+        "here takes them for public knowledge. Replace them by what was known before, and take the line from_data out"
+    )
+
+
+def _listed(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
+    return ", ".join(columns[:_NAMED]) + more
+
+
+def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
+    """The loss that fits the schema's label, and its row norm, where the arguments leave them open."""
+    if parsed.radius is None:
+        parsed.radius = schema.radius
+    if parsed.loss is None and schema.classes is None:
+        parsed.loss = "pseudo-huber"
+    elif parsed.loss is None and schema.classes is not None:
+        parsed.loss = "logistic" if len(schema.classes) == 2 else "softmax"
+    if parsed.loss in ("softmax", "multilayer-perceptron") and parsed.classes is None and schema.classes:
+        parsed.classes = len(schema.classes)

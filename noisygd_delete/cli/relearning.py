@@ -1,0 +1,107 @@
+"""`noisygd-delete relearn`: a fresh learn, under the plan in force with what the arguments change."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from .. import losses
+from ..accountant import Accountant
+from ..methods.plan import Plan
+from ..planner import make_plan
+from ..privacy.shown import shown
+from .changing import open_store, released
+from .doubt import warning
+from .planning import budget_from, clipped_from, explained, loss_from, total_from
+from .shared import show
+
+
+def relearn(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store:
+        plan = _replanned(parsed, store.plan)
+        if parsed.dry_run:
+            foreseen = _relearning(plan, store.accountant)
+            show(
+                parsed,
+                {**plan.summary(), **warning(plan), **foreseen},
+                f"{explained(plan)}\n\n{_relearning_text(foreseen)}",
+            )
+            return 0
+        return released(
+            parsed, "relearn", plan, lambda how: store.relearn(plan, request_id=parsed.request_id, execution=how), store
+        )
+
+
+def _relearning(plan: Plan, spent: Accountant) -> dict[str, Any]:
+    """What a fresh learn by this plan would cost on top of what is out."""
+    ahead = spent.under(plan).ahead()
+    event = ahead.planned("relearn" if spent.releases else "learn")
+    affordable = ahead.affordable(event)
+    ahead.add(event)
+    foreseen = ahead.foresight(plan.budget.shown_delta)
+    return {
+        "publication": "published" if affordable else "refused",
+        "epsilon_before": foreseen.before or 0.0,
+        "epsilon_after": foreseen.after,
+        "delta": foreseen.delta,
+    }
+
+
+def _relearning_text(foreseen: Mapping[str, Any]) -> str:
+    text = (
+        f"Release: {foreseen['publication']}. A record still there, over all releases: ε={shown(foreseen['epsilon_before'])} now, "
+        f"ε={shown(foreseen['epsilon_after'])} after (δ={shown(foreseen['delta'])})."
+    )
+    if foreseen["publication"] == "refused":
+        text += " What is spent stays spent, so a larger --dp, or --total-epsilon where a total was set, is needed; more --releases in the same --dp do not help."
+    return text
+
+
+def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
+    """The plan in force with what the arguments change; the very same plan where they change nothing."""
+    problem = plan.problem
+    arguments = {field.name: getattr(problem, field.name) for field in fields(problem)}
+    for name in arguments:
+        if getattr(parsed, name, None) is not None:
+            arguments[name] = getattr(parsed, name)
+    if parsed.no_utility:
+        arguments["utility"] = False
+    new_total = total_from(parsed, delta=problem.budget.shown_delta if parsed.delta is None else parsed.delta)
+    if new_total is not None or parsed.no_total:
+        arguments["total"] = new_total
+    if parsed.slots is not None:
+        arguments["records"] = parsed.slots
+    amounts = {name: getattr(parsed, name) for name in ("dp", "deletion") if getattr(parsed, name) is not None}
+    if any(value is not None for value in (parsed.order, parsed.delta, parsed.gdp)):
+        parsed.gdp = bool(parsed.gdp)
+        arguments["budget"] = budget_from(parsed)
+    elif amounts:  # in the measure of the plan in force
+        arguments["budget"] = replace(problem.budget, **amounts)
+    arguments["loss"] = _new_loss(parsed, problem.loss)
+    ridge = parsed.ridge or ("given" if problem.asked_regularization is None else "forecast")
+    if ridge == "given":
+        arguments["regularization"] = parsed.regularization or problem.asked_regularization or problem.regularization
+    if parsed.regularization is not None or ridge == "given":
+        arguments["asked_regularization"] = None
+        arguments["model_norm"] = parsed.model_norm if ridge == "given" else arguments["model_norm"]
+    unchanged = arguments == {name: getattr(problem, name) for name in arguments}
+    same_ridge = (ridge == "forecast") == (problem.asked_regularization is not None)
+    return plan if unchanged and same_ridge else make_plan(**arguments, ridge=ridge)
+
+
+def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
+    if parsed.loss is None:
+        base = getattr(loss, "base", loss)
+        parsed.loss = base.name
+        parsed.clip = getattr(loss, "limit", None) if parsed.clip is None else parsed.clip
+        description = base.to_dict()
+        if all(
+            given is None
+            for given in (parsed.radius, parsed.classes, parsed.hidden, parsed.huber_delta, parsed.outer_weights)
+        ):
+            return clipped_from(parsed, losses.from_dict(description))
+    if parsed.radius is None:
+        parsed.radius = loss.radius
+    return loss_from(parsed)

@@ -1,0 +1,80 @@
+"""`restrict`, `object` and `lift`: records taken out of the table for a time, kept encrypted outside, and put back."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+from ..curator.curator import Release
+from ..engine import Execution
+from ..errors import InvalidParameter
+from ..records import EditRequest
+from ..register import Rights
+from ..register.dates import day
+from ..report.outputs import output, outside
+from ..sources.sourced import SourcedStore
+from ..store import Store
+from ..store.aside import BEGINS, Aside, read_key
+from .changing import open_store, released
+from .requests import case_from, with_token
+
+_RIGHTS = {"restrict": Rights.RESTRICTION, "object": Rights.OBJECTION}
+
+
+def restrict(parsed: argparse.Namespace) -> int:
+    request = with_token(EditRequest.delete(parsed.ids, subjects=parsed.subject, request_id=parsed.request_id))
+    for option, file in (("--to", parsed.to), ("--aside-key", parsed.aside_key)):
+        outside(option, file)
+    place = output("--to", parsed.to, begins=BEGINS, inputs=[parsed.aside_key]).path
+    with open_store(parsed) as store:
+        _own_rows(store)
+        case = replace(case_from(parsed, store, request, _RIGHTS[parsed.command]), restricted=date.today())
+
+        def run(execution: Execution) -> Release:
+            if not store.repeats(request):
+                store.foresee(request, publish=False)  # refuses what cannot be done, before a file is made
+                Aside.of(store.records, request).write(place, Path(parsed.aside_key), str(request.request_id))
+            release = store.serve(request, publish=not parsed.later, case=case, execution=execution)
+            if parsed.withdraw:
+                store.withdraw()
+            return release
+
+        return released(parsed, parsed.command, store.plan, run, store)
+
+
+def lift(parsed: argparse.Namespace) -> int:
+    told = day("--told", parsed.told)
+    if told > date.today():
+        raise InvalidParameter(
+            f"--told {told.isoformat()} is still to come: the person is told before the restriction is lifted"
+        )
+    key = Path(parsed.aside_key)
+    if not key.exists():
+        raise InvalidParameter(f"{key}: there is no key; without it nobody can read what was kept aside")
+    aside = Aside.read(Path(parsed.source), key, parsed.token)
+    back = hashlib.sha256(read_key(key) + parsed.token.encode()).hexdigest()[
+        :32
+    ]  # the same again, and told by nobody without the key
+    with open_store(parsed) as store:
+        _own_rows(store)
+        case = store.register.case(parsed.token)
+        if case is None or case.restricted is None:
+            raise InvalidParameter(
+                f"request {parsed.token!r} restricted nothing in this store; `register show` says what it did"
+            )
+
+        def run(execution: Execution) -> Release:
+            release = store.serve(aside.back(back), publish=not parsed.later, execution=execution)
+            if case.lifted is None:
+                store.register.state(parsed.token, replace(case, lifted=date.today(), informed=case.informed or told))
+            return release
+
+        return released(parsed, parsed.command, store.plan, run, store)
+
+
+def _own_rows(store: Store) -> None:
+    if isinstance(store, SourcedStore):
+        raise InvalidParameter("the rows lie in a source of their own: restrict them there, and publish")

@@ -1,0 +1,197 @@
+"""`noisygd-delete stream`: many requests, one release per batch."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import groupby, islice
+from pathlib import Path
+from queue import Empty, Queue
+from typing import BinaryIO, cast
+
+from ..errors import InvalidRequest
+from ..privacy.guarantee import Guarantee
+from ..privacy.shown import shown
+from ..records import EditRequest, Records, bounded
+from ..store import Store
+from ..stream import Stream, StreamSummary, forecast
+from ..stream.parsing import Numbered, numbered, read
+from .batches import batching_from
+from .changing import open_store
+from .left import left_text
+from .places import complain_behind
+from .requests import state_all
+from .shared import progress_bar, show
+from .streams import standard_input
+
+_WITHHELD, _REFUSED = 3, 2
+
+
+def stream(parsed: argparse.Namespace) -> int:
+    with open_store(parsed) as store, _opened(parsed.requests) as file:
+        if parsed.dry_run:
+            table = parsed.csv or parsed.requests.endswith(".csv")
+            lines = read(bounded.lines(file, error=InvalidRequest), store.schema, table=table)
+            told = forecast(
+                store,
+                lines,
+                batching_from(parsed, store),
+                repeats=store.repeats,
+                delta=store.plan.budget.shown_delta,
+            )
+            show(parsed, told.to_dict(), told.text())
+            return 0
+        stream = Stream(store, batching_from(parsed, store), observable=(), execution=parsed.execution)
+        holdout = _holdout(parsed, store)
+        total = sum(1 for _ in bounded.lines(file, error=InvalidRequest)) if file.seekable() else 0
+        if total:
+            file.seek(0)
+        waiting = (lambda: stream.due), stream.tick
+        arrivals = bounded.lines(file, error=InvalidRequest) if total else _arriving(file, *waiting)
+        stream.tick()
+        with progress_bar("stream", total, lambda _: _so_far(store), unit="request") as progress:
+            table = parsed.csv or parsed.requests.endswith(".csv")
+            arrived = _to_the_end(numbered(arrivals, store.schema, table=table))
+            # what a file holds is here; a pipe's next line may never come
+            most = (stream.batching.size or 1) if total else 1
+            while together := list(islice(arrived, most)):
+                for sound, part in groupby(together, lambda one: not isinstance(one[1], InvalidRequest)):
+                    numbers, answers = zip(*part, strict=True)
+                    if sound:
+                        sources = (f"line {line}" for line in numbers)
+                        stream.push_all(list(zip(cast(Sequence[EditRequest], answers), sources, strict=True)))
+                        state_all(parsed, store, cast(Sequence[EditRequest], answers))
+                    for refused in () if sound else answers:
+                        stream.refuse(str(refused))
+                if progress is not None:
+                    progress(together[-1][0])
+        stream.flush()
+        summary, left = stream.summary(holdout), store.accountant.remaining().to_dict()
+        complain_behind(store)
+    text = f"{_summary(summary, store.plan.budget.shown_delta)}\n{left_text(left)}"
+    show(parsed, {**summary.to_dict(), "left": left}, text)
+    return _WITHHELD if summary.withheld else _REFUSED if summary.refused else 0
+
+
+def _to_the_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
+    """The same; a stream that breaks off is one more refusal, and what came before it is published all the same."""
+    last = 0
+    try:
+        for last, request in requests:
+            yield last, request
+    except (InvalidRequest, OSError) as error:
+        if not last:
+            raise
+        yield last, InvalidRequest(f"after line {last}: {error}")
+
+
+def _so_far(store: Store) -> str:
+    accountant = store.accountant
+    if not accountant.releases:
+        return ""
+    spent = accountant.dp_cumulative().with_slack().epsilon(store.plan.budget.shown_delta)
+    return f"{accountant.releases} releases, ε_dp={shown(spent)}"
+
+
+@contextmanager
+def _opened(source: str) -> Iterator[BinaryIO]:
+    """The bytes of a file, a pipe or standard input. One that cannot be read twice is left open: somebody may be listening."""
+    file: BinaryIO = standard_input() if source == "-" else _file(source)
+    if source == "-":
+        with suppress(OSError):  # a reader of its own, which the end of this process does not wait for
+            file = os.fdopen(os.dup(file.fileno()), "rb")
+    try:
+        yield file
+    finally:
+        if file.seekable():
+            file.close()
+
+
+def _file(source: str) -> BinaryIO:
+    try:
+        return Path(source).open("rb")
+    except OSError as error:
+        raise InvalidRequest(f"{source}: cannot be read ({error.strerror}); nothing was changed") from error
+
+
+def _holdout(parsed: argparse.Namespace, store: Store) -> Records | None:
+    if parsed.holdout is None:
+        return None
+    schema = dataclasses.replace(store.schema, id_column=None, subject_column=None)
+    encoded = schema.encode_file(parsed.holdout)
+    return Records(encoded.rows, encoded.labels)
+
+
+def _arriving(file: BinaryIO, due: Callable[[], float | None], tick: Callable[[], None]) -> Iterator[str | None]:
+    """Lines as they come. While none comes, the deadline is kept.
+
+    Raises:
+        InvalidRequest: no more can be read, for a reason other than the end.
+    """
+    queue: Queue[str | _End | None] = Queue(maxsize=1000)
+
+    def listen() -> None:
+        end = _End("reading it broke off")  # whatever happens here: nobody waits for a listener that has gone
+        try:
+            for line in bounded.lines(file, error=InvalidRequest):
+                queue.put(line)
+            end = _End(None)
+        except (OSError, ValueError) as error:
+            end = _End(str(error))
+        finally:
+            queue.put(end)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        try:
+            line = queue.get(timeout=due())
+        except Empty:
+            tick()
+            continue
+        if isinstance(line, _End):
+            if line.reason is not None:
+                raise InvalidRequest(f"the stream ended before its end: {line.reason}; what was read before it stands")
+            return
+        yield line
+
+
+@dataclasses.dataclass(frozen=True)
+class _End:
+    """Nothing follows; `reason` says why if something should have."""
+
+    reason: str | None
+
+
+def _summary(summary: StreamSummary, delta: float) -> str:
+    lines = [
+        f"{summary.served} requests served, {summary.repeated} answered before, {len(summary.refused)} refused; "
+        f"{len(summary.publications)} releases, {summary.steps} steps, {summary.seconds:.1f} s, "
+        f"{summary.gradient_evaluations_per_request:,.0f} record gradients per request"
+    ]
+    lines += [f"  refused: {reason}" for _, reason in summary.refused]
+    if summary.publications:
+        lines.append(f"  {'one release, a record still there':<70}{_words(summary.publications[-1].dp, delta)}")
+    for name, guarantee in (
+        ("all releases, a record still there", summary.present),
+        ("an erased record, seen from its erasure on, requests fixed beforehand", summary.erased),
+        ("an erased record, every release seen, requests of any kind", summary.everything),
+    ):
+        if guarantee is not None:
+            lines.append(f"  {name:<70}{_words(guarantee, delta)}")
+    if summary.accuracy is not None:
+        lines.append(f"  accuracy on the hold-out: {summary.accuracy:.4f}")
+    if summary.withheld:
+        lines.append(
+            "publication withheld by the budget: the rows are erased, the last model is withdrawn; relearn with a new plan"
+        )
+    return "\n".join(lines)
+
+
+def _words(guarantee: Guarantee, delta: float) -> str:
+    return (
+        f"advantage at most {guarantee.at_most}, (ε={shown(guarantee.with_slack().epsilon(delta))}, δ={shown(delta)})"
+    )
