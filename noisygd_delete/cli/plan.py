@@ -6,14 +6,14 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from .. import losses
-from ..bounds.arithmetic import DTYPES
-from ..bounds.gibbs import FORMS
 from ..errors import InvalidParameter
 from ..methods import METHODS
 from ..methods.asked import AUTO, RIDGES
 from ..methods.base import PROOFS
 from ..methods.composition import FRESH_LEARN
 from ..methods.minimiser import SOLVERS
+from ..methods.near_gibbs import FORMS
+from ..methods.problem import DTYPES
 from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
 from .arguments import number, whole
 from .shared import add_json, run_by
