@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 _PIECE = 1 << 22  # bytes of rows in one value
 _LOST = "the cluster does not answer; nothing was published, and an accepted request is finished by the next command"
+_OTHER_PYTHON = (
+    "the Python of Spark's executors lacks this package, or one that it needs; install the same version there, or let PYSPARK_PYTHON name the "
+    "interpreter that has it before the session is started"
+)
 _LEVEL = "MEMORY_AND_DISK"
 _KEPT = "kind string, content binary"
 _NEEDED = {  # of a session that somebody else has started, too
@@ -73,7 +77,9 @@ class SparkCluster:
         asked = self._context.broadcast(question)
         try:
             answers: list[Answer] = self._kept.mapPartitionsWithIndex(_answering(asked)).collect()
-        except Exception:  # of py4j, of sockets, of Spark: its words may quote what it worked on
+        except Exception as error:  # of py4j, of sockets, of Spark: its words may quote what it worked on
+            if "ModuleNotFoundError" in str(error):
+                raise MissingDependency(_OTHER_PYTHON) from None
             raise ProcessLost(_LOST) from None
         finally:
             asked.unpersist(blocking=True)
@@ -191,12 +197,13 @@ def _listed(session: Any, address: str) -> list[tuple[str, int, int]]:
 @contextmanager
 def _session() -> Iterator[Any]:
     try:
+        from pyspark import SparkContext
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise MissingDependency("executors of Spark need it: pip install 'noisygd-delete[spark]'") from error
-    there = SparkSession.getActiveSession()
-    if there is not None:
+    if SparkContext._active_spark_context is not None:  # also one that another thread of the caller has started
+        there = SparkSession.builder.getOrCreate()
         check_settings(there)
         yield there
         return
