@@ -27,8 +27,8 @@ def add_source(parser: argparse.ArgumentParser, rows: argparse._MutuallyExclusiv
         "--engine",
         choices=["local", "ray", "spark"],
         default="local",
-        help="whose workers hold a --source that is a folder of Parquet files (also s3://bucket/folder and the like), for tables beyond "
-        "this machine: a partition each, and they answer sums alone. Their cluster is that of RAY_ADDRESS, or of spark-defaults.conf",
+        help="whose workers hold a --source that is a folder of Parquet files (also s3://bucket/folder and the like) or a Delta table, for "
+        "tables beyond this machine: a partition each, and they answer sums alone; --query and --subject with spark alone. Their cluster is that of RAY_ADDRESS, or of spark-defaults.conf",
     )
     parser.add_argument("--table", metavar="NAME", help="of a database: what to learn from and `delete` deletes from")
     parser.add_argument(

@@ -1,8 +1,9 @@
-"""A folder of Parquet files on whatever file system Arrow knows, dealt out to partitions by what the files say of themselves."""
+"""Parquet files on whatever file system Arrow knows, dealt out to partitions by what the files say of themselves: those of a folder, or
+those that the log of a table names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 ROWS_EACH = 1 << 16  # of a partition, at least, where its file has so many
+LOG = "_delta_log"
 _MOST_FILES = 100_000
 
 
@@ -27,18 +29,31 @@ class FileFacts:
 
 
 @dataclass(frozen=True)
+class Pinned:
+    """The files that the log of a table names at one position. None of them ever changes; a column that an older one lacks is empty there."""
+
+    position: str
+    paths: tuple[str, ...]
+
+    @property
+    def files(self) -> tuple[FileFacts, ...]:
+        return tuple(FileFacts(path, 0, 0) for path in self.paths)
+
+
+@dataclass(frozen=True)
 class FilePart:
-    """Some row groups of a file, one after the other: a partition."""
+    """Some row groups of a file, one after the other: a partition. `pinned`: of a table with a log."""
 
     path: str
     groups: tuple[int, ...]
+    pinned: bool = False
 
 
 def listed(address: str) -> tuple[FileFacts, ...]:
     """The Parquet files of a folder (a path, or an address such as s3://bucket/folder) as they are now, by name.
 
     Raises:
-        SourceError: it cannot be read, or has no *.parquet file.
+        SourceError: it cannot be read, has no *.parquet file, or is that of a table whose log says which of them count.
     """
     arrow = _arrow()
     system, folder = _system(address)
@@ -46,6 +61,7 @@ def listed(address: str) -> tuple[FileFacts, ...]:
         found = system.get_file_info(arrow.fs.FileSelector(folder))
     except (arrow.ArrowException, OSError) as error:
         raise SourceError(f"{address}: {type(error).__name__}; is the folder there, and may it be read?") from None
+    check_without_a_log(address, (info.base_name for info in found))
     files = [info for info in found if info.is_file and info.path.endswith(".parquet")]
     check_number(address, len(files))
     return tuple(sorted((FileFacts(info.path, info.size, info.mtime_ns or 0) for info in files), key=lambda f: f.path))
@@ -64,7 +80,16 @@ def check_number(address: str, files: int) -> None:
         raise SourceError(f"{address}: over {_MOST_FILES} files; merge them")
 
 
-def dealt(address: str, files: tuple[FileFacts, ...]) -> list[FilePart]:
+def check_without_a_log(address: str, names: Iterable[str]) -> None:
+    """Raise `SourceError` where a folder is that of a Delta table: the rows of its files are not those of the table."""
+    if LOG in names:
+        raise SourceError(
+            f"{address}: a Delta table, whose folder still holds files of rows that were deleted. Give it to `init --source` as what it is, by a "
+            "path of this machine, or give a folder that holds nothing but the current rows"
+        )
+
+
+def dealt(address: str, files: tuple[FileFacts, ...], *, pinned: bool = False) -> list[FilePart]:
     """Partitions: whole row groups of one file, one after the other, until there are `ROWS_EACH` rows. The cut is the files' alone,
     so that a release adds the same sums in the same order whoever answers them."""
     parts = []
@@ -75,10 +100,10 @@ def dealt(address: str, files: tuple[FileFacts, ...]) -> list[FilePart]:
                 groups.append(group)
                 rows += parquet.metadata.row_group(group).num_rows
                 if rows >= ROWS_EACH:
-                    parts.append(FilePart(file.path, tuple(groups)))
+                    parts.append(FilePart(file.path, tuple(groups), pinned))
                     groups, rows = [], 0
             if groups:
-                parts.append(FilePart(file.path, tuple(groups)))
+                parts.append(FilePart(file.path, tuple(groups), pinned))
     return parts
 
 
@@ -89,12 +114,16 @@ def read(address: str, part: FilePart, columns: list[str]) -> Iterator[pyarrow.R
         InvalidSchema: a column is not there. SourceError: the file cannot be read.
     """
     with _opened(address, part.path) as parquet:
-        for name in columns:
-            if name not in parquet.schema_arrow.names:
-                raise InvalidSchema(
-                    f"{address}: no column {name!r} in one of its files; correct the schema or the file"
-                )
-        yield from parquet.iter_batches(batch_size=BLOCK_ROWS, row_groups=list(part.groups), columns=columns)
+        there = parquet.schema_arrow.names
+        absent = [name for name in columns if name not in there]
+        if absent and not part.pinned:
+            raise InvalidSchema(
+                f"{address}: no column {absent[0]!r} in one of its files; correct the schema or the file"
+            )
+        wanted = [name for name in columns if name in there]
+        for batch in parquet.iter_batches(batch_size=BLOCK_ROWS, row_groups=list(part.groups), columns=wanted):
+            empty = [_arrow().nulls(batch.num_rows)] * len(absent)
+            yield _arrow().record_batch([*batch.columns, *empty], names=[*batch.schema.names, *absent])
 
 
 def _opened(address: str, path: str) -> Any:

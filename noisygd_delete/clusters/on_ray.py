@@ -73,20 +73,25 @@ class RayCluster:
 
 
 @contextmanager
-def opened(address: str, schema: Schema, slots: int | None) -> Iterator[tuple[ClusterRecords, str]]:
-    """The rows of a folder of Parquet files, held by a Ray cluster while this is open (that of RAY_ADDRESS, or one of this
-    machine), and when they were read.
+def opened(
+    address: str, schema: Schema, slots: int | None, pinned: files.Pinned | None = None
+) -> Iterator[tuple[ClusterRecords, str]]:
+    """The rows of Parquet files, held by a Ray cluster while this is open (that of RAY_ADDRESS, or one of this machine), and their
+    position (see `opening.opened`).
 
     Raises:
         MissingDependency: Ray is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do not fit.
     """
     with _running() as ray:
-        position, before = files.position(), files.listed(address)
-        parts = files.dealt(address, before)
+        position, before = (
+            (files.position(), files.listed(address)) if pinned is None else (pinned.position, pinned.files)
+        )
+        parts = files.dealt(address, before, pinned=pinned is not None)
         cluster = RayCluster(ray, Encoder.for_rows(schema, address), parts)
         try:
             records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
-            files.check_unchanged(address, before, files.listed(address))
+            if pinned is None:
+                files.check_unchanged(address, before, files.listed(address))
             yield records, position
         finally:
             cluster.let_go()

@@ -10,22 +10,19 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import shutil
-import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, ProcessLost, SourceError
+from ..errors import MissingDependency, NoisyGDDeleteError, ProcessLost, SourceError
 from ..schema import Schema
 from . import files
+from .opening import ROWS, Chosen
 from .partition import Encoder, Partition
 from .questions import Answer, PartitionQuestion, answer
+from .spark_session import listed, literal, running
 from .table import ClusterRecords
 
 if TYPE_CHECKING:
@@ -38,38 +35,26 @@ _OTHER_PYTHON = (
     "interpreter that has it before the session is started"
 )
 _LEVEL = "MEMORY_AND_DISK"
+_RANK = "noisygd_delete_rank"
 _KEPT = "kind string, content binary"
-_NEEDED = {  # of a session that somebody else has started, too
-    "spark.io.encryption.enabled": "true",
-    "spark.eventLog.enabled": "false",
-}
-_SETTINGS = {
-    **_NEEDED,
-    "spark.authenticate": "true",
-    "spark.network.crypto.enabled": "true",
-    "spark.speculation": "true",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "OFF",
-    "spark.task.maxFailures": "16",
-    "spark.sql.adaptive.enabled": "false",
-}
 
 
 class SparkCluster:
     """Executors that hold the partitions, as Spark cuts the files."""
 
-    def __init__(self, session: Any, encoder: Encoder, paths: list[str]) -> None:
+    def __init__(
+        self, session: Any, encoder: Encoder, paths: list[str], *, merged: bool, chosen: Chosen | None
+    ) -> None:
         from pyspark import StorageLevel
 
         self._context = session.sparkContext
-        read = session.read.parquet(*paths)
+        with _told(encoder.address):
+            read = session.newSession().read.option("mergeSchema", str(merged).lower()).parquet(*paths)
+            read = read if chosen is None else _rows(read, chosen)
         missing = next((name for name in encoder.columns if name not in read.columns), None)
         if missing is not None:
             raise SourceError(f"{encoder.address}: no column {missing!r}; correct the schema or the files")
-        encoded = read.select(*(f"`{name.replace('`', '``')}`" for name in encoder.columns)).mapInArrow(
-            _encoding(encoder), _KEPT
-        )
+        encoded = read.select(*map(_quoted, encoder.columns)).mapInArrow(_encoding(encoder), _KEPT)
         self._kept = encoded.rdd.map(_pair).persist(getattr(StorageLevel, _LEVEL))
         self.partitions = self._kept.getNumPartitions()
 
@@ -89,6 +74,39 @@ class SparkCluster:
     def let_go(self) -> None:
         """Every row that the workers hold."""
         self._kept.unpersist(blocking=True)
+
+
+def _rows(read: Any, chosen: Chosen) -> Any:
+    """Those that were chosen. The rows of a person are brought together in the order of their ids, so that whoever reads them again reads
+    the same; what they pass through on the way is encrypted."""
+    from pyspark.sql import Window, functions
+
+    parts = read.rdd.getNumPartitions()
+    if chosen.query is not None:
+        read.createOrReplaceTempView(ROWS)  # of this cluster's own session: nobody else has views there
+        read = read.sparkSession.sql(f"SELECT * FROM ({chosen.query.strip().rstrip(';')}\n) AS everything")
+    if chosen.subject is None:
+        return read
+    person, name = (read[_quoted(column)] for column in (chosen.subject, chosen.id))
+    rank = functions.row_number().over(Window.partitionBy(person).orderBy(name))
+    return read.repartition(parts, person).withColumn(_RANK, rank).where(f"{_RANK} <= {chosen.rows_per_subject}")
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+@contextmanager
+def _told(address: str) -> Iterator[None]:
+    """Errors of Spark about what it is to read, without their words."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        raise SourceError(
+            f"{address}: {type(error).__name__} of Spark; check the columns, the query (its rows are called {ROWS}), and whether all files are whole"
+        ) from None
 
 
 def _pair(row: Any) -> tuple[str, bytes]:
@@ -157,8 +175,15 @@ def _partition(number: int, pieces: Iterable[tuple[str, bytes]]) -> Partition:
 
 
 @contextmanager
-def opened(address: str, schema: Schema, slots: int | None) -> Iterator[tuple[ClusterRecords, str]]:
-    """The rows of a folder of Parquet files, held by Spark while this is open, and when they were read.
+def opened(
+    address: str,
+    schema: Schema,
+    slots: int | None,
+    pinned: files.Pinned | None = None,
+    *,
+    chosen: Chosen | None = None,
+) -> Iterator[tuple[ClusterRecords, str]]:
+    """The rows of Parquet files, held by Spark while this is open, and their position (see `opening.opened`).
 
     The session that there is, or a new one by the environment's own settings (spark-defaults.conf, MASTER); else this machine's.
 
@@ -166,78 +191,17 @@ def opened(address: str, schema: Schema, slots: int | None) -> Iterator[tuple[Cl
         MissingDependency: Spark or Java is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do
         not fit. InvalidParameter: a session that is there would write rows in clear.
     """
-    with _session() as session:
-        position, before = files.position(), _listed(session, address)
+    with running() as session:
+        position, before = files.position(), [] if pinned else listed(session, address)
+        paths = [path for path, _, _ in before]
+        if pinned is not None:
+            position, paths = pinned.position, list(map(literal, pinned.paths))
         encoder = Encoder.for_rows(schema, address)
-        cluster = SparkCluster(session, encoder, [path for path, _, _ in before])
+        cluster = SparkCluster(session, encoder, paths, merged=pinned is not None, chosen=chosen)
         try:
             records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
-            files.check_unchanged(address, before, _listed(session, address))
+            if pinned is None:
+                files.check_unchanged(address, before, listed(session, address))
             yield records, position
         finally:
             cluster.let_go()
-
-
-def _listed(session: Any, address: str) -> list[tuple[str, int, int]]:
-    """Path, size and time of every Parquet file of a folder, on any file system that this Spark knows."""
-    from py4j.protocol import Py4JError
-
-    try:
-        folder = session._jvm.org.apache.hadoop.fs.Path(address)
-        system = folder.getFileSystem(session._jsc.hadoopConfiguration())
-        found = [each for each in system.listStatus(folder) if each.isFile()]
-        files_there = [(each.getPath().toString(), each.getLen(), each.getModificationTime()) for each in found]
-    except Py4JError as error:
-        raise SourceError(f"{address}: {type(error).__name__}; is the folder there, and may it be read?") from None
-    files_there = sorted(each for each in files_there if each[0].endswith(".parquet"))
-    files.check_number(address, len(files_there))
-    return files_there
-
-
-@contextmanager
-def _session() -> Iterator[Any]:
-    try:
-        from pyspark import SparkContext
-        from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise MissingDependency("executors of Spark need it: pip install 'noisygd-delete[spark]'") from error
-    if SparkContext._active_spark_context is not None:  # also one that another thread of the caller has started
-        there = SparkSession.builder.getOrCreate()
-        check_settings(there)
-        yield there
-        return
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        raise MissingDependency("Spark needs Java 17 or later (Debian: openjdk-17-jre-headless), and there is none")
-    folder = tempfile.mkdtemp(prefix="noisygd-spark-")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    building = SparkSession.builder.appName("noisygd-delete")
-    for name, value in {**_SETTINGS, "spark.local.dir": folder, "spark.sql.warehouse.dir": folder}.items():
-        building = building.config(name, value)
-    master = os.environ.get("MASTER")
-    if master is not None:
-        building = building.master(master)
-    if (master or "").startswith("local-cluster"):
-        building = building.config("spark.authenticate.secret", secrets.token_hex(32))
-    session = None
-    try:
-        try:
-            session = building.getOrCreate()
-        except (PySparkException, OSError, RuntimeError) as error:
-            raise InvalidParameter(f"Spark does not start: {type(error).__name__}") from None
-        yield session
-    finally:
-        if session is not None:
-            session.stop()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def check_settings(session: Any) -> None:
-    """Raise `InvalidParameter` where a session that somebody else started would leave rows or iterates behind in clear."""
-    settings = session.sparkContext.getConf()
-    for name, wanted in _NEEDED.items():
-        if settings.get(name, "false") != wanted:
-            raise InvalidParameter(
-                f"this Spark session has {name} = {settings.get(name, 'false')}: what it writes to disks could hold rows or iterates in "
-                f"clear. Start it with {name} = {wanted}"
-            )

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InvalidSchema
 from ..records.records import check_size
 from ..schema import Encoded, Schema, Table
+from ..schema.arrow import column
 from ..schema.encoded import Gathered
 
 if TYPE_CHECKING:
@@ -72,16 +74,17 @@ class Encoder:
         for batch in batches:
             if batch.num_rows:
                 check_size(first + batch.num_rows, self.schema.features)
-                table = Table(
-                    self.address,
-                    {name: _texts(batch.column(name).to_pylist()) for name in self.columns},
-                    range(first, first + batch.num_rows),
-                )
+                columns = {name: self._texts(batch.column(name)) for name in self.columns}
+                table = Table(self.address, columns, range(first, first + batch.num_rows))
                 whole.add(self.schema.encode(table))
                 first += batch.num_rows
         whole.add(Encoded(np.zeros((0, self.schema.features), np.float32), np.zeros(0), None, None))
         return whole.encoded()
 
+    def _texts(self, values: Any) -> Sequence[str]:
+        import pyarrow
 
-def _texts(values: Sequence[Any]) -> list[str]:
-    return ["" if value is None else str(value).strip() for value in values]
+        try:
+            return column(values)
+        except (pyarrow.ArrowException, ValueError, OverflowError):  # the last two: text or dates that are none
+            raise InvalidSchema(f"{self.address}: a cell that is no text and no number; correct the file") from None

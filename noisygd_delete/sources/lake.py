@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import unquote
 from uuid import uuid4
 
-from ..errors import InvalidParameter, InvalidRequest, MissingDependency, SourceError
+from ..clusters import files
+from ..errors import InvalidParameter, InvalidRecords, InvalidRequest, InvalidSchema, MissingDependency, SourceError
 from ..records import EditCounts
 from ..schema.files import BLOCK_ROWS
 from .source import Accept, Snapshot, Source, blocks, check_named
@@ -54,12 +56,8 @@ class Lake(Source):
     @contextmanager
     def snapshot(self, columns: Sequence[str], since: str | None = None) -> Iterator[Snapshot]:
         with self._opened() as (connection, position):
-            changes = None if since is None else self._changes(since, position, columns)
+            changes = None if since is None else self.changes(since, position, columns)
             yield Snapshot(position, blocks(self.address, columns, self._fetched(connection, columns)), changes)
-
-    def _changes(self, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
-        """What differs between two positions, where that can be told."""
-        return None
 
     def _fetched(self, connection: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
         rows = f"({self._rows()}\n)"
@@ -171,7 +169,7 @@ class DeltaTable(Lake):
             connection.register(_ROWS, table.to_pyarrow_dataset())
             yield connection, f"version:{table.version()}"
 
-    def _changes(self, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
+    def changes(self, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
         """Rows of the files that only one of the two versions has; None where the earlier one can no longer be read."""
         kinds = since.partition(":")[0], position.partition(":")[0]
         if kinds != ("version", "version"):
@@ -200,9 +198,39 @@ class DeltaTable(Lake):
         except Exception as error:  # its errors are of many families
             raise _failed(self.address, error) from None
 
+    def pinned(self, columns: Sequence[str]) -> files.Pinned:
+        """The files of the newest version, for others to read; these columns are in all of them, or empty.
+
+        Raises:
+            InvalidSchema: a column is not there, or only in the names of folders.
+            SourceError: the table hides rows of its files in a way that is not read here, or they lie elsewhere.
+        """
+        table = self._table()
+        try:
+            names = table.to_pyarrow_dataset().schema.names  # it refuses what the files alone do not say
+        except Exception as error:
+            raise _failed(self.address, error) from None
+        for column in columns:
+            if column not in names:
+                raise InvalidSchema(f"{self.address}: no column {column!r}; correct the schema")
+            if column in table.metadata().partition_columns:
+                raise InvalidSchema(
+                    f"{self.address}: the column {column!r} divides the table and lies in the names of its folders, which workers do not read; "
+                    "leave it out of the schema, or use no --engine"
+                )
+        paths = _data_files(table, self.address)
+        if any("://" in path for path in paths):
+            raise SourceError(
+                f"{self.address}: a copy whose files lie in another table; give that one, or copy it whole"
+            )
+        if not paths:
+            raise InvalidRecords(f"{self.address} holds no row; there is nothing to learn from")
+        files.check_number(self.address, len(paths))
+        return files.Pinned(f"version:{table.version()}", tuple(sorted(paths)))
+
     def files_in_use(self) -> list[str]:
         """The data files of the newest version; the others are of earlier ones."""
-        return [str(file) for file in self._table().file_uris()]
+        return _data_files(self._table(), self.address)
 
     def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
         library, mark, rows = _delta(), uuid4().hex, 0
@@ -262,20 +290,18 @@ class ParquetFolder(Lake):
     @contextmanager
     def _opened(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         position = f"time:{datetime.now(UTC).isoformat(timespec='microseconds')}"
-        files = self._files()
+        before = self._files()
         with _connected(":memory:", self.address) as connection:
-            connection.from_parquet(sorted(files)).create_view(_ROWS)
+            connection.from_parquet(sorted(before)).create_view(_ROWS)
             yield connection, position
-        if self._files() != files:
-            raise SourceError(
-                f"{self.address}: its files changed while they were read; try again when nothing writes there"
-            )
+        files.check_unchanged(self.address, before, self._files())
 
     def _files(self) -> dict[str, tuple[int, int, int]]:
         """Every file, and by what a change of it shows."""
         found = {}
         with os.scandir(self.address) as folder:
             for entry in folder:
+                files.check_without_a_log(self.address, [entry.name])
                 if entry.name.endswith(".parquet") and entry.is_file():
                     stat = entry.stat()
                     found[entry.path] = (stat.st_size, stat.st_mtime_ns, stat.st_ino)
@@ -284,6 +310,14 @@ class ParquetFolder(Lake):
         if not found:
             raise SourceError(f"{self.address}: no *.parquet file is there")
         return found
+
+
+def _data_files(table: Any, address: str) -> list[str]:
+    """The data files of a version. Its log writes their paths as in an address: %20 for a blank."""
+    import pyarrow
+
+    names = pyarrow.table(table.get_add_actions(flatten=True))["path"].to_pylist()
+    return [name if "://" in name else os.path.join(address, unquote(name)) for name in names]
 
 
 def _column(kind: pyarrow.Field, names: Sequence[str]) -> pyarrow.Table:

@@ -1,6 +1,8 @@
-"""A folder of Parquet files that the workers of Ray or Spark read, where this process alone would not hold it.
+"""Parquet files that the workers of Ray or Spark read, where this process alone would not hold the rows: those of a folder, or of the
+version of a Delta table that its log names.
 
-The application deletes; positions are times. Rows never come here but for a sample that steers the solver, in memory.
+Rows never come here but for a sample that steers the solver, in memory; of a Delta table those of the files that changed, while they are
+counted.
 """
 
 from __future__ import annotations
@@ -12,16 +14,19 @@ from pathlib import Path
 from typing import ClassVar, NoReturn
 
 from ..clusters import files
-from ..clusters.opening import ENGINES, opened
+from ..clusters.opening import ENGINES, WITH_SQL, Chosen, opened
 from ..engine import CurrentRecords
 from ..errors import InvalidParameter, choice
 from ..schema import Schema
+from .lake import DeltaTable
+from .reading import columns_of
 from .source import Source
 
 
 @dataclass(frozen=True)
 class FolderOnEngine(Source):
-    """Parquet files of the same columns in one folder, by its path or by an address that the engine knows (s3://bucket/folder).
+    """Parquet files of the same columns in one folder, by its path or by an address that the engine knows (s3://bucket/folder). The
+    application deletes; positions are times.
 
     engine   "ray" or "spark"
     """
@@ -32,18 +37,14 @@ class FolderOnEngine(Source):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        choice("engine", self.engine, ENGINES)
         if "://" not in self.address and not Path(self.address).is_absolute():
             raise InvalidParameter("the ledger names the folder by its whole path")
-        for name in ("table", "query", "subject"):
-            if getattr(self, name) is not None:
-                raise InvalidParameter(
-                    f"--{name} is for a source that one process reads: workers of {self.engine} see a partition each, never two rows of "
-                    "one person together. Let the folder hold the rows to learn from, one row for each person"
-                )
+        if self.table is not None:
+            raise InvalidParameter("a folder of Parquet files is one table; leave --table out")
+        _check_engine(self, self.engine)
 
     def opened(self, schema: Schema, slots: int) -> AbstractContextManager[tuple[CurrentRecords, str]]:
-        return opened(self.engine, self.address, schema, slots)
+        return opened(self.engine, self.address, schema, slots, chosen=_chosen(self))
 
     def snapshot(self, columns: Sequence[str], since: str | None = None) -> NoReturn:
         raise InvalidParameter(
@@ -56,3 +57,39 @@ class FolderOnEngine(Source):
 
     def held(self, ids: Sequence[str], subjects: Sequence[str]) -> int:
         raise self._left_to_the_application()
+
+
+@dataclass(frozen=True)
+class DeltaOnEngine(DeltaTable):
+    """A Delta table whose files of one version workers read; deleted from, and its changes counted, as any Delta table.
+
+    engine   "ray" or "spark"
+    """
+
+    engine: str = "ray"
+
+    kind: ClassVar[str] = "delta-on-engine"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_engine(self, self.engine)
+
+    def opened(self, schema: Schema, slots: int) -> AbstractContextManager[tuple[CurrentRecords, str]]:
+        pinned = self.pinned(columns_of(schema))
+        return opened(self.engine, self.address, schema, slots, pinned=pinned, chosen=_chosen(self))
+
+
+def _check_engine(source: Source, engine: str) -> None:
+    choice("engine", engine, ENGINES)
+    for name in ("query", "subject"):
+        if getattr(source, name) is not None and engine not in WITH_SQL:
+            raise InvalidParameter(
+                f"--{name} is for a source that one process reads, or for --engine spark: workers of {engine} see a partition each, never two "
+                "rows of one person together. Let the files hold the rows to learn from, one row for each person"
+            )
+
+
+def _chosen(source: Source) -> Chosen | None:
+    if source.query is None and source.subject is None:
+        return None
+    return Chosen(source.id, source.query, source.subject, source.rows_per_subject)

@@ -9,13 +9,13 @@ from typing import Any
 
 from ..errors import InvalidParameter, StoreCorrupt
 from .lake import DeltaTable, DuckdbFile, ParquetFolder
-from .on_engine import FolderOnEngine
+from .on_engine import DeltaOnEngine, FolderOnEngine
 from .postgres import Postgres
 from .source import Source
 
 _POSTGRES = ("postgresql://", "postgres://")
 _KINDS: dict[str, type[Source]] = {
-    kind.kind: kind for kind in (Postgres, DeltaTable, DuckdbFile, ParquetFolder, FolderOnEngine)
+    kind.kind: kind for kind in (Postgres, DeltaTable, DuckdbFile, ParquetFolder, FolderOnEngine, DeltaOnEngine)
 }
 _UNSAID = "the ledger does not say where the rows lie; restore the store from a backup"
 
@@ -24,14 +24,14 @@ def source_at(address: str, *, engine: str | None = None, **facts: Any) -> Sourc
     """The source at an address: `postgresql://HOST/DATABASE`, or the path of a DuckDB file, a Delta table or a folder of Parquet.
 
     Args:
-        engine: "ray" or "spark": its workers read and hold a folder of Parquet files; None: this process does.
+        engine: "ray" or "spark": its workers read and hold a folder of Parquet files, or a Delta table; None: this process does.
         facts: id, subject, table, query, rows_per_subject: see `Source`.
 
     Raises:
         InvalidParameter: nothing of the kind is there, or the facts do not suit it.
     """
     if engine is not None:
-        return FolderOnEngine(_folder(address), engine=engine, **facts)
+        return _on_engine(address, engine, facts)
     if address.startswith(_POSTGRES):
         return Postgres(address, **facts)
     path = Path(address).absolute()
@@ -62,11 +62,16 @@ def source_from(description: Mapping[str, Any]) -> Source:
     return kind(**{name: value for name, value in description.items() if name != "kind"})
 
 
-def _folder(address: str) -> str:
+def _on_engine(address: str, engine: str, facts: Mapping[str, Any]) -> Source:
     if address.startswith(_POSTGRES):
-        raise InvalidParameter("--engine reads folders of Parquet files; rows of a database are read without one")
+        raise InvalidParameter("--engine reads files of Parquet; rows of a database are read without one")
     if "://" in address:
-        return address
-    if not ParquetFolder.recognises(Path(address)):
-        raise InvalidParameter(f"{address!r}: with --engine give a folder of Parquet files (*.parquet)")
-    return str(Path(address).absolute())
+        return FolderOnEngine(address, engine=engine, **facts)
+    path = Path(address).absolute()
+    if DeltaTable.recognises(path):
+        return DeltaOnEngine(str(path), engine=engine, **facts)
+    if not ParquetFolder.recognises(path):
+        raise InvalidParameter(
+            f"{address!r}: with --engine give a folder of Parquet files (*.parquet), or that of a Delta table"
+        )
+    return FolderOnEngine(str(path), engine=engine, **facts)

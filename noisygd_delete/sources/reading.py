@@ -48,7 +48,7 @@ def rows_of(
     held = source.opened(schema, slots)
     if held is not None:
         with held as (there, position):
-            yield there, position, None
+            yield there, position, None if since is None else source.changes(since, position, columns_of(schema))
     elif 4 * slots * schema.features <= (usual_memory() if memory is None else memory):
         yield _in_memory(source, schema, slots, since)
     else:

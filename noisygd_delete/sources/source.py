@@ -90,6 +90,10 @@ class Source(ABC):
         """The rows where they lie, held by others while this is open, and their position; None: they are read by `snapshot`."""
         return None
 
+    def changes(self, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
+        """What differs in these columns between two positions; None where that cannot be told from the two."""
+        return None
+
     def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
         """Delete the rows of these ids and persons in one transaction of the source; the position of its commit.
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from pyspark.sql import SparkSession
 
-from noisygd_delete.clusters import on_spark
+from noisygd_delete.clusters import on_spark, spark_session
 from noisygd_delete.clusters.opening import opened
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
@@ -77,7 +77,7 @@ def main() -> None:
     files, local, encrypted, *more = sys.argv[1:]
     on_spark._LEVEL = "DISK_ONLY"
     if more:
-        on_spark.check_settings = lambda session: None
+        spark_session.check_settings = lambda session: None
     with ThreadPoolExecutor(1) as another:  # a notebook's, say
         spark = another.submit(session, Path(local), encrypted).result()
     try:

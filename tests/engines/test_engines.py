@@ -7,6 +7,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from noisygd_delete.sources import source_at
 from noisygd_delete.sources.reading import records_of
 
 from .conftest import FILES, SCHEMA, SLOTS, N, held, name, plan, skip_without, written
+from .held_up import held_up, marked
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning"),  # the engines' own, of sockets and of other libraries
@@ -33,13 +35,15 @@ psutil = pytest.importorskip("psutil")
 
 @dataclass
 class Table:
-    """An open table, and the same in memory; `before` is called with every gradient's number, `asked` holds what was asked."""
+    """An open table, and the same in memory; `before` is called with every gradient's number, `turned` makes another question of it, `asked`
+    holds what was asked."""
 
     engine: str
     folder: Path
     records: ClusterRecords
     memory: Records
     before: Callable[[int], None] | None = None
+    turned: Callable[[int, GradientSum], PartitionQuestion] | None = None
     asked: list[np.ndarray] = field(default_factory=list)
     answered: list[np.ndarray] = field(default_factory=list)
 
@@ -52,6 +56,8 @@ class Table:
                 if self.before is not None:
                     self.before(len(self.asked))
                 self.asked.append(question.weights)
+                if self.turned is not None:
+                    question = self.turned(len(self.asked) - 1, question)
             answers = list(ask(question))
             self.answered += [each.content for each in answers if isinstance(question, GradientSum)]
             return answers
@@ -69,12 +75,7 @@ class Table:
             import ray
 
             return ray.get([each.process.remote() for each in self.records._cluster.holders])
-        found = []
-        for each in psutil.Process().children(recursive=True):
-            with contextlib.suppress(psutil.NoSuchProcess):  # it ended meanwhile, or waits to be reaped
-                if any("CoarseGrainedExecutorBackend" in word for word in each.cmdline()):
-                    found.append(each.pid)
-        return found
+        return [each.pid for each in psutil.Process().children(recursive=True) if executes(each)]
 
 
 @pytest.fixture(scope="module", params=["ray", "spark"])
@@ -93,7 +94,7 @@ def table(request: pytest.FixtureRequest) -> Iterator[Table]:
 def fresh(request: pytest.FixtureRequest) -> None:
     if "table" in request.fixturenames:
         made = request.getfixturevalue("table")
-        made.before, made.asked, made.answered = None, [], []
+        made.before, made.turned, made.asked, made.answered = None, None, [], []
 
 
 def test_sums_are_those_of_memory_within_the_declared_slack(table: Table) -> None:
@@ -141,6 +142,44 @@ def test_two_killed_workers_change_no_bit_of_a_release(table: Table) -> None:
     assert len(killed) == 2
     assert len(table.asked) == gradients >= 3
     assert again.tobytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize("victim", ["process", "executor"])
+def test_a_worker_killed_in_the_middle_of_a_pass_changes_no_bit_of_a_release(
+    table: Table, victim: str, tmp_path: Path
+) -> None:
+    if victim == "executor" and table.engine == "ray":
+        pytest.skip("an actor of Ray is one process")
+    whole = table.release(table.records).model.weights
+    gradients, table.asked, table.answered = len(table.asked), [], []
+    mark, killed = tmp_path / "mark", []
+
+    def kill() -> None:
+        process = psutil.Process(marked(mark))
+        if victim == "executor":
+            process = next(each for each in process.parents() if executes(each))
+        killed.append((process.pid, len(table.asked), len(table.answered)))
+        process.kill()
+        psutil.wait_procs([process], timeout=30)
+
+    table.turned = lambda number, question: held_up(question, mark) if number == 1 else question
+    with ThreadPoolExecutor(1) as killer:
+        done = killer.submit(kill)
+        again = table.release(table.records).model.weights
+        done.result()
+    ((_, asked, answered),) = killed
+    assert (asked, answered) == (2, table.records.partitions), (
+        "the second pass was under way, and nothing of it had come"
+    )
+    assert len(table.asked) == gradients
+    assert again.tobytes() == whole.tobytes()
+
+
+def executes(process: psutil.Process) -> bool:
+    """Whether this is an executor of Spark."""
+    with contextlib.suppress(psutil.Error):  # it ended meanwhile, or waits to be reaped
+        return any("CoarseGrainedExecutorBackend" in word for word in process.cmdline())
+    return False
 
 
 def engine_folders() -> list[Path]:

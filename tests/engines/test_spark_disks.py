@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from noisygd_delete.clusters import on_spark
+from noisygd_delete.clusters import on_spark, spark_session
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.sources import source_at
 from noisygd_delete.sources.reading import records_of
@@ -27,7 +27,7 @@ def test_what_spark_writes_to_a_disk_is_encrypted(short_folder: Path, monkeypatc
     skip_without("spark")
     monkeypatch.setenv("MASTER", "local[2,8]")
     monkeypatch.setattr(on_spark, "_LEVEL", "DISK_ONLY")
-    monkeypatch.setitem(on_spark._SETTINGS, "spark.rdd.compress", "false")  # packed rows would not be seen either
+    monkeypatch.setitem(spark_session._SETTINGS, "spark.rdd.compress", "false")  # packed rows would not be seen either
     folder, others = written(short_folder / "files"), sessions()
     memory, _ = records_of(source_at(str(folder), id="id"), SCHEMA, SLOTS)
     with held("spark", folder) as records:
@@ -51,7 +51,7 @@ def in_a_session_of_a_caller(folder: Path, encrypted: bool, *more: str) -> Any:
     local.mkdir()
     asked = [sys.executable, "-m", "tests.engines.session_of_a_caller", str(folder / "files"), str(local)]
     done = subprocess.run(
-        [*asked, str(encrypted).lower(), *more], cwd=ROOT, capture_output=True, text=True, timeout=300
+        [*asked, str(encrypted).lower(), *more], check=False, cwd=ROOT, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.splitlines()[-1])

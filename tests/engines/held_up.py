@@ -1,0 +1,49 @@
+"""A worker that is held up in the middle of a pass, so that a test can kill it, or the driver, while the pass is under way."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from noisygd_delete.clusters.partition import Partition
+from noisygd_delete.clusters.questions import GradientSum
+
+LONGEST = 240.0  # seconds
+
+
+@dataclass(frozen=True)
+class HeldUp(GradientSum):
+    """A gradient's sum; the first worker that computes it for partition 0 writes its process's id to `mark`, and waits to be killed."""
+
+    mark: str = ""
+
+    def of(self, partition: Partition) -> Any:
+        if partition.number == 0 and self._first():
+            time.sleep(LONGEST)
+        return super().of(partition)
+
+    def _first(self) -> bool:
+        own = Path(f"{self.mark}.{os.getpid()}")
+        own.write_text(str(os.getpid()))
+        try:
+            os.link(own, self.mark)
+        except FileExistsError:
+            return False
+        return True
+
+
+def held_up(question: GradientSum, mark: Path) -> HeldUp:
+    return HeldUp(question.loss, question.weights, question.dtype, str(mark))
+
+
+def marked(mark: Path) -> int:
+    """The process that is held up, once one is."""
+    until = time.monotonic() + LONGEST
+    while not mark.exists():
+        if time.monotonic() > until:
+            raise AssertionError("no worker was held up")
+        time.sleep(0.01)
+    return int(mark.read_text())
