@@ -1,37 +1,43 @@
-"""One gradient pass of the same rows by whoever holds them: memory, a mapped file, workers of Ray, executors of Spark.
+"""One gradient pass, and one learn, over the same rows by whoever holds them: memory, a mapped file, workers of Ray, executors of Spark.
 
-python -m benchmarks engines [--largest N] [--on ray spark]
+python -m benchmarks engines [--sizes 10000 1000000] [--on ray spark]
 
-Writes benchmarks/results/engines.md. Times are the shortest of passes taken in turn, over those of memory at the same size; a machine
-that does other work makes all of them longer. What crosses to the workers and back is counted, not measured.
+Writes benchmarks/results/engines.md after every size and engine, from what has been measured by then. A pass: the shortest of passes
+that are taken in turn with one in memory, over the shortest of memory's among them; learn and opening: once, over once. What crosses to the
+workers and back is counted, not measured.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
+import os
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from noisygd_delete import Budget, Curator, Records, Schema, losses, make_plan
-from noisygd_delete.clusters import files
+from noisygd_delete.clusters import files, on_ray, spark_session
 from noisygd_delete.clusters.opening import opened
 from noisygd_delete.clusters.partition import Encoder
+from noisygd_delete.engine import CurrentRecords
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.schema import Encoded
 from noisygd_delete.schema.encoded import Gathered
 
 RESULTS = Path(__file__).parent / "results" / "engines.md"
-D, TURNS, LAMBDA = 20, 5, 1e-3
+D, TURNS, LAMBDA = 8, 5, 1e-3
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 30_000_000)
-READ = 1_000_000  # rows: larger tables are made in place, and held by this process alone
+FILES, ROWS_AT_ONCE = 4, 1 << 16
+HEAP = "4g"  # of Spark, for the largest table
+SESSIONS: dict[str, Any] = {"ray": on_ray._running, "spark": spark_session.running}
+ABSENT = "—"
 SCHEMA = Schema.from_dict(
     {
         "id": "id",
@@ -49,12 +55,15 @@ def _write(folder: Path, n: int) -> None:
     from pyarrow import parquet
 
     rng = np.random.default_rng(0)
-    for part in range(4):
-        size = n // 4
-        cells = np.round(rng.uniform(-1, 1, (size, D)), 4)
-        columns = {f"x{k}": cells[:, k] for k in range(D)}
-        named = {"id": np.arange(part * size, (part + 1) * size), **columns, "y": rng.choice([-1, 1], size)}
-        parquet.write_table(pyarrow.table(named), folder / f"{part}.parquet", row_group_size=files.ROWS_EACH)
+    names = [f"x{k}" for k in range(D)]
+    kinds = [("id", pyarrow.int64()), *((name, pyarrow.float64()) for name in names), ("y", pyarrow.int64())]
+    for part in range(FILES):
+        with parquet.ParquetWriter(folder / f"{part}.parquet", pyarrow.schema(kinds)) as file:
+            for first in range(n * part // FILES, n * (part + 1) // FILES, ROWS_AT_ONCE):
+                size = min(ROWS_AT_ONCE, n * (part + 1) // FILES - first)
+                cells = rng.integers(-10_000, 10_001, (D, size)) / 10_000
+                columns = {**dict(zip(names, cells, strict=True)), "y": rng.choice([-1, 1], size)}
+                file.write_table(pyarrow.table({"id": np.arange(first, first + size), **columns}))
 
 
 def _read(folder: Path) -> Records:
@@ -66,23 +75,14 @@ def _read(folder: Path) -> Records:
     return Records(found.rows, found.labels)
 
 
-def _made(n: int) -> Records:
-    rng = np.random.default_rng(0)
-    rows = np.empty((n, D), np.float32)
-    for first in range(0, n, 1 << 18):
-        part = rng.standard_normal(rows[first : first + (1 << 18)].shape, dtype=np.float32)
-        rows[first : first + len(part)] = part / (np.linalg.norm(part, axis=1, keepdims=True) * (1 + 2.0**-20))
-    return Records(rows, rng.choice([-1.0, 1.0], n))
-
-
 def _mapped(records: Records, path: Path) -> Records:
     rows = np.memmap(path, np.float32, mode="w+", shape=records.features.shape)
     rows[:] = records.features
     return Records.from_slots(rows, np.array(records.labels), records.names, None)
 
 
-def _passes(records: Records) -> int:
-    """Gradient passes of a learn by objective perturbation."""
+def _learn(records: CurrentRecords) -> int:
+    """Learn by objective perturbation; its gradient passes."""
     plan = make_plan(
         LOSS, records=records.slots, features=D, regularization=LAMBDA, budget=Budget(order=10, dp=1.0, deletion=0.1),
         method="perturbed", utility=False,
@@ -90,80 +90,127 @@ def _passes(records: Records) -> int:
     return Curator(records, plan).learn().gradient_passes
 
 
-def _shortest(runs: dict[str, Callable[[], object]]) -> dict[str, float]:
-    best = dict.fromkeys(runs, math.inf)
-    for _ in range(TURNS):
-        for name, run in runs.items():
-            began = time.perf_counter()
-            run()
-            best[name] = min(best[name], time.perf_counter() - began)
-    return best
+def _timed(run: Callable[[], Any]) -> tuple[Any, float]:
+    began = time.perf_counter()
+    done = run()
+    return done, time.perf_counter() - began
 
 
-def measured(n: int, engines: list[str]) -> dict[str, str]:
-    """One row of the table."""
-    weights = np.full((1, D), 0.3)
-    with tempfile.TemporaryDirectory(prefix="engines", dir="/tmp") as root, ExitStack() as stack:
-        folder = Path(root) / "files"
-        folder.mkdir()
-        if n <= READ:
-            _write(folder, n)
-        records = _read(folder) if n <= READ else _made(n)
-        held = {"memory": records, "map": _mapped(records, Path(root) / "rows")}
-        parts = 1
-        for engine in engines if n <= READ else ():
-            held[engine], _ = stack.enter_context(opened(engine, str(folder), SCHEMA, n))
-            parts = max(parts, held[engine].partitions)
-        objectives = {name: PreciseObjective(each, LOSS, regularization=LAMBDA) for name, each in held.items()}
-        sums = {name: each.gradient(weights) for name, each in objectives.items()}
-        bound = max(each.gradient_error(float(np.linalg.norm(weights))) for each in objectives.values())
-        off = max(float(np.linalg.norm(each - sums["memory"])) for each in sums.values())
-        best = _shortest({name: lambda each=each: each.gradient(weights) for name, each in objectives.items()})
-    ratios = {name: f"{best[name] / best['memory']:.2f}" if name in best else "—" for name in ("map", *engines)}
-    return {
-        "rows": f"{n:,}",
-        "passes of a learn": str(_passes(records)) if n <= 10 * READ else "—",
-        "bytes read in a pass": f"{4 * D * n:,}",
-        "partitions": str(parts) if n <= READ else "1",
-        "bytes sent and answered": f"{8 * D * (1 + parts):,}" if n <= READ else "—",
-        **ratios,
-        "sums apart, over the declared rounding": f"{off / (2 * bound):.2g}",
-    }
+class Size:
+    """One row of the table, filled as it is measured; `told` is called whenever a cell was."""
+
+    def __init__(self, n: int, root: Path, told: Callable[[dict[str, str]], None]) -> None:
+        self._told, self._folder, self._root = told, root / "files", root
+        self._folder.mkdir()
+        _write(self._folder, n)
+        self.records, self._reading = _timed(lambda: _read(self._folder))
+        passes, self._learning = _timed(lambda: _learn(self.records))
+        self.objective = PreciseObjective(self.records, LOSS, regularization=LAMBDA)
+        self.weights = np.full((1, D), 0.3)
+        self.sum = self.objective.gradient(self.weights)
+        self.row = {"rows": f"{n:,}", "passes of a learn": str(passes), "bytes of a pass": f"{4 * D * n:,}"}
+
+    def map(self) -> None:
+        self._pass("map", _mapped(self.records, self._root / "rows"))
+
+    def engine(self, name: str) -> None:
+        began = time.perf_counter()
+        with opened(name, str(self._folder), SCHEMA, self.records.slots) as (held, _):
+            opening = time.perf_counter() - began
+            self._pass(name, held)
+            _, learning = _timed(lambda: _learn(held))
+            parts = held.partitions
+        facts = {
+            "learn": f"{learning / self._learning:.2f}",
+            "opening": f"{opening / self._reading:.2f}",
+            "partitions": str(parts),
+            "bytes sent and answered": f"{8 * D * 2 * parts:,}",
+        }
+        self._add(name, facts)
+
+    def _pass(self, name: str, held: CurrentRecords) -> None:
+        theirs = PreciseObjective(held, LOSS, regularization=LAMBDA)
+        apart = float(np.linalg.norm(theirs.gradient(self.weights) - self.sum))
+        length = float(np.linalg.norm(self.weights))
+        bound = theirs.gradient_error(length) + self.objective.gradient_error(length)
+        assert apart <= bound
+        turns = [
+            [_timed(lambda each=each: each.gradient(self.weights))[1] for each in (self.objective, theirs)]
+            for _ in range(TURNS)
+        ]
+        memory, other = (min(times) for times in zip(*turns, strict=True))
+        self._add(
+            name, {"pass": f"{other / memory:.2f}", "sums apart, over the declared rounding": f"{apart / bound:.1g}"}
+        )
+
+    def _add(self, name: str, facts: dict[str, str]) -> None:
+        self.row.update({f"{name}: {fact}": value for fact, value in facts.items()})
+        self._told(self.row)
+
+
+@contextmanager
+def _sessions(engines: list[str]) -> Iterator[None]:
+    """Every engine started once, for all sizes."""
+    if not engines:
+        yield
+        return
+    with SESSIONS[engines[0]](), _sessions(engines[1:]):
+        yield
 
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--largest", type=int, default=SIZES[-1])
+    parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES))
     parser.add_argument("--on", nargs="*", default=["ray", "spark"], choices=["ray", "spark"])
     parsed = parser.parse_args(arguments)
     missing = [each for each in parsed.on if not find_spec({"ray": "ray", "spark": "pyspark"}[each])]
     if missing:
         raise SystemExit(f"{', '.join(missing)}: not installed here; `make engines` makes an environment that has them")
-    rows: list[dict[str, str]] = []
-    for n in (size for size in SIZES if size <= parsed.largest):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            rows.append(measured(n, parsed.on))
-        RESULTS.write_text(table(rows))  # the next size may be more than this machine has
-        print(rows[-1], flush=True)
-    print(table(rows))
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-memory {HEAP} pyspark-shell")
+    rows: dict[int, dict[str, str]] = {}
+    warnings.simplefilter("ignore")
+    with _sessions(parsed.on):
+        for n in parsed.sizes:
+
+            def told(row: dict[str, str], n: int = n) -> None:
+                rows[n] = row
+                RESULTS.write_text(
+                    table(list(rows.values()), parsed.on)
+                )  # what comes next may be more than this machine has
+
+            with tempfile.TemporaryDirectory(prefix="engines", dir="/tmp") as root:
+                size = Size(n, Path(root), told)
+                size.map()
+                for engine in parsed.on:
+                    size.engine(engine)
+            print(rows[n], flush=True)
+    print(RESULTS.read_text())
 
 
-def table(rows: list[dict[str, str]]) -> str:
+def table(rows: list[dict[str, str]], engines: list[str]) -> str:
     """The file."""
+    of_engines = ("pass", "learn", "opening", "partitions", "bytes sent and answered")
+    apart = "sums apart, over the declared rounding"
+    counted = [
+        "rows",
+        "passes of a learn",
+        "bytes of a pass",
+        "map: pass",
+        *(f"{e}: {f}" for f in of_engines for e in engines),
+    ]
+    columns = [*counted, *(f"{holder}: {apart}" for holder in ("map", *engines))]
     lines = [
         "# Who holds the rows",
         "",
-        f"Made by `python -m benchmarks engines`: float64 gradient passes over rows of {D} features, logistic loss, on one machine of two",
-        "processors that did much other work at the same time: a ratio may be off by a factor of three. Columns of engines are times of a pass over that",
-        f"of memory, the shortest of {TURNS} taken in turn. Ray: one actor for each processor. Spark: local executors.",
+        f"Made by `python -m benchmarks engines`: float64 over rows of {D} features, logistic loss, on one machine of two processors. Ratios to one",
+        f"process with the rows in memory. pass: a gradient pass, the shortest of {TURNS} taken in turn with memory's; learn: all of one by",
+        "objective perturbation, without opening; opening: reading and encoding the files, over one process that does. Ray: one actor for each",
+        f"processor. Spark: local executors with a heap of {HEAP}. Bytes sent and answered are counted: weights to every partition, and a sum of",
+        "their size from each. A cell that was not measured is left empty.",
         "",
-        "| " + " | ".join(rows[0]) + " |",
-        "|" + "---:|" * len(rows[0]),
-        *("| " + " | ".join(row.values()) + " |" for row in rows),
+        "| " + " | ".join(columns) + " |",
+        "|" + "---:|" * len(columns),
+        *("| " + " | ".join(row.get(name, ABSENT) for name in columns) + " |" for row in rows),
+        "",
     ]
-    return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    main([])
+    return "\n".join(lines)

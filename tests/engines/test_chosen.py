@@ -1,0 +1,59 @@
+"""Rows by a query and by person, chosen by Spark's own SQL: the same as one process chooses, whoever reads them again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete.clusters.questions import EveryStepth
+from noisygd_delete.errors import SourceError
+from noisygd_delete.sources import source_at
+from noisygd_delete.sources.reading import records_of
+
+from .conftest import SCHEMA, SLOTS, N, columns, skip_without
+from .test_engines import LOSS, holding, pytestmark
+from .test_spark_disks import sessions
+
+__all__ = ["pytestmark"]
+
+PERSONS = replace(SCHEMA, subject_column="person")
+
+
+@pytest.fixture
+def people(short_folder: Path) -> Path:
+    """Four files; the rows of a person lie in several of them."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    folder = short_folder / "files"
+    folder.mkdir()
+    persons = [f"person-token-{k % 900:04d}" for k in np.random.default_rng(5).permutation(N)]
+    for part in range(4):
+        first, last = N * part // 4, N * (part + 1) // 4
+        cells = {**columns(first, last), "person": persons[first:last]}
+        parquet.write_table(pyarrow.table(cells), folder / f"{part}.parquet")
+    return folder
+
+
+def test_spark_chooses_the_rows_that_one_process_chooses(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_without("spark")
+    monkeypatch.setenv("MASTER", "local[2,8]")
+    facts = {"id": "id", "subject": "person", "rows_per_subject": 2}
+    asked = "SELECT * FROM source WHERE c = 'x' AND b < 7.5 -- of one kind;"
+    for query in (None, asked):
+        here = source_at(str(people), query=query, **facts)
+        there = source_at(str(people), engine="spark", query=query, **facts)
+        memory, _ = records_of(here, PERSONS, SLOTS)
+        others = sessions()
+        with there.opened(PERSONS, SLOTS) as (records, _):
+            firsts = tuple(0 for _ in range(records.partitions))
+            every = records.ask(EveryStepth(LOSS, firsts, 1))
+            own = sorted(sessions() - others)
+            assert holding(own, [b"identifier-token", b"person-token"]) == [], "what is brought together is encrypted"
+        rows = sorted(row.tobytes() for part, _ in every for row in part)
+        assert rows == sorted(row.tobytes() for row in memory.features[memory.occupied])
+        assert 0 < len(rows) <= 1800 < N
+    wrong = source_at(str(people), engine="spark", id="id", query="SELECT nothing FROM source")
+    with pytest.raises(SourceError, match="AnalysisException of Spark"), wrong.opened(SCHEMA, SLOTS):
+        pass

@@ -1,0 +1,101 @@
+"""The driver killed while a pass of a release is under way: the next command ends what was accepted, by the same law, and no paper says
+before that anybody was forgotten."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Curator, Execution
+from noisygd_delete.clusters import on_ray, spark_session
+from noisygd_delete.report import erasure_certificate
+from noisygd_delete.report.erasure import erasure_in
+from noisygd_delete.sources import SourcedStore, open_store, source_at
+from noisygd_delete.sources.reading import records_of
+from noisygd_delete.store import verify
+from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.position import covers
+
+from .conftest import ROOT, SCHEMA, SLOTS, columns, name, plan, skip_without
+from .held_up import marked
+from .test_engines import engine_folders, holding, psutil, pytestmark
+
+__all__ = ["pytestmark"]
+
+GONE = name(17)
+SESSIONS: dict[str, Any] = {"ray": on_ray._running, "spark": spark_session.running}
+
+
+def in_delta(folder: Path) -> Path:
+    deltalake, pyarrow = pytest.importorskip("deltalake"), pytest.importorskip("pyarrow")
+    deltalake.write_deltalake(str(folder), pyarrow.table(columns()))
+    return folder
+
+
+def running(engine: str) -> AbstractContextManager[Any]:
+    """One session for several releases of this process."""
+    session: AbstractContextManager[Any] = SESSIONS[engine]()
+    return session
+
+
+def killed_in_a_pass(store: Path, mark: Path) -> None:
+    """`delete` in a process of its own, which is killed while a worker computes; whatever it had started ends with it."""
+    asked = [sys.executable, "-m", "tests.engines.driver", str(mark), "delete", str(store), GONE, "--request-id", "r"]
+    with subprocess.Popen(asked, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
+        worker = marked(mark)
+        started = psutil.Process(driver.pid).children(recursive=True)
+        assert worker in [each.pid for each in started]
+        driver.kill()
+    _, left = psutil.wait_procs(started, timeout=120)
+    assert not left, "its workers went with it"
+
+
+def paper_of(ledger: Ledger) -> dict[str, Any]:
+    erasure, made, events = erasure_in(ledger, request_id="r")
+    return erasure_certificate(erasure, plan=made, events=events)
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+def test_a_driver_killed_in_a_pass_leaves_a_request_that_the_next_command_ends(
+    engine: str, short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_without(engine)
+    monkeypatch.setenv("MASTER", "local[2,8]")
+    folder, store = in_delta(short_folder / "lake"), short_folder / "store"
+    source = source_at(str(folder), engine=engine, id="id")
+    with running(engine), SourcedStore.found(store, source, SCHEMA, plan()) as made:
+        made.learn()
+    others = set(engine_folders())
+    killed_in_a_pass(store, short_folder / "mark")
+    ledger = Ledger.read(Layout.at(store).ledger)
+    assert ledger.releases == 1, "nothing was published"
+    assert source.held([GONE], []) == 0, "the deletion is committed"
+    waiting = paper_of(ledger)
+    assert waiting["action"]["kind"] != "unlearn"
+    assert waiting["action"].get("release") is None, "no paper says that a model without the record is out"
+    left = sorted(set(engine_folders()) - others)
+    memory, _ = records_of(source, SCHEMA, SLOTS)
+    rows = [row.tobytes() for row in memory.features[:2000:97]]
+    assert holding([*left, store], [GONE.encode(), name(18).encode(), *rows]) == []
+
+    with running(engine), open_store(store, execution=Execution(rng=np.random.default_rng(3))) as again:
+        assert (again.ledger.releases, again.pending_edits) == (2, 0)
+        noted = again.ledger.position("r")
+        covering = again.ledger.covering(noted)
+        assert covers(again.ledger.entry(covering).position, again.ledger.entry(noted).position)
+        assert paper_of(again.ledger)["action"]["release"] == 2
+        ours, event = again.model.weights, again.accountant.last
+    undisturbed = Curator(memory, plan())
+    undisturbed.learn(execution=Execution(rng=np.random.default_rng(3)))
+    start, noise = plan().learning.start, plan().learning.output_noise
+    apart = 2 * start.tolerance / plan().problem.strong_convexity + noise * 2.0**-20
+    assert np.linalg.norm(ours - undisturbed.model.weights) <= apart < np.linalg.norm(ours) / 100
+    assert event.mechanism == undisturbed.accountant.last.mechanism
+    assert verify(store).passed
