@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import MissingDependency, NoisyGDDeleteError, ProcessLost, SourceError
 from ..schema import Schema
 from . import files
-from .opening import ROWS, Chosen
+from .opening import ROWS, Selection
 from .partition import Encoder, Partition
 from .questions import Answer, PartitionQuestion, answer
 from .spark_session import listed, literal, running
@@ -43,14 +43,14 @@ class SparkCluster:
     """Executors that hold the partitions, as Spark cuts the files."""
 
     def __init__(
-        self, session: Any, encoder: Encoder, paths: list[str], *, merged: bool, chosen: Chosen | None
+        self, session: Any, encoder: Encoder, paths: list[str], *, merged: bool, selection: Selection | None
     ) -> None:
         from pyspark import StorageLevel
 
         self._context = session.sparkContext
         with _told(encoder.address):
             read = session.newSession().read.option("mergeSchema", str(merged).lower()).parquet(*paths)
-            read = read if chosen is None else _rows(read, chosen)
+            read = read if selection is None else _rows(read, selection)
         missing = next((name for name in encoder.columns if name not in read.columns), None)
         if missing is not None:
             raise SourceError(f"{encoder.address}: no column {missing!r}; correct the schema or the files")
@@ -76,20 +76,20 @@ class SparkCluster:
         self._kept.unpersist(blocking=True)
 
 
-def _rows(read: Any, chosen: Chosen) -> Any:
+def _rows(read: Any, selection: Selection) -> Any:
     """Those that were chosen. The rows of a person are brought together in the order of their ids, so that whoever reads them again reads
     the same; what they pass through on the way is encrypted."""
     from pyspark.sql import Window, functions
 
     parts = read.rdd.getNumPartitions()
-    if chosen.query is not None:
+    if selection.query is not None:
         read.createOrReplaceTempView(ROWS)  # of this cluster's own session: nobody else has views there
-        read = read.sparkSession.sql(f"SELECT * FROM ({chosen.query.strip().rstrip(';')}\n) AS everything")
-    if chosen.subject is None:
+        read = read.sparkSession.sql(f"SELECT * FROM ({selection.query.strip().rstrip(';')}\n) AS everything")
+    if selection.subject is None:
         return read
-    person, name = (read[_quoted(column)] for column in (chosen.subject, chosen.id))
+    person, name = (read[_quoted(column)] for column in (selection.subject, selection.id))
     rank = functions.row_number().over(Window.partitionBy(person).orderBy(name))
-    return read.repartition(parts, person).withColumn(_RANK, rank).where(f"{_RANK} <= {chosen.rows_per_subject}")
+    return read.repartition(parts, person).withColumn(_RANK, rank).where(f"{_RANK} <= {selection.rows_per_subject}")
 
 
 def _quoted(name: str) -> str:
@@ -181,7 +181,7 @@ def opened(
     slots: int | None,
     pinned: files.Pinned | None = None,
     *,
-    chosen: Chosen | None = None,
+    selection: Selection | None = None,
 ) -> Iterator[tuple[ClusterRecords, str]]:
     """The rows of Parquet files, held by Spark while this is open, and their position (see `opening.opened`).
 
@@ -197,7 +197,7 @@ def opened(
         if pinned is not None:
             position, paths = pinned.position, list(map(literal, pinned.paths))
         encoder = Encoder.for_rows(schema, address)
-        cluster = SparkCluster(session, encoder, paths, merged=pinned is not None, chosen=chosen)
+        cluster = SparkCluster(session, encoder, paths, merged=pinned is not None, selection=selection)
         try:
             records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
             if pinned is None:

@@ -17,7 +17,7 @@ ROWS = "source"  # what a query calls the rows of the files
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Selection:
     """Rows among those of the files, as a `Source` says it: `query` calls all of them `source`; no more than `rows_per_subject` of one
     person, the first by id."""
 
@@ -34,7 +34,7 @@ def opened(
     slots: int | None,
     *,
     pinned: Pinned | None = None,
-    chosen: Chosen | None = None,
+    selection: Selection | None = None,
 ) -> AbstractContextManager[tuple[ClusterRecords, str]]:
     """The rows of Parquet files, held by the workers of an engine while this is open, and their position in the source.
 
@@ -42,13 +42,13 @@ def opened(
         address: a path, or an address that the engine knows: s3://bucket/folder.
         slots: n; None: as many as there are rows.
         pinned: the files; None: all *.parquet files that are in the folder now, and the position is the time.
-        chosen: rows among them, by an engine of `WITH_SQL`; None: all.
+        selection: rows among them, by an engine of `WITH_SQL`; None: all.
 
     Raises:
         MissingDependency: the engine is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do not
         fit. InvalidParameter: it does not start, or would leave rows behind in clear.
     """
     room = import_module(f".on_{choice('engine', engine, ENGINES)}", __package__)
-    how = {"chosen": chosen} if engine in WITH_SQL else {}
+    how = {"selection": selection} if engine in WITH_SQL else {}
     held: AbstractContextManager[tuple[ClusterRecords, str]] = room.opened(address, schema, slots, pinned, **how)
     return held

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar, NoReturn
 
 from ..clusters import files
-from ..clusters.opening import ENGINES, WITH_SQL, Chosen, opened
+from ..clusters.opening import ENGINES, WITH_SQL, Selection, opened
 from ..engine import CurrentRecords
 from ..errors import InvalidParameter, choice
 from ..schema import Schema
@@ -44,7 +44,7 @@ class FolderOnEngine(Source):
         _check_engine(self, self.engine)
 
     def opened(self, schema: Schema, slots: int) -> AbstractContextManager[tuple[CurrentRecords, str]]:
-        return opened(self.engine, self.address, schema, slots, chosen=_chosen(self))
+        return opened(self.engine, self.address, schema, slots, selection=_selection(self))
 
     def snapshot(self, columns: Sequence[str], since: str | None = None) -> NoReturn:
         raise InvalidParameter(
@@ -76,7 +76,7 @@ class DeltaOnEngine(DeltaTable):
 
     def opened(self, schema: Schema, slots: int) -> AbstractContextManager[tuple[CurrentRecords, str]]:
         pinned = self.pinned(columns_of(schema))
-        return opened(self.engine, self.address, schema, slots, pinned=pinned, chosen=_chosen(self))
+        return opened(self.engine, self.address, schema, slots, pinned=pinned, selection=_selection(self))
 
 
 def _check_engine(source: Source, engine: str) -> None:
@@ -89,7 +89,7 @@ def _check_engine(source: Source, engine: str) -> None:
             )
 
 
-def _chosen(source: Source) -> Chosen | None:
+def _selection(source: Source) -> Selection | None:
     if source.query is None and source.subject is None:
         return None
-    return Chosen(source.id, source.query, source.subject, source.rows_per_subject)
+    return Selection(source.id, source.query, source.subject, source.rows_per_subject)

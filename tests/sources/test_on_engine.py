@@ -149,9 +149,9 @@ def test_a_session_of_spark_that_would_write_in_clear_is_refused(name: str, valu
         check_settings(session)
 
 
-def in_this_process(engine: str, address: str, schema, slots: int, *, pinned=None, chosen=None):
+def in_this_process(engine: str, address: str, schema, slots: int, *, pinned=None, selection=None):
     """What workers would hold, in partitions of this process."""
-    assert chosen is None
+    assert selection is None
 
     @contextmanager
     def held():

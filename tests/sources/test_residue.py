@@ -92,8 +92,10 @@ def test_without_the_right_to_read_files_nothing_is_covered(database: str) -> No
     assert "superuser" in (place.remedy or "")
 
 
-def test_a_delta_table_keeps_it_in_old_files_and_in_its_log_until_the_remedies(tmp_path: Path) -> None:
-    folder = in_delta(tmp_path)["address"]
+@pytest.mark.parametrize("named", ["plain", "ü 100%"])
+def test_a_delta_table_keeps_it_in_old_files_and_in_its_log_until_the_remedies(tmp_path: Path, named: str) -> None:
+    (tmp_path / named).mkdir()
+    folder = in_delta(tmp_path / named)["address"]
     source = source_at(folder, id="id")
     assert any("in use" in place for place in residual(residue([FIRST], folder)))
     source.delete([FIRST], [], lambda mark, rows: None)
