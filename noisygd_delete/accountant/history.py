@@ -140,8 +140,10 @@ class History:
 
     def hidden_past(self, erased_at: int, observed: Collection[int]) -> Guarantee | None:
         """What is known because no earlier model was seen: later models are functions of the first one that was."""
+        if not any(facts.forgets_unobserved for facts in self.account.mechanisms):
+            return None
         first = min(observed, default=0)
-        if first < erased_at or not any(facts.forgets_unobserved for facts in self.account.mechanisms):
+        if first < erased_at:
             return None
         sums = self.account_after(first) or Account.of(list(self)[:first])
         return None if sums.last is None else sums.last.mechanism.forgets_at(sums.closeness)

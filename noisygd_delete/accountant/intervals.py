@@ -152,7 +152,8 @@ def answer(
 def _listed(observed: Collection[int]) -> str:
     if len(observed) <= 12:
         return f"the releases {sorted(observed)} are"
-    return f"{len(observed)} releases from {min(observed)} to {max(observed)} are"
+    ends = (observed[0], observed[-1]) if isinstance(observed, range) else (min(observed), max(observed))
+    return f"{len(observed)} releases from {ends[0]} to {ends[1]} are"
 
 
 def cost(about: str, adjacency: str, stretch: Stretch) -> Guarantee:

@@ -193,10 +193,11 @@ def _verify(parsed: argparse.Namespace) -> int:
 def _continues(parsed: argparse.Namespace, result: Soundness, certificate: Any) -> Soundness:
     """The same verification, and whether the ledger goes on from the state that the certificate was issued in."""
     from ..report.erasure import ledger_of
-    from ..report.verification import history_fault
+    from ..report.verification import facts_fault, history_fault
 
     try:
-        fault = history_fault(ledger_of(parsed.store), certificate, public_key=parsed.public_key)
+        ledger = ledger_of(parsed.store)
+        fault = history_fault(ledger, certificate, public_key=parsed.public_key) or facts_fault(ledger, certificate)
     except StoreCorrupt as error:  # a broken ledger continues nothing
         fault = str(error)
     faults = result.faults if fault is None or fault in result.faults else (*result.faults, fault)

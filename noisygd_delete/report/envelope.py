@@ -22,7 +22,7 @@ from .signing import key_id, read_private, read_public, signed_by
 
 PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
-PREDICATE = "urn:noisygd-delete:erasure-certificate:2"
+PREDICATE = "urn:noisygd-delete:erasure-certificate:"  # and the number of the format
 BEGINS = b'{\n  "payload": "'  # how every envelope on disk begins
 
 
@@ -41,7 +41,8 @@ def statement(certificate: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidParameter(
             "an attestation is about a model or a ledger, and this certificate names neither; issue it from a store"
         )
-    return {"_type": STATEMENT, "subject": [subject], "predicateType": PREDICATE, "predicate": dict(certificate)}
+    kind = PREDICATE + str(certificate["format"]).rpartition("/")[2]
+    return {"_type": STATEMENT, "subject": [subject], "predicateType": kind, "predicate": dict(certificate)}
 
 
 def enveloped(certificate: Mapping[str, Any], key: str | Path, *, password: bytes | None = None) -> dict[str, Any]:

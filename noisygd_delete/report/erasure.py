@@ -8,7 +8,8 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
-from ..accountant import Accountant, Event, Statuses
+from ..accountant import Event, Statuses
+from ..accountant.tallies import tallied
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
@@ -153,8 +154,9 @@ def promised_in(store: str | Path, line: Line) -> Promised | None:
     if line.served is None or not line.served.rows or not ledger.releases:
         return None
     erasure, plan, events = erasure_in(ledger, request_id=line.token)
-    fresh = erasure.release is not None and events[erasure.release - 1].fresh and not events[erasure.release - 1].warm
-    return Promised(guarantees(erasure, Accountant(plan, events)), fresh)
+    history = tallied(events, erasure.release)
+    fresh = history.served is not None and history.served.fresh and not history.served.warm
+    return Promised(guarantees(erasure, history.accountant(plan)), fresh)
 
 
 def _status(ledger: Ledger, published: int | None) -> Statuses:

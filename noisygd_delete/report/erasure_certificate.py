@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 from ..accountant import Accountant, Event
-from ..errors import InvalidParameter, count
+from ..accountant.tallies import Tallied, tallied
+from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, stated_delta
 from ..privacy.shown import WRITTEN, rounded_up
@@ -29,10 +30,9 @@ from .canonical import canonical
 from .facts import STATED, Erasure, in_order, number, version
 from .notices import Notices
 
-FORMAT = "noisygd-delete/erasure-certificate/2"
+FORMAT = "noisygd-delete/erasure-certificate/3"
 SOFTWARE = "noisygd-delete"
 ORDER = 10.0  # of the Rényi figures where the budget names none
-MOST_RELEASES = 20_000  # in one certificate: a stranger's is to be answered in seconds
 BLOCKS = ("format", "identity", "request", "action", "evidence", "public_facts", "statement", "signature")
 
 
@@ -62,8 +62,7 @@ def erasure_certificate(
     Raises:
         InvalidParameter: facts that contradict one another or the ledger.
     """
-    history = list(events)
-    described = {event: event.to_dict() for event in set(history)}
+    history = tallied(list(events), erasure.release)
     facts = {
         **stated(
             erasure,
@@ -72,19 +71,21 @@ def erasure_certificate(
         ),
         "public_facts": {
             "plan": plan.to_dict(),
-            "ledger": [described[event] for event in history],
+            "ledger": [tally.to_dict() for tally in history.tallies],
             "delta": stated_delta("delta", plan.budget.shown_delta if delta is None else delta),
         },
     }
     return {**facts, "statement": written(statement(facts, erasure, plan, history))}
 
 
-def stated(erasure: Erasure, *, certificate_id: str, issued: str, made_by: str = __version__) -> dict[str, Any]:
+def stated(
+    erasure: Erasure, *, certificate_id: str, issued: str, made_by: str = __version__, named: str = FORMAT
+) -> dict[str, Any]:
     """The facts that the operator states, each in the one form in which it is written."""
     when = moment("issued", issued)
     in_order(received=erasure.received, edited=erasure.edited, served=erasure.served, issued=when)
     return {
-        "format": FORMAT,
+        "format": named,
         "identity": {
             "certificate_id": number(certificate_id),
             "software": SOFTWARE,
@@ -169,23 +170,19 @@ def written(value: Any) -> Any:
     return value.written if isinstance(value, Bound) else value
 
 
-def statement(facts: Mapping[str, Any], erasure: Erasure, plan: Plan, events: Sequence[Event]) -> dict[str, Any]:
+def statement(facts: Mapping[str, Any], erasure: Erasure, plan: Plan, history: Tallied) -> dict[str, Any]:
     """Everything the certificate concludes, from its facts alone; `written` puts it on paper.
 
     Raises:
         InvalidParameter: the facts contradict one another.
     """
-    if len(events) > MOST_RELEASES:
+    if erasure.ledger_entries is not None and not erasure.ledger_entries > history.releases:
         raise InvalidParameter(
-            f"a certificate holds at most {MOST_RELEASES} releases, not {len(events)}: begin a new store"
+            f"ledger_entries={erasure.ledger_entries} is too few: {history.releases} releases and the beginning have one each"
         )
-    if erasure.ledger_entries is not None and not erasure.ledger_entries > len(events):
-        raise InvalidParameter(
-            f"ledger_entries={erasure.ledger_entries} is too few: {len(events)} releases and the beginning have one each"
-        )
-    accountant = Accountant(plan, events)
+    accountant = history.accountant(plan)
     delta, order = stated_delta("delta", facts["public_facts"]["delta"]), plan.budget.order or ORDER
-    served = None if erasure.release is None else _served(erasure, accountant)
+    served = None if erasure.release is None else _served(erasure, plan, history)
     promises = guarantees(erasure, accountant)
     told = {name: figures(promise, order=order, delta=delta) for name, promise in promises.items()}
     constants = asdict(plan.loss.constants)
@@ -198,7 +195,7 @@ def statement(facts: Mapping[str, Any], erasure: Erasure, plan: Plan, events: Se
             if served is None
             else plan.gradient_evaluations["learn" if served.fresh else "delete"],
             "gradient_evaluations_of_learning": plan.gradient_evaluations["learn"],
-            "releases_so_far": len(accountant.events),
+            "releases_so_far": history.releases,
         },
         "guarantees": told,
         "theorem": plan.dp.source,
@@ -237,15 +234,14 @@ def _of_statistics(accountant: Accountant) -> list[str]:
     return list(dict.fromkeys(assumed))
 
 
-def _served(erasure: Erasure, accountant: Accountant) -> Event:
-    release = count("release", erasure.release)
-    if release > len(accountant.events):
-        raise InvalidParameter(f"release={release} is not in the ledger of {len(accountant.events)} releases")
-    event = accountant.events[release - 1]
-    assert accountant.plan is not None
-    if event.mechanism != accountant.plan.mechanism:
+def _served(erasure: Erasure, plan: Plan, history: Tallied) -> Event:
+    event = history.served
+    if event is None or erasure.release != history.about:
+        raise InvalidParameter(f"release={erasure.release} is not in the ledger of {history.releases} releases")
+    release = history.about
+    if event.mechanism != plan.mechanism:
         raise InvalidParameter(f"release {release} was not made under the plan of this certificate")
-    if not event.steps >= (accountant.plan.learn_steps if event.fresh else accountant.plan.delete_steps):
+    if not event.steps >= (plan.learn_steps if event.fresh else plan.delete_steps):
         raise InvalidParameter(f"release {release} took {event.steps} steps, fewer than its plan asks for")
     if not event.edits >= erasure.rows + erasure.inserted:
         raise InvalidParameter(
@@ -285,7 +281,7 @@ def guarantees(erasure: Erasure, accountant: Accountant) -> dict[str, Guarantee]
             world = "replace" if notion == "pairwise" else "zero-out"
             found[f"{what}_all_models"] = accountant.dp_cumulative(adjacency=world)
             continue
-        from_here = range(erasure.release, len(accountant.events) + 1)
+        from_here = range(erasure.release, accountant.releases + 1)
         found[f"{what}_later_models"] = accountant.deletion(
             erased_at=erasure.release, observed=from_here, notion=notion
         )

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import calendar
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ..accountant import Accountant, Event, Statuses
+from ..accountant import Statuses
+from ..accountant.tallies import Tallied
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, stated_delta
@@ -44,11 +45,11 @@ def canonical(document: Any) -> bytes:
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
-def checks(certificate: Mapping[str, Any], plan: Plan, events: Sequence[Event]) -> list[Check]:
+def checks(certificate: Mapping[str, Any], plan: Plan, history: Tallied) -> list[Check]:
     """Figures, sentences and stated facts of a paper whose plan and ledger were read."""
     try:
         erasure = _facts(certificate)
-        figures, sentences = _statement(certificate, erasure, plan, events)
+        figures, sentences = _statement(certificate, erasure, plan, history)
         said = certificate["statement"]
         found = difference({name: said[name] for name in figures}, figures, tolerance=_SAME)
         other = difference({name: part for name, part in said.items() if name not in figures}, sentences)
@@ -130,17 +131,17 @@ def _deadline(received: str | None) -> str | None:
 
 
 def _statement(
-    certificate: Mapping[str, Any], erasure: Erasure, plan: Plan, events: Sequence[Event]
+    certificate: Mapping[str, Any], erasure: Erasure, plan: Plan, history: Tallied
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """(figures, sentences) that version 0.1.0 draws from these facts."""
     if any(set(fields) != {"kind", "steps", "edits", "mechanism"} for fields in certificate["public_facts"]["ledger"]):
         raise InvalidParameter("a release of format 1 has kind, steps, edits and mechanism")
-    again = _exact(statement(certificate, erasure, plan, events))
+    again = _exact(statement(certificate, erasure, plan, history))
     told = {
         name: {part: value for part, value in figures.items() if part != "holds_only_if"}
         for name, figures in again["guarantees"].items()
     }
-    promises = guarantees(erasure, Accountant(plan, events))
+    promises = guarantees(erasure, history.accountant(plan))
     delta = stated_delta("delta", certificate["public_facts"]["delta"])
     figures = {"run": again["run"], "guarantees": told, "loss": again["loss"]}
     return figures, {

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..accountant import Event
-from ..errors import InvalidParameter, NoisyGDDeleteError
+from ..accountant.tallies import MOST_TALLIES, Tallied, Tally, tallied
+from ..errors import InvalidParameter, NoisyGDDeleteError, count
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..planner.make import plan_for
@@ -17,11 +18,12 @@ from ..store.ledger import Ledger
 from ..version import __version__
 from . import format_1
 from .checks import REFUSALS, Check, Verification, brief, difference
-from .erasure_certificate import BLOCKS, FORMAT, MOST_RELEASES, erasure_of, stated, statement
+from .erasure_certificate import BLOCKS, FORMAT, erasure_of, stated, statement
 from .signing import SIGNED, Scheme, key_id, read_public, signed_by
 
+FORMAT_2 = "noisygd-delete/erasure-certificate/2"  # as `FORMAT`, but that it lists every release
 TOLERANCE = 1e-9  # relative, of a plan made again: another machine's log and exp may differ in the last digits
-SCHEMES = {FORMAT: SIGNED, format_1.FORMAT: Scheme(format_1.ALGORITHM, format_1.canonical)}
+SCHEMES = {FORMAT: SIGNED, FORMAT_2: SIGNED, format_1.FORMAT: Scheme(format_1.ALGORITHM, format_1.canonical)}
 
 
 def verify_certificate(
@@ -76,6 +78,25 @@ def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | 
     return None
 
 
+def facts_fault(ledger: Ledger, certificate: Mapping[str, Any]) -> str | None:
+    """What is wrong if the releases that a certificate states are not those of the ledger that it continues from (`history_fault`)."""
+    entries = certificate["evidence"]["ledger_entries"]
+    made = sum(entry.event is not None for entry in ledger.outline[:entries])
+    try:
+        _, stated = _read(certificate)
+        listed = [Tally(event) for event in ledger.events[:made]]
+        if certificate["format"] == FORMAT:
+            listed = [*tallied(ledger.events[:made], stated.about).tallies]
+    except REFUSALS as error:
+        return f"the releases that the certificate states cannot be read: {brief(error)}"
+    if [tally.to_dict() for tally in stated.tallies] == [tally.to_dict() for tally in listed]:
+        return None
+    return (
+        f"the certificate states other releases than the first {made} of this ledger, from which it says that it was issued: "
+        "its figures are not those of this store; issue it again"
+    )
+
+
 def _named(certificate: Any) -> str:
     """The format that a certificate names."""
     found = certificate.get("format") if isinstance(certificate, Mapping) else None
@@ -127,8 +148,8 @@ def _plan(certificate: Mapping[str, Any]) -> Check:
 
 def _statement(certificate: Mapping[str, Any]) -> Check:
     try:
-        plan, events = _read(certificate)
-        found = difference(certificate["statement"], statement(certificate, erasure_of(certificate), plan, events))
+        plan, history = _read(certificate)
+        found = difference(certificate["statement"], statement(certificate, erasure_of(certificate), plan, history))
     except REFUSALS as error:
         return Check("statement", False, f"cannot be recomputed: {brief(error)}")
     if found:
@@ -146,21 +167,25 @@ def _other_version(certificate: Mapping[str, Any]) -> str:
 
 def _format_1(certificate: Mapping[str, Any]) -> list[Check]:
     try:
-        plan, events = _read(certificate)
+        plan, history = _read(certificate)
     except REFUSALS as error:
         return [Check("figures", False, f"cannot be recomputed: {brief(error)}")]
-    return format_1.checks(certificate, plan, events)
+    return format_1.checks(certificate, plan, history)
 
 
-def _read(certificate: Mapping[str, Any]) -> tuple[Plan, list[Event]]:
+def _read(certificate: Mapping[str, Any]) -> tuple[Plan, Tallied]:
     """The plan and the releases, every field of them of its type."""
     public = certificate["public_facts"]
     if set(public) != {"plan", "ledger", "delta"}:
         raise InvalidParameter("public_facts are plan, ledger and delta")
-    ledger = public["ledger"]
-    if not isinstance(ledger, list) or len(ledger) > MOST_RELEASES:
-        raise InvalidParameter(f"the ledger must be a list of at most {MOST_RELEASES} releases")
-    return plan_from_dict(public["plan"]), [Event.from_dict(fields) for fields in ledger]
+    ledger, about = public["ledger"], certificate["action"]["release"]
+    if not isinstance(ledger, list) or len(ledger) > MOST_TALLIES:
+        raise InvalidParameter(f"the ledger must be a list of at most {MOST_TALLIES}")
+    if certificate["format"] == FORMAT:
+        listed = [Tally.from_dict(fields) for fields in ledger]
+    else:
+        listed = [Tally(Event.from_dict(fields)) for fields in ledger]
+    return plan_from_dict(public["plan"]), Tallied(listed, None if about is None else count("release", about))
 
 
 def _facts(certificate: Mapping[str, Any]) -> Check:
@@ -172,6 +197,7 @@ def _facts(certificate: Mapping[str, Any]) -> Check:
             certificate_id=identity["certificate_id"],
             issued=identity["issued"],
             made_by=identity["version"],
+            named=_named(certificate),
         )
         other = next(
             (found for name in again if (found := difference(certificate[name], again[name], f"{name}."))), None

@@ -82,7 +82,7 @@ def test_every_format_that_is_read_or_written_has_its_sample() -> None:
 
 
 @pytest.mark.parametrize("path", sorted((NEXT / "certificates").glob("*.json")), ids=lambda path: path.stem)
-def test_a_certificate_of_format_2_still_verifies(path: Path) -> None:
+def test_a_certificate_of_version_0_2_still_verifies(path: Path) -> None:
     paper = json.loads(path.read_text())
     assert verify_certificate(paper).passed
     paper["statement"]["guarantees"]["erased_all_models"]["advantage"] /= 2

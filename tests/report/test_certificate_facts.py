@@ -12,11 +12,11 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
+from noisygd_delete.accountant.tallies import MOST_TALLIES
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.records import EditCounts
 from noisygd_delete.report import Erasure, certificate_html, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.report.erasure_certificate import MOST_RELEASES
 from noisygd_delete.report.verification import history_fault
 
 from .certificate_mutations import place, with_value
@@ -109,7 +109,7 @@ def test_a_signer_may_state_no_fact_outside_its_range(paper, key: Path, path: tu
     assert not answer.passed, answer.text()
 
 
-@pytest.mark.parametrize("named", [None, {}, [], 2, "noisygd-delete/erasure-certificate/3"])
+@pytest.mark.parametrize("named", [None, {}, [], 3, "noisygd-delete/erasure-certificate/4"])
 def test_a_format_that_is_none_is_answered(paper, key: Path, named: object) -> None:
     assert not verify_certificate(sign({**paper, "format": named}, key)).passed
     assert not verify_certificate([named]).passed
@@ -275,6 +275,8 @@ HUGE = {
         (("public_facts", "plan", "learn_steps"), 10**300),
         (("public_facts", "plan", "noise_variance"), 1e-320),
         (("public_facts", "ledger", 0, "steps"), 10**300),
+        (("public_facts", "ledger", 0, "releases"), 10**9),
+        (("public_facts", "ledger", 0, "releases"), 10**300),
         (("public_facts", "ledger"), [{}] * 200_000),
         (("public_facts", "ledger"), "x" * 10_000_000),
         (("statement", "plain_words"), ["x"] * 1_000_000),
@@ -304,7 +306,7 @@ def test_a_long_history_of_different_mechanisms_is_answered_in_seconds(paper, ke
     facts = with_value(paper, ("evidence", "ledger_entries"), 10**6)
     for events, answer in (
         ([learned, served, *others], "another computed_from_sha256"),
-        ([served] * (MOST_RELEASES + 1), "at most"),
+        ([served] * (MOST_TALLIES + 1), "at most"),
     ):
         signed = sign(with_value(facts, ("public_facts", "ledger"), events), key)
         began = time.process_time()  # work, whatever else the machine does

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,25 @@ def test_an_old_copy_put_back_passes_verify_and_fails_against_the_last_certifica
         assert len(store.ledger.entries) == json.loads(last.read_text())["evidence"]["ledger_entries"]
     assert not continues(path, last)
     assert "put back and used" in capsys.readouterr().out
+
+
+def test_a_signer_who_states_other_releases_is_found_out_by_the_ledger(path, tmp_path, key, capsys) -> None:
+    """Everything else follows from what is stated, so that the paper by itself verifies."""
+    from noisygd_delete.report import erasure_certificate, sign, verify_certificate
+    from noisygd_delete.report.erasure import erasure_in, ledger_of
+
+    for k in range(4):
+        erase(path, k)
+    erasure, plan, events = erasure_in(ledger_of(path), request_id="r1")
+    assert continues(path, certified(path, 1, key))
+    for others in (events[:-1], [*events[:-2], replace(events[-2], edits=2), events[-1]]):
+        forged = sign(erasure_certificate(erasure, plan=plan, events=others), key)
+        assert verify_certificate(json.loads(json.dumps(forged))).passed
+        file = tmp_path / "forged.json"
+        file.write_text(json.dumps(forged))
+        capsys.readouterr()
+        assert not continues(path, file, "--public-key", f"{key}.pub")
+        assert "states other releases than the first 5 of this ledger" in capsys.readouterr().out
 
 
 def test_a_certificate_that_proves_nothing_is_not_relied_on(path, tmp_path, key, capsys) -> None:

@@ -1,0 +1,217 @@
+"""A history by its tallies: releases of one kind counted together, so that what a paper lists does not grow with their number.
+
+What releases cost is a sum (`account`), so most of their order is lost without a loss. It is kept where a figure depends on it: the
+release that a paper is about and the last one stand where they stood, and so does the last fresh run before each of them, from which a
+record has been carried on. Extractors and changes of plan stand in their order, so that a reader sees that each could follow the
+one before. Under a method that `forgets_unobserved` the releases since the last fresh run are listed in order, those alike
+side by side as one.
+
+`python -m pytest tests/report/test_tallies.py` compares every figure with that of the releases one by one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from ..errors import InvalidParameter, count
+from ..methods.plan import Plan
+from ..records import NO_EDITS, EditCounts
+from .account import Account
+from .accountant import Accountant
+from .events import Event, EventKinds
+
+MOST_TALLIES = 20_000  # in one paper: a stranger's is to be answered in seconds
+MOST_RELEASES = 10**9  # in one tally
+MOST_IN_ORDER = 100_000  # releases that are gone through one by one, whose figures depend on their order
+
+_NAMES = {"kind", "releases", "steps", "edits", "counts", "mechanism"}
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Releases of one kind, steps and mechanism.
+
+    event     their kind, steps and mechanism; its edits are those of all of them together
+    releases  how many
+    """
+
+    event: Event
+    releases: int = 1
+
+    def __post_init__(self) -> None:
+        count("releases", self.releases, maximum=MOST_RELEASES)
+        if self.in_order and self.event.edits % self.releases:
+            raise InvalidParameter(
+                f"{self.releases} releases counted together cover {self.event.edits} edits; by method {self.event.mechanism.method!r} only "
+                "releases of as many edits each may be"
+            )
+
+    @property
+    def in_order(self) -> bool:
+        """Whether what they cost depends on their order and on how many edits each covered."""
+        return self.event.mechanism.forgets_unobserved
+
+    @property
+    def each(self) -> Event:
+        """One of them as the account needs it: how many edits it covered counts only where the order does."""
+        return replace(self.event, edits=self.event.edits // self.releases if self.in_order else 0, counts=NO_EDITS)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.event.to_dict(), "releases": self.releases}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
+        """Read back `to_dict`.
+
+        Raises:
+            InvalidParameter: unknown or missing fields, or numbers that cannot be.
+        """
+        if not isinstance(fields, Mapping) or set(fields) != _NAMES:
+            raise InvalidParameter(f"a tally of releases has {', '.join(sorted(_NAMES))}, all of them")
+        return cls(
+            Event.from_dict({name: value for name, value in fields.items() if name != "releases"}), fields["releases"]
+        )
+
+
+class Tallied:
+    """What a paper about one release of a history needs of it; a `Past` that knows the sums after that release alone.
+
+    tallies   in the order of time, as far as it matters
+    served    the release with the number `about`; None if there is none
+    """
+
+    def __init__(self, tallies: Iterable[Tally], about: int | None) -> None:
+        """`about`: the number of the release that the paper is about; None: of all of them.
+
+        Raises:
+            InvalidParameter: the history could not have happened, that release does not stand by itself, or there is more than can be
+                gone through.
+        """
+        self.tallies = tuple(tallies)
+        self.about = about
+        self.served: Event | None = None
+        self._sums, self._then = Account(), Account()
+        if len(self.tallies) > MOST_TALLIES:
+            raise InvalidParameter(
+                f"a certificate lists at most {MOST_TALLIES} kinds of releases, not {len(self.tallies)}: learn afresh (`relearn`), "
+                "from where on there is a new list, or begin a new store"
+            )
+        if sum(tally.releases for tally in self.tallies if tally.in_order) > MOST_IN_ORDER:
+            raise InvalidParameter(
+                f"a certificate covers at most {MOST_IN_ORDER} releases by a method whose figures depend on their order: begin a new store"
+            )
+        for tally in self.tallies:
+            self._record(tally)
+
+    def _record(self, tally: Tally) -> None:
+        sums, about = self._sums, 0 if self.about is None else self.about
+        if sums.releases < about <= sums.releases + tally.releases:
+            if tally.releases != 1:
+                raise InvalidParameter(f"release {about} stands among others of its kind; it must stand by itself")
+            self.served = tally.event
+            sums.record(tally.event)
+            self._then = sums.copy()
+            return
+        later = self.served is not None  # no figure depends on how many edits were made since
+        sums.record(replace(tally.each, edits=0, counts=NO_EDITS) if later else tally.each, tally.releases)
+
+    @property
+    def releases(self) -> int:
+        """How many."""
+        return self._sums.releases
+
+    def accountant(self, plan: Plan) -> Accountant:
+        """Answers what a paper asks, in time that does not grow with the number of releases.
+
+        Raises:
+            InvalidParameter: a release contradicts the plan.
+        """
+        return Accountant.resumed(None, self._sums, self).under(plan)
+
+    def account_after(self, number: int) -> Account | None:
+        """The sums after so many releases, where they were kept."""
+        return self._then if self.served is not None and number == self.about else None
+
+    def events_since(self, number: int) -> Sequence[Event]:
+        """Refused: the releases one by one are not known here."""
+        raise InvalidParameter(f"release {number} is known by its kind alone; only the store's ledger lists each")
+
+
+def tallied(events: Sequence[Event], about: int | None) -> Tallied:
+    """The history as a paper about this release states it.
+
+    Raises:
+        InvalidParameter: see `Tallied`.
+    """
+    met = {id(event): event for event in events}  # thousands of releases are a few events again and again
+    kinds: dict[Hashable, int] = {}
+    numbered = {name: kinds.setdefault(_kind(event), len(kinds)) for name, event in met.items()}
+    cuts, in_order = _cuts(events, about), _in_order(events, about)
+    counted: dict[tuple[int, int], Counter[int]] = {}  # (part of the history, kind) -> events by identity
+    part, before = 0, -1
+    for position, event in enumerate(events):
+        kind = numbered[id(event)]
+        part += position in cuts or (position in in_order and kind != before)
+        counted.setdefault((part, kind), Counter())[id(event)] += 1
+        before = kind
+    found: list[tuple[int, Counter[int]]] = []
+    total, alone = 0, False
+    for (_, kind), members in counted.items():
+        here = total + 1 == about
+        total += members.total()
+        if found and found[-1][0] == kind and not here and not alone:
+            found[-1][1].update(members)
+        else:
+            found.append((kind, members))
+        alone = here
+    return Tallied((_tally((met[name], times) for name, times in members.items()) for _, members in found), about)
+
+
+def _kind(event: Event) -> Hashable:
+    """Equal for releases that may be counted together."""
+    return event.kind, event.steps, event.mechanism, event.edits if event.mechanism.forgets_unobserved else None
+
+
+def _tally(members: Iterable[tuple[Event, int]]) -> Tally:
+    """Events of one kind, each so many times, together."""
+    listed = list(members)
+    each = [([*event.counts.to_dict().values()], times) for event, times in listed]
+    sums = EditCounts(*(sum(numbers[place] * times for numbers, times in each) for place in range(len(each[0][0]))))
+    return Tally(replace(listed[0][0], edits=sums.total, counts=sums), sum(times for _, times in listed))
+
+
+def _cuts(events: Sequence[Event], about: int | None) -> set[int]:
+    """Where (from 0) another part begins, within which the order of releases is lost."""
+    end = len(events) - 1
+    found = {end, _last_fresh(events, end)}
+    if about is not None:
+        found |= {about - 1, about, _last_fresh(events, about - 1)}
+    mechanism = None
+    for position, event in enumerate(events):
+        if event.kind is EventKinds.EXTRACTOR:
+            found |= {position, position + 1}
+        elif event.kind is not EventKinds.STATISTIC:
+            if event.mechanism is not mechanism and event.mechanism != mechanism:
+                found.add(position)
+            mechanism = event.mechanism
+    return found
+
+
+def _in_order(events: Sequence[Event], about: int | None) -> range:
+    """Where the order of releases is kept: from the last fresh run on, up to what the paper is about."""
+    if about is None or not any(facts.forgets_unobserved for facts in {id(e): e.mechanism for e in events}.values()):
+        return range(0)
+    return range(_last_fresh(events, about - 1), about - 1)
+
+
+def _last_fresh(events: Sequence[Event], before: int) -> int:
+    """Where the last model before this place is that was run afresh; 0 if none was."""
+    fresh = (place for place in range(min(before, len(events)) - 1, -1, -1) if _afresh(events[place]))
+    return next(fresh, 0)
+
+
+def _afresh(event: Event) -> bool:
+    return event.fresh and event.kind is not EventKinds.EXTRACTOR

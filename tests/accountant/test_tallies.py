@@ -1,0 +1,180 @@
+"""Tallies of releases: every figure is that of the releases one by one, and their number does not grow with the releases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from noisygd_delete import Accountant
+from noisygd_delete.accountant import Event
+from noisygd_delete.accountant.tallies import MOST_IN_ORDER, MOST_TALLIES, Tallied, Tally, tallied
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.privacy.guarantee import Guarantee
+from noisygd_delete.records import EditCounts
+
+from ..oracles import tallies as oracle
+from ..report.histories import METHODS, history, plan_by
+
+SEEDS = range(30)
+
+
+def listed(events: list[Event]) -> list[dict]:
+    return [event.to_dict() for event in events]
+
+
+def asked(accountant: Accountant, number: int) -> list[Guarantee]:
+    """Everything that a certificate asks."""
+    after = range(number, accountant.releases + 1)
+    return [
+        *(accountant.deletion(erased_at=number, notion=notion) for notion in ("definition-4.1", "pairwise")),
+        *(accountant.deletion(erased_at=number, observed=after, notion=n) for n in ("definition-4.1", "pairwise")),
+        accountant.dp(),
+        accountant.dp_cumulative(),
+        accountant.dp_cumulative(adjacency="zero-out"),
+    ]
+
+
+def cost(guarantee: Guarantee) -> tuple:
+    return (
+        guarantee.gdp_squared,
+        guarantee.rate,
+        guarantee.points,
+        guarantee.curves,
+        guarantee.non_adaptive,
+        guarantee.slack,
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_figure_is_that_of_the_releases_one_by_one(method: str) -> None:
+    for seed in SEEDS:
+        plan, events, number = history(method, seed)
+        one_by_one, counted = Accountant(plan, events), tallied(events, number)
+        assert counted.releases == len(events)
+        assert counted.served == events[number - 1]
+        here, there = asked(counted.accountant(plan), number), asked(one_by_one, number)
+        assert [cost(guarantee) for guarantee in here] == [cost(guarantee) for guarantee in there], seed
+        alone = tallied(events, None).accountant(plan)
+        assert cost(alone.dp_cumulative()) == cost(one_by_one.dp_cumulative())
+        assert cost(alone.dp()) == cost(one_by_one.dp())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_oracle_reads_the_same_facts_from_both(method: str) -> None:
+    for seed in SEEDS:
+        _, events, number = history(method, seed)
+        told = json.loads(json.dumps([tally.to_dict() for tally in tallied(events, number).tallies]))
+        assert oracle.facts(oracle.each(told), number) == oracle.facts(listed(events), number), seed
+        assert [Tally.from_dict(fields).to_dict() for fields in told] == told
+
+
+def one_more(told: list[dict], number: int) -> list[dict]:
+    return [{**tally, "releases": tally["releases"] + (place == len(told) - 1)} for place, tally in enumerate(told)]
+
+
+def moved(told: list[dict], number: int) -> list[dict]:
+    """The kind that comes after the release that was served, before it."""
+    place = next(k for k in range(len(told)) if sum(t["releases"] for t in told[: k + 1]) == number)
+    return [*told[:place], *told[place + 1 :][:1], told[place], *told[place + 2 :]]
+
+
+def joined(told: list[dict], number: int) -> list[dict]:
+    """What was run before the last fresh run counted among what was run since."""
+    return sorted(told, key=lambda tally: tally["kind"] in ("learn", "relearn"), reverse=True)
+
+
+@pytest.mark.parametrize("fault", [one_more, moved, joined])
+def test_an_oracle_notices_other_facts(fault: Callable[[list[dict], int], list[dict]]) -> None:
+    noticed = 0
+    for seed in SEEDS:
+        _, events, number = history("sharp", seed)
+        told = [tally.to_dict() for tally in tallied(events, number).tallies]
+        noticed += oracle.facts(oracle.each(fault(told, number)), number) != oracle.facts(listed(events), number)
+    assert noticed > len(SEEDS) / 3
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "near-gibbs"])
+def test_a_hundred_thousand_releases_are_a_few_tallies(method: str) -> None:
+    plan = plan_by(method)
+    events = [Event("learn", plan.learn_steps, 0, plan.mechanism)]
+    kinds = [Event("unlearn", plan.delete_steps, n, plan.mechanism, EditCounts(deleted=n)) for n in range(1, 8)]
+    again = Event("relearn", plan.learn_steps, 1, plan.mechanism, EditCounts(deleted=1))
+    events += [again if number % 50 == 49 else kinds[number % 7] for number in range(99_999)]
+    for number in (2, 1_000, 51_234, 100_000):
+        counted = tallied(events, number)
+        assert counted.releases == 100_000
+        assert len(counted.tallies) <= 10
+    steady = tallied([events[0], *(kinds[n % 7] for n in range(99_999))], 70_000)
+    assert [tally.releases for tally in steady.tallies] == [1, 69_998, 1, 30_000]
+    assert sum(tally.event.edits for tally in steady.tallies) == sum(n % 7 + 1 for n in range(99_999))
+
+
+def test_what_a_method_keeps_in_order_is_kept_in_order() -> None:
+    plan = plan_by("near-gibbs")
+    own = plan.mechanism
+    learn = Event("learn", plan.learn_steps, 0, own)
+    small, large = (Event("unlearn", plan.delete_steps, n, own, EditCounts(deleted=n)) for n in (1, 2))
+    counted = tallied([learn, *[small] * 5, large, small, small, large], 10)
+    assert [(tally.releases, tally.event.edits) for tally in counted.tallies] == [
+        (1, 0),
+        (5, 5),
+        (1, 2),
+        (2, 2),
+        (1, 2),
+    ]
+    with pytest.raises(InvalidParameter, match="as many edits each"):
+        Tally(replace(small, edits=3, counts=EditCounts(deleted=3)), 2)
+    with pytest.raises(InvalidParameter, match="at most 100000 releases"):
+        Tallied([Tally(learn), Tally(replace(small, edits=0, counts=EditCounts()), MOST_IN_ORDER + 1)], None)
+
+
+def test_what_cannot_be_is_refused() -> None:
+    plan = plan_by("sharp")
+    learn = Tally(Event("learn", plan.learn_steps, 0, plan.mechanism))
+    later = Tally(Event("unlearn", plan.delete_steps, 3, plan.mechanism, EditCounts(deleted=3)), 3)
+    other = replace(later, event=replace(later.event, mechanism=replace(plan.mechanism, records=7)))
+    for tallies, about, said in (
+        ([later, learn], None, "must be a 'learn'"),
+        ([learn, other], None, "fresh learn"),
+        ([learn, later], 3, "by itself"),
+        ([learn] * (MOST_TALLIES + 1), None, "at most 20000 kinds"),
+    ):
+        with pytest.raises(InvalidParameter, match=said):
+            Tallied(tallies, about)
+    for fields in (
+        [],
+        {},
+        {**later.to_dict(), "releases": 0},
+        {**later.to_dict(), "releases": 10**12},
+        {**later.to_dict(), "releases": True},
+        {**later.to_dict(), "more": 1},
+        later.event.to_dict(),
+    ):
+        with pytest.raises(InvalidParameter):
+            Tally.from_dict(fields)
+    with pytest.raises(InvalidParameter, match="only the store's ledger"):
+        tallied([learn.event], None).events_since(1)
+
+
+def test_the_work_does_not_grow_with_what_a_stranger_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """10⁹ releases: their events are never listed, and few sums are made."""
+    from noisygd_delete.accountant import Account
+
+    plan, added = plan_by("sharp"), []
+    right = Account._add
+
+    def counted_add(self: Account, event: Event) -> None:
+        added.append(event)
+        right(self, event)
+
+    monkeypatch.setattr(Account, "_add", counted_add)
+    learn = Event("learn", plan.learn_steps, 0, plan.mechanism)
+    one = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
+    many = replace(one, edits=10**9, counts=EditCounts(deleted=10**9))
+    counted = Tallied([Tally(learn), Tally(one), Tally(many, 10**9)], 2)
+    figures = asked(counted.accountant(plan), 2)
+    assert figures[5].gdp_squared > figures[0].gdp_squared
+    assert len(added) == 5
