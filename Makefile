@@ -7,7 +7,7 @@ ENGINES := .venv-engines
 PUBLISHERS := .venv-publishers
 JUDGE := .venv-api
 
-.PHONY: demo test engines publishers api examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
+.PHONY: demo test engines publishers desk-to-registry api examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,9 @@ $(PUBLISHERS)/.ready: pyproject.toml constraints-publishers.txt
 
 publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned; the whole way from a desk
 	$(PUBLISHERS)/bin/python -m pytest tests/publishers tests/service/test_end_to_end.py $(TESTS)
+
+desk-to-registry: $(PUBLISHERS)/.ready  ## from a privacy desk to a model registry, 200 kills -9 on the way: about an hour
+	$(PUBLISHERS)/bin/python -m pytest tests/service/test_end_to_end.py -m long --table=benchmarks/results/desk-to-registry.md
 
 # Ray and Spark are heavy, so they have an environment and pins of their own
 $(ENGINES)/.ready: pyproject.toml constraints-engines.txt

@@ -23,17 +23,20 @@ from .processes import Begin, Serving
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
 
 
-def settled(service: Serving, token: str, names: list[str], seconds: float = 60.0) -> dict[str, str]:
-    """The states of requests once none is on its way any more."""
-    ended = time.monotonic() + seconds
+def settled(service: Serving, token: str, names: list[str], patience: float = 60.0) -> dict[str, str]:
+    """The states of requests once none is on its way any more, or none has moved for so many seconds."""
     states: dict[str, str] = {}
-    while time.monotonic() < ended:
+    moved = time.monotonic()
+    while time.monotonic() < moved + patience:
+        before = dict(states)
         for one in names:
             if states.get(one) not in ("published", "refused"):
                 code, answer = service.call("GET", f"/requests/{one}", token)
                 states[one] = answer["state"] if code == 200 else str(code)
         if all(state in ("published", "refused") for state in states.values()):
             return states
+        if states != before:
+            moved = time.monotonic()
         time.sleep(0.1)
     return states
 
