@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -191,7 +192,7 @@ def webhook(service: Serving, token: str, k: int) -> tuple[int, Any]:
     except urllib.error.HTTPError as error:
         with error:
             return error.code, json.load(error)
-    except OSError:
+    except (OSError, HTTPException):  # killed before it answered, or half-way through its answer
         return 0, None
 
 
