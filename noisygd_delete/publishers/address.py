@@ -27,6 +27,11 @@ def name_of(release: int, digest: str) -> str:
     return f"release-{release}-{digest[:_SHOWN]}"
 
 
+def kind_of(address: str) -> str:
+    """What kind of place an address leads to, without the place: "folder", "mlflow", or the scheme of objects ("s3")."""
+    return address.partition(":")[0]
+
+
 def checked(address: str, model: str | None, alias: str | None, *, default: str) -> Address:
     """The address in full, with the model's name and alias where it has them; `default`: the name if none is given.
 

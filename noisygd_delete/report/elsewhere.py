@@ -1,8 +1,9 @@
-"""Facts of an erasure whose rows lie in a source of their own: in which order that was changed and read, and what is left in it."""
+"""Facts of an erasure about places outside the store: where rows lie, in which order that was changed and read, what is left in it;
+and where models are put besides."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import InvalidParameter, choice, count
@@ -11,6 +12,7 @@ from ..store import position
 from .notices import text
 
 MOST_PLACES = 1000  # of a residue report
+MOST_PUBLISHERS = 50
 
 
 def in_order_of_the_source(
@@ -50,3 +52,29 @@ def looked_for(places: Any) -> tuple[dict[str, Any], ...]:
             raise InvalidParameter("a place of a residue report is RESIDUAL where something was found, and only there")
         checked.append(dict(place))
     return tuple(checked)
+
+
+def put_besides(places: Any) -> tuple[dict[str, Any], ...]:
+    """What publishers were last known to hold: the kind of place, the release in force there, the earliest that may still lie there."""
+    if not isinstance(places, (list, tuple)) or len(places) > MOST_PUBLISHERS:
+        raise InvalidParameter(f"publishers must be a list of at most {MOST_PUBLISHERS} places")
+    checked = []
+    for place in places:
+        if not isinstance(place, Mapping) or set(place) != {"kind", "release", "oldest"} or place["kind"] is None:
+            raise InvalidParameter("a publisher has kind, release and oldest")
+        text("kind", place["kind"])
+        for name in ("release", "oldest"):
+            if place[name] is not None:
+                count(name, place[name])
+        if place["release"] is not None and (place["oldest"] is None or place["oldest"] > place["release"]):
+            raise InvalidParameter("a publisher that holds a release has none that is older than its oldest")
+        checked.append(dict(place))
+    return tuple(checked)
+
+
+def made_by(releases: int, publishers: Sequence[Mapping[str, Any]]) -> None:
+    """Raise where a publisher is said to hold a release that was never made."""
+    for place in publishers:
+        for name in ("release", "oldest"):
+            if place[name] is not None and place[name] > releases:
+                raise InvalidParameter(f"a publisher cannot hold release {place[name]}: {releases} were made")

@@ -13,9 +13,10 @@ from ..accountant.tallies import tallied
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
+from ..publishers.address import kind_of
 from ..records import EditCounts
 from ..register import Line
-from ..store import presence
+from ..store import onward, presence
 from ..store.entry import EntryKinds, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
@@ -144,8 +145,15 @@ def erasure_in(
         read_at=None if published is None or release is not None else ledger.entry(published).position,
         counted=None if published is None or release is not None else ledger.entry(published).counted,
         residue=tuple(residue),
+        publishers=held_besides(ledger),
     )
     return erasure, plan_from_dict(ledger.plan_at(last)), events
+
+
+def held_besides(ledger: Ledger) -> tuple[dict[str, Any], ...]:
+    """What the publishers of a store were last known to hold; their addresses are the operator's own."""
+    found = onward.destinations(Layout(ledger.path.parent))
+    return tuple({"kind": kind_of(each.address), "release": each.release, "oldest": each.oldest} for each in found)
 
 
 def promised_in(store: str | Path, line: Line) -> Promised | None:

@@ -27,6 +27,7 @@ from ..register.dates import moment
 from ..version import __version__
 from . import words
 from .canonical import canonical
+from .elsewhere import made_by
 from .facts import STATED, Erasure, in_order, number, version
 from .notices import Notices
 
@@ -130,6 +131,8 @@ def _elsewhere(erasure: Erasure) -> dict[str, Any]:
         found["source"]["counted"] = erasure.counted
     if erasure.residue:
         found["residue"] = [dict(place) for place in erasure.residue]
+    if erasure.publishers:
+        found["publishers"] = [dict(place) for place in erasure.publishers]
     return found
 
 
@@ -158,6 +161,7 @@ def erasure_of(facts: Mapping[str, Any]) -> Erasure:
         read_at=evidence.get("source", {}).get("read_at"),
         counted=evidence.get("source", {}).get("counted"),
         residue=tuple(evidence.get("residue", ())),
+        publishers=tuple(evidence.get("publishers", ())),
     )
 
 
@@ -180,6 +184,7 @@ def statement(facts: Mapping[str, Any], erasure: Erasure, plan: Plan, history: T
         raise InvalidParameter(
             f"ledger_entries={erasure.ledger_entries} is too few: {history.releases} releases and the beginning have one each"
         )
+    made_by(history.releases, erasure.publishers)
     accountant = history.accountant(plan)
     delta, order = stated_delta("delta", facts["public_facts"]["delta"]), plan.budget.order or ORDER
     served = None if erasure.release is None else _served(erasure, plan, history)

@@ -17,7 +17,7 @@ from uuid import UUID
 from ..accountant import Statuses
 from ..errors import InvalidParameter, count, real
 from ..register.dates import last_day, local_day, moment
-from .elsewhere import in_order_of_the_source, looked_for
+from .elsewhere import in_order_of_the_source, looked_for, put_besides
 from .notices import NOTHING_STATED, Notices, text
 
 MOST_AUDITS = 100
@@ -57,6 +57,8 @@ class Erasure:
                  the published model was computed from (see `store.position`); counted: by what that source counted everything that
                  changed since the model before ("trigger", "versions"), None where only what was told is counted
     residue      what was looked for in the source and around it afterwards, place by place: {"place", "verdict", "found", "remedy"}
+    publishers   what the other places to which models are put were last known to hold: {"kind", "release", "oldest"}, the release in
+                 force there and the earliest that may still lie there, None: none
 
     Raises:
         InvalidParameter: a fact is outside its range, or two contradict each other.
@@ -83,6 +85,7 @@ class Erasure:
     read_at: str | None = None
     counted: str | None = None
     residue: tuple[Mapping[str, Any], ...] = ()
+    publishers: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         count("rows", self.rows)
@@ -112,6 +115,7 @@ class Erasure:
         object.__setattr__(self, "audit", audited(self.audit))
         self.notices.fit(self.received)
         object.__setattr__(self, "residue", looked_for(self.residue))
+        object.__setattr__(self, "publishers", put_besides(self.publishers))
         in_order_of_the_source(self.deleted_at, self.read_at, self.counted, published=self.release is not None)
 
     @property

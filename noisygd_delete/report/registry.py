@@ -17,6 +17,8 @@ from ..privacy.guarantee import NON_ADAPTIVE
 from ..privacy.shown import right_of_hundred
 from ..records import NO_EDITS
 from ..register import Line, Practice
+from ..store import onward
+from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..version import __version__
 from . import words
@@ -166,6 +168,7 @@ def model_card(ledger: Ledger, practice: Practice, lines: Sequence[Line], *, key
                 "earlier models",
                 f"{max(0, ledger.releases - 1)} were replaced by later ones; copies that others hold are not withdrawn",
             ),
+            *[("put besides", _besides(place)) for place in onward.destinations(Layout(ledger.path.parent))],
             (
                 "requests",
                 f"{sum(line.of_a_person for line in lines)} in the register, {sum(line.overdue for line in lines)} overdue",
@@ -175,6 +178,15 @@ def model_card(ledger: Ledger, practice: Practice, lines: Sequence[Line], *, key
         ],
     )
     return _sheet("Model card", practice, [use, history, *_blocks(entry(ledger, practice))])
+
+
+def _besides(place: onward.Destination) -> str:
+    """What one publisher was last known to hold, and whether an earlier model may lie there."""
+    name = place.address + (f" ({place.model}@{place.alias})" if place.model else "")
+    since = "" if place.since is None else f", brought there on {_day(place.since)}"
+    holds = "no release in force" if place.release is None else f"release {place.release} in force{since}"
+    clean = place.oldest == place.release
+    return f"{name}: {holds}; {'no earlier model lies there' if clean else 'an earlier model may still lie there'}"
 
 
 def assessment(

@@ -119,6 +119,7 @@ def notices(erasure: Erasure) -> list[str]:
     elif erasure.status is not Statuses.PUBLISHED:
         by = f" until {dated(said.publish_by)} at the latest" if said.publish_by else ""
         sentences.append(f"The model in use{by} was trained with {it}.")
+    sentences += _besides(erasure, it)
     if said.recipients is not None:
         when = f" on {dated(said.recipients_told)}" if said.recipients_told else ""
         sentences.append(
@@ -136,6 +137,26 @@ def notices(erasure: Erasure) -> list[str]:
         "A record of this request is kept, for as long as it must be possible to show how it was answered."
     )
     return sentences
+
+
+def _besides(erasure: Erasure, it: str) -> list[str]:
+    """What the other places hold to which models are put."""
+    if not erasure.publishers:
+        return []
+    left = len([place for place in erasure.publishers if _may_have_used(place["oldest"], erasure.release)])
+    kinds = ", ".join(sorted({place["kind"] for place in erasure.publishers}))
+    sentences = [
+        f"Models are also put in {len(erasure.publishers)} other place(s) ({kinds}): {len(erasure.publishers) - left} of them hold no model "
+        f"that may have used {it}."
+    ]
+    if left:
+        sentences.append(f"In {left} of them a model that may have used {it} may still lie.")
+    return sentences
+
+
+def _may_have_used(oldest: int | None, release: int | None) -> bool:
+    """Whether the earliest release that may lie in a place was made before the one without the rows."""
+    return oldest is not None and (release is None or oldest < release)
 
 
 def plain(
@@ -251,6 +272,8 @@ def stated_elsewhere(erasure: Erasure) -> list[str]:
         stated.append("that all changes of the source were counted, and by what")
     if erasure.residue:
         stated.append("in which places what was erased was looked for, and what was found there")
+    if erasure.publishers:
+        stated.append("what the other places hold to which models are put, as they were last known")
     return stated
 
 

@@ -28,6 +28,7 @@ OTHERS = {
     "ledger_sha256": "ab" * 32,
     "audit": ({"name": "membership", "measured_lower_bound": 0.02, "claimed_advantage": 0.4},),
 }
+PLACES = ({"kind": "folder", "release": 2, "oldest": 2}, {"kind": "mlflow", "release": 2, "oldest": 1})
 FORBIDDEN = re.compile(r"vergess|anonymisiert|DSGVO-konform|verlernt|kein(e)? personenbezogen", re.IGNORECASE)
 
 
@@ -59,6 +60,7 @@ PAPERS = {
     "counts were published": lambda: a_paper("sharp", "published", statistic=True),
     "in a source that counts": lambda: a_paper("perturbed", "published", rows=2, replaced=1, inserted=1, deleted_at="version:3",
                                                read_at="version:4", counted="versions"),
+    "put in other places": lambda: a_paper("sharp", "published", publishers=PLACES),
     "in a source": lambda: a_paper("perturbed", "published", deleted_at="version:3", read_at="version:4",
                                    residue=({"place": "log", "verdict": "RESIDUAL", "found": 1, "remedy": "vacuum"},)),
 }  # fmt: skip

@@ -19,6 +19,7 @@ from .browser import dom, in_a_browser, judged
 
 NETWORK = losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=8)
 ROWS = {"records": 20_000, "features": 12, "regularization": 1e-2}
+PLACES = ({"kind": "s3", "release": 2, "oldest": 1}, {"kind": "folder", "release": None, "oldest": None})
 RENYI, PAIRS = Budget(order=8, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
 PLANS: dict[str, dict[str, Any]] = {
     "sharp, in (ε, δ)": {"loss": losses.Logistic(radius=1.0), "method": "sharp", "budget": PAIRS},
@@ -42,7 +43,8 @@ def test_a_certificate_of_every_method_holds_in_the_page(tmp_path: Path) -> None
             Event("learn", plan.learn_steps, 0, plan.mechanism),
             Event("unlearn", plan.delete_steps, 2, plan.mechanism, counts),
         ]
-        paper = erasure_certificate(Erasure(rows=2, replaced=1, release=2), plan=plan, events=events)
+        erasure = Erasure(rows=2, replaced=1, release=2, publishers=PLACES)
+        paper = erasure_certificate(erasure, plan=plan, events=events)
         texts.append(json.dumps(sign(paper, tmp_path / "controller.pem"), indent=2))
     assert [verify_certificate(bounded.parsed(text)).passed for text in texts] == [True] * len(PLANS)
     found = judged(texts, None, checker(), tmp_path)
