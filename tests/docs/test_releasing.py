@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -138,6 +140,42 @@ def test_programs_are_installed_only_where_a_test_uses_them_and_root_may(tmp_pat
     assert said(0, "program no-such-browser no-such-browser") == ""
     assert "install -qy --no-install-recommends no-such-browser" in asked.read_text()
     assert "are skipped" in said(0, "program no-such-browser no-such-browser", answer=1)
+
+
+STAGED = """
+def test_passes(): pass
+def test_passes_too(): pass
+@pytest.mark.skip(reason="no such machine here")
+def test_skipped(): pass
+"""
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_the_last_line_of_a_run_is_the_sum_of_its_stages(tmp_path: Path) -> None:
+    """The stages of .ci/run, with others in their places: a tool, tests that pass or are skipped, and one that fails."""
+    text = (ROOT / ".ci" / "run").read_text()
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "summary.py", tmp_path / ".ci")
+    (tmp_path / "test_one.py").write_text(f"import pytest{STAGED}")
+    (tmp_path / "test_two.py").write_text(f"import pytest{STAGED}def test_fails(): assert 0")
+    tests = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+    stages = f"stage lint true\nstage tests {tests} test_one.py\nstage more {tests} test_two.py -k 'not fails'\n"
+    staged = text[text.index("reports=") : text.index("\n}\n", text.index("stage() {")) + 3]
+
+    def said(stages: str) -> tuple[int, list[str]]:
+        run = ["bash", "-euo", "pipefail", "-c", staged + stages]
+        environment = {**os.environ, "PYTHON": sys.executable}
+        done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout[done.stdout.index("== summary") :].splitlines()
+
+    status, lines = said(stages)
+    assert (status, lines[-1]) == (0, "4 passed, 2 skipped, 0 failed over 2 stages of tests")
+    assert [line.split()[0] for line in lines[2:5]] == ["lint", "tests", "more"]
+    assert lines[5:7] == [f"skipped in {name}: 1 × no such machine here" for name in ("tests", "more")]
+    status, lines = said(stages.replace(" -k 'not fails'", "") + "stage docs true\n")
+    assert status == 1
+    assert lines[-1].startswith("FAILED in more, and what comes after it was not run: 4 passed, 2 skipped, 1 failed")
+    assert said("stage lint false")[1][-1].endswith("0 passed, 0 skipped, 0 failed over 0 stages of tests")
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")

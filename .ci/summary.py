@@ -1,0 +1,53 @@
+"""What .ci/run did, in one table: seconds of every stage, counts of those that are tests, why anything was skipped; last of all, the sum.
+
+python .ci/summary.py FOLDER [STAGE]     FOLDER/stages has a line "name seconds" for each stage that passed, in order,
+                                         FOLDER/NAME.xml the JUnit report of one that is tests; STAGE: the one that failed
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+
+class Counts(NamedTuple):
+    passed: int
+    skipped: int
+    failed: int
+
+
+def counts(report: Path) -> tuple[Counts, Counter[str]]:
+    """Of one JUnit report, with the reasons of what was skipped."""
+    whole, reasons = Counter[str](), Counter[str]()
+    for suite in ElementTree.parse(report).getroot().iter("testsuite"):
+        whole.update({name: int(suite.attrib[name]) for name in ("tests", "skipped", "failures", "errors")})
+        reasons.update(skip.attrib.get("message", "no reason given") for skip in suite.iter("skipped"))
+    failed = whole["failures"] + whole["errors"]
+    return Counts(whole["tests"] - whole["skipped"] - failed, whole["skipped"], failed), reasons
+
+
+def summary(folder: Path, stopped: str | None) -> str:
+    """The table, the reasons, and the line to go by."""
+    listed = folder / "stages"
+    done = [line.split() for line in listed.read_text().splitlines()] if listed.exists() else []
+    rows, every, why = [], [], Counter[tuple[str, str]]()
+    for name, seconds in [*done, *([(stopped, "failed")] if stopped else [])]:
+        report, cells = folder / f"{name}.xml", ""
+        if report.exists():
+            found, reasons = counts(report)
+            every.append(found)
+            why.update({(name, reason): times for reason, times in reasons.items()})
+            cells = "".join(f"{number:>9,}" for number in found)
+        rows.append(f"{name:<12}{seconds:>9}{cells}")
+    lines = [f"{'stage':<12}{'seconds':>9}{'passed':>9}{'skipped':>9}{'failed':>9}", *rows]
+    lines += [f"skipped in {name}: {times} × {reason}" for (name, reason), times in why.items()]
+    passed, skipped, failed = map(sum, zip(*every, strict=True)) if every else (0, 0, 0)
+    last = f"{passed:,} passed, {skipped:,} skipped, {failed:,} failed over {len(every)} stages of tests"
+    return "\n".join([*lines, f"FAILED in {stopped}, and what comes after it was not run: {last}" if stopped else last])
+
+
+if __name__ == "__main__":
+    print(summary(Path(sys.argv[1]), sys.argv[2] if sys.argv[2:] and sys.argv[2] else None))
