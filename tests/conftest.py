@@ -7,6 +7,12 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
+if (
+    "PYTEST_XDIST_WORKER" in os.environ
+):  # before numpy is there: pools of several workers wait for each other on the same cores
+    for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(_name, "1")
+
 import numpy as np
 import pytest
 

@@ -65,22 +65,31 @@ def test_unknown_options_are_usage_errors() -> None:
 
 
 @pytest.mark.parametrize("certificate", ["sharp", "theorem"])
-def test_demo_runs_the_main_job(certificate: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_runs_the_main_job(
+    certificate: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As JSON without a bar, stderr being no terminal; and the same answer in words."""
     pytest.importorskip("sklearn", reason="the demo uses scikit-learn's digits")
+    from noisygd_delete.cli import demonstration
+
+    made, run = [], demonstration.demonstrate
+    monkeypatch.setattr(demonstration, "demonstrate", lambda **facts: made.append(run(**facts)) or made[0])
     assert main(["demo", "--method", certificate, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    told = capsys.readouterr()
+    assert told.err == ""
+    answer = json.loads(told.out)
     assert answer["accuracy_after"] > answer["non_private_accuracy"] - 0.08
     assert answer["deletion_epsilon"] <= 0.1
     assert answer["dp_epsilon"] <= 8.0
     assert answer["records_left"] == answer["records"] - 3
-
-
-def test_demo_prints_the_whole_budget_and_no_bar_in_a_pipe() -> None:
-    pytest.importorskip("sklearn", reason="the demo uses scikit-learn's digits")
-    done = subprocess.run([sys.executable, "-m", "noisygd_delete", "demo"], capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+    monkeypatch.setattr(demonstration, "demonstrate", lambda **facts: asked.append(facts["method"]) or made[0])
+    asked: list[str] = []
+    assert main(["demo"]) == 0
+    assert main(["demo", "--method", "theorem"]) == 0
+    assert asked == ["sharp", "theorem"]
+    words = capsys.readouterr().out
     for fact in ("non-private", "learned", "after deleting 3 records", "ε=8, δ=1e-05", "from both"):
-        assert fact in done.stdout
+        assert words.count(fact) >= 2
 
 
 def test_planning_and_accounting_never_import_torch() -> None:

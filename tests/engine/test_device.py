@@ -355,7 +355,7 @@ print("compiled")
 """
 
 
-@pytest.mark.parametrize("architecture", [80, 90])
+@pytest.mark.parametrize("architecture", [pytest.param(80, marks=pytest.mark.long), 90])
 def test_the_kernels_compile_for_devices_without_spills_and_read_a_row_once(tmp_path: Path, architecture: int) -> None:
     """What can be said without a device: the machine code keeps a tile in registers, and loads it once, 16 bytes at a time."""
     pytest.importorskip("triton", reason="the fused kernels need triton")
