@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -56,12 +57,19 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a file's syntax tree, the module first; a file is read once for all questions."""
+    return tuple(ast.walk(ast.parse(path.read_text())))
+
+
 def imports(path: Path, package: Path = PACKAGE):
     """(target room or external top-level name, is internal, is at module level)."""
-    tree = ast.parse(path.read_text())
     depth = len(path.relative_to(package).parts)
-    top = {id(node) for node in tree.body}
-    for node in ast.walk(tree):
+    module, *inner = nodes(path)
+    assert isinstance(module, ast.Module)
+    top = {id(node) for node in module.body}
+    for node in inner:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name.split(".")[0], False, id(node) in top
@@ -127,7 +135,7 @@ def test_only_methods_join_losses_to_bounds() -> None:
 def test_only_the_command_line_prints() -> None:
     for path in FILES:
         if room_of(path) != "cli":
-            calls = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)]
+            calls = [n for n in nodes(path) if isinstance(n, ast.Call)]
             assert not any(isinstance(c.func, ast.Name) and c.func.id == "print" for c in calls), path
 
 
@@ -143,7 +151,7 @@ CODE_IN_FILES = {"pickle", "cPickle", "marshal", "shelve", "dill", "joblib", "cl
 def readers_of_code(path: Path, package: Path = PACKAGE) -> list[str]:
     """Imports and calls by which a file could bring code with it."""
     found = [target for target, internal, _ in imports(path, package) if not internal and target in CODE_IN_FILES]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
             safe = any(word.arg == "weights_only" for word in node.keywords)
@@ -179,7 +187,7 @@ def method_questions(path: Path) -> list[str]:
         "SampledGaussian",
     }
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Compare):
             for part in [node.left, *node.comparators]:
                 words = part.elts if isinstance(part, (ast.Tuple, ast.List, ast.Set)) else [part]
@@ -209,7 +217,7 @@ KNOW_NONE = {"curator", "accountant", "methods", "planner", "privacy", "report",
 def holders_known(path: Path) -> set[str]:
     """What a file names of those who hold a table's rows: `engine.CurrentRecords` is all that a learner may know."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Name):
             found.add(node.id)
         elif isinstance(node, ast.Attribute):
@@ -267,7 +275,7 @@ def test_the_picture_of_the_house_is_drawn_from_its_imports() -> None:
 
 def defined(path: Path) -> list[str]:
     """The names of the classes that a file defines, at its top or inside another class or function."""
-    return [node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)]
+    return [node.name for node in nodes(path) if isinstance(node, ast.ClassDef)]
 
 
 def test_one_word_one_thing_no_class_name_stands_for_two() -> None:
