@@ -117,8 +117,11 @@ def run(entry: Statement, effort: int = 1) -> Row:
     started = time.perf_counter()
     try:
         finding = entry.check(entry.claim, effort)
-        if entry.verdict == FAILS:
-            require(finding.counterexample, "a statement that fails needs a counter-example")
+        if entry.verdict != HOLDS:
+            require(
+                finding.counterexample,
+                "a statement that fails, as it is or until it is repaired, needs a counter-example",
+            )
     except Refuted as refutation:
         return Row(entry, "red", problem=str(refutation), seconds=time.perf_counter() - started)
     except Exception:

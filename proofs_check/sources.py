@@ -46,6 +46,7 @@ class Sources:
             self.texts[".".join(parts)] = path.read_text(encoding="utf-8")
         self.texts.update(edits or {})
         self._modules: dict[str, Module] = {}
+        self._members: dict[Place, frozenset[str]] = {}
         self._normal: dict[Place, Normal] = {}
 
     def module(self, name: str) -> Module:
@@ -120,10 +121,13 @@ class Sources:
         found = self.module(place.module).definitions.get(place.name, []) if place.module in self.texts else []
         return found[-1] if found and isinstance(found[-1], ast.ClassDef) else None
 
-    def members(self, place: Place) -> set[str]:
+    def members(self, place: Place) -> frozenset[str]:
         """Names of functions in the class body; the rest of the body (fields, constants) belongs to the class itself."""
-        kind = self.class_at(place)
-        return {item.name for item in kind.body if isinstance(item, FUNCTIONS)} if kind else set()
+        if place not in self._members:
+            kind = self.class_at(place)
+            named = (item.name for item in kind.body if isinstance(item, FUNCTIONS)) if kind else ()
+            self._members[place] = frozenset(named)
+        return self._members[place]
 
     def bases(self, place: Place) -> list[Place | str]:
         kind = self.class_at(place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dis
+from functools import cache
 from pathlib import Path
 from types import CodeType
 
@@ -16,12 +17,17 @@ from proofs_check.sources import Sources
 from proofs_check.statements import REGISTRY
 
 PACKAGE = licences.present()
-INDEX = {key: licences.current(entry) for key, entry in REGISTRY.items()}
+
+
+@cache
+def index() -> dict[str, dict[str, str]]:
+    """The package as it is; not made where tests are only collected."""
+    return {key: licences.current(entry) for key, entry in REGISTRY.items()}
 
 
 def stale_rows(edits: dict[str, str], keys=REGISTRY) -> set[str]:
     sources = Sources(edits=edits)
-    return {key for key in keys if licences.stale(REGISTRY[key], INDEX, sources)}
+    return {key for key in keys if licences.stale(REGISTRY[key], index(), sources)}
 
 
 def edited(name: str, old: str, new: str) -> dict[str, str]:
