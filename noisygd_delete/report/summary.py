@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -104,7 +105,7 @@ def store_report(
         condition=NON_ADAPTIVE,
         dp=figures(plan.dp, order=order, delta=delta),
         together=figures(together, order=order, delta=delta),
-        allowed=remaining.allowed,
+        allowed=re.sub("e-0+", "e-", remaining.allowed),  # as every page writes it
         capped=plan.capped,
         publications=remaining.publications,
         delta=delta,

@@ -94,6 +94,8 @@ def test_no_heading_is_the_last_line_of_a_sheet(kind: str, tmp_path: Path) -> No
     sheets = [sheet for sheet in sheets if sheet]
     assert len(sheets) > 1
     assert [sheet[-1] for sheet in sheets if sheet[-1] in headings] == []
+    if kind in ("certificate", "Bescheinigung"):  # nor is a sheet left half empty before the last
+        assert min(map(len, sheets[:-1])) > max(map(len, sheets)) / 2
 
 
 def _plain(text: str) -> str:
