@@ -21,7 +21,7 @@ from noisygd_delete.report.page import file_text, stylesheet
 
 from .browser import dom, in_a_browser, judged, judged_by
 from .certificate_mutations import dumped, mutants, with_value
-from .test_certificate_mutations import papers, verifier
+from .test_certificate_mutations import KINDS, papers, verifier
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 pytestmark = in_a_browser
@@ -55,6 +55,7 @@ def disagreements(texts: list[str], key: Path, script: str, folder: Path, timeou
 
 def test_the_page_and_python_judge_mutants_alike(key: Path, tmp_path: Path) -> None:
     texts = several(key, 40, 3, "published", "sharp") + several(key, 4, 4, "published", "perturbed")
+    texts += several(key, 6, 5, "published", "ladder") + several(key, 6, 6, "published", "interleaved")
     verify = verifier(key)
     expected = [verify(text) for text in texts]
     assert 2 < sum(expected) < len(texts) / 2  # neither refuses nor passes everything
@@ -65,19 +66,13 @@ def test_the_page_and_python_judge_mutants_alike(key: Path, tmp_path: Path) -> N
 def test_the_page_and_python_judge_ten_thousand_mutants_alike(
     key: Path, tmp_path: Path, record_property: Callable[[str, str], None]
 ) -> None:
-    kinds = (
-        ("published", "sharp"),
-        ("withheld", "sharp"),
-        ("pending", "theorem"),
-        ("published", "theorem"),
-        ("published", "perturbed"),
-    )
     wrong = []
-    for number, (status, method) in enumerate(kinds):
-        texts = several(key, 1999, 2000 + number, status, method)
+    for number, ((status, method), count) in enumerate(KINDS.items()):
+        texts = several(key, count - 1, 2000 + number, status, method)
         wrong += disagreements(texts, key, checker(), tmp_path, timeout=3600)
     record_property(
-        "evidence", f"10,000 certificates and mutants: {len(wrong)} judged differently by the page and by Python"
+        "evidence",
+        f"10,000 mutants of {len(KINDS)} certificates: {len(wrong)} judged differently by the page and by Python",
     )
     assert wrong == []
 
