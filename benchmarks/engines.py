@@ -1,6 +1,6 @@
 """One gradient pass, and one learn, over the same rows by whoever holds them: memory, a mapped file, workers of Ray, executors of Spark.
 
-python -m benchmarks engines [--sizes 10000 1000000] [--on ray spark]
+python -m benchmarks engines [--sizes 10000 1000000 [--keep]] [--on ray spark]
 
 Writes benchmarks/results/engines.md after every size and engine, from what has been measured by then. A pass: the shortest of passes
 that are taken in turn with one in memory, over the shortest of memory's among them; learn and opening: once, over once. What crosses to the
@@ -104,6 +104,7 @@ class Size:
         self._folder.mkdir()
         _write(self._folder, n)
         self.records, self._reading = _timed(lambda: _read(self._folder))
+        _learn(self.records)  # whatever is done once a process
         passes, self._learning = _timed(lambda: _learn(self.records))
         self.objective = PreciseObjective(self.records, LOSS, regularization=LAMBDA)
         self.weights = np.full((1, D), 0.3)
@@ -162,12 +163,13 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES))
     parser.add_argument("--on", nargs="*", default=["ray", "spark"], choices=["ray", "spark"])
+    parser.add_argument("--keep", action="store_true", help="rows of other sizes stay as they stand in the file")
     parsed = parser.parse_args(arguments)
     missing = [each for each in parsed.on if not find_spec({"ray": "ray", "spark": "pyspark"}[each])]
     if missing:
         raise SystemExit(f"{', '.join(missing)}: not installed here; `make engines` makes an environment that has them")
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-memory {HEAP} pyspark-shell")
-    rows: dict[int, dict[str, str]] = {}
+    rows = _kept(parsed.sizes) if parsed.keep else {}
     warnings.simplefilter("ignore")
     with _sessions(parsed.on):
         for n in parsed.sizes:
@@ -185,6 +187,13 @@ def main(arguments: list[str]) -> None:
                     size.engine(engine)
             print(rows[n], flush=True)
     print(RESULTS.read_text())
+
+
+def _kept(sizes: list[int]) -> dict[int, dict[str, str]]:
+    """The rows of other sizes in the file."""
+    lines = [line.strip("| ").split(" | ") for line in RESULTS.read_text().splitlines() if line.startswith("| ")]
+    found = [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
+    return {n: row for row in found if (n := int(row["rows"].replace(",", ""))) not in sizes}
 
 
 def table(rows: list[dict[str, str]], engines: list[str]) -> str:

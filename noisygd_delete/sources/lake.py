@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _ROWS = "source"  # what a query calls the rows of a Delta table or of a folder
 _DONE = "noisygd_delete_deletions"
 _MARK = "noisygd_delete"
+FILES_UNCOUNTED = "names, sizes and times of files say that one was written, not which of its rows changed"
 _MOST_FILES = 100_000
 _MOST_VERSIONS = 10_000  # of a Delta table, looked through for a deletion that was interrupted
 
@@ -97,6 +98,7 @@ class DuckdbFile(Lake):
     """A table or a query of a DuckDB database in one file."""
 
     kind: ClassVar[str] = "duckdb"
+    uncounted: ClassVar[str] = "DuckDB has no triggers and keeps no versions"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -277,6 +279,7 @@ class ParquetFolder(Lake):
     """A folder of Parquet files of the same columns; a query calls its rows `source`."""
 
     kind: ClassVar[str] = "parquet"
+    uncounted: ClassVar[str] = FILES_UNCOUNTED
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,7 +18,7 @@ from ..clusters.opening import ENGINES, WITH_SQL, Selection, opened
 from ..engine import CurrentRecords
 from ..errors import InvalidParameter, choice
 from ..schema import Schema
-from .lake import DeltaTable
+from .lake import FILES_UNCOUNTED, DeltaTable
 from .reading import columns_of
 from .source import Source
 
@@ -34,6 +34,7 @@ class FolderOnEngine(Source):
     engine: str = "ray"
 
     kind: ClassVar[str] = "parquet-on-engine"
+    uncounted: ClassVar[str] = FILES_UNCOUNTED
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -57,6 +57,7 @@ class Source(ABC):
 
     kind: ClassVar[str]
     counts_by: ClassVar[str | None] = None  # what counts changes that nobody tells of: "trigger", "versions"
+    uncounted: ClassVar[str] = "it has no way to"  # why nothing does
 
     def __post_init__(self) -> None:
         count("rows_per_subject", self.rows_per_subject)
@@ -118,7 +119,7 @@ class Source(ABC):
             InvalidParameter: this kind of source has no way to.
         """
         raise InvalidParameter(
-            f"{self.address}: nothing there counts changes. Plans over such rows start every release anew, so that no figure "
+            f"{self.address}: nothing there counts changes: {self.uncounted}. Plans over such rows start every release anew, so that no figure "
             "depends on the count; certificates say that it was not taken"
         )
 

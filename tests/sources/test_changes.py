@@ -22,7 +22,7 @@ from noisygd_delete.store import status, verify
 
 from ..store.conftest import Crash, CrashAt
 from .conftest import ROWS, SCHEMA, name, people, plan, statement
-from .test_lake import arrow, deltalake, in_delta, in_duckdb
+from .test_lake import arrow, deltalake, in_delta, in_duckdb, in_parquet
 from .test_postgres import files_holding, paper
 
 
@@ -398,12 +398,19 @@ def test_an_overwritten_delta_table_is_compared_row_by_row(tmp_path: Path) -> No
         assert found.changes == EditCounts(deleted=1), "a column that no release reads changes nothing"
 
 
-def test_nothing_counts_in_files(tmp_path: Path) -> None:
-    with (
-        SourcedStore.found(tmp_path / "store", source_at(id="id", **in_duckdb(tmp_path)), SCHEMA, plan()) as store,
-        pytest.raises(InvalidParameter, match="nothing there counts changes"),
-    ):
-        store.watch()
+@pytest.mark.parametrize(
+    ("kind", "engine", "why"),
+    [
+        (in_duckdb, None, "no triggers"),
+        (in_parquet, None, "not which of its rows"),
+        (in_parquet, "ray", "not which of its"),
+    ],
+)
+def test_nothing_counts_in_files_and_it_is_said_why(tmp_path: Path, kind, engine, why: str) -> None:
+    source = source_at(id="id", engine=engine, **kind(tmp_path))
+    with pytest.raises(InvalidParameter, match=f"nothing there counts changes: .*{why}"):
+        source.watch(["a"], None)
+    assert (source.counts_by, source.changes("version:0", "version:1", ["a"])) == (None, None)
 
 
 def test_what_nobody_told_is_what_was_counted_less_what_was_told() -> None:

@@ -14,8 +14,9 @@ import pytest
 from noisygd_delete import EditRequest, Schema
 from noisygd_delete.cli import main
 from noisygd_delete.clusters import files
-from noisygd_delete.clusters.on_spark import kept
+from noisygd_delete.clusters.on_spark import SparkCluster, kept
 from noisygd_delete.clusters.partition import Encoder
+from noisygd_delete.clusters.questions import Facts
 from noisygd_delete.clusters.spark_session import check_settings
 from noisygd_delete.clusters.table import ClusterRecords
 from noisygd_delete.errors import (
@@ -24,6 +25,7 @@ from noisygd_delete.errors import (
     InvalidRequest,
     InvalidSchema,
     MissingDependency,
+    ProcessLost,
     SourceError,
     StoreCorrupt,
 )
@@ -292,3 +294,23 @@ def test_cells_of_every_kind_read_as_in_a_file_of_one_process(tmp_path: Path) ->
     own = schema.encode_file(tmp_path / "files/0.parquet")
     assert found.rows.tobytes() == own.rows.tobytes()
     assert found.labels.tolist() == own.labels.tolist()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("ModuleNotFoundError: No module named 'msgspec'", MissingDependency), ("a socket and a secret", ProcessLost)],
+)
+def test_why_spark_does_not_answer_is_told_without_its_words(words: str, expected: type[Exception]) -> None:
+    told = []
+    asked = SimpleNamespace(unpersist=lambda **how: told.append(how), destroy=lambda **how: told.append(how))
+
+    def fails() -> list[object]:
+        raise RuntimeError(words)
+
+    cluster = object.__new__(SparkCluster)
+    cluster._context = SimpleNamespace(broadcast=lambda question: asked)
+    cluster._kept = SimpleNamespace(mapPartitionsWithIndex=lambda answers: SimpleNamespace(collect=fails))
+    with pytest.raises(expected) as raised:
+        cluster.ask(Facts())
+    assert words not in str(raised.value)
+    assert told == [{"blocking": True}, {"blocking": True}], "what was asked is gone"
