@@ -19,6 +19,7 @@ from ..store.ledger import Ledger
 from ..stream import Batching
 from .asked import as_request, case_of
 from .inbox import Kept
+from .persons import held_in
 
 Stores = Mapping[str, Store]
 Published = Callable[[str, Store], None]
@@ -167,7 +168,7 @@ class _Held:
         ids = sorted({name for one in asked for name in (*one["delete"], *one["replace"])})
         persons = sorted({name for one in asked for name in one["subjects"]})
         if isinstance(store, SourcedStore):
-            return cls(_in_source(store, ids), _in_source(store, persons, persons=True))
+            return cls(held_in(store.source, ids), held_in(store.source, persons, persons=True))
         return cls(_in_names(store.records.names, ids), _in_names(store.records.owners, persons))
 
     def part(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,12 +184,6 @@ def _in_names(names: Names | None, wanted: Sequence[str]) -> Collection[str]:
     if names is None or not wanted:
         return ()
     return {names[slot] for slot in names.find(wanted).tolist()}
-
-
-def _in_source(store: SourcedStore, wanted: Sequence[str], *, persons: bool = False) -> Collection[str]:
-    if persons and store.source.subject is None:
-        return ()
-    return {name for name in wanted if store.source.held(*([], [name]) if persons else ([name], []))}
 
 
 def _missing(asked: Mapping[str, Any], found: Collection[Mapping[str, Any]]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..records import Names
@@ -13,6 +13,21 @@ from ..store.layout import Layout
 from ..store.ledger import Ledger
 
 NAMES = ("subject", "id")  # what a name of the table names: a person, or a record
+
+
+def held_in(source: Source, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
+    """Those of these ids, or persons, that a source has rows of.
+
+    One question for many ids: where none has a row, or each has one, the answer is known of all; else each half is asked for.
+    """
+    if not wanted or (persons and source.subject is None):
+        return set()
+    rows = source.held(*([], wanted) if persons else (wanted, []))
+    if not rows or len(wanted) == 1 or (rows == len(wanted) and not persons):
+        return set(wanted) if rows else set()
+    half = 1 if persons else len(wanted) // 2
+    parts = [wanted[first : first + half] for first in range(0, len(wanted), half)]
+    return {name for part in parts for name in held_in(source, part, persons=persons)}
 
 
 class Persons:
@@ -56,8 +71,7 @@ class Persons:
                 names = self._table(layout, ledger)
                 found |= {str(names[slot]) for slot in names.find(left).tolist()}
                 continue
-            source = source_from(ledger.source)
-            found |= {name for name in left if source.held(*([], [name]) if self._of_subjects else ([name], []))}
+            found |= held_in(source_from(ledger.source), left, persons=self._of_subjects)
         return found
 
     def _has(self, ledger: Ledger) -> bool:

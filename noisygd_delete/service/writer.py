@@ -28,6 +28,7 @@ from .carrying import Carrying, Outcome, in_force, independent
 from .inbox import Inbox, Kept, Stages
 
 _AT_ONCE = 500  # requests whose rows are edited before commands that wait get their turn
+_TOGETHER = 50  # of these that are looked up together: whatever kills the process, so many are looked up anew
 _LOOKS = 60.0  # seconds between looks at what other commands have published or decided
 _AGAIN = 5.0  # seconds until something that failed is tried again
 _PATIENCE = 5.0  # seconds to wait for another process that writes
@@ -140,7 +141,7 @@ class Writer:
                 self.inbox.done(waiting.pop(0))
                 continue
             ahead = next((place for place, kept in enumerate(waiting) if "publish" in kept.fields), len(waiting))
-            together = independent(waiting[:ahead])
+            together = independent(waiting[: min(ahead, _TOGETHER)])
             for kept, outcome in zip(together, carrying.carry_out(together), strict=True):
                 self._note(kept, outcome)
             waiting = waiting[len(together) :]

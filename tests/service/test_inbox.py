@@ -182,3 +182,25 @@ def test_a_command_at_work_only_delays(store: Path, opened: Opened) -> None:
         desk.service.writer.turn()
     desk.turn()
     assert desk.look("one").json()["state"] == "published"
+
+
+def test_what_was_done_is_noted_before_the_whole_queue_is(
+    store: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed again and again, before it has gone through all that waits, gets on nevertheless."""
+    desk = opened(store, batch=1)
+    monkeypatch.setattr("noisygd_delete.service.writer._TOGETHER", 3)
+    for k in range(8):
+        desk.ask(request_id=f"t{k}", delete=[name(k)])
+    publish, releases = Store.publish, []
+
+    def killed(self: Store, *arguments: object, **options: object) -> object:
+        if len(releases) == 4:
+            raise Crash
+        releases.append(1)
+        return publish(self, *arguments, **options)
+
+    monkeypatch.setattr(Store, "publish", killed)
+    with pytest.raises(Crash):
+        desk.turn()
+    assert desk.service.inbox.counts()["accepted"] == 5

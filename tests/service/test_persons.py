@@ -1,0 +1,42 @@
+"""Which names a source has rows of, in few questions."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from noisygd_delete.service.persons import held_in
+
+
+class Counting:
+    """A source that counts how often it is asked."""
+
+    subject = "person"
+
+    def __init__(self, ids: set[str], persons: dict[str, int]) -> None:
+        self.ids, self.persons, self.asked = ids, persons, 0
+
+    def held(self, ids: list[str], subjects: list[str]) -> int:
+        self.asked += 1
+        return len(self.ids & set(ids)) + sum(self.persons.get(one, 0) for one in subjects)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_names_that_are_there_are_found_and_no_others(seed: int) -> None:
+    draw = random.Random(seed)
+    wanted = [f"n{k}" for k in range(draw.randrange(1, 60))]
+    there = {one for one in wanted if draw.random() < draw.choice((0.0, 0.1, 0.9, 1.0))}
+    source: Any = Counting(there, {one: draw.randrange(1, 4) for one in there})
+    assert held_in(source, wanted) == there
+    assert held_in(source, wanted, persons=True) == there
+    assert held_in(source, []) == set()
+
+
+def test_ids_that_are_all_there_or_none_of_them_are_one_question() -> None:
+    wanted = [f"n{k}" for k in range(50)]
+    for there in (set(wanted), set()):
+        source: Any = Counting(there, {})
+        assert held_in(source, wanted) == there
+        assert source.asked == 1
