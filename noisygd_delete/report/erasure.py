@@ -72,6 +72,7 @@ class Standing:
     unpublished: tuple[Unpublished, ...]
     withdrawn: str | None  # since when no model is in force, having been published before
     by_hand: bool = False  # its operator took it out of service; else the budget allowed no other
+    besides: tuple[onward.Destination, ...] = ()  # where models are put besides the store, as last known
 
 
 def standing(ledger: Ledger) -> Standing:
@@ -86,7 +87,8 @@ def standing(ledger: Ledger) -> Standing:
             found.append(Unpublished(entry.kind, entry.time, ledger.edited(position), following, entry.counted))
     gone = [entry for before, entry in pairwise(entries) if before.in_force and not entry.in_force]
     withdrawn = gone[-1].time if gone and not ledger.head.in_force else None
-    return Standing(ledger.head.pending_counts, tuple(reversed(found)), withdrawn, by_hand=ledger.head.withdrawn)
+    besides = onward.destinations(Layout(ledger.path.parent))
+    return Standing(ledger.head.pending_counts, tuple(reversed(found)), withdrawn, ledger.head.withdrawn, besides)
 
 
 def erasure_in(

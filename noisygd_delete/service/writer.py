@@ -28,7 +28,7 @@ from .carrying import Carrying, Outcome, in_force, independent
 from .inbox import Inbox, Kept, Stages
 
 _AT_ONCE = 500  # requests whose rows are edited before commands that wait get their turn
-_TOGETHER = 50  # of these that are looked up together: whatever kills the process, so many are looked up anew
+_TOGETHER = 20  # of these that are looked up together: whatever kills the process, so many are looked up anew
 _LOOKS = 60.0  # seconds between looks at what other commands have published or decided
 _AGAIN = 5.0  # seconds until something that failed is tried again
 _PATIENCE = 5.0  # seconds to wait for another process that writes

@@ -10,8 +10,8 @@ import pytest
 
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.register import Practice
-from noisygd_delete.report import Erasure, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.report.erasure import erasure_in, ledger_of
+from noisygd_delete.report import Erasure, erasure_certificate, new_key, sign, store_report, verify_certificate
+from noisygd_delete.report.erasure import erasure_in, events_of, ledger_of, standing
 from noisygd_delete.report.registry import model_card
 from noisygd_delete.report.requests import register_lines
 from noisygd_delete.store import Store
@@ -65,6 +65,21 @@ def test_a_place_that_did_not_give_up_the_old_model_is_named(path: Path, tmp_pat
     away.rename(tmp_path / "out")
     Store.open(path).close()
     assert "1 of them hold no model" in said(paper(path, "r4"))
+
+
+def test_the_report_names_each_place_and_what_it_holds(path: Path, tmp_path: Path) -> None:
+    def report() -> str:
+        ledger = ledger_of(path)
+        return store_report(plan=ledger.plan, events=events_of(ledger), standing=standing(ledger))
+
+    told = f"folder:{tmp_path / 'out'}: release 2 in force there. No earlier model lies there."
+    assert told in " ".join(report().split())
+    (tmp_path / "out").rename(tmp_path / "elsewhere")
+    (tmp_path / "out").write_text("a file")
+    with Store.open(path) as store:
+        store.withdraw()
+    assert "No earlier model lies there" in report()  # it still has release 2 in force, and nothing before it
+    assert "no model is in force" in report() or "out of service" in report()
 
 
 def test_a_store_without_publishers_says_nothing_of_them(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from noisygd_delete.report.catalogue.readings import ORIGINAL, Reading, reading,
 from noisygd_delete.report.erasure import Standing, Unpublished
 from noisygd_delete.report.register_page import PAGE_LINES, register_page
 from noisygd_delete.store.entry import EntryKinds
+from noisygd_delete.store.onward import Destination
 
 from .test_certificate_languages import shown_text
 
@@ -74,6 +75,10 @@ STANDING = Standing(
         Unpublished(EntryKinds.WITHHELD, "2026-06-02T22:30:00+00:00", EditCounts(unrecorded=4), 3),
     ),
     None,
+    besides=(
+        Destination("folder:/srv/models", held="release-5-0123456789ab", oldest=5),
+        Destination("mlflow:https://models.example", "people", "production", oldest=2, problem="it does not answer"),
+    ),
 )
 STOPPED = replace(STANDING, withdrawn="2026-06-02T22:30:00+00:00")
 STANDINGS = (STANDING, STOPPED, replace(STOPPED, by_hand=True), Standing(EditCounts(), (), None), None)
