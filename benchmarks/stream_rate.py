@@ -1,6 +1,6 @@
 """Requests in batches of 10 on Adult, in turn on another checkout of the project and on this one.
 
-python -m benchmarks stream_rate --other FOLDER [--requests N]
+python -m benchmarks stream_rate --other FOLDER [--requests N] [--times N]
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from noisygd_delete.store import Store
 from noisygd_delete.stream import Batching, Stream
 
 
-def rate(requests: int, data: Path, schema_file: Path) -> tuple[float, float, float]:
-    """Requests a second, the share of computing and syncs a request, of the package that the path finds first."""
+def rate(requests: int, data: Path, schema_file: Path, place: Path) -> tuple[float, float, float]:
+    """Requests a second, the share of computing and syncs a request, of the package that the path finds first, with the store below
+    `place`."""
     schema = Schema.read(schema_file)
     encoded = schema.encode_file(data)
     n, d = encoded.rows.shape
@@ -36,7 +37,7 @@ def rate(requests: int, data: Path, schema_file: Path) -> tuple[float, float, fl
         syncs[0] += 1
         real(descriptor)
 
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+    with tempfile.TemporaryDirectory(dir=place) as folder:
         with Store.create(
             Path(folder, "store"), records, Schema.from_dict({**schema.to_dict(), "id": "id"}), plan
         ) as store:
@@ -68,6 +69,7 @@ def rate(requests: int, data: Path, schema_file: Path) -> tuple[float, float, fl
 
 
 def main(arguments: list[str]) -> None:
+    from benchmarks import report
     from benchmarks.datasets import path
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -78,18 +80,23 @@ def main(arguments: list[str]) -> None:
     program = [sys.executable, __file__, str(parsed.requests), str(path("adult.csv.gz"))]
     program.append(str(ROOT / "examples" / "schemas" / "adult.toml"))
 
-    def once(tree: Path) -> list[float]:
+    def once(tree: Path, place: Path = ROOT) -> list[float]:
         environment = {**os.environ, "PYTHONPATH": str(tree.resolve())}
-        done = subprocess.run(program, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [*program, str(place)], env=environment, cwd=ROOT, capture_output=True, text=True, check=True
+        )
         return list(map(float, done.stdout.split()))
 
     pairs = [(once(parsed.other), once(ROOT)) for _ in range(parsed.times)]
+    in_memory = [once(ROOT, MEMORY) for _ in range(parsed.times)] if MEMORY.is_dir() else []
     columns = [[" and ".join(f"{pair[which][fact]:.2f}" for pair in pairs) for which in (0, 1)] for fact in (1, 2)]
     lines = [
         "# Requests in batches of 10 on Adult",
         "",
-        f"Made by `python -m benchmarks stream_rate --requests {parsed.requests}`: deletions, minimiser, in turn on commit ce305e4 and on this",
-        "one. Syncs are those of the store's own files; SQLite's own, a few per transaction, come on top of both.",
+        f"Commit {report.commit()}; `python -m benchmarks stream_rate --requests {parsed.requests} --times {parsed.times}`: deletions, minimiser, in",
+        "turn on commit ce305e4 and on this one, on a machine of two processors under load (others at work on it and on its disk). Syncs are",
+        "those of the store's own files; SQLite's own come on top of both, five a transaction: six transactions a batch before, two now. A sync",
+        "takes as long as the disk does; what is not computing and no disk either shows where the store lies in a file system in memory.",
         "",
         "| | ce305e4 | now |",
         "|---|---:|---:|",
@@ -99,11 +106,15 @@ def main(arguments: list[str]) -> None:
         f"| share of computing | {columns[0][0]} | {columns[0][1]} |",
         f"| syncs a request | {columns[1][0]} | {columns[1][1]} |",
     ]
+    if in_memory:
+        shares = " and ".join(f"{share:.2f}" for _, share, _ in in_memory)
+        lines.append(f"| share of computing, the store in memory | | {shares} |")
     (ROOT / "benchmarks" / "results" / "stream_rate.md").write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
 
 
 ROOT = Path(__file__).resolve().parents[1]
+MEMORY = Path("/dev/shm")  # where there is one
 
 if __name__ == "__main__":
-    print(*rate(int(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])))
+    print(*rate(int(sys.argv[1]), *map(Path, sys.argv[2:])))

@@ -19,6 +19,8 @@ from .windows import windows
 
 _CACHED = 1 << 17  # numbers of a piece of a chunk in float64, which stays in the processor's cache
 _LEAST = 64  # rows of a piece
+_FOR_EACH_OUTPUT = 4  # rows of a piece: with fewer, several outputs' products are too small to run at their rate
+_HELD = 1 << 22  # numbers of a piece at most, for that
 _LABELS = 1 << 20  # of labels alone
 
 
@@ -42,7 +44,8 @@ class HeldSums:
 
     def _chunks(self, dtype: str) -> Iterator[Iterator[tuple[NDArray[Any], NDArray[Any]]]]:
         """Chunk by chunk, its rows in this dtype and their labels, a piece at a time."""
-        most = max(_LEAST, min(CHUNK, _CACHED // self.width))
+        numbers = max(_CACHED, min(_FOR_EACH_OUTPUT * self._loss.outputs * self.width, _HELD))
+        most = max(_LEAST, min(CHUNK, numbers // self.width))
         labels = self._labels if dtype == "float64" else self._short
         buffer = np.empty((min(most, self.slots), self.width)) if dtype == "float64" else None
 

@@ -12,6 +12,7 @@ import pytest
 from noisygd_delete import Budget, Curator, Execution, Records, learn, losses, make_plan
 from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, MOST_PROCESSES, gradient_error
 from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.sums_held import HeldSums
 from noisygd_delete.errors import InvalidParameter
 
 from ..clusters.in_process import in_partitions
@@ -175,3 +176,33 @@ def test_what_asks_for_rows_is_refused_with_the_reason() -> None:
     held = in_partitions(table(losses.Logistic(1.0)), 3)
     with pytest.raises(InvalidParameter, match=r"lie elsewhere.*method='perturbed'"):
         learn(held, plan("sharp"), np.random.default_rng(0))
+
+
+def pieces_of(outputs: int, width: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Rows of each piece in which a pass is taken over one chunk; its sum is the true one."""
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((CHUNK, width)).astype(np.float32)
+    rows /= 1.001 * np.linalg.norm(rows, axis=1, keepdims=True)
+    labels = rng.integers(0, outputs, CHUNK)
+    loss, seen = losses.Softmax(1.0, classes=outputs), []
+    real = losses.Softmax.derivative
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            losses.Softmax, "derivative", lambda self, z, *rest: (seen.append(len(z)), real(self, z, *rest))[1]
+        )
+        sums = HeldSums(rows, labels.astype(float), loss)
+        weights = rng.standard_normal((outputs, width))
+        found = sums.gradient(weights, "float64")
+    scores = rows.astype(np.float64) @ weights.T
+    chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+    chances /= chances.sum(axis=1, keepdims=True)
+    chances[np.arange(CHUNK), labels] -= 1
+    np.testing.assert_allclose(found, chances.T @ rows.astype(np.float64), rtol=0, atol=1e-11)
+    return seen
+
+
+def test_pieces_hold_rows_for_several_outputs_and_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = pieces_of(100, 1000, monkeypatch)
+    assert min(many[:-1]) >= 400, "products of fewer rows than that are far from their rate"
+    assert max(pieces_of(2, 1000, monkeypatch)) * 1000 <= 1 << 17, "what stays in the cache stays there"
+    assert max(pieces_of(100, 30_000, monkeypatch)) * 30_000 <= 1 << 22
