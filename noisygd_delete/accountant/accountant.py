@@ -305,8 +305,8 @@ class Accountant:
         return found[1:] if first == 1 else found
 
     def costliest_deletion(self, shown: Collection[int]) -> Guarantee | None:
-        """The `deletion(1, …)` of largest advantage among all erasures, to an observer of the `shown` releases before it and of
-        every one from it on; None where nothing was erased. Who saw everything learns most of the latest erasure.
+        """The `deletion(1, …)` of largest advantage, slack included, among all erasures, to an observer of the `shown` releases
+        before it and of every one from it on; None where nothing was erased. Who saw everything learns most of the latest erasure.
         """
         account, end, world = self._history.account, self.releases + 1, self._world("deletion", None)
         if account.erasing is None:
@@ -321,7 +321,13 @@ class Accountant:
                 _least(self._answer("deletion", world, Counter(one.parts), range(one.number, end)), world, one.hidden)
                 for one in sorted(account.costly, key=lambda one: one.number)
             ]
-        return max(answers, key=lambda answer: answer.advantage)
+        if any(facts.forgets_unobserved for facts in account.mechanisms):
+            # how close a hidden past has come depends on the edits of each release: the latest of a stretch need not be the dearest
+            each, first = self.deletion_of_each(), min(shown, default=end)
+            answers += [
+                each[n - 2] for n, event in enumerate(self._history, 1) if 1 < n <= first and event.counts.erased
+            ]
+        return max(answers, key=lambda answer: answer.with_slack().advantage)  # plans may round differently
 
     def forgotten(self) -> Guarantee:
         """What the last release alone reveals about what it erased: Definition 4.1 as the plan states it.

@@ -147,7 +147,9 @@ def _report(parsed: argparse.Namespace) -> int:
     from ..report import store_report
     from ..report.erasure import events_of, ledger_of, release_times, standing
     from ..report.page import PAGE
-    from ..report.requests import register_lines
+    from ..report.requests import lines_of
+    from ..store.layout import Layout
+    from ..store.requests import Register
 
     out = output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])
     ledger = ledger_of(parsed.store)
@@ -156,7 +158,7 @@ def _report(parsed: argparse.Namespace) -> int:
         events=events_of(ledger),
         times=release_times(ledger),
         standing=standing(ledger),
-        requests=register_lines(parsed.store),
+        requests=lines_of(ledger, Register(Layout.at(parsed.store))),
         audit=audit_from(parsed.audit),
         title=parsed.title,
         delta=parsed.delta,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accountant import Accountant, Event
+from ..accountant import Accountant
 from ..bounds import shifted_interpolation, theorem_5_1
 from ..bounds.utility import excess_of
 from ..errors import NoisyGDDeleteError
@@ -76,7 +76,9 @@ def shown(releases: int) -> list[int]:
 def burn_down(accountant: Accountant, plan: Plan, delta: float) -> BurnDown:
     def epsilons(guarantees: Sequence[Guarantee]) -> Curve:
         known = {guarantee: guarantee.with_slack().epsilon(delta) for guarantee in dict.fromkeys(guarantees)}
-        return np.array([known[guarantee] for guarantee in guarantees])  # releases of one kind cost the same by themselves
+        return np.array(
+            [known[guarantee] for guarantee in guarantees]
+        )  # releases of one kind cost the same by themselves
 
     numbers = shown(accountant.releases)
     return BurnDown(
@@ -139,14 +141,16 @@ def linear_gdp_squared(plan: Plan, steps: float) -> float:
 
 
 def costs(accountant: Accountant, plan: Plan) -> Costs:
-    def solver(event: Event) -> int:
-        if event.mechanism != plan.mechanism:
-            return 0
-        return plan.learn_solver_passes if event.fresh else plan.delete_solver_passes
-
-    passes = np.array([event.steps + solver(event) for event in accountant.events], float)
-    learn = float(plan.learn_steps + plan.learn_solver_passes)
-    learning = np.array([event.steps if event.mechanism.tells else learn for event in accountant.events], float)
+    known: dict[int, tuple[int, int]] = {}  # of thousands of releases, which are a few events again and again
+    own, learn = plan.mechanism, plan.learn_steps + plan.learn_solver_passes
+    events = accountant.events
+    for event in events:
+        if id(event) not in known:
+            solver = plan.learn_solver_passes if event.fresh else plan.delete_solver_passes
+            passed = event.steps + (solver if event.mechanism == own else 0)
+            known[id(event)] = passed, event.steps if event.mechanism.tells else learn
+    each = np.array([known[id(event)] for event in events], float).reshape(-1, 2)
+    passes, learning = each.T
     numbers = np.array(shown(len(passes)))
     return Costs(
         numbers.astype(float), *(of_all[numbers - 1] for of_all in (passes, passes.cumsum(), learning.cumsum()))

@@ -44,11 +44,8 @@ def lines_of(ledger: Ledger, register: Register, *, today: date | None = None) -
         for token, (committed, case) in known.items()
     ]
     before = dict.fromkeys(entry.request_id for entry in ledger.outline if entry.request_id is not None)
-    found += [
-        Line(token, Case(), served.get(token), practice, today or _day_at(Case()))
-        for token in before
-        if token not in known
-    ]
+    nothing, here = Case(), today or _day_at(Case())
+    found += [Line(token, nothing, served.get(token), practice, here) for token in before if token not in known]
     return in_order_of_need(found)
 
 

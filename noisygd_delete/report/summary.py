@@ -112,6 +112,8 @@ def store_report(
         rows=rows,
         releases=accountant.releases,
         listed=curves.LISTED,
+        thinned=len(curves.shown(accountant.releases)) < accountant.releases,
+        points=curves.POINTS,
         edits=every.text(),
         standing=standing,
         withheld=0 if standing is None else sum(one.kind is EntryKinds.WITHHELD for one in standing.unpublished),
@@ -174,27 +176,15 @@ def _erased(accountant: Accountant, plan: Plan) -> dict[str, Guarantee]:
     """An erased record: from later models alone (under its condition), and from every model observed, the worst release
     so far; where nothing was erased yet, as the next release would leave it.
     """
-    history = accountant
-    erasing = [number for number, event in enumerate(accountant.events, start=1) if number > 1 and event.counts.erased]
-    if not erasing:
+    erasing = accountant.account.erasing
+    if erasing is None:
         if not accountant.releases:
             return {"later": plan.deletion, "observed": plan.deletion_observed()}
-        history = accountant.what_if(accountant.planned())
-        erasing = [history.releases]
-    each = history.deletion_of_each()
-    later = _dearest([each[number - 2] for number in erasing])
-    return {"later": later, "observed": history.deletion(1, erasing[-1])}
-
-
-def _dearest(found: list[Guarantee]) -> Guarantee:
-    """The one of the largest advantage, which takes long to compute: only for those that no other one surely exceeds."""
-
-    def parts(guarantee: Guarantee) -> tuple[float, float, tuple[object, ...]]:
-        exact = guarantee.with_slack()
-        return exact.gdp_squared, exact.rate, (*exact.points, *exact.curves)
-
-    measured = {guarantee: parts(guarantee) for guarantee in dict.fromkeys(found)}
-    top = max(measured, key=lambda guarantee: measured[guarantee][:2])
-    _, rate, others = measured[top]
-    rivals = [one for one, own in measured.items() if own[1] > rate or (own[2] and own[2] != others)]
-    return max((top, *rivals), key=lambda guarantee: guarantee.with_slack().advantage)
+        accountant = accountant.what_if(accountant.planned())
+        return {
+            "later": accountant.deletion_of_each(last=1)[0],
+            "observed": accountant.deletion(1, accountant.releases),
+        }
+    later = accountant.costliest_deletion(())
+    assert later is not None
+    return {"later": later, "observed": accountant.deletion(1, erasing.number)}
