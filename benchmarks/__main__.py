@@ -9,6 +9,7 @@ MEASUREMENTS = {
     "kernel": "time of a step over the time of reading the matrix once",
     "first_hour": "docs/first-hour.md on the whole tables: score beside scikit-learn, commands, passes, time",
     "tables": "a table from CSV to rows over pandas, peak memory, bytes per id",
+    "many_rows": "the command `delete` in 5,000,000 rows, the whole process over its computing",
     "stream_rate": "requests in batches of 10 on Adult, over another checkout: rate, share of computing, syncs",
     "growth": "what time and memory grow with, as fitted exponents; `--check` compares with the committed ones",
     "speed": "other engines, deletion against learning, the lower bound, growth, memory, start-up, two processes",

@@ -61,15 +61,19 @@ def name(k: int) -> str:
     return f"record-{k:05d}"
 
 
+def compiled(folder: Path) -> dict[str, str]:
+    """An environment in which modules are compiled once, as those of an installed package are."""
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+
+
 def measured(repeats: int) -> str:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        # compiled once, as an installed package is
-        compiled = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-        compiled["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
+        environment = compiled(folder)
 
         def run(*words: str) -> None:
-            subprocess.run([sys.executable, *words], cwd=ROOT, env=compiled, capture_output=True, check=True)
+            subprocess.run([sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, check=True)
 
         def deleting(store: Path, rows: int, left: Iterator[int]) -> Callable[[], None]:
             return lambda: run("-m", "noisygd_delete", "delete", str(store), *(name(next(left)) for _ in range(rows)))

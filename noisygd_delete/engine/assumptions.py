@@ -15,6 +15,7 @@ from .group import ALONE, Group
 from .sums import Checked, CurrentRecords
 from .windows import windows
 
+_LABELS = 1 << 16  # looked at at a time
 _TOO_LONG = (
     ": L and β are proven for shorter rows only. Divide every row by its own norm, clip it, or give the loss a larger radius",
     " in the shape of the noise: one of its one-hot blocks is cold. Give the block a column for unknown values "
@@ -41,8 +42,8 @@ def check_records(
     own = group.rows(records.slots, BLOCK)
     longest = group.gather(longest_rows(records.features, own, variances))
     check_norms(list(map(max, zip(*longest, strict=True))), loss, lambda slot: f"the row of id {records.names[slot]!r}")
-    for first in range(0, records.slots, CHUNK):
-        part = slice(first, first + CHUNK)
+    for first in range(0, records.slots, _LABELS):
+        part = slice(first, first + _LABELS)
         check_labels(records.labels[part], records.names.held_in(part), loss)
     records.mark_checked(assumed)
 
@@ -73,10 +74,9 @@ def longest_rows(
 
 def check_labels(labels: NDArray[np.float64], occupied: NDArray[np.bool_], loss: Loss) -> None:
     """Raise `InvalidRecords` unless the labels of occupied slots are of the loss's kind."""
-    used = labels[occupied]
-    if loss.label_kind == "binary" and not np.isin(used, (-1.0, 1.0)).all():
+    if loss.label_kind == "binary" and not ((np.abs(labels) == 1.0) | ~occupied).all():
         raise InvalidRecords("labels must be −1 or +1 for this loss; map the two class names to them")
     if loss.label_kind == "class":
         classes = loss.outputs
-        if not (np.isin(used, np.arange(classes))).all():
+        if not (np.isin(labels, np.arange(classes)) | ~occupied).all():
             raise InvalidRecords(f"labels must be whole numbers 0..{classes - 1} for {classes} classes")

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StoreCorrupt
 from ..records import Id, Names
-from ..records.cells import WORD
+from ..records.cells import ELSEWHERE, SHIFT, TAG, WORD
 from .cells import DAMAGED, HEAD, head_of, words_of
 from .disk import Disk
 from .layout import Layout
@@ -27,7 +28,7 @@ from .layout import Layout
 IDS, SUBJECTS = 1, 2
 _LONG = 4096
 _LONG_HEAD = np.dtype([("slot", "<u4"), ("which", "<u2"), ("length", "<u2")])
-_BLOCK = 1 << 16  # slots written or checked at a time
+_BLOCK = 1 << 14  # slots written or checked at a time
 
 
 def written(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[tuple[Path, Iterable[bytes]]]:
@@ -71,25 +72,39 @@ def _check(path: Path, names: Names) -> None:
     """Raise unless every cell is text and zeros, and names lie elsewhere exactly where cells say so."""
     elsewhere: list[int] = []
     room = names.cells.shape[1] * WORD.itemsize - 1  # letters; then the tag
-    behind = np.zeros((room + 1, room + 1), np.uint8)  # for each length: the bytes between the last letter and the tag
-    behind[:, :-1] = np.where(np.arange(room) >= np.arange(room + 1)[:, None], 0xFF, 0)
-    behind_words = behind.view(WORD)
+    behind = (
+        np.arange(room) >= np.arange(room + 1)[:, None]
+    )  # for each length: the bytes between the last letter and the tag
+    zeros, plain = _masks(np.where(behind, 0xFF, 0)), _masks(np.where(behind, 0xFF, 0x80))
     for first in range(0, len(names), _BLOCK):
-        block = np.array(names.cells[first : first + _BLOCK])
-        bytes_of = block.view(np.uint8).reshape(len(block), -1)
-        tags = bytes_of[:, -1]
-        elsewhere += (first + np.flatnonzero(tags == 1)).tolist()
-        lengths = np.maximum(tags, 2) - 2
-        if lengths.max(initial=0) > room or (block & behind_words[lengths]).any():
+        block = names.cells[first : first + _BLOCK]
+        tags = (block[:, -1] >> TAG).astype(np.uint8)
+        elsewhere += (first + np.flatnonzero(tags == ELSEWHERE)).tolist()
+        lengths = np.maximum(tags, SHIFT) - SHIFT
+        longest = int(lengths.max(initial=0))
+        if longest > room:
             raise StoreCorrupt(f"{path}: {DAMAGED}")
-        bytes_of[:, -1] = 0  # a text's last letter, cut off, is then no letter
-        text = bytes_of.tobytes()
+        # most blocks of most tables have names of one length: one mask serves all
+        which = longest if longest == lengths.min(initial=longest) else lengths
+        if not (block & plain[which]).any():
+            continue  # zeros behind letters, and every letter of ASCII
+        if (block & zeros[which]).any():
+            raise StoreCorrupt(f"{path}: {DAMAGED}")
+        letters = np.array(block).view(np.uint8).reshape(len(block), -1)
+        letters[:, -1] = 0  # a text's last letter, cut off, is then no letter
         try:
-            text.isascii() or text.decode()
+            letters.tobytes().decode()
         except UnicodeDecodeError:
             raise StoreCorrupt(f"{path}: holds text that is none; restore the store from a backup") from None
     if elsewhere != sorted(names.others):
         raise StoreCorrupt(f"{path}: {DAMAGED}")
+
+
+def _masks(of_bytes: NDArray[Any]) -> NDArray[np.uint64]:
+    """(lengths, words): a mask of the bytes of a cell but its tag, as words."""
+    masks = np.zeros((len(of_bytes), of_bytes.shape[1] + 1), np.uint8)
+    masks[:, :-1] = of_bytes
+    return masks.view(WORD)
 
 
 def apply(disk: Disk, layout: Layout, which: int, changed: Mapping[int, Id | None]) -> None:
