@@ -245,7 +245,8 @@ def _parquet(path: Path, rows: int, size: int) -> Iterator[Table]:
         ) from error
     start = 1
     try:
-        with parquet.ParquetFile(path) as file:
+        # nothing is read ahead, nor a column of a group of rows at once: memory is that of a few batches
+        with parquet.ParquetFile(path, pre_buffer=False, buffer_size=_PIECE) as file:
             names = _header(str(path), file.schema_arrow.names)
             if file.metadata.num_rows > max(_SMALL, _EXPANSION * size) // max(1, len(names)):
                 raise InvalidSchema(f"{path}: more rows than a file of this size holds; this is not a table")
