@@ -109,10 +109,10 @@ def _cells(data: bytes, delimiter: int, columns: int, longest: int, end: int, li
     if returns != data.count(b"\r\n"):
         return None
     buffer = np.frombuffer(bytes(PAD) + data + bytes(PAD), np.uint8)
-    quotes = np.flatnonzero(buffer == _QUOTE) if b'"' in data else None
+    quotes = np.cumsum(buffer == _QUOTE, dtype=np.int32) if b'"' in data else None  # up to and with each byte
     marks = np.flatnonzero((buffer == delimiter) | (buffer == _NEWLINE))
     if quotes is not None:
-        marks = marks[np.searchsorted(quotes, marks) % 2 == 0]
+        marks = marks[quotes[marks] % 2 == 0]
     if not len(marks) or marks[-1] != PAD + len(data) - 1:  # the file ends within quotes
         return None
     starts = np.concatenate([[PAD], marks[:-1] + 1])
@@ -164,16 +164,21 @@ def _is_text(data: bytes) -> bool:
         return False
 
 
-def _unquoted(buffer: NDArray[np.uint8], quotes: Places, starts: Places, ends: Places) -> tuple[Places, Places] | None:
+def _unquoted(
+    buffer: NDArray[np.uint8], quotes: NDArray[np.int32], starts: Places, ends: Places
+) -> tuple[Places, Places] | None:
     """Cells without the quotes around them; None where quotes stand in any other place."""
-    first, behind = np.searchsorted(quotes, starts), np.searchsorted(quotes, ends)
-    quoted = np.flatnonzero(behind > first)
-    if (behind[quoted] - first[quoted] != 2).any():
+    inside = quotes[ends - 1] - quotes[starts - 1]
+    quoted = np.flatnonzero(inside)
+    if (inside[quoted] != 2).any() or (buffer[ends[quoted] - 1] != _QUOTE).any():
         return None
-    opening, closing = quotes[first[quoted]], quotes[behind[quoted] - 1]
-    others = np.flatnonzero(buffer != _SPACE)  # only spaces may stand before the opening quote
-    if (others[np.searchsorted(others, starts[quoted])] != opening).any() or (closing + 1 != ends[quoted]).any():
-        return None
+    opening = starts[quoted]
+    late = np.flatnonzero(buffer[opening] != _QUOTE)
+    if len(late):  # only spaces may stand before the opening quote
+        others = np.flatnonzero(buffer != _SPACE)
+        opening[late] = others[np.searchsorted(others, opening[late])]
+        if (buffer[opening] != _QUOTE).any():
+            return None
     starts, ends = starts.copy(), ends.copy()
-    starts[quoted], ends[quoted] = opening + 1, closing
+    starts[quoted], ends[quoted] = opening + 1, ends[quoted] - 1
     return starts, ends
