@@ -25,6 +25,7 @@ from . import words
 from .erasure import standing
 from .erasure_certificate import ORDER, figures, written
 from .page import figure, render
+from .summary import accuracy
 from .words import dated
 
 NOT_STATED = "not stated by the operator"
@@ -274,12 +275,10 @@ def _waited(line: Line) -> int:
 
 
 def _accuracy(plan: Plan) -> str:
-    excess = plan.excess_risk
-    return (
-        f"objective at most {figure(excess)} above its minimum: a proven bound, not a measurement"
-        if excess < float("inf")
-        else "no bound is promised"
-    )
+    if not plan.excess_risk < float("inf"):
+        return "no bound is promised"
+    bound = f"objective at most {figure(plan.excess_risk)} above its minimum: a proven bound, not a measurement."
+    return " ".join(filter(None, [bound, accuracy(plan)]))
 
 
 def _blocks(fields: Mapping[str, Any]) -> Iterator[Section]:

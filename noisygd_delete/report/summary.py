@@ -125,7 +125,7 @@ def store_report(
         if people is None or len(left) == len(people)
         else [row_of(line, words) for line in people[: curves.LISTED]],
         left_of_budget=_left(remaining, plan),
-        accuracy=_accuracy(plan),
+        accuracy=accuracy(plan),
         pictures=pictures,
         audit=audit,
     )
@@ -146,7 +146,7 @@ def _question(adjacency: str) -> str:
     )
 
 
-def _accuracy(plan: Plan) -> str | None:
+def accuracy(plan: Plan) -> str | None:
     """What the level that the plan keeps means, beside what a model that says nothing loses."""
     if plan.loss.label_kind == "none":
         return None
