@@ -182,9 +182,8 @@ def main(arguments: list[str]) -> None:
 
             def told(row: dict[str, str], n: int = n) -> None:
                 rows[n] = row
-                RESULTS.write_text(
-                    table(list(rows.values()), parsed.on)
-                )  # what comes next may be more than this machine has
+                # what comes next may be more than this machine has
+                RESULTS.write_text(table([rows[size] for size in sorted(rows)]))
 
             with tempfile.TemporaryDirectory(prefix="engines", dir="/tmp") as root:
                 size = Size(n, Path(root), told)
@@ -202,7 +201,7 @@ def _kept(sizes: list[int]) -> dict[int, dict[str, str]]:
     return {n: row for row in found if (n := int(row["rows"].replace(",", ""))) not in sizes}
 
 
-def table(rows: list[dict[str, str]], engines: list[str]) -> str:
+def table(rows: list[dict[str, str]]) -> str:
     """The file."""
     of_engines = ("pass", "learn", "opening", "partitions", "bytes sent and answered")
     apart = "sums apart, over the declared rounding"
@@ -212,9 +211,9 @@ def table(rows: list[dict[str, str]], engines: list[str]) -> str:
         "bytes of a pass",
         "memory: reading, in passes",
         "map: pass",
-        *(f"{e}: {f}" for f in of_engines for e in engines),
+        *(f"{e}: {f}" for f in of_engines for e in SESSIONS),
     ]
-    columns = [*counted, *(f"{holder}: {apart}" for holder in ("map", *engines))]
+    columns = [*counted, *(f"{holder}: {apart}" for holder in ("map", *SESSIONS))]
     lines = [
         "# Who holds the rows",
         "",
