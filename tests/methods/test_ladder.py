@@ -248,10 +248,17 @@ def call(capsys, *arguments: str, status: int = 0) -> dict:
     return json.loads(said.out)
 
 
+TWO, THREE, SAMPLED = ["no", "yes"], ["no", "yes", "perhaps"], "network:9:1:0.3,network:9:1:0.3"
+
+
 @pytest.mark.parametrize(
-    "stages", ["network:6,network:3:0.5", "network:6,head", "network:6,moments", "network:9:1:0.3,network:9:1:0.3"]
+    ("names", "stages"),
+    [
+        *((names, f"network:6,{later}") for names in (TWO, THREE) for later in ("network:3:0.5", "head", "moments")),
+        (TWO, SAMPLED),
+        pytest.param(THREE, SAMPLED, marks=pytest.mark.long),
+    ],
 )
-@pytest.mark.parametrize("names", [["no", "yes"], ["no", "yes", "perhaps"]], ids=len)
 def test_a_store_by_the_command_line(tmp_path: Path, capsys, stages, names) -> None:
     lines = [f"id-{k:03d},{k - 10},{names[k % len(names)]}" for k in range(24)]
     (tmp_path / "people.csv").write_text("\n".join(["id,a,y", *lines]) + "\n")
