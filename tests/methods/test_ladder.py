@@ -248,15 +248,19 @@ def call(capsys, *arguments: str, status: int = 0) -> dict:
     return json.loads(said.out)
 
 
-TWO, THREE, SAMPLED = ["no", "yes"], ["no", "yes", "perhaps"], "network:9:1:0.3,network:9:1:0.3"
+TWO_NAMES, THREE_NAMES, SAMPLED = ["no", "yes"], ["no", "yes", "perhaps"], "network:9:1:0.3,network:9:1:0.3"
 
 
 @pytest.mark.parametrize(
     ("names", "stages"),
     [
-        *((names, f"network:6,{later}") for names in (TWO, THREE) for later in ("network:3:0.5", "head", "moments")),
-        (TWO, SAMPLED),
-        pytest.param(THREE, SAMPLED, marks=pytest.mark.long),
+        *(
+            (names, f"network:6,{later}")
+            for names in (TWO_NAMES, THREE_NAMES)
+            for later in ("network:3:0.5", "head", "moments")
+        ),
+        (TWO_NAMES, SAMPLED),
+        pytest.param(THREE_NAMES, SAMPLED, marks=pytest.mark.long),
     ],
 )
 def test_a_store_by_the_command_line(tmp_path: Path, capsys, stages, names) -> None:
