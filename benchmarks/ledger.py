@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count
@@ -22,7 +23,7 @@ from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 
 from . import report
-from .timing import ratio, rounds
+from .timing import processor_of_children, ratio, rounds
 
 ROOT = Path(__file__).parents[1]
 FEW = 10
@@ -75,7 +76,13 @@ def grown(store: Path, target: Path, releases: int) -> Path:
 
 def _commands(store: Path, names: Iterator[int]) -> dict[str, Callable[[], None]]:
     """What is measured of one store. Every change erases a record of its own."""
-    paper = ("--out", str(store.with_suffix(".html")))
+    paper, signed, key = (
+        ("--out", str(store.with_suffix(".html"))),
+        store.with_suffix(".json"),
+        store.with_suffix(".pem"),
+    )
+    if not key.exists():
+        run("keygen", str(key))
 
     def stream() -> None:
         requests = store.with_suffix(".jsonl")
@@ -83,18 +90,27 @@ def _commands(store: Path, names: Iterator[int]) -> dict[str, Callable[[], None]
         requests.write_text(json.dumps({"request_id": f"token-of-{name}", "delete": [name]}) + "\n")
         run("stream", str(store), str(requests))
 
+    def certificate() -> None:
+        run("certificate", str(store), "--release", "2", "--out", str(signed), "--key", str(key))
+
+    def verify_certificate() -> None:
+        if not signed.exists():
+            certificate()
+        run("verify-certificate", str(signed))
+
     return {
         "stream, one request": stream,
         "delete": lambda: run("delete", str(store), f"p{next(names)}"),
         "status": lambda: run("status", str(store)),
         "budget": lambda: run("budget", str(store)),
-        "certificate": lambda: run("certificate", str(store), "--release", "2"),
+        "certificate": certificate,
+        "verify-certificate": verify_certificate,
         "verify": lambda: run("verify", str(store)),
         "report": lambda: run("report", str(store), *paper),
     }
 
 
-def growth(repeats: int, sizes: list[int], only: list[str] | None) -> str:
+def growth(repeats: int, sizes: list[int], only: list[str] | None, *, processor: bool = False) -> str:
     """Whole commands at every size over the same at ten releases, taken in turn."""
     with tempfile.TemporaryDirectory() as folder:
         start = begun(Path(folder))
@@ -107,7 +123,7 @@ def growth(repeats: int, sizes: list[int], only: list[str] | None) -> str:
         measured = {}
         for name in dict.fromkeys(name for name, _ in calls):
             alike = {str(size): (call, 1) for (other, size), call in calls.items() if other == name}
-            measured[name] = rounds(alike, repeats)
+            measured[name] = rounds(alike, repeats, processor_of_children if processor else time.perf_counter)
     lines = [
         [name, *(f"{ratio(times, str(size), str(FEW)):.2f}" for size in sizes)] for name, times in measured.items()
     ]
@@ -119,8 +135,12 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--sizes", type=int, nargs="+", default=[3000, 10_000])
     parser.add_argument("--only", nargs="+", help="these commands; nothing is written")
+    parser.add_argument(
+        "--processor", action="store_true", help="time of a processor in place of the clock: for a busy machine"
+    )
     chosen = parser.parse_args(arguments)
-    measured, body = report.commit(), growth(chosen.repeats, chosen.sizes, chosen.only)
+    measured = report.commit()
+    body = growth(chosen.repeats, chosen.sizes, chosen.only, processor=chosen.processor)
     print(body)
     if chosen.only is None:
         command = f"python -m benchmarks ledger --repeats {chosen.repeats}"

@@ -48,8 +48,8 @@ def to_dict(account: Account) -> dict[str, Any]:
         told["model"] = account.model
     return {
         "releases": account.releases,
-        "mechanisms": [mechanism.to_dict() for mechanism in account.mechanisms],
-        "last": None if last is None else {**last.to_dict(), "mechanism": numbers[last.mechanism]},
+        "mechanisms": [_described(mechanism) for mechanism in account.mechanisms],
+        "last": None if last is None else _event(last, numbers[last.mechanism]),
         "published": stretches(account.published),
         "since_fresh": account.since_fresh,
         "carried": carried(account.carried),
@@ -60,6 +60,31 @@ def to_dict(account: Account) -> dict[str, Any]:
         "before": stretches(account.before),
         "dearest": [erasing(one) for one in account.dearest],
         **told,
+    }
+
+
+_DESCRIBED: dict[int, tuple[Mechanism, dict[str, Any]]] = {}  # by identity, which holds while the object is held
+_MOST_DESCRIBED = 256
+
+
+def _described(mechanism: Mechanism) -> dict[str, Any]:
+    """`Mechanism.to_dict`, once for each: thousands of entries state the same few."""
+    held = _DESCRIBED.get(id(mechanism))
+    if held is None:
+        if len(_DESCRIBED) >= _MOST_DESCRIBED:
+            _DESCRIBED.clear()
+        held = _DESCRIBED[id(mechanism)] = mechanism, mechanism.to_dict()
+    return dict(held[1])
+
+
+def _event(event: Event, mechanism: int) -> dict[str, Any]:
+    """A release whose mechanism is a number."""
+    return {
+        "kind": str(event.kind),
+        "steps": event.steps,
+        "edits": event.edits,
+        "mechanism": mechanism,
+        "counts": event.counts.to_dict(),
     }
 
 
