@@ -73,7 +73,9 @@ def test_the_sheets_say_what_was_stated_and_claim_nothing_more(store: Path) -> N
     annex = assessment(
         ledger, PRACTICE, lines, audit=[{"name": "a", "measured_lower_bound": 0.01, "claimed_advantage": 0.2}]
     )
-    assert re.search(r"a model that says nothing loses \(?0\.6931", card)  # a bound in a unit nobody knows stands beside that
+    assert re.search(
+        r"a model that says nothing loses \(?0\.6931", card
+    )  # a bound in a unit nobody knows stands beside that
     for page in (card, annex):
         text = re.sub(r"<style>.*?</style>", "", page, flags=re.S)
         assert "secret-token" not in text
