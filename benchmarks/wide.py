@@ -13,7 +13,7 @@ from noisygd_delete import Records, losses
 from noisygd_delete.engine.objective import Objective
 from noisygd_delete.engine.sums_held import HeldSums
 
-SIZES = ((5_000, 20_000, 10), (20_000, 5_000, 10), (1_000, 100_000, 10), (20_000, 5_000, 50), (20_000, 1_000, 100))
+SIZES = ((5_000, 20_000, 10), (4_000, 5_000, 10), (500, 100_000, 10), (4_000, 5_000, 50), (8_000, 1_000, 100))
 
 
 def least(candidates: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
