@@ -95,7 +95,7 @@ def main(arguments: list[str]) -> None:
         "",
         f"Commit {report.commit()}; `python -m benchmarks stream_rate --requests {parsed.requests} --times {parsed.times}`: deletions, minimiser, in",
         "turn on commit ce305e4 and on this one, on a machine of two processors under load (others at work on it and on its disk). Syncs are",
-        "those of the store's own files; SQLite's own come on top of both, five a transaction: six transactions a batch before, two now. A sync",
+        "those of the store's own files; SQLite's own come on top of both, five a transaction, of which a batch has two now. A sync",
         "takes as long as the disk does; what is not computing and no disk either shows where the store lies in a file system in memory.",
         "",
         "| | ce305e4 | now |",
