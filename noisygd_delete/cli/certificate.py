@@ -55,6 +55,14 @@ def register(commands: Any) -> None:
     )
     certificate.add_argument("--timestamp", metavar="FILE", help="write the stamp here")
     certificate.add_argument(
+        "--log",
+        metavar="FILE",
+        help="enter it into this log of certificates, random ids and SHA-256 alone; needs --key",
+    )
+    certificate.add_argument(
+        "--log-proof", metavar="FILE", help="write here, signed, that it stands in the log; goes with --log"
+    )
+    certificate.add_argument(
         "--received",
         metavar="TIME",
         help="when the request came in, ISO 8601 with the zone of that place (2026-05-04T09:30+02:00); default: as the register "
@@ -89,6 +97,7 @@ def register(commands: Any) -> None:
 
 def _certificate(parsed: argparse.Namespace) -> int:
     from ..report import certificate_html, erasure_certificate, sign
+    from ..report.certificate_log import PROOF, entered
     from ..report.envelope import BEGINS, enveloped
     from ..report.erasure import erasure_in, ledger_of
     from ..report.page import PAGE, file_text
@@ -101,6 +110,13 @@ def _certificate(parsed: argparse.Namespace) -> int:
     html = None if parsed.html is None else output("--html", parsed.html, begins=PAGE, inputs=[*read, parsed.out])
     envelope = None if parsed.envelope is None else output("--envelope", parsed.envelope, begins=BEGINS, inputs=read)
     stamp = None if parsed.timestamp is None else output("--timestamp", parsed.timestamp, inputs=[*read, parsed.out])
+    proof = None
+    if parsed.log_proof is not None:
+        proof = output("--log-proof", parsed.log_proof, begins=PROOF, inputs=[*read, parsed.out, parsed.log])
+    if (parsed.log is None) != (proof is None) or (proof is not None and (parsed.key is None or out is None)):
+        raise InvalidParameter(
+            "--log, --log-proof, --out and --key go together: the signed file of --out is what is entered"
+        )
     if parsed.envelope is not None and parsed.key is None:
         raise InvalidParameter("--envelope needs --key: an envelope holds a signed certificate")
     if not (parsed.timestamp_server is None) == (stamp is None) or (stamp is not None and out is None):
@@ -129,6 +145,9 @@ def _certificate(parsed: argparse.Namespace) -> int:
     answered = None if stamp is None else stamped(text.encode(), parsed.timestamp_server)
     if out is not None:
         out.write(text)
+    if proof is not None:
+        entry = entered(parsed.log, paper, parsed.key, password=password)
+        proof.write(json.dumps(entry, indent=2) + "\n")
     if stamp is not None and answered is not None:
         stamp.write(answered)
     if envelope is not None:
@@ -136,7 +155,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
     if html is not None:
         html.write(certificate_html(paper, checking=True, code=parsed.language))
     signed = f"signed by key {paper['signature']['key_id']}" if "signature" in paper else "NOT signed: give --key"
-    files = (parsed.out, parsed.timestamp, parsed.envelope, parsed.html)
+    files = (parsed.out, parsed.timestamp, parsed.log_proof, parsed.envelope, parsed.html)
     written = [f"wrote {file}" for file in files if file is not None]
     show(parsed, paper, "\n".join([*paper["statement"]["plain_words"], "", signed, *written]))
     return 0

@@ -26,17 +26,24 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--timestamp-root", metavar="FILE", help="root certificate (PEM) that you trust to vouch for the server"
     )
+    parser.add_argument(
+        "--log-proof", metavar="FILE", help="the signer's proof that it stands in a log of certificates"
+    )
+    parser.add_argument("--log", metavar="FILE", help="that log as it is now: it must begin with what was signed then")
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(parsed: argparse.Namespace) -> int:
+    from ..report.certificate_log import checked as in_log
     from ..report.envelope import is_envelope, opened
     from ..report.stamp import checked
     from ..report.verification import verify_certificate
 
     if (parsed.timestamp is None) != (parsed.timestamp_root is None):
         raise InvalidParameter("--timestamp and --timestamp-root go together: a stamp is worth what its root is")
+    if parsed.log is not None and parsed.log_proof is None:
+        raise InvalidParameter("--log needs --log-proof: the proof says which entry of the log is this certificate's")
     document, checks = read_certificate(parsed.file), []
     if is_envelope(document):
         document, check = opened(document, public_key=parsed.public_key)
@@ -44,6 +51,8 @@ def _run(parsed: argparse.Namespace) -> int:
     if parsed.timestamp is not None:
         data = bounded.content(parsed.file, bounded.DOCUMENT)
         checks.append(checked(data, parsed.timestamp, parsed.timestamp_root))
+    if parsed.log_proof is not None:
+        checks.append(in_log(document, parsed.log_proof, parsed.log))
     answer = verify_certificate(document, public_key=parsed.public_key, model=parsed.model)
     answer = replace(answer, checks=(*checks, *answer.checks))
     show(parsed, answer.to_dict(), answer.text())

@@ -396,3 +396,21 @@ def test_a_fresh_learn_keeps_the_measure_of_the_budget(store: Path, capsys: pyte
     capsys.readouterr()
     run("status", "other", "--json")
     assert "(ε=9, δ=1e-05)" in json.loads(capsys.readouterr().out)["budget"]
+
+
+def test_entered_into_a_log_and_found_there(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["certificate", "store", "--release", "2", "--key", "controller.pem", "--log", "all.log"]
+    run("delete", "store", "customer-0007")
+    run(*asked, status=2)
+    assert "go together" in capsys.readouterr().err
+    assert not Path("all.log").exists()
+    run(*asked, "--out", "certificate.json", "--log-proof", "proof.json")
+    capsys.readouterr()
+    judged = ["verify-certificate", "certificate.json", "--log-proof", "proof.json"]
+    run(*judged, "--log", "all.log")
+    assert "ok   log: entry 1 of the 1" in capsys.readouterr().out
+    run("verify-certificate", "certificate.json", "--log", "all.log", status=2)
+    proof = Path("proof.json")
+    proof.write_text(proof.read_text().replace('"index": 0', '"index": 1'))
+    run(*judged, status=5)
+    assert "FAIL log" in capsys.readouterr().out

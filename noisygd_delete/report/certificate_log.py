@@ -1,0 +1,214 @@
+"""A Merkle log of certificates: that a paper stands in one list for all readers, which grows and is never rewritten.
+
+A leaf is a certificate's random id and the SHA-256 of its canonical form, and nothing else, so the whole file may be published. The
+tree is that of RFC 9162 (section 2.1). A proof is the leaf, its path to the root, and the root of that day, signed with the key of the
+certificates. Whoever holds a proof of his own and the published file sees whether leaves before his day were changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+from uuid import UUID
+
+from ..errors import InvalidParameter, StoreLocked
+from ..records import bounded
+from ..register.dates import moment
+from ..store.lock import Lock
+from .canonical import canonical
+from .checks import Check
+from .outputs import output
+from .signing import sign, signed_by
+
+BEGINS = b'{"format":"noisygd-delete/certificate-log/1"}\n'  # the first line of every log
+PROOF = b'{\n  "format": "noisygd-delete/log-proof/1"'  # how every proof begins
+MOST_LEAVES = 200_000  # in one log: an answer in seconds, and about 27 MB
+_PATIENCE = 30.0  # seconds, for other processes that issue certificates
+_PROOF_FORMAT = "noisygd-delete/log-proof/1"
+_FIELDS = {"format", "leaf", "index", "size", "path", "root", "issued", "signature"}
+
+
+def leaf_of(certificate: Mapping[str, Any]) -> dict[str, str]:
+    """What the log keeps of a certificate."""
+    return {
+        "certificate_id": certificate["identity"]["certificate_id"],
+        "sha256": hashlib.sha256(canonical(certificate)).hexdigest(),
+    }
+
+
+def leaf_hash(leaf: Mapping[str, str]) -> bytes:
+    """SHA-256 of a zero byte and the leaf's canonical form."""
+    return hashlib.sha256(b"\0" + canonical(leaf)).digest()
+
+
+def _joined(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\1" + left + right).digest()
+
+
+def _above(level: Sequence[bytes]) -> list[bytes]:
+    """The level over this one; a last node without a neighbour goes up as it is."""
+    pairs = [_joined(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
+    return [*pairs, *level[len(pairs) * 2 :]]
+
+
+def root(leaves: Sequence[bytes]) -> bytes:
+    """Of the tree over these leaf hashes; of none, the SHA-256 of nothing."""
+    level = list(leaves)
+    while len(level) > 1:
+        level = _above(level)
+    return level[0] if level else hashlib.sha256().digest()
+
+
+def path_to_root(leaves: Sequence[bytes], index: int) -> list[bytes]:
+    """The neighbours on the way from leaf `index` (from 0) to the root, the lowest first."""
+    level, found = list(leaves), []
+    while len(level) > 1:
+        if index ^ 1 < len(level):
+            found.append(level[index ^ 1])
+        level, index = _above(level), index // 2
+    return found
+
+
+def root_by(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
+    """The root that a path leads to; None where no tree of `size` leaves has such a path at this place."""
+    if not 0 <= index < size:
+        return None
+    found, last, steps = leaf, size - 1, iter(path)
+    while last:
+        if index % 2 or index < last:
+            step = next(steps, None)
+            if step is None:
+                return None
+            found = _joined(step, found) if index % 2 else _joined(found, step)
+        index, last = index // 2, last // 2
+    return found if next(steps, None) is None else None
+
+
+def entered(
+    log: str | Path, certificate: Mapping[str, Any], key: str | Path, *, password: bytes | None = None
+) -> dict[str, Any]:
+    """The certificate as a new leaf of the log in this file, which is made where there is none; returns the signed proof.
+
+    Several processes may do so at once; a line that was cut off by a crash is taken away. A certificate that stands there already is not
+    entered twice.
+
+    Raises:
+        InvalidParameter: not signed, or the file is no log, may not be written, or is full.
+    """
+    if "signature" not in certificate:
+        raise InvalidParameter("a certificate is entered into a log with its signature; give --key")
+    leaf = leaf_of(certificate)
+    with _held(log) as file:
+        data = bounded.taken(file, bounded.DOCUMENT, str(log))
+        kept = data[: data.rfind(b"\n") + 1]  # what a crash cut off is no line
+        leaves = _leaves(kept or BEGINS, str(log))
+        if leaf not in leaves:
+            if len(leaves) >= MOST_LEAVES:
+                raise InvalidParameter(
+                    f"{log} holds {MOST_LEAVES} certificates, as many as a log can; begin another file"
+                )
+            leaves.append(leaf)
+            file.seek(len(kept))
+            file.truncate()
+            file.write((b"" if kept else BEGINS) + canonical(leaf) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    hashes = [leaf_hash(each) for each in leaves]
+    index = leaves.index(leaf)
+    proof = {
+        "format": _PROOF_FORMAT,
+        "leaf": leaf,
+        "index": index,
+        "size": len(leaves),
+        "path": [node.hex() for node in path_to_root(hashes, index)],
+        "root": root(hashes).hex(),
+        "issued": moment("issued", datetime.now(UTC).isoformat()),
+    }
+    return sign(proof, key, password=password)
+
+
+def checked(certificate: Any, proof: str | Path, log: str | Path | None = None) -> Check:
+    """Whether a proof in a file shows that this certificate stands in the log of its signer, and, given the log, in this one.
+
+    Raises:
+        InvalidParameter: a file cannot be read, or `log` is no log.
+    """
+    text = bounded.text(proof, bounded.SCHEMA)
+    try:
+        return _checked(certificate, bounded.parsed(text), log)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        if isinstance(error, InvalidParameter) and log is not None:
+            raise
+        return Check("log", False, "not a proof as `certificate --log-proof` writes it")
+
+
+def _checked(certificate: Any, said: Any, log: str | Path | None) -> Check:
+    if set(said) != _FIELDS or said["format"] != _PROOF_FORMAT:
+        return Check("log", False, "not a proof as `certificate --log-proof` writes it")
+    signer, issuer = signed_by(said), signed_by(certificate)
+    if signer is None or issuer is None or signer.public_bytes_raw() != issuer.public_bytes_raw():
+        return Check("log", False, "the proof is not signed by the key that signed the certificate")
+    if said["leaf"] != leaf_of(certificate):
+        return Check("log", False, "it is the proof of another certificate")
+    place, size = said["index"], said["size"]
+    if type(place) is not int or type(size) is not int or not 0 <= place < size <= MOST_LEAVES:
+        return Check("log", False, "the proof names a place that no log has")
+    found = root_by(leaf_hash(said["leaf"]), place, size, [bytes.fromhex(node) for node in said["path"]])
+    if found is None or found.hex() != said["root"]:
+        return Check("log", False, "the path does not lead to the root that was signed")
+    where = f"entry {place + 1} of the {size} that its signer's log had on {said['issued']}"
+    if log is None:
+        return Check("log", True, where)
+    leaves = _leaves(bounded.content(log, bounded.DOCUMENT), str(log))
+    if len(leaves) < size or root([leaf_hash(leaf) for leaf in leaves[:size]]) != found:
+        return Check(
+            "log", False, f"the log given does not begin with the {size} entries that were signed: it was rewritten"
+        )
+    return Check("log", True, f"{where}; the log given still begins with them")
+
+
+def _leaves(data: bytes, source: str) -> list[dict[str, str]]:
+    """The lines of a log.
+
+    Raises:
+        InvalidParameter: it is none, or a line was altered into something that is no leaf.
+    """
+    if not data.startswith(BEGINS):
+        raise InvalidParameter(f"{source} is not a log of certificates; give the file of `certificate --log`")
+    lines = data[len(BEGINS) :].split(b"\n")[:-1]
+    if len(lines) > MOST_LEAVES:
+        raise InvalidParameter(f"{source} has more than {MOST_LEAVES} entries, so it is not a log of certificates")
+    found = []
+    for number, line in enumerate(lines, start=2):
+        try:
+            leaf = bounded.parsed(line.decode())
+            right = canonical(
+                {"certificate_id": str(UUID(leaf["certificate_id"])), "sha256": bytes.fromhex(leaf["sha256"]).hex()}
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+            right = b""
+        if right != line or len(leaf["sha256"]) != 64:
+            raise InvalidParameter(f"{source}: line {number} is not an entry of a log of certificates")
+        found.append(leaf)
+    return found
+
+
+@contextmanager
+def _held(log: str | Path) -> Iterator[BinaryIO]:
+    """The file, open for reading and writing, for one process at a time."""
+    path = output("--log", str(log), begins=BEGINS).path
+    try:
+        lock = Lock(path, wait=_PATIENCE)
+    except (OSError, StoreLocked) as error:
+        said = "another process is writing to it" if isinstance(error, StoreLocked) else error.strerror
+        raise InvalidParameter(f"--log {log}: cannot be written ({said}); nothing was issued") from error
+    try:
+        with path.open("r+b") as file:
+            yield file
+    finally:
+        lock.release()
