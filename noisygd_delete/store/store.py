@@ -112,6 +112,7 @@ class Store:
         """Raise what `create_from` would; nothing is written. The file is read twice, and of its rows ids and subjects are in memory."""
         cls._check_room(path)
         rows = filling.ReadAgain(reading, plan_for, tombstones)
+        filling.check_disk(Path(path).absolute(), rows.slots, rows.width)
         cls._check_fit(rows, schema, rows.plan)
 
     @classmethod
