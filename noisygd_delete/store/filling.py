@@ -46,22 +46,25 @@ def fill(
         tombstones.refuse(new.ids())
     plan = plan_for(reading.rows)
     check_slots(plan.records, reading.rows)
-    check_disk(layout.root, plan.records, new.width)
+    check_disk(layout.root, plan.records - reading.rows, new.width)
     new.finish(plan.records)
     return plan, table.mapped(layout, plan.records, new.width, with_subjects=new.subjects is not None)
 
 
 def check_disk(folder: Path, slots: int, features: int) -> None:
-    """Refuse a table that its disk has no room for, before its files are lengthened: with holes in them they might be, until rows come.
+    """Refuse slots that the disk has no room for, before files are lengthened: with holes in them they might be, until rows come.
+
+    Args:
+        slots: those that are not written yet.
 
     Raises:
-        InvalidRecords: it is larger than what is free.
+        InvalidRecords: they take more than what is free.
     """
     needed = slots * (features * np.dtype(ROW).itemsize + np.dtype(LABEL).itemsize + WORD.itemsize)
     free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
     if needed > free:
         raise InvalidRecords(
-            f"{slots} slots of {features} features take about {needed / 2**30:.3g} GiB and the disk of {folder} has {free / 2**30:.3g} GiB "
+            f"{slots} more slots of {features} features take about {needed / 2**30:.3g} GiB and the disk of {folder} has {free / 2**30:.3g} GiB "
             "free; give fewer slots or features, or another disk"
         )
 

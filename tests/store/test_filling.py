@@ -9,12 +9,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Records, Schema, losses, make_plan
-from noisygd_delete.errors import InvalidParameter, InvalidSchema, NoisyGDDeleteError, StoreError
+from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidSchema, NoisyGDDeleteError, StoreError
 from noisygd_delete.planner.usual import usual_slots
 from noisygd_delete.schema import RecordFile
 from noisygd_delete.store import Store, Tombstones, verify
@@ -319,3 +320,18 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", MEMORY, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True)
     assert json.loads((tmp_path / "found.json").read_text()) == [True, True, True, True, False]
     assert content(tmp_path / "two") == content(tmp_path / "whole-two")
+
+
+@pytest.mark.parametrize("dry", [False, True])
+def test_only_slots_that_are_still_to_be_written_need_room(tmp_path: Path, monkeypatch, dry: bool) -> None:
+    """The rows lie on the disk by then, and what they took is no longer free."""
+    from noisygd_delete.store import filling
+
+    reading = RecordFile(SCHEMA, table(tmp_path, [f"n{k}" for k in range(100)]))
+    make = Store.check_from if dry else Store.create_from
+    free = 1000 if not dry else 100 * (5 * 4 + 16)
+    monkeypatch.setattr(filling.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    make(tmp_path / "fits", reading, SCHEMA, lambda rows: plan_for(rows, records=rows))
+    with pytest.raises(InvalidRecords, match="more slots of 5 features"):
+        make(tmp_path / "not", reading, SCHEMA, lambda rows: plan_for(rows, records=rows + 1000))
+    assert not (tmp_path / "not").exists()
