@@ -97,6 +97,7 @@ def register(commands: Any) -> None:
 
 def _certificate(parsed: argparse.Namespace) -> int:
     from ..report import certificate_html, erasure_certificate, sign
+    from ..report.certificate_log import BEGINS as LOG
     from ..report.certificate_log import PROOF, entered
     from ..report.envelope import BEGINS, enveloped
     from ..report.erasure import erasure_in, ledger_of
@@ -111,6 +112,8 @@ def _certificate(parsed: argparse.Namespace) -> int:
     envelope = None if parsed.envelope is None else output("--envelope", parsed.envelope, begins=BEGINS, inputs=read)
     stamp = None if parsed.timestamp is None else output("--timestamp", parsed.timestamp, inputs=[*read, parsed.out])
     proof = None
+    if parsed.log is not None:
+        output("--log", parsed.log, begins=LOG, inputs=[*read, parsed.out])
     if parsed.log_proof is not None:
         proof = output("--log-proof", parsed.log_proof, begins=PROOF, inputs=[*read, parsed.out, parsed.log])
     if (parsed.log is None) != (proof is None) or (proof is not None and (parsed.key is None or out is None)):
@@ -143,10 +146,10 @@ def _certificate(parsed: argparse.Namespace) -> int:
         paper = sign(paper, parsed.key, password=password)
     text = file_text(paper)
     answered = None if stamp is None else stamped(text.encode(), parsed.timestamp_server)
+    entry = None if proof is None else entered(parsed.log, paper, parsed.key, password=password)
     if out is not None:
         out.write(text)
     if proof is not None:
-        entry = entered(parsed.log, paper, parsed.key, password=password)
         proof.write(json.dumps(entry, indent=2) + "\n")
     if stamp is not None and answered is not None:
         stamp.write(answered)

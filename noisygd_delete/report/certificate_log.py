@@ -26,10 +26,10 @@ from .outputs import output
 from .signing import sign, signed_by
 
 BEGINS = b'{"format":"noisygd-delete/certificate-log/1"}\n'  # the first line of every log
-PROOF = b'{\n  "format": "noisygd-delete/log-proof/1"'  # how every proof begins
+_PROOF_FORMAT = "noisygd-delete/log-proof/1"
+PROOF = f'{{\n  "format": "{_PROOF_FORMAT}"'.encode()  # how every proof begins
 MOST_LEAVES = 200_000  # in one log: an answer in seconds, and about 27 MB
 _PATIENCE = 30.0  # seconds, for other processes that issue certificates
-_PROOF_FORMAT = "noisygd-delete/log-proof/1"
 _FIELDS = {"format", "leaf", "index", "size", "path", "root", "issued", "signature"}
 
 

@@ -404,6 +404,11 @@ def test_entered_into_a_log_and_found_there(store: Path, capsys: pytest.CaptureF
     run(*asked, status=2)
     assert "go together" in capsys.readouterr().err
     assert not Path("all.log").exists()
+    Path("other.log").write_text("accounts")
+    for log in ("other.log", "certificate.json"):  # not a log, and the place of the certificate itself
+        run(*asked[:-1], log, "--out", "certificate.json", "--log-proof", "proof.json", status=2)
+        assert not Path("certificate.json").exists()  # nothing is issued that is not entered
+    assert Path("other.log").read_text() == "accounts"
     run(*asked, "--out", "certificate.json", "--log-proof", "proof.json")
     capsys.readouterr()
     judged = ["verify-certificate", "certificate.json", "--log-proof", "proof.json"]
