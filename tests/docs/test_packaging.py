@@ -9,11 +9,13 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import distribution
+from importlib.metadata import distribution, distributions
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -215,3 +217,18 @@ def test_the_script_says_what_it_can_do() -> None:
         [sys.executable, ROOT / ".ci" / "materials.py", "x"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (1, "bill or licences, not 'x'\n")
+
+
+def too_new(needs: dict[str, str], python: str) -> list[str]:
+    """The pins of constraints.txt that cannot be installed there, from what the installed ones ask for."""
+    pins = [line.partition("==")[0] for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line]
+    return [name for name in pins if not SpecifierSet(needs.get(canonicalize_name(name), "")).contains(python)]
+
+
+def test_what_is_pinned_can_be_installed_on_the_oldest_python_that_is_promised() -> None:
+    """Some releases ask for a later patch of Python 3.11 than distributions ship."""
+    oldest = PROJECT["requires-python"].removeprefix(">=") + ".0"
+    needs = {canonicalize_name(each.name): each.metadata["Requires-Python"] or "" for each in distributions()}
+    assert len(set(needs) & {"numpy", "torch", "mkdocs"}) == 3
+    assert too_new(needs, oldest) == []
+    assert too_new(needs | {"numpy": ">=3.11.5"}, oldest) == ["numpy"]
