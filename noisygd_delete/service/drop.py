@@ -2,7 +2,9 @@
 
     FOLDER/20260312_4821_Email.csv            a list as it was downloaded: put there under another name, then renamed
     FOLDER/20260312_4821_Email.csv.matched    which persons of the table it means; until their requests are kept
-    FOLDER/20260312_4821_Email.csv.open       IDs and requests alone; until all of it can be answered
+    FOLDER/20260312_4821_Email.csv.items      which request each ID leads to, or its answer
+    FOLDER/20260312_4821_Email.csv.open       the requests of these alone; until all of it can be answered
+    FOLDER/taken_back                         IDs that consumers have taken back (..._Removed.csv), for good
     FOLDER/answers/20260312_4821_Email.csv    the answers, to upload
 
 A list is overwritten and removed once it was compared with the table; no hash of it is kept. A person is one request, however many lists of
@@ -12,11 +14,13 @@ everything else that waited in a store when it came is published. So a "not foun
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +32,20 @@ from ..store import journal
 from ..store.disk import Disk, read
 from ..store.layout import TEMPORARY, Layout
 from ..store.ledger import Ledger
-from ..store.requests import register_of
 from .asked import Asked, now_here
-from .deletion_list import DeletionList, Outcomes, answered, answers, is_list
+from .deletion_list import BLOCK, DeletionList, Outcomes, answers, is_list, kind_of, taken_back, takes_back
 from .drop_settings import Drop
 from .folder import Watching
-from .identifiers import Lists, hashed
 from .inbox import Stages
+from .matching import Links, Matching, TakenBack
 from .persons import Persons
 from .service import Service
 
 DAYS = 45  # from receipt to the deletion, California Civil Code 1798.99.86(c)
-MATCHED, OPEN, UNFIT, FAULTS = ".matched", ".open", ".unfit", ".faults"
+MATCHED, ITEMS, OPEN, UNFIT, FAULTS = ".matched", ".items", ".open", ".unfit", ".faults"
+_GONE_BACK = "taken_back"  # IDs, for good
 _LONGEST = 1 << 28  # bytes of a file that this program wrote
-_PREFIX = "drop-"  # of request ids
+_NOT_OURS = "{}: not what this program wrote; restore it from a backup, or remove it and put the list there again"
 _SEVERAL = "{} persons of the table have this identifier: opt all of them out of sale and sharing, then state `register opted-out`"
 _GONE = "the person was in the table when the list came, and the register does not take the request"
 
@@ -64,6 +68,7 @@ class DropIntake(Watching):
         if not self._persons.any:
             raise InvalidParameter('--drop: no table of these stores names persons; write names = "id" for records')
         self._answers = self._folder / "answers"
+        self._gone = TakenBack(self._folder / _GONE_BACK, self._disk)
         self._seen: Any = None  # how things stood when open lists were looked at last
 
     def turn(self) -> None:
@@ -71,9 +76,14 @@ class DropIntake(Watching):
         if not self._answers.is_dir():
             self._disk.make_folder(self._answers)
         for half in self._folder.glob(f"*{TEMPORARY}"):
-            if any(is_list(half.name.removesuffix(ending + TEMPORARY)) for ending in (MATCHED, OPEN)):
+            name = half.name.removesuffix(TEMPORARY)
+            if takes_back(name) or any(is_list(name.removesuffix(ending)) for ending in (MATCHED, ITEMS, OPEN)):
                 self._disk.erase(half)
+        for path in self._at(ITEMS):  # whose list was answered, or is compared anew
+            if not self._is_compared(path.name.removesuffix(ITEMS)):
+                self._disk.erase(path)
         self._ask()
+        self._take_back()
         self._compare(list(self._new()))
         self._ask()
         self._answer()
@@ -81,95 +91,74 @@ class DropIntake(Watching):
     def _at(self, ending: str) -> list[Path]:
         return [path for path in sorted(self._folder.glob(f"*{ending}")) if is_list(path.name.removesuffix(ending))]
 
+    def _is_compared(self, name: str) -> bool:
+        return any((self._folder / (name + ending)).exists() for ending in (MATCHED, OPEN))
+
+    def _files(self) -> Iterator[Path]:
+        for path in sorted(self._folder.glob("*.csv")):
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+    def _take_back(self) -> None:
+        """Note which IDs consumers have taken back: they are neither asked for nor answered from now on."""
+        for path in self._files():
+            if not takes_back(path.name):
+                continue
+            try:
+                ids, faults = taken_back(path)
+                self._gone.add(ids)
+            except InvalidRequest as error:
+                self._put_aside(path, error)
+                continue
+            if faults:
+                self._complain(path.name, faults)
+            self._disk.discard(path)
+            log.info("consumers have taken back %d requests of deletion lists", len(ids))
+
     def _new(self) -> Iterator[DeletionList]:
         """Lists that have not been compared; what is none is put aside, and said."""
-        for path in sorted(self._folder.glob("*.csv")):
-            if path.is_symlink() or not path.is_file():
-                continue
-            if any(path.with_name(path.name + ending).exists() for ending in (MATCHED, OPEN)):
-                self._disk.erase(path)  # compared before this process began
+        for path in self._files():
+            if self._is_compared(path.name):  # before this process began
+                self._disk.erase(path)
                 continue
             try:
                 if not is_list(path.name):
+                    raise InvalidRequest("not the name of a deletion list, such as 20260312_4821_Email.csv")
+                if kind_of(path.name) not in self._drop.lists:
                     raise InvalidRequest(
-                        "not the name of a deletion list, such as 20260312_4821_Email.csv; cancellations (Removed) are not taken"
+                        f"the file of --drop does not say what lists of the kind {kind_of(path.name)} hash"
                     )
-                found = DeletionList.read(path)
-                if found.kind not in self._drop.lists:
-                    raise InvalidRequest(f"the file of --drop does not say what lists of the kind {found.kind} hash")
+                yield DeletionList.read(path)
             except InvalidRequest as error:
-                self._complain(path.name, {1: str(error)})
-                self._disk.reached("rename", path)
-                self._disk.rename(path, path.with_name(path.name + UNFIT))
-                self._disk.sync_folder(self._folder)
-                continue
-            yield found
+                self._put_aside(path, error)
+
+    def _put_aside(self, path: Path, error: InvalidRequest) -> None:
+        self._complain(path.name, {1: str(error)})
+        self._disk.reached("rename", path)
+        self._disk.rename(path, path.with_name(path.name + UNFIT))
+        self._disk.sync_folder(self._folder)
 
     def _compare(self, lists: list[DeletionList]) -> None:
-        """Find out whom these lists mean, and erase them."""
+        """Find out whom these lists mean, and keep that in place of the lists."""
         if not lists:
             return
-        received, (meant, unfit) = now_here(), self._matches(lists)
-        needed = self._releases_needed()  # after the comparison: whoever was gone by then, waits by now
-        tokens = {name: token for token, name in self._asked_already()}
-        known = self._known()
+        received, matching = now_here(), Matching(self._service, self._drop, self._persons, self._gone)
         for one in lists:
-            state: dict[str, Any] = {"received": received, "needed": needed, "unfit": unfit[one.kind]}
-            before = self._answered_before(one.name)
-            items: dict[str, str] = {}
-            persons: dict[str, str] = {}
-            several: dict[str, int] = {}
-            for item, digest in one.items.items():
-                names, token = sorted(meant.get((one.kind, digest), ())), _PREFIX + item
-                if item in before:
-                    items[item] = str(before[item])
-                elif token in known:
-                    items[item] = token
-                elif len(names) == 1:
-                    items[item] = tokens.setdefault(names[0], token)
-                    persons[items[item]] = names[0]
-                else:
-                    items[item] = token if names else str(Outcomes.NOT_FOUND)
-                    several |= {token: len(names)} if names else {}
-            state |= {"items": items, "persons": persons, "several": several}
+            links, seal = Links(), hashlib.sha256()
+            pieces = self._sealing(matching.lines(one, self._answers / one.name, links), seal)
+            self._disk.replace(self._folder / (one.name + ITEMS), pieces)
             if one.faults:
                 self._complain(one.name, one.faults)
+            # the ledger after the comparison: whoever was gone by then, waits by now
+            state = {"received": received, "needed": self._releases_needed(), "seal": seal.hexdigest()} | vars(links)
             self._write(one.name + MATCHED, state)
-            self._disk.erase(self._folder / one.name)
+            self._disk.erase(one.path)
 
-    def _matches(self, lists: Iterable[DeletionList]) -> tuple[dict[tuple[Lists, bytes], set[str]], Counter[Lists]]:
-        """Whom each hash means, of those who are in a table; and how many could not be hashed, by the kind of list."""
-        wanted: dict[Lists, set[bytes]] = defaultdict(set)
-        for one in lists:
-            wanted[one.kind].update(one.items.values())
-        found: dict[tuple[Lists, bytes], set[str]] = defaultdict(set)
-        unfit: Counter[Lists] = Counter()
-        for name, columns in self._drop.everybody(self._persons):
-            for kind, digests in wanted.items():
-                values = [columns[column] for column in self._drop.lists[kind]]
-                digest = hashed(kind, values)
-                if digest in digests:
-                    found[kind, digest].add(name)
-                unfit[kind] += digest is None and all(values)
-        held = self._persons.held({name for names in found.values() for name in names})
-        return {key: names & held for key, names in found.items()}, unfit
-
-    def _asked_already(self) -> Iterator[tuple[str, str]]:
-        """(request, person) of earlier lists whose rows are still in the table."""
-        for kept in self._service.inbox.at(Stages.ACCEPTED):
-            if (kept.token or "").startswith(_PREFIX):
-                asked = kept.fields["asked"]
-                yield from ((str(kept.token), name) for name in (*asked["subjects"], *asked["delete"]))
-
-    def _known(self) -> set[str]:
-        """Requests of lists that a register or the inbox has."""
-        found = {token for path in self._service.paths.values() for token in register_of(path).cases()}
-        found |= {
-            str(kept.token)
-            for stage in (Stages.ACCEPTED, Stages.EDITED, Stages.REFUSED)
-            for kept in self._service.inbox.at(stage)
-        }
-        return {token for token in found if token.startswith(_PREFIX)}
+    @staticmethod
+    def _sealing(pieces: Iterable[bytes], seal: hashlib._Hash) -> Iterator[bytes]:
+        for piece in pieces:
+            seal.update(piece)
+            yield piece
 
     def _releases_needed(self) -> dict[str, int]:
         """How many releases each store has made once all that waits there now is published."""
@@ -211,26 +200,44 @@ class DropIntake(Watching):
                 lines[line.token].append(line)
         for path in paths:
             state, name = self._read(path), path.name.removesuffix(OPEN)
-            links = state["items"].items()
-            found = {
-                item: self._status(link, lines) if link.startswith(_PREFIX) else Outcomes(link) for item, link in links
-            }
-            statuses = {item: status for item, status in found.items() if status is not None}
-            if len(statuses) < len(found) or any(
-                made < state["needed"].get(store, 0) for store, made in now[0].items()
-            ):
+            if any(made < state["needed"].get(store, 0) for store, made in now[0].items()):
                 continue
-            if statuses:
-                self._disk.replace(self._answers / name, answers(statuses).encode())
+            found = {token: self._status(token, lines) for token in state["requests"]}
+            undecided = {item for token, items in state["requests"].items() if found[token] is None for item in items}
+            if undecided - self._gone.among(undecided):
+                continue
+            counts: Counter[Outcomes] = Counter()
+            statuses = self._statuses(name, state["seal"], found, counts)
+            first = next(statuses, None)
+            if first is not None:
+                self._disk.replace(self._answers / name, answers(chain([first], statuses)))
             self._disk.discard(path)
-            self._say(Counter(statuses.values()), state["unfit"])
+            self._disk.erase(self._folder / (name + ITEMS))
+            self._say(counts, state["unfit"])
         self._seen = now
+
+    def _statuses(
+        self, name: str, seal: str, found: Mapping[str, Outcomes | None], counts: Counter[Outcomes]
+    ) -> Iterator[dict[str, Outcomes]]:
+        """ID -> status of all that a list asks for and nobody has taken back, in blocks; they are counted on the way."""
+        path = self._folder / (name + ITEMS)
+        if bounded.digest(path, error=StoreCorrupt) != seal:
+            raise StoreCorrupt(_NOT_OURS.format(path))
+        with bounded.opened(path, error=StoreCorrupt) as file:
+            lines = (str(line).partition(",")[::2] for line in bounded.lines(file, error=StoreCorrupt))
+            while links := dict(islice(lines, BLOCK)):
+                for item in self._gone.among(links):
+                    del links[item]
+                block = {item: found[link] if link in found else Outcomes(link) for item, link in links.items()}
+                counts.update(status for status in block.values() if status is not None)
+                if block:
+                    yield {item: status for item, status in block.items() if status is not None}
 
     def _now(self) -> tuple[dict[str, int], Any]:
         """Releases of every store, and what else moves when an answer may."""
         layouts = {name: Layout.at(path) for name, path in self._service.paths.items()}
         releases = {name: Ledger.read(layout.ledger).releases for name, layout in layouts.items()}
-        files = [*(layout.register for layout in layouts.values()), *self._at(OPEN)]
+        files = [*(layout.register for layout in layouts.values()), *self._at(OPEN), self._folder / _GONE_BACK]
         changed = [(path.name, path.stat().st_mtime_ns) for path in files if path.exists()]
         return releases, (changed, self._service.inbox.counts())
 
@@ -256,10 +263,6 @@ class DropIntake(Watching):
                 return _DECIDED[case.decision]
         return None
 
-    def _answered_before(self, name: str) -> dict[str, Outcomes]:
-        path = self._answers / name
-        return answered(bounded.text(path, bounded.LIST, error=InvalidRequest)) if path.exists() else {}
-
     def _complain(self, name: str, faults: Mapping[int, str]) -> None:
         """Say beside the answers what of a list could not be taken."""
         told = "".join(json.dumps({"line": line, "error": why}) + "\n" for line, why in faults.items())
@@ -273,6 +276,4 @@ class DropIntake(Watching):
         try:
             return dict(bounded.parsed(journal.unsealed(read(path, _LONGEST)).decode()))
         except (ValueError, TypeError) as error:
-            raise StoreCorrupt(
-                f"{path}: not what this program wrote; restore it from a backup, or remove it and put the list there again"
-            ) from error
+            raise StoreCorrupt(_NOT_OURS.format(path)) from error

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter, NoisyGDDeleteError
 from ..records import bounded
 from ..schema.files import read_blocks
-from .identifiers import FIELDS, Lists
+from .identifiers import FIELDS, Lists, check_letters
 from .persons import NAMES, Persons
 
 
@@ -22,6 +22,7 @@ class Drop:
     folder        where lists are put
     names         what of the table the lists lead to: "subject" or "id"
     lists         kind of list -> the columns of `identifiers` that it hashes, in the platform's order
+    letters       what a letter beyond ASCII becomes in a name, as the operator says; see `identifiers.person_name`
     identifiers   CSV or Parquet: a column that is called like `names`, and the others; None: the table's own names are hashed
     """
 
@@ -29,6 +30,7 @@ class Drop:
     names: str
     lists: Mapping[Lists, tuple[str, ...]]
     identifiers: Path | None = None
+    letters: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: str | Path) -> Drop:
@@ -40,12 +42,16 @@ class Drop:
         here = Path(path).parent
         try:
             found = tomllib.loads(bounded.text(path, bounded.KEY))
-            if not set(found) <= {"folder", "names", "identifiers", "lists"}:
-                raise ValueError("folder, names, identifiers and [lists] are expected, and nothing else")
+            if not set(found) <= {"folder", "names", "identifiers", "lists", "letters"}:
+                raise ValueError("folder, names, identifiers, [lists] and [letters] are expected, and nothing else")
             lists = {Lists(kind): _columns(columns) for kind, columns in found["lists"].items()}
             file = found.get("identifiers")
             made = cls(
-                here / found["folder"], found.get("names", "subject"), lists, None if file is None else here / file
+                here / found["folder"],
+                found.get("names", "subject"),
+                lists,
+                None if file is None else here / file,
+                dict(found.get("letters", {})),
             )
             made._check()
             return made
@@ -56,6 +62,7 @@ class Drop:
     def _check(self) -> None:
         if self.names not in NAMES or not self.lists:
             raise ValueError('names is "subject" or "id", and [lists] names at least one kind of list')
+        check_letters(self.letters)
         for kind, columns in self.lists.items():
             if len(columns) != len(FIELDS[kind]):
                 raise ValueError(f"{kind} hashes {len(FIELDS[kind])} columns, and {len(columns)} are named")

@@ -1,8 +1,9 @@
 """Identifiers as California's Delete Request and Opt-out Platform hashes them: standardised, SHA-256 of the UTF-8, compared as bytes.
 
 Rules and worked examples: privacy.ca.gov, DROP technical specifications 1.2.0 (2 July 2026), "Working with the data". Of names the platform
-transliterates "supported Greek and Cyrillic characters" and folds "supported Latin characters" by tables that we have not read. Accents are
-taken off here; a name that then still has a letter beyond ASCII is not hashed. Whoever calls has to say so: no list finds that person.
+transliterates "supported Greek and Cyrillic characters" and folds "supported Latin characters" by tables that are not public. Accents are
+taken off here, and the operator may state what becomes of further letters; a name that then still has one beyond ASCII is not hashed. Whoever
+calls has to say so: no list finds that person.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import partial
 
 from ..errors import Word
 
 Standard = Callable[[str], str | None]
+NO_LETTERS: Mapping[str, str] = {}
 
 _DIGITS = frozenset("0123456789")
 _HEXADECIMAL = _DIGITS | frozenset("abcdef")
@@ -45,12 +48,38 @@ def phone(text: str) -> str | None:
     return "".join(one for one in text if one in _DIGITS)[-10:] or None
 
 
-def person_name(text: str) -> str | None:
-    """Letters and digits in lower case without accents; None where the platform's own tables would be needed."""
-    found = "".join(
-        one for one in unicodedata.normalize("NFKD", text).lower() if one.isalnum()
-    )  # no accents, no spaces
-    return found if found and found.isascii() else None
+def person_name(text: str, letters: Mapping[str, str] = NO_LETTERS) -> str | None:
+    """Letters and digits in lower case without accents; None where a letter beyond ASCII is left that nobody stated.
+
+    letters   what stands for a letter, itself in lower case and composed; it is looked up before an accent is taken off, and after
+    """
+    found = []
+    for one in unicodedata.normalize("NFKC", text).lower():
+        if one in letters:
+            found.append(letters[one])
+            continue
+        for part in unicodedata.normalize("NFKD", one).lower():
+            if not part.isalnum():  # an accent, a space, a hyphen
+                continue
+            if part not in letters and not part.isascii():
+                return None
+            found.append(letters.get(part, part))
+    return "".join(found) or None
+
+
+def check_letters(letters: Mapping[str, str]) -> None:
+    """Whether a table of letters can be one.
+
+    Raises:
+        ValueError: it can not, and why.
+    """
+    for letter, spelled in letters.items():
+        if len(letter) != 1 or not letter.isalpha() or unicodedata.normalize("NFKC", letter).lower() != letter:
+            raise ValueError(f"{letter!r} in [letters] is not one letter in lower case")
+        if letter.isascii():
+            raise ValueError(f"{letter!r} in [letters] is ASCII, and stays as it is")
+        if spelled != letter and not re.fullmatch(r"[a-z0-9]{0,8}", spelled, re.ASCII):
+            raise ValueError(f"{letter!r} becomes letters a to z and digits, eight at most, or stays as it is")
 
 
 def birthday(text: str) -> str | None:
@@ -102,12 +131,13 @@ FIELDS: Mapping[Lists, tuple[Standard, ...]] = {
 }
 
 
-def hashed(kind: Lists, values: Sequence[str]) -> bytes | None:
+def hashed(kind: Lists, values: Sequence[str], letters: Mapping[str, str] = NO_LETTERS) -> bytes | None:
     """The 32 bytes of the hash that a list of this kind has for a person with these values; None where one of them is none of its kind.
 
-    A list of several fields hashes the fields' hashes, in Base64, one behind the other.
+    A list of several fields hashes the fields' hashes, in Base64, one behind the other. `letters`: see `person_name`.
     """
-    standard = [rule(value) for rule, value in zip(FIELDS[kind], values, strict=True)]
+    rules = [partial(rule, letters=letters) if rule is person_name else rule for rule in FIELDS[kind]]
+    standard = [rule(value) for rule, value in zip(rules, values, strict=True)]
     if None in standard:
         return None
     each = [hashlib.sha256(str(one).encode()).digest() for one in standard]

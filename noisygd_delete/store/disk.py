@@ -45,8 +45,8 @@ class Disk:
         path.chmod(0o700)
         self.sync_folder(path.parent)
 
-    def replace(self, path: Path, data: bytes) -> None:
-        """`path` holds `data`, or what it held before: never something between."""
+    def replace(self, path: Path, data: bytes | Iterable[bytes]) -> None:
+        """`path` holds `data`, whole or in pieces, or what it held before: never something between."""
         temporary = path.with_name(path.name + TEMPORARY)
         self.erase(temporary)
         try:

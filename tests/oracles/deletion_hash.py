@@ -8,17 +8,16 @@ import unicodedata
 from binascii import b2a_base64
 
 
-def standardised(field: str, text: str) -> str | None:
-    """A field's text as it is hashed; None where it is none of its kind, or takes a table that is not public here."""
+def standardised(field: str, text: str, letters: dict[str, str] | None = None) -> str | None:
+    """A field's text as it is hashed; None where it is none of its kind, or has a letter of which `letters` says nothing."""
     lower = text.lower()
     if field == "email":
         found = re.sub(r"\s+", "", text).lower()
     elif field == "phone":
         found = re.sub(r"[^0-9]", "", text)[-10:]
     elif field == "name":
-        plain = unicodedata.normalize("NFKD", text).lower()
-        found = re.sub(r"[\W_]", "", "".join(one for one in plain if not unicodedata.category(one).startswith("M")))
-        if re.search(r"[^a-z0-9]", found):
+        found = _spelled(text, letters or {})
+        if found is None:
             return None
     elif field == "dob":
         found = re.sub(r"-", "", text.strip())
@@ -33,6 +32,22 @@ def standardised(field: str, text: str) -> str | None:
         if not least <= len(found) <= most:
             return None
     return found or None
+
+
+def _spelled(text: str, letters: dict[str, str]) -> str | None:
+    """Stated letters stand for themselves first, composed; then without accents; whatever else is beyond ASCII has no spelling."""
+    stated = re.compile("([" + re.escape("".join(letters)) + "])") if letters else re.compile("(?!)()")
+    found = []
+    for place, piece in enumerate(stated.split(unicodedata.normalize("NFKC", text).lower())):
+        if place % 2:
+            found.append(letters[piece])
+            continue
+        plain = unicodedata.normalize("NFKD", piece).lower()
+        bare = re.sub(r"[\W_]", "", "".join(one for one in plain if not unicodedata.category(one).startswith("M")))
+        if re.search(r"[^a-z0-9]", stated.sub("", bare)):
+            return None
+        found.append(stated.sub(lambda match: letters[match[1]], bare))
+    return "".join(found)
 
 
 def hashed(*standard: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import json
 import logging
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from noisygd_delete.errors import InvalidParameter, InvalidRequest, StoreError
+from noisygd_delete.errors import InvalidParameter, InvalidRequest, StoreCorrupt, StoreError
 from noisygd_delete.register import Channels, decided
 from noisygd_delete.report.requests import line_of
 from noisygd_delete.service.deletion_list import DeletionList, Outcomes, answers
@@ -226,7 +227,7 @@ def test_bad_lines_are_told_by_their_numbers_and_the_others_are_served(
     [
         ("20260312_4821_Email.csv", "Id,Hash\n", "first line"),
         ("20260312_4821_Email.csv", "", "first line"),
-        ("20260312_4821_Removed.csv", deletion_list(), "Removed"),
+        ("20260312_4821_Removed.csv", deletion_list(), "ListType"),
         ("people.csv", deletion_list(), "not the name"),
         ("20260312_4821_NDZ.csv", deletion_list(), "NDZ"),
     ],
@@ -421,6 +422,8 @@ def test_identifiers_that_cannot_be_hashed_are_counted(
         ('folder = "drop"\nnames = "person"\n[lists]\nEmail = ["person"]', "names is"),
         ('folder = "drop"\nzone = "here"\n[lists]\nEmail = ["subject"]', "nothing else"),
         ('folder = "drop"\nfolder', "drop.toml"),
+        ('folder = "drop"\n[lists]\nEmail = ["subject"]\n[letters]\n"Ж" = "zh"', "lower case"),
+        ('folder = "drop"\n[lists]\nEmail = ["subject"]\n[letters]\n"ж" = 7', "drop.toml"),
     ],
 )
 def test_a_file_that_does_not_say_enough_is_refused(drop: Drop, tmp_path: Path, text: str, said: str) -> None:
@@ -433,14 +436,148 @@ def test_a_list_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("noisygd_delete.service.deletion_list.MOST", 3)
     path = tmp_path / "20260312_4821_Email.csv"
     path.write_text(deletion_list(*((item(k), by_email(k)) for k in range(3))))
-    assert len(DeletionList.read(path).items) == 3
+    assert [len(block) for block in DeletionList.read(path).blocks()] == [3]
     path.write_text(deletion_list(*((item(k), by_email(k)) for k in range(4))))
     with pytest.raises(InvalidRequest, match="split it"):
         DeletionList.read(path)
 
 
+def test_a_list_is_read_in_blocks_and_each_id_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noisygd_delete.service.deletion_list.BLOCK", 4)
+    path = tmp_path / "20260312_4821_Email.csv"
+    rows = [(item(k), by_email(k)) for k in range(10)]
+    path.write_text(
+        deletion_list(*rows, (item(0), by_email(99)), (item(1), by_email(1)), ("short", ""), (item(0), by_email(0)))
+    )
+    found = DeletionList.read(path)
+    blocks = list(found.blocks())
+    assert [len(block) for block in blocks] == [4, 4, 2]
+    assert {one: base64.b64encode(digest).decode() for block in blocks for one, digest in block.items()} == dict(rows)
+    assert list(found.faults) == [12, 14]  # another hash for one ID; no line
+
+
+def test_blocks_change_nothing_of_the_answers(
+    store: Path, drop: Drop, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("deletion_list", "drop"):
+        monkeypatch.setattr(f"noisygd_delete.service.{module}.BLOCK", 2)
+    desk = opened(store, batch=2)
+    intake = DropIntake(desk.service, drop)
+    rows = [(item(k), by_email(k if k % 2 else 90)) for k in range(9)]
+    emails = put(drop, "Email", *rows, (item(20), by_email(3)))  # one person on two lines
+    phones = put(drop, "Phone", (item(30), by_phone(5)), (item(31), by_phone(28)), (item(32), by_phone(7)))
+    intake.turn()
+    desk.turn()
+    decide(store, f"drop-{item(31)}", "opted out")
+    intake.turn()
+    assert answered(drop, emails) == {item(k): DELETED if k % 2 else NOT_FOUND for k in range(9)} | {item(20): DELETED}
+    assert answered(drop, phones) == {item(30): DELETED, item(31): OPTED_OUT, item(32): DELETED}
+    assert desk.service.accepted == 5
+    assert [path.name for path in drop.folder.iterdir()] == ["answers"]
+
+
+def put_removed(drop: Drop, *rows: tuple[str, str], kind: str = "Email") -> Path:
+    path = drop.folder / "20260512_4821_Removed.csv"
+    path.write_text("".join(f"{one},{digest},{kind}\n" for one, digest in rows).join(["ID,Hash,ListType\n", ""]))
+    return path
+
+
+def test_what_a_consumer_has_taken_back_is_neither_erased_nor_answered(
+    store: Path, drop: Drop, opened: Opened, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    desk = opened(store, batch=1)
+    intake = DropIntake(desk.service, drop)
+    removed = put_removed(drop, (item(1), by_email(1)))
+    named = put(drop, "Email", (item(1), by_email(1)), (item(2), by_email(2)))
+    for _ in range(2):
+        intake.turn()
+        desk.turn()
+    assert answered(drop, named) == {item(2): DELETED}
+    assert status(store)["records"] == 58
+    assert not removed.exists()
+    assert found(drop.folder, [by_email(1).encode(), base64.b64decode(by_email(1))]) == []
+    assert "taken back 1 requests" in caplog.text
+    assert item(1) not in caplog.text
+    again = put(drop, "Email", (item(1), by_email(1)), day="20260401")  # an old list, put there once more
+    intake.turn()
+    desk.turn()
+    intake.turn()
+    assert (answered(drop, again), status(store)["records"]) == (None, 58)
+    other = put(drop, "Phone", (item(3), by_phone(1)))  # another identifier, which the person did not take back
+    intake.turn()
+    desk.turn()
+    intake.turn()
+    assert (answered(drop, other), status(store)["records"]) == ({item(3): DELETED}, 56)
+
+
+def test_a_list_does_not_wait_for_a_decision_about_what_was_taken_back(store: Path, drop: Drop, opened: Opened) -> None:
+    desk = opened(store, batch=1)
+    intake = DropIntake(desk.service, drop)
+    named = put(drop, "Phone", (item(1), by_phone(28)), (item(2), by_phone(5)))
+    for _ in range(2):
+        intake.turn()
+        desk.turn()
+    assert answered(drop, named) is None  # two persons have one telephone
+    put_removed(drop, (item(1), by_phone(28)), kind="Phone")
+    intake.turn()
+    assert answered(drop, named) == {item(2): DELETED}
+    assert status(store)["records"] == 58
+
+
+def test_killed_at_every_change_what_was_taken_back_stays_so(store: Path, drop: Drop, opened: Opened) -> None:
+    desk = opened(store, batch=1)
+    removed, kills = put_removed(drop, (item(1), by_email(1)), ("short", by_email(2))), 0
+    named = put(drop, "Email", (item(1), by_email(1)), (item(2), by_email(99)))
+    for at in range(1000):
+        try:
+            DropIntake(desk.service, drop, CrashAt(at)).turn()
+            break
+        except Crash:
+            kills += 1
+    assert kills >= 10
+    desk.turn()
+    DropIntake(desk.service, drop).turn()
+    assert answered(drop, named) == {item(2): NOT_FOUND}
+    assert status(store)["records"] == 60
+    assert sorted(path.name for path in drop.folder.iterdir()) == ["answers", "taken_back"]
+    said = (drop.folder / "answers" / f"{removed.name}.faults").read_text()
+    assert [json.loads(line)["line"] for line in said.splitlines()] == [3]
+
+
+@pytest.mark.parametrize("ending", [".items", ".open"])
+def test_a_damaged_state_is_no_answer(store: Path, drop: Drop, opened: Opened, ending: str) -> None:
+    desk = opened(store, batch=1)
+    intake = DropIntake(desk.service, drop)
+    named = put(drop, "Email", (item(1), by_email(1)), (item(2), by_email(2)))
+    intake.turn()
+    path = drop.folder / (named + ending)
+    path.write_bytes(path.read_bytes().replace(b"drop-", b"drap-", 1))
+    desk.turn()
+    with pytest.raises(StoreCorrupt, match="not what this program wrote"):
+        intake.turn()
+    assert answered(drop, named) is None
+
+
+def test_names_are_found_by_the_letters_that_were_stated(store: Path, tmp_path: Path, opened: Opened) -> None:
+    (tmp_path / "drop").mkdir()
+    rows = f"subject,first,last,born,zip\n{person(0)},Иван,Straße,1985-07-04,91790\n"
+    (tmp_path / "identifiers.csv").write_text(rows)
+    text = 'folder = "drop"\nidentifiers = "identifiers.csv"\n[lists]\nNDZ = ["first", "last", "born", "zip"]\n'
+    (tmp_path / "drop.toml").write_text(text + '[letters]\n"и" = "i"\n"в" = "v"\n"а" = "a"\n"н" = "n"\n"ß" = "ss"\n')
+    drop = Drop.read(tmp_path / "drop.toml")
+    desk = opened(store, batch=1)
+    intake = DropIntake(desk.service, drop)
+    named = put(drop, "NDZ", (item(1), oracle.hashed("ivan", "strasse", "19850704", "91790")))
+    for _ in range(2):
+        intake.turn()
+        desk.turn()
+    assert answered(drop, named) == {item(1): DELETED}
+    assert status(store)["records"] == 58
+
+
 def test_answers_are_what_the_platform_reads() -> None:
-    assert answers({item(1): Outcomes.DELETED}) == f"Id,Status\n{item(1)},3\n"
+    assert b"".join(answers([{item(1): Outcomes.DELETED}])).decode() == f"Id,Status\n{item(1)},3\n"
     assert {str(one) for one in Outcomes} == {"2", "3", "4", "5"}
 
 

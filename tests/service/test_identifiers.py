@@ -80,6 +80,76 @@ def test_a_name_that_takes_the_platforms_tables_is_not_guessed(text: str) -> Non
     assert hashed(Lists.NDZ, [text, "Johnson", "1985-07-04", "91790"]) is None
 
 
+LETTERS = {
+    "ß": "ss",
+    "ł": "l",
+    "ü": "ue",
+    "и": "i",
+    "в": "v",
+    "а": "a",
+    "н": "n",
+    "ё": "yo",
+    "ι": "i",
+    "王": "王",
+    "ь": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Straße", "strasse"),
+        ("STRASSE", "strasse"),
+        ("Łukasz", "lukasz"),
+        ("Müller-José", "muellerjose"),  # composed, before its accent is taken off
+        ("Mu\u0308ller", "mueller"),  # and however it is written
+        ("Иван", "ivan"),  # the example that vendors of the platform's rules print
+        ("Ив\u0438\u0306н", "ivin"),  # й: its accent off, then as stated
+        ("ΐ", "i"),
+        ("王", "王"),  # stated to stay
+        ("Ань", "an"),
+        ("Петр", None),  # not stated
+        ("王小", None),
+        ("ь", None),  # nothing is left
+    ],
+)
+def test_letters_become_what_the_operator_states(text: str, expected: str | None) -> None:
+    assert identifiers.person_name(text, LETTERS) == expected == (oracle.standardised("name", text, LETTERS) or None)
+
+
+SPELLED = st.text(st.sampled_from("abcß éÄäłŁüÜиИйЙвёЁ王ьЬ́̈-_1²ﬁΐΪİſⅣ小"), max_size=12)
+
+
+@given(SPELLED | TEXTS, SPELLED | TEXTS)
+def test_any_name_with_stated_letters_as_the_oracle_has_it(first: str, last: str) -> None:
+    standard = [oracle.standardised("name", one, LETTERS) for one in (first, last)]
+    assert [identifiers.person_name(one, LETTERS) for one in (first, last)] == standard
+    others = ["1985-07-04", "91790"]
+    rest = [oracle.standardised(field, value) for field, value in zip(("dob", "zip"), others, strict=True)]
+    expected = None if None in standard else base64.b64decode(oracle.hashed(*map(str, [*standard, *rest])))
+    assert hashed(Lists.NDZ, [first, last, *others], LETTERS) == expected
+
+
+@pytest.mark.parametrize(
+    "letters",
+    [
+        {"SS": "ss"},
+        {"é": "E"},
+        {"É": "e"},
+        {"a": "b"},
+        {"1": "i"},
+        {"и": "й"},
+        {"ł": "l "},
+        {"ﬁ": "fi"},
+        {"ж": "z" * 9},
+    ],
+)
+def test_a_table_of_letters_is_one(letters: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=r"\[letters\]|a to z"):
+        identifiers.check_letters(letters)
+    identifiers.check_letters(LETTERS)
+
+
 @pytest.mark.parametrize("text", ["4 July 1985", "1985-02-30", "19850732", "", "0000-01-01"])
 def test_a_birthday_is_a_day(text: str) -> None:
     assert identifiers.birthday(text) is None

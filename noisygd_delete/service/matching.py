@@ -1,0 +1,142 @@
+"""Deletion lists compared with the tables, a block of a list at a time: however long a list, as much of it is held.
+
+What a line leads to is written as `ID,REQUEST`, or `ID,STATUS` where the answer is known by now. No hash is kept.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InvalidRequest, StoreCorrupt
+from ..store import journal
+from ..store.disk import Disk, read
+from ..store.requests import register_of
+from .deletion_list import DeletionList, Outcomes, answered
+from .drop_settings import Drop
+from .identifiers import hashed
+from .inbox import Stages
+from .persons import Persons
+from .service import Service
+
+PREFIX = "drop-"  # of request ids
+_LONGEST = 1 << 28  # bytes of all that was taken back
+
+
+@dataclass
+class Links:
+    """What the lines of one list lead to.
+
+    requests   request -> IDs that lead to it; persons: request -> whom it erases, where it is new
+    several    request -> how many persons the identifier means, where a person has to decide
+    unfit      rows of identifiers that could not be hashed
+    """
+
+    requests: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    persons: dict[str, str] = field(default_factory=dict)
+    several: dict[str, int] = field(default_factory=dict)
+    unfit: int = 0
+
+
+class TakenBack:
+    """IDs that consumers have taken back: kept for good, without their hashes, so that an old list does not bring one back."""
+
+    def __init__(self, path: Path, disk: Disk) -> None:
+        self._path, self._disk = path, disk
+
+    def among(self, items: Collection[str]) -> set[str]:
+        """Those of these IDs that were taken back."""
+        asked, known = np.array(sorted(items), "S12"), self._ids()
+        return set(asked[np.isin(asked, known)].astype(str).tolist()) if len(known) else set()
+
+    def add(self, ids: np.ndarray) -> None:
+        """More of them, as bytes.
+
+        Raises:
+            InvalidRequest: there are too many.
+        """
+        found = np.union1d(self._ids(), ids)
+        if found.nbytes > _LONGEST:
+            raise InvalidRequest(f"more requests were taken back than {self._path.name} may hold; move that file away")
+        self._disk.replace(self._path, journal.sealed(found.tobytes()))
+
+    def _ids(self) -> np.ndarray:
+        if not self._path.exists():
+            return np.empty(0, "S12")
+        try:
+            return np.frombuffer(journal.unsealed(read(self._path)), "S12")
+        except ValueError as error:
+            raise StoreCorrupt(f"{self._path}: not what this program wrote; restore it from a backup") from error
+
+
+class Matching:
+    """The lists of one look into the folder, compared with the tables. A person is one request, however many lines mean them."""
+
+    def __init__(self, service: Service, drop: Drop, persons: Persons, gone: TakenBack) -> None:
+        self._service, self._drop, self._persons, self._gone = service, drop, persons, gone
+        self._tokens = {name: token for token, name in self._asked_already()}
+        self._known = self._known_requests()
+
+    def lines(self, one: DeletionList, before: Path, links: Links) -> Iterator[bytes]:
+        """What each line of a list leads to, in pieces; `links` is filled on the way.
+
+        before   the answers to a list of this name, if it came before
+        """
+        for block in one.blocks():
+            for item in self._gone.among(block):
+                del block[item]
+            meant = self._meant(one, set(block.values()), links)
+            said = {item: status for item, status in answered(before) if item in block} if before.exists() else {}
+            yield "".join(
+                f"{item},{self._link(item, sorted(meant.get(digest, ())), said, links)}\n"
+                for item, digest in block.items()
+            ).encode()
+
+    def _link(self, item: str, names: list[str], said: Mapping[str, Outcomes], links: Links) -> str:
+        token = PREFIX + item
+        if item in said:
+            return str(said[item])
+        if token not in self._known:
+            if not names:
+                return str(Outcomes.NOT_FOUND)
+            if len(names) == 1:
+                token = self._tokens.setdefault(names[0], token)
+                links.persons[token] = names[0]
+            else:
+                links.several[token] = len(names)
+        links.requests[token].append(item)
+        return token
+
+    def _meant(self, one: DeletionList, digests: Collection[bytes], links: Links) -> dict[bytes, set[str]]:
+        """Whom each hash means, of those who are in a table."""
+        found: dict[bytes, set[str]] = defaultdict(set)
+        links.unfit, columns = 0, self._drop.lists[one.kind]
+        for name, cells in self._drop.everybody(self._persons):
+            values = [cells[column] for column in columns]
+            digest = hashed(one.kind, values, self._drop.letters)
+            if digest is not None and digest in digests:
+                found[digest].add(name)
+            links.unfit += digest is None and all(values)
+        held = self._persons.held({name for names in found.values() for name in names})
+        return {digest: names & held for digest, names in found.items()}
+
+    def _asked_already(self) -> Iterator[tuple[str, str]]:
+        """(request, person) of earlier lists whose rows are still in the table."""
+        for kept in self._service.inbox.at(Stages.ACCEPTED):
+            if (kept.token or "").startswith(PREFIX):
+                asked = kept.fields["asked"]
+                yield from ((str(kept.token), name) for name in (*asked["subjects"], *asked["delete"]))
+
+    def _known_requests(self) -> set[str]:
+        """Requests of lists that a register or the inbox has."""
+        found = {token for path in self._service.paths.values() for token in register_of(path).cases()}
+        found |= {
+            str(kept.token)
+            for stage in (Stages.ACCEPTED, Stages.EDITED, Stages.REFUSED)
+            for kept in self._service.inbox.at(stage)
+        }
+        return {token for token in found if token.startswith(PREFIX)}
