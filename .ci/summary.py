@@ -1,7 +1,8 @@
 """What .ci/run did, in one table: seconds of every stage, counts of those that are tests, why anything was skipped; last of all, the sum.
 
-python .ci/summary.py FOLDER [STAGE]     FOLDER/stages has a line "name seconds" for each stage that passed, in order,
-                                         FOLDER/NAME.xml the JUnit report of one that is tests; STAGE: the one that failed
+python .ci/summary.py FOLDER [STAGE]     FOLDER/stages has a line "name seconds", or "name failed", for each stage in order,
+                                         FOLDER/NAME.xml the JUnit report of one that is tests; STAGE: one that was cut off
+Its status is 1 where a stage failed or was cut off.
 """
 
 from __future__ import annotations
@@ -29,12 +30,13 @@ def counts(report: Path) -> tuple[Counts, Counter[str]]:
     return Counts(whole["tests"] - whole["skipped"] - failed, whole["skipped"], failed), reasons
 
 
-def summary(folder: Path, stopped: str | None) -> str:
-    """The table, the reasons, and the line to go by."""
+def summary(folder: Path, cut_off: str | None) -> tuple[str, bool]:
+    """The table, the reasons and the line to go by; whether all passed."""
     listed = folder / "stages"
     done = [line.split() for line in listed.read_text().splitlines()] if listed.exists() else []
+    failures = [name for name, seconds in done if seconds == "failed"]
     rows, every, why = [], [], Counter[tuple[str, str]]()
-    for name, seconds in [*done, *([(stopped, "failed")] if stopped else [])]:
+    for name, seconds in [*done, *([(cut_off, "cut off")] if cut_off else [])]:
         report, cells = folder / f"{name}.xml", ""
         if report.exists():
             found, reasons = counts(report)
@@ -46,8 +48,14 @@ def summary(folder: Path, stopped: str | None) -> str:
     lines += [f"skipped in {name}: {times} × {reason}" for (name, reason), times in why.items()]
     passed, skipped, failed = map(sum, zip(*every, strict=True)) if every else (0, 0, 0)
     last = f"{passed:,} passed, {skipped:,} skipped, {failed:,} failed over {len(every)} stages of tests"
-    return "\n".join([*lines, f"FAILED in {stopped}, and what comes after it was not run: {last}" if stopped else last])
+    if cut_off:
+        last = f"CUT OFF in {cut_off}, and what comes after it was not run: {last}"
+    if failures:
+        last = f"FAILED in {', '.join(failures)}: {last}"
+    return "\n".join([*lines, last]), not (failures or cut_off)
 
 
 if __name__ == "__main__":
-    print(summary(Path(sys.argv[1]), sys.argv[2] if sys.argv[2:] and sys.argv[2] else None))
+    text, passed = summary(Path(sys.argv[1]), sys.argv[2] if sys.argv[2:] and sys.argv[2] else None)
+    print(text)
+    raise SystemExit(not passed)

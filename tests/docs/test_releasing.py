@@ -172,9 +172,11 @@ def test_the_last_line_of_a_run_is_the_sum_of_its_stages(tmp_path: Path) -> None
     assert (status, lines[-1]) == (0, "4 passed, 2 skipped, 0 failed over 2 stages of tests")
     assert [line.split()[0] for line in lines[2:5]] == ["lint", "tests", "more"]
     assert lines[5:7] == [f"skipped in {name}: 1 × no such machine here" for name in ("tests", "more")]
-    status, lines = said(stages.replace(" -k 'not fails'", "") + "stage docs true\n")
-    assert status == 1
-    assert lines[-1].startswith("FAILED in more, and what comes after it was not run: 4 passed, 2 skipped, 1 failed")
+    status, lines = said(stages.replace(" -k 'not fails'", "") + "stage docs true\nstage api false\n")
+    assert (status, lines[-1]) == (1, "FAILED in more, api: 4 passed, 2 skipped, 1 failed over 2 stages of tests")
+    assert [line.split()[:2] for line in lines[4:7]] == [["more", "failed"], ["docs", "0"], ["api", "failed"]]
+    status, lines = said(stages + "stage docs exit 3\nstage api true\n")
+    assert (status, lines[-1][:54]) == (1, "CUT OFF in docs, and what comes after it was not run: ")
     assert said("stage lint false")[1][-1].endswith("0 passed, 0 skipped, 0 failed over 0 stages of tests")
 
 

@@ -25,6 +25,7 @@ PERSONS = replace(SCHEMA, subject_column="person")
 @pytest.fixture
 def people(short_folder: Path) -> Path:
     """Four files; the rows of a person lie in several of them."""
+    skip_without("spark")
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     folder = short_folder / "files"
     folder.mkdir()
@@ -37,7 +38,6 @@ def people(short_folder: Path) -> Path:
 
 
 def test_spark_chooses_the_rows_that_one_process_chooses(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    skip_without("spark")
     monkeypatch.setenv("MASTER", "local[2,8]")
     facts = {"id": "id", "subject": "person", "rows_per_subject": 2}
     asked = "SELECT * FROM source WHERE c = 'x' AND b < 7.5 -- of one kind;"
