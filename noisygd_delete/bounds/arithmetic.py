@@ -48,18 +48,29 @@ def gradient_error(
     features: int,
     regularization: float,
     weights_norm: float,
-    partitions: int = 1,
 ) -> float:
     """Bound on ‖computed − true ∇L_D(θ)‖ of the float64 objective, for rows of norm ≤ R and ‖θ‖ ≤ `weights_norm`.
 
     With unit roundoff u and d' features: scores err by at most d'uR‖θ‖, which moves the mean gradient by βd'u‖θ‖
     (`curvature` is β = max(β₊, β₋)); the loss's derivative errs by (16 + 4 · outputs)u relative to L, taking exp and tanh
-    as good to 4u. A term is added to others at most CHUNK times inside its chunk, in whatever order and pieces, then once
-    for each chunk (of at least BLOCK rows) of its partition, and once for each partition P (a process of a group, a part of a
-    table that a cluster holds): (CHUNK + n/BLOCK + max(P, MOST_PROCESSES))uL, however the rows are dealt out. The regulariser
-    errs by 2uλ‖θ‖. The sum is doubled for the second-order terms.
+    as good to 4u. A sum errs by u times, over its terms, their length and the additions that each goes through (Higham 2002,
+    §4.2), to first order: at most CHUNK inside its chunk, in whatever order and pieces; those of a tree over the chunks (of at
+    least BLOCK rows) of its partition; then one for each process of a group, or those of a tree over the partitions of a
+    cluster, which are fewer: (CHUNK + ⌈log₂(n/BLOCK)⌉ + MOST_PROCESSES)uL, however the rows are dealt out, which hardly grows
+    with n. The regulariser errs by 2uλ‖θ‖. The sum is doubled for the second-order terms.
     """
     curved = curvature * (features + 2) * weights_norm
-    additions = min(CHUNK, records) + -(-records // BLOCK) + max(partitions, MOST_PROCESSES)
+    last = max(MOST_PROCESSES, _in_a_tree(MOST_PARTITIONS))
+    additions = min(CHUNK, records) + _in_a_tree(-(-records // BLOCK)) + last
     summed = (24 + 4 * outputs + additions) * lipschitz
     return 2 * _UNIT_ROUNDOFF["float64"] * (curved + summed + 4 * regularization * weights_norm)
+
+
+def _in_a_tree(parts: int) -> int:
+    """Additions that one of so many parts goes through in `engine.summation.in_a_tree`, at most.
+
+    ⌈log₂⌉: with L = ⌊log₂⌋, a part of a sum of 2^l parts went through l; sums of different l ≤ L are left, one for each binary
+    digit of the number, and that sum goes through one more with those before it and at most L − l with those after it. Where only
+    the sum of all 2^L is left, there are none of these.
+    """
+    return (parts - 1).bit_length()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.assumptions import check_norms
+from ..engine.summation import in_a_tree
 from ..engine.sums import RowsElsewhere, check_partitions
 from ..errors import InvalidRecords, SourceError
 from ..losses.base import Loss
@@ -124,13 +125,10 @@ class ClusterSums:
 
     def __init__(self, records: ClusterRecords, loss: Loss) -> None:
         self._records, self._loss = records, loss
-        self.slots, self.width, self.partitions = records.slots, records.width, records.partitions
+        self.slots, self.width = records.slots, records.width
 
     def gradient(self, weights: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
-        total = np.zeros(weights.shape)
-        for part in self._records.ask(GradientSum(self._loss, weights, dtype)):
-            total += part
-        return total
+        return in_a_tree(self._records.ask(GradientSum(self._loss, weights, dtype)), weights.shape)
 
     def value(self, weights: NDArray[np.float64]) -> float:
         return self._valued(ValueSum(self._loss, weights))

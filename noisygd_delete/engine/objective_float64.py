@@ -82,5 +82,4 @@ class PreciseObjective:
             features=self.shape[1],
             regularization=self.regularization,
             weights_norm=weights_norm,
-            partitions=self._sums.partitions,
         )

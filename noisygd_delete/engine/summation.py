@@ -1,7 +1,8 @@
-"""The order in which parts of a gradient sum are added: the slack of `bounds.arithmetic` counts it.
+"""The order in which parts of a gradient sum are added: `bounds.arithmetic` counts it, and it hardly grows with the rows.
 
-Rows are added in blocks of 256, in the table's own dtype; blocks in spans of 64, in float64; spans in a balanced tree; the
-sums of the processes of a group by one all-reduce.
+Noisy steps: rows are added in blocks of 256, in the table's own dtype; blocks in spans of 64, in float64; spans in a balanced
+tree. A solver: rows in chunks of 2048 at most, in float64; chunks in a tree, and so the partitions of a cluster. The sums of the
+processes of a group are added by one all-reduce.
 """
 
 from __future__ import annotations
@@ -14,16 +15,14 @@ from numpy.typing import NDArray
 
 
 def in_a_tree(parts: Iterable[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """The sum of arrays as they come, each addition of two sums of equally many: a part is in ⌈log₂⌉ of them, or twice that."""
-    held: list[NDArray[Any] | None] = []
-    for part in parts:
-        level, carried = 0, part
-        while level < len(held) and (other := held[level]) is not None:
-            carried, held[level] = other + carried, None
-            level += 1
-        held[level : level + 1] = [carried]
+    """The sum of arrays as they come, each addition of two sums of equally many: a part is in ⌈log₂⌉ of them at most."""
+    held: list[NDArray[Any]] = []  # of falling sizes, one for each binary digit of how many parts there were
+    for number, part in enumerate(parts):
+        carried, ones = part, number  # as a binary counter carries: the last ones of its digits are sums to join
+        while ones & 1:
+            carried, ones = held.pop() + carried, ones >> 1
+        held.append(carried)
     total = np.zeros(shape)
-    for rest in held:
-        if rest is not None:
-            total = total + rest
+    for rest in reversed(held):
+        total = total + rest
     return total

@@ -1,8 +1,8 @@
 """What an objective is made of: sums over the current records, by whoever holds them.
 
-Memory, a map of a file, the processes of a group, a cluster: to a solver they are one thing, which answers sums and says how many
-partitions it adds up (`bounds.arithmetic.gradient_error` counts them). Whoever answers keeps nothing of what it was asked. The
-linear term, λ, the iterates and the noise stay with the asker (`objective_float64`).
+Memory, a map of a file, the processes of a group, a cluster: to a solver they are one thing, which answers sums, added in an order
+whose rounding `bounds.arithmetic.gradient_error` bounds. Whoever answers keeps nothing of what it was asked. The linear term, λ, the
+iterates and the noise stay with the asker (`objective_float64`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Vector = NDArray[Any]
 class Sums(Protocol):
     """Sums over the records of one table under one loss, for weights (outputs, features) float64.
 
-    Inside a partition a term is added as `HeldSums` does it: chunks of at most `bounds.arithmetic.CHUNK` rows in float64, then chunk
-    after chunk; then partition after partition, in their order.
+    Inside a partition a term of a gradient is added as `HeldSums` does it: chunks of at most `bounds.arithmetic.CHUNK` rows in float64,
+    then chunks in a tree (`summation.in_a_tree`); then partitions, in their order, in a tree too.
     """
 
     @property
@@ -36,10 +36,6 @@ class Sums(Protocol):
     @property
     def width(self) -> int:
         """Features of a row."""
-
-    @property
-    def partitions(self) -> int:
-        """Parts whose sums are added one after another."""
 
     def gradient(self, weights: Vector, dtype: str) -> Vector:
         """Σ_x ∇ℓ(θ; x), float64 in the shape of the weights; `dtype` "float32" allows rounding that nobody bounds."""

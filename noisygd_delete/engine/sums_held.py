@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import CHUNK
 from ..losses.base import Loss
 from .group import ALONE, Group
+from .summation import in_a_tree
 from .windows import windows
 
 _CACHED = 1 << 17  # numbers of a piece of a chunk in float64, which stays in the processor's cache
@@ -39,7 +40,6 @@ class HeldSums:
         self._labels: NDArray[Any] = labels.astype(np.int64) if loss.label_kind == "class" else labels
         self._short = self._labels if loss.label_kind == "class" else labels.astype(np.float32)
         self.slots, self.width = rows.shape
-        self.partitions = group.size
         self._own = group.rows(self.slots, CHUNK)
 
     def _chunks(self, dtype: str) -> Iterator[Iterator[tuple[NDArray[Any], NDArray[Any]]]]:
@@ -61,14 +61,21 @@ class HeldSums:
 
     def gradient(self, weights: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
         """In float32 about three times as fast, and good to some 2⁻²³ nL."""
-        total, short = np.zeros(weights.shape), weights.T.astype(dtype)
+        return self._group.total(in_a_tree(self._chunk_sums(weights.T.astype(dtype), dtype), weights.shape))
+
+    def _chunk_sums(self, weights: NDArray[Any], dtype: str) -> Iterator[NDArray[np.float64]]:
+        """Σ ∇ℓ of each chunk; weights (features, outputs) in this dtype."""
         for chunk in self._chunks(dtype):
-            part = np.zeros(weights.shape)
+            total: NDArray[np.float64] | None = None
             for rows, labels in chunk:
-                scores = np.asfortranarray(rows @ short)  # as objective.py has it
-                part += self._loss.derivative(scores, labels, np).T @ rows
-            total += part
-        return self._group.total(total)
+                scores = np.asfortranarray(rows @ weights)  # as objective.py has it
+                product = self._loss.derivative(scores, labels, np).T @ rows
+                if total is None:
+                    total = product.astype(np.float64, copy=False)
+                else:
+                    total += product
+            assert total is not None
+            yield total
 
     def value(self, weights: NDArray[np.float64]) -> float:
         fit = np.zeros(1)
