@@ -33,7 +33,7 @@ from noisygd_delete.schema.encoded import Gathered
 
 RESULTS = Path(__file__).parent / "results" / "engines.md"
 D, TURNS, LAMBDA = 8, 5, 1e-3
-LARGE, LAMBDA_OF_LARGE = 25_000_000, 1e-2  # with LAMBDA no plan: the solver is left less than the rounding of its sums
+LARGE, LAMBDA_OF_LARGE = 25_000_000, 1e-2  # as it was measured, when there was no plan with LAMBDA
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 30_000_000)
 FILES, ROWS_AT_ONCE = 4, 1 << 16
 HEAP = "4g"  # of Spark, for the largest table
