@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..engine import Checked, CurrentRecords, Execution, Objective, check_records, rows_here
 from ..engine.device import DeviceObjective
@@ -23,6 +23,7 @@ from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid
 from ..engine.objective_float64 import PreciseObjective
 from ..engine.sampling import poisson
 from ..engine.solver import solve
+from ..engine.sparse import SparseObjective
 from ..engine.threads import limited
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest, non_negative
 from ..losses.base import Loss
@@ -44,21 +45,20 @@ class Model:
     loss: Loss
     certified: bool
 
-    def scores(self, features: ArrayLike) -> NDArray[np.float64]:
-        """Wx per row: (rows, outputs)."""
-        rows = np.asarray(features, dtype=np.float64)
-        return np.asarray(self.loss.scores(np.atleast_2d(self.weights), rows))
+    def scores(self, features: Any) -> NDArray[np.float64]:
+        """Wx per row: (rows, outputs), of an array or of sparse rows of scipy; `predict` and `probabilities` take both as well."""
+        return np.asarray(self.loss.scores(np.atleast_2d(self.weights), _rows(features)))
 
-    def predict(self, features: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, features: Any) -> NDArray[np.float64]:
         """Labels in the table's own coding: −1/+1, class numbers, or targets."""
         labels: NDArray[np.float64] = self.loss.predict(self.scores(features), np)
         return labels
 
-    def probabilities(self, features: ArrayLike, *, noise: float = 0.0) -> NDArray[np.float64]:
+    def probabilities(self, features: Any, *, noise: float = 0.0) -> NDArray[np.float64]:
         """(rows, classes) of a classifier, rows summing to 1: the exponentials of `log_probabilities`."""
         return np.exp(self.log_probabilities(features, noise=noise))
 
-    def log_probabilities(self, features: ArrayLike, *, noise: float = 0.0) -> NDArray[np.float64]:
+    def log_probabilities(self, features: Any, *, noise: float = 0.0) -> NDArray[np.float64]:
         """(rows, classes) of a classifier, finite: the model's own odds, noise in its weights included.
 
         Args:
@@ -68,7 +68,7 @@ class Model:
                 scores of variance w is that of the score divided by √(1 + πw/8), nearly (MacKay 1992). The order of the
                 classes of a row stays.
         """
-        rows = np.asarray(features, dtype=np.float64)
+        rows = _rows(features)
         scores = self.scores(rows)
         kind = self.loss.label_kind
         if kind not in ("binary", "class"):
@@ -78,9 +78,8 @@ class Model:
                 f"a model of the {self.loss.name} loss tells two classes apart by no odds; it has no probabilities"
             )
         if noise:
-            differences = (
-                (1 if scores.shape[1] == 1 else 2) * non_negative("noise", noise) * np.square(rows).sum(axis=1)
-            )
+            lengths = np.asarray((rows * rows).sum(axis=1))
+            differences = (1 if scores.shape[1] == 1 else 2) * non_negative("noise", noise) * lengths
             scores = scores / np.sqrt(1 + np.pi * differences / 8)[:, None]
         if scores.shape[1] == 1:
             scores = np.hstack([np.zeros_like(scores), scores])
@@ -89,8 +88,18 @@ class Model:
 
     def accuracy(self, records: Records) -> float:
         """Share of occupied slots predicted right. On private records this is a statistic of them: do not publish it."""
-        used = records.occupied
-        return float((self.predict(records.features[used]) == records.labels[used]).mean())
+        used, thin = records.occupied, records.sparse
+        rows = records.features if thin is None else thin.part(0, records.slots)
+        return float((self.predict(rows[used]) == records.labels[used]).mean())
+
+
+def _rows(features: Any) -> Any:
+    """(rows, features) in float64, sparse where they are: an array of scipy, for which * is by element as for numpy's."""
+    if not hasattr(features, "tocsr"):
+        return np.asarray(features, dtype=np.float64)
+    from scipy.sparse import csr_array
+
+    return csr_array(features, dtype=np.float64)
 
 
 def check_fit(records: CurrentRecords | Checked, plan: Plan, group: Group = ALONE) -> None:
@@ -229,6 +238,8 @@ def _descend(
         weights = _on_samples(start, own(records, **facts), records.slots, procedure.sampling, steps_and_noise)
     elif own is not None:
         weights = run(start, own(records, **facts).gradient, **steps_and_noise)
+    elif execution.device == "cpu" and records.sparse is not None:
+        weights = run(start, SparseObjective(records, plan.loss, **facts).gradient, **steps_and_noise)
     elif execution.device == "cpu":
         objective = Objective(records, plan.loss, group=execution.group, readings=procedure.steps, **facts)
         weights = run(start, objective.gradient, **steps_and_noise)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..bounds.arithmetic import BLOCK, CHUNK, NORM_TOLERANCE
-from ..errors import AssumptionViolated, InvalidRecords
+from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..losses.base import Loss
+from ..records import SparseRows
+from ..records.sparse import NO_ARRAY
 from .group import ALONE, Group
 from .sums import Checked, CurrentRecords
 from .windows import windows
@@ -39,8 +42,10 @@ def check_records(
     assumed = (loss.radius, loss.label_kind, loss.outputs, None if variances is None else variances.tobytes())
     if group is ALONE and records.is_checked(assumed):
         return
+    if records.sparse is not None and group is not ALONE:
+        raise InvalidParameter(NO_ARRAY)
     own = group.rows(records.slots, BLOCK)
-    longest = group.gather(longest_rows(records.features, own, variances))
+    longest = group.gather(longest_rows(records.sparse or records.features, own, variances))
     check_norms(list(map(max, zip(*longest, strict=True))), loss, lambda slot: f"the row of id {records.names[slot]!r}")
     for first in range(0, records.slots, _LABELS):
         part = slice(first, first + _LABELS)
@@ -56,20 +61,32 @@ def check_norms(longest: list[tuple[float, int]], loss: Loss, named: Callable[[i
 
 
 def longest_rows(
-    rows: NDArray[np.float32], own: range, variances: NDArray[np.float64] | None
+    rows: NDArray[np.float32] | SparseRows, own: range, variances: NDArray[np.float64] | None
 ) -> list[tuple[float, int]]:
     """The largest ‖x‖ among the rows `own`, and where; with `variances`, the largest √(xᵀΣ⁻¹x) as well."""
     weights = [np.ones(rows.shape[1]), *([] if variances is None else [1 / variances])]
     longest = [(0.0, own.start)] * len(weights)
-    columns, buffer = np.array(weights).T, np.empty((min(CHUNK, max(len(own), 1)), rows.shape[1]))
-    for part in windows(rows, own.start, own.stop, CHUNK):
-        squares = buffer[: part.stop - part.start]
-        np.square(rows[part], out=squares, dtype=np.float64)
+    columns = np.array(weights).T
+    for part, squares in _squares(rows, own):
         for which, sums in enumerate((squares @ columns).T):
             slot = int(sums.argmax())  # a NaN is the largest of all
             norm = math.inf if np.isnan(sums[slot]) else math.sqrt(sums[slot])
             longest[which] = max(longest[which], (norm, part.start + slot))
     return longest
+
+
+def _squares(rows: NDArray[np.float32] | SparseRows, own: range) -> Iterator[tuple[slice, Any]]:
+    """The squares of the values of some rows at a time, in float64, and which they are."""
+    if isinstance(rows, SparseRows):
+        for start in range(own.start, own.stop, CHUNK):
+            chunk = slice(start, min(start + CHUNK, own.stop))
+            yield chunk, rows.part(chunk.start, chunk.stop, "float64").power(2)
+        return
+    buffer = np.empty((min(CHUNK, max(len(own), 1)), rows.shape[1]))
+    for part in windows(rows, own.start, own.stop, CHUNK):
+        squares = buffer[: part.stop - part.start]
+        np.square(rows[part], out=squares, dtype=np.float64)
+        yield part, squares
 
 
 def check_labels(labels: NDArray[np.float64], occupied: NDArray[np.bool_], loss: Loss) -> None:

@@ -9,8 +9,8 @@ The Hessian of the mean loss is a mean of A_i ⊗ x_i x_iᵀ over the rows, A_i 
   exact then.
 
 Directions that a sample does not have are given the curvature of a row's share, tr/m. A_i is found from differences of the loss's
-slope, so a loss needs to state no second derivative, nor to have one everywhere. Rows stay float32: nothing here is proven, and
-nothing of it enters a certificate.
+slope, so a loss needs to state no second derivative, nor to have one everywhere. Rows stay float32, and sparse where they are:
+nothing here is proven, and nothing of it enters a certificate.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class Sample:
         self._factor = factor_passes(**size)
         self._objective = objective
         self._rows, self._labels = objective.strided(rows)
-        self._share = len(self._rows) / objective.slots
+        self._taken = self._rows.shape[0]
+        self._share = self._taken / objective.slots
         constants, radius = objective.loss.constants, objective.loss.radius
         self._step = _STEP * (constants.lipschitz * radius / constants.curvature if constants.curvature else 1.0)
         self._moment: tuple[Vector, Vector, float] | None = None
@@ -61,7 +62,7 @@ class Sample:
         """∇ of the sample's objective, regulariser and linear term included, in float32."""
         self.passes += self._share
         slopes = self._objective.loss.derivative(self._scores(weights), self._labels, np)
-        gradient: Vector = slopes.T @ self._rows / len(self._rows) + self._objective.regular_part(weights)[1]
+        gradient: Vector = slopes.T @ self._rows / self._taken + self._objective.regular_part(weights)[1]
         return gradient
 
     def inverse(self, weights: Vector) -> Operator:
@@ -81,18 +82,18 @@ class Sample:
 
     def _unseen(self, trace: float) -> float:
         """Curvature given to directions that the sample does not have; more than float32 can lose of those it has."""
-        return self._objective.regularization + trace * max(_LOST, 1 / len(self._rows) if self._share < 1 else 0.0)
+        return self._objective.regularization + trace * max(_LOST, 1 / self._taken if self._share < 1 else 0.0)
 
     def _one_output(self, scores: NDArray[Any]) -> Operator:
         from scipy.linalg import cho_solve  # loaded where it is used: most commands solve nothing
 
         bend = np.maximum(self._change(scores, self._labels, np.ones_like(scores)), 0.0)
-        rooted = self._rows * np.sqrt(bend / len(bend)).astype(np.float32, copy=False)
-        unseen = self._unseen(float(np.vdot(rooted, rooted)))
+        rooted = _scaled(self._rows, np.sqrt(bend / len(bend)).astype(np.float32, copy=False))
+        unseen = self._unseen(_square(rooted))
         if self.narrow:
-            factor = _cholesky(rooted.T @ rooted, unseen)
+            factor = _cholesky(_product(rooted.T, rooted), unseen)
             return lambda gradient: cho_solve(factor, gradient.T, check_finite=False).T
-        factor = _cholesky(rooted @ rooted.T, unseen)
+        factor = _cholesky(_product(rooted, rooted.T), unseen)
 
         def woodbury(gradient: Vector) -> Vector:
             seen = cho_solve(factor, rooted @ gradient.T.astype(np.float32), check_finite=False)
@@ -161,15 +162,38 @@ def _cholesky(matrix: NDArray[np.float32], shift: float) -> Any:
     return cho_factor(shifted, check_finite=False)
 
 
-def _moment(rows: NDArray[np.float32], narrow: bool) -> tuple[Vector, Vector, float]:
+def _moment(rows: Any, narrow: bool) -> tuple[Any, Vector, float]:
     """Eigenvectors of M as columns, its eigenvalues, and its trace: all of them, or those in the span of the rows."""
     from scipy.linalg import eigh
 
-    trace = float(np.vdot(rows, rows)) / len(rows)
+    taken = rows.shape[0]
+    trace = _square(rows) / taken
     if narrow:
-        along, features = eigh((rows.T @ rows / len(rows)).astype(np.float64), check_finite=False)
+        along, features = eigh((_product(rows.T, rows) / taken).astype(np.float64), check_finite=False)
         return features, np.maximum(along, 0.0), trace
-    along, between = eigh((rows @ rows.T / len(rows)).astype(np.float64), check_finite=False)
+    along, between = eigh((_product(rows, rows.T) / taken).astype(np.float64), check_finite=False)
     seen = along > 1e-5 * max(float(along[-1]), 1e-300)
-    features = rows.T.astype(np.float64) @ (between[:, seen] / np.sqrt(along[seen] * len(rows)))
-    return features, along[seen], trace
+    combined = between[:, seen] / np.sqrt(along[seen] * taken)
+    if isinstance(rows, np.ndarray):
+        return rows.T.astype(np.float64) @ combined, along[seen], trace
+    from scipy.sparse.linalg import aslinearoperator
+
+    # two factors: their product would be dense, and as long as the table is wide
+    return aslinearoperator(rows.T.astype(np.float64)) @ aslinearoperator(combined), along[seen], trace
+
+
+def _product(one: Any, other: Any) -> NDArray[np.float32]:
+    """Their product written out; its sides are no longer than a matrix to be factorised is."""
+    product = one @ other
+    return product if isinstance(product, np.ndarray) else product.toarray()
+
+
+def _scaled(rows: Any, factors: NDArray[np.float32]) -> Any:
+    """The rows, each times its factor (rows, 1)."""
+    return rows * factors if isinstance(rows, np.ndarray) else rows.multiply(factors).tocsr()
+
+
+def _square(rows: Any) -> float:
+    """The sum of all squares."""
+    values = rows if isinstance(rows, np.ndarray) else rows.data
+    return float(np.vdot(values, values))

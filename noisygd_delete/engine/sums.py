@@ -111,4 +111,8 @@ def sums_of(records: CurrentRecords, loss: Loss, group: Group = ALONE) -> Sums:
     """Whoever answers for the rows of a table."""
     if isinstance(records, RowsElsewhere):
         return records.sums(loss)
-    return HeldSums(records.features, records.labels, loss, group)
+    if records.sparse is None:
+        return HeldSums(records.features, records.labels, loss, group)
+    from .sparse import SparseSums
+
+    return SparseSums(records.sparse, records.labels, loss)

@@ -25,7 +25,7 @@ from ..planner.advise import Advice
 from ..planner.usual import capped, usual_budget, usual_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
-from .blocks import blocks, scaled_table
+from .blocks import per_row, scaled_table
 from .copies import Copies
 from .refusals import NO_PARTIAL_FIT, check_preprocessing, refuse
 from .scaling import RowScaling, public_bounds
@@ -62,8 +62,9 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         n_records_: records in the table now.
 
     There is no `partial_fit` and no `warm_start`. Every `fit` starts a new account: two fits on the same people are
-    two publications whose costs add; `relearn` keeps them on one account. Sparse X (CSR and what converts to it) is read a
-    block at a time; the table made of it is dense.
+    two publications whose costs add; `relearn` keeps them on one account. Sparse X (CSR and what converts to it) stays
+    sparse, in the table and in predictions, where `feature_bounds` are (−b, b) in every column; elsewhere 0 is not their middle, X is
+    read a block at a time, and the table made of it is dense.
     """
 
     feature_bounds: Any
@@ -226,7 +227,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         features = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
         model = self._current_model()
-        return np.concatenate([of(model, self._scaling.rows(block)) for _, block in blocks(features)])
+        return per_row(features, self._scaling, lambda rows: of(model, rows))
 
     def _linear(self) -> tuple[Array, Array]:
         """(outputs, features) and (outputs,): scores of raw features within their bounds are linear in them."""
@@ -258,7 +259,10 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         curator = self._attached()
         coded = {}
         for name, (row, label) in replacements.items():
-            scaled = self._scaling.rows(self._raw_rows(row if hasattr(row, "toarray") else [row]))[0]
+            raw = self._raw_rows(row if hasattr(row, "toarray") else [row])
+            scaled = scaled_table(raw[:1], self._scaling, 1)
+            if not hasattr(scaled, "tocsr"):
+                scaled = scaled[0]
             coded[name] = (scaled, float(self._encode(np.asarray([label]))[0]))
         return self._published(curator.replace(coded, request_id=request_id, rng=self._generator()))
 
@@ -273,7 +277,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     ) -> Release:
         """Put new raw records into free slots (fit with `slots=` larger than the table) and publish."""
         curator = self._attached()
-        rows, labels = self._scaling.rows(self._raw_rows(X)), self._encode(np.asarray(y))
+        raw = self._raw_rows(X)
+        rows, labels = scaled_table(raw, self._scaling, raw.shape[0]), self._encode(np.asarray(y))
         return self._published(
             curator.insert(ids, rows, labels, subjects=subjects, request_id=request_id, rng=self._generator())
         )
@@ -283,14 +288,14 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         curator = self._attached()
         return self._published(curator.relearn(self._make_plan(curator.records.slots), rng=self._generator()))
 
-    def _raw_rows(self, rows: Any) -> Array:
+    def _raw_rows(self, rows: Any) -> Any:
         if hasattr(rows, "columns"):
             features = validate_data(self, rows, dtype=np.float64, reset=False)
         else:
             features = check_array(rows, dtype=np.float64, accept_sparse="csr")
         if features.shape[1] != self.n_features_in_:
             raise InvalidRecords(f"the rows have {features.shape[1]} features; the model has {self.n_features_in_}")
-        return features.toarray() if hasattr(features, "toarray") else np.asarray(features)
+        return features if hasattr(features, "tocsr") else np.asarray(features)
 
     def _attached(self) -> Curator:
         check_is_fitted(self)

@@ -1,8 +1,12 @@
-"""Raw rows, dense or sparse, a block at a time: what is made on the way to the table stays small."""
+"""Raw rows, dense or sparse, brought to the table's: what is made on the way stays small.
+
+Sparse rows stay sparse where 0 is the middle of every column's bounds. Elsewhere a value that is 0 becomes another, the table is dense,
+and sparse raw rows are read a block at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,14 +28,28 @@ def blocks(features: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         yield part, block.toarray() if hasattr(block, "toarray") else np.asarray(block)
 
 
-def scaled_table(features: Any, scaling: RowScaling, slots: int) -> NDArray[np.float32]:
-    """(rows, columns) in the float32 of the table. The table itself is dense: a value that is 0 is seldom the middle of its bounds.
+def scaled_table(features: Any, scaling: RowScaling, slots: int) -> Any:
+    """(rows, columns): in the float32 of the table, or as a csr_array of sparse rows that stay sparse.
 
     Raises:
-        InvalidRecords: a table of so many slots does not fit into this machine's memory; nothing was made.
+        InvalidRecords: a dense table of so many slots does not fit into this machine's memory; nothing was made.
     """
+    if stays_sparse(features, scaling):
+        return scaling.thin_rows(features)
     check_size(slots, scaling.columns)
     table = np.empty((features.shape[0], scaling.columns), np.float32)
     for part, block in blocks(features):
         table[part] = scaling.rows(block)
     return table
+
+
+def per_row(features: Any, scaling: RowScaling, of: Callable[[Any], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """What `of` says of the scaled rows: all at once where they stay sparse, else a block at a time."""
+    if stays_sparse(features, scaling):
+        return of(scaling.thin_rows(features))
+    return np.concatenate([of(scaling.rows(block)) for _, block in blocks(features)])
+
+
+def stays_sparse(features: Any, scaling: RowScaling) -> bool:
+    """Whether these raw rows are sparse and their scaling keeps them so."""
+    return hasattr(features, "tocsr") and scaling.keeps_zeros

@@ -77,6 +77,31 @@ class RowScaling:
         """Columns of a row, the constant one included."""
         return len(self.low) + int(self.intercept)
 
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether 0 is the middle of every column's bounds, so that a value that is 0 stays 0."""
+        return bool((self.low == -self.high).all())
+
+    def thin_rows(self, features: Any) -> Any:
+        """`rows` of a csr_array of raw rows, as a csr_array; where zeros are kept."""
+        from scipy.sparse import csr_array, hstack
+
+        raw = csr_array(features, dtype=np.float64, copy=True)
+        raw.sum_duplicates()  # what is clipped is their sum
+        low, half = self.low[raw.indices], ((self.high - self.low) / 2)[raw.indices]
+        raw.data = (np.clip(raw.data, low, -low) - low) / half - 1
+        if self.intercept:
+            raw = csr_array(hstack([raw, csr_array(np.ones((raw.shape[0], 1)))], format="csr"))
+        if self.row_norm == "bounds":
+            return raw / np.sqrt(self.columns)
+        norms = np.sqrt((raw * raw).sum(axis=1))
+        if self.row_norm == "unit":
+            divisors = np.where(norms > 0, norms, 1.0)
+        else:
+            divisors = np.maximum(norms, self.radius) / self.radius
+        raw.data /= np.repeat(divisors, np.diff(raw.indptr))
+        return raw
+
     def rows(self, features: Array) -> Array:
         """(records, columns) from raw (records, features)."""
         half = (self.high - self.low) / 2

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from .names import Names
     from .records import Records, SlotEdits, check_size, check_slots
     from .repeat import check_repeat
-    from .request import EditRequest, Id, Insertion, Labels, Rows
+    from .request import EditRequest, Id, Insertion
+    from .sparse import SparseRows
     from .texts import check_token
+    from .values import Labels, Rows
 
 __all__ = [
     "NO_EDITS",
@@ -28,6 +30,7 @@ __all__ = [
     "Records",
     "Rows",
     "SlotEdits",
+    "SparseRows",
     "check_repeat",
     "check_size",
     "check_slots",
@@ -40,7 +43,9 @@ __getattr__ = on_first_use(
         "Names": "names",
         **dict.fromkeys(("Records", "SlotEdits", "check_size", "check_slots"), "records"),
         "check_repeat": "repeat",
-        **dict.fromkeys(("EditRequest", "Id", "Insertion", "Labels", "Rows"), "request"),
+        **dict.fromkeys(("EditRequest", "Id", "Insertion"), "request"),
+        "SparseRows": "sparse",
         "check_token": "texts",
+        **dict.fromkeys(("Labels", "Rows"), "values"),
     },
 )

@@ -11,15 +11,18 @@ import os
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InvalidRecords, InvalidRequest
+from ..errors import InvalidParameter, InvalidRecords, InvalidRequest
 from .counts import EditCounts
 from .mapped import mapping
 from .names import Names
-from .request import EditRequest, Id, Insertion, Labels, Rows, check_ids, check_name, column, matrix, subject_names
+from .request import EditRequest, Id, Insertion, check_ids, check_name, subject_names
+from .sparse import NO_ARRAY, SparseRows, below, null_rows, table_of
+from .values import Labels, Rows, column
 
 _BYTES_BESIDE = 24  # of a slot besides its row: label, and places for its id and subject
 
@@ -27,10 +30,10 @@ _BYTES_BESIDE = 24  # of a slot besides its row: label, and places for its id an
 @dataclass(frozen=True)
 class SlotEdits:
     """A resolved request: what every touched slot holds afterwards, and how many edits of each kind that makes. `ids` None
-    marks an erased slot."""
+    marks an erased slot. `rows` are `SparseRows` where the table's are, else an array."""
 
     slots: NDArray[np.int64]
-    rows: Rows
+    rows: Any
     labels: Labels
     ids: tuple[Id | None, ...]
     subjects: tuple[Id | None, ...]
@@ -70,7 +73,8 @@ class Records:
 
     Args:
         features: (rows, features) finite numbers; kept as float32. A `numpy.memmap` of float32 is not copied: rows are read from
-            its file when they are needed, and edits are written to it (open it with mode "r+"; "r" refuses them).
+            its file when they are needed, and edits are written to it (open it with mode "r+"; "r" refuses them). Of a matrix or
+            an array of `scipy.sparse` only the values that are not 0 are kept (`sparse`).
         labels: (rows,) finite numbers: −1/+1, classes 0..k−1, or targets in [−1, 1].
         ids: one whole number or string per row, all different; default 0, 1, 2, …
         subjects: the data subject each row belongs to; default: every row its own.
@@ -88,7 +92,7 @@ class Records:
         subjects: Iterable[Id] | None = None,
         slots: int | None = None,
     ) -> None:
-        rows = matrix("features", features, InvalidRecords)
+        rows = table_of("features", features, InvalidRecords)
         targets = column("labels", labels, len(rows), InvalidRecords)
         names = Names.of(range(len(rows))) if ids is None else _distinct(ids)
         if len(names) != len(rows):
@@ -96,9 +100,10 @@ class Records:
         owners = None if subjects is None else _owners(subjects, len(rows))
         total = check_slots(len(rows) if slots is None else slots, len(rows))
         free = total - len(rows)
-        check_size(total, rows.shape[1] if free or mapping(rows) is None else 0)
+        in_place = isinstance(rows, SparseRows) or (not free and mapping(rows) is not None)
+        check_size(total, 0 if in_place else rows.shape[1])
         self._take(
-            np.concatenate([rows, np.zeros((free, rows.shape[1]), np.float32)]) if free else rows,
+            below(rows, [null_rows(free, rows)]) if free else rows,
             np.concatenate([targets, np.zeros(free)]) if free else targets,
             names.extended(free) if free else names,
             owners.extended(free) if free and owners is not None else owners,
@@ -107,7 +112,7 @@ class Records:
     @classmethod
     def from_slots(
         cls,
-        features: Rows,
+        features: Rows | SparseRows,
         labels: Labels,
         ids: Sequence[Id | None],
         subjects: Sequence[Id | None] | None,
@@ -122,7 +127,7 @@ class Records:
 
     def _take(
         self,
-        features: Rows,
+        features: Rows | SparseRows,
         labels: Labels,
         ids: Names,
         subjects: Names | None,
@@ -137,10 +142,26 @@ class Records:
 
     @property
     def features(self) -> Rows:
-        """(slots, features) float32, read-only view."""
+        """(slots, features) float32, read-only view.
+
+        Raises:
+            InvalidParameter: the rows are sparse.
+        """
+        if isinstance(self._features, SparseRows):
+            raise InvalidParameter(NO_ARRAY)
         view = self._features.view()
         view.flags.writeable = False
         return view
+
+    @property
+    def sparse(self) -> SparseRows | None:
+        """The rows where they are sparse, not to be changed; None where they are an array."""
+        return self._features if isinstance(self._features, SparseRows) else None
+
+    def row(self, slot: int) -> Rows:
+        """(features,) float32, what a slot holds, zeros and all."""
+        row: Rows = self._features[slot]
+        return row
 
     @property
     def width(self) -> int:
@@ -201,9 +222,8 @@ class Records:
     def copy(self) -> Records:
         """An independent table with the same content."""
         owners = None if self._subjects is None else self._subjects.copy()
-        return Records.from_slots(
-            np.array(self._features), np.array(self._labels), self._ids.copy(), owners, self.next_id
-        )
+        rows = self._features.copy() if isinstance(self._features, SparseRows) else np.array(self._features)
+        return Records.from_slots(rows, np.array(self._labels), self._ids.copy(), owners, self.next_id)
 
     def slots_of(self, names: Collection[Id]) -> dict[Id, int]:
         """Where those of these records are that are in the table, found in one reading of its names."""
@@ -231,7 +251,7 @@ class Records:
         names: list[Id | None] = [*[None] * len(erased), *request.replacements]
         owners: list[Id | None] = [None] * len(erased)
         owners += [None if self._subjects is None else self._subjects[slot] for slot in replaced]
-        rows = [np.zeros((len(erased), width), np.float32), *[row[None] for row, _ in request.replacements.values()]]
+        rows: list[Any] = [row[None] for row, _ in request.replacements.values()]
         labels = [np.zeros(len(erased)), *[np.array([label]) for _, label in request.replacements.values()]]
         slots, next_id = erased + replaced, self.next_id
         if request.insertion is not None:
@@ -250,7 +270,7 @@ class Records:
             labels.append(inserted.labels)
         return SlotEdits(
             np.array(slots, np.int64),
-            np.concatenate(rows),
+            below(null_rows(len(erased), self._features), rows),
             np.concatenate(labels),
             tuple(names),
             tuple(owners),
@@ -305,12 +325,15 @@ class Records:
         Raises:
             InvalidRecords: the table is mapped from a file and may not be changed; nothing was.
         """
-        if not self._features.flags.writeable:
+        if not isinstance(self._features, SparseRows) and not self._features.flags.writeable:
             raise InvalidRecords(
                 'the table\'s rows may not be changed; map their file with mode="r+", so that what is erased is erased there'
             )
         self.note_rows(edits.counts)
-        self._features[edits.slots] = edits.rows
+        if isinstance(self._features, SparseRows):
+            self._features.put(edits.slots, edits.rows)
+        else:
+            self._features[edits.slots] = edits.rows
         self._labels[edits.slots] = edits.labels
         for slot, name, owner in zip(edits.slots.tolist(), edits.ids, edits.subjects, strict=True):
             self._ids.put(slot, name)

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from ..errors import InvalidRequest
 from .counts import EditCounts
 from .records import Records
-from .request import EditRequest, Rows
+from .request import EditRequest
+from .values import Rows
 
 
 def check_repeat(records: Records, request: EditRequest, edited: EditCounts) -> None:
@@ -66,5 +67,5 @@ def _as_many(request: EditRequest, edited: EditCounts) -> bool:
 def _holds(records: Records, slot: int | None, row: Rows, label: float) -> bool:
     if slot is None:
         return False
-    same = records.features[slot].shape == row.shape and (records.features[slot] == row).all()
+    same = records.row(slot).shape == row.shape and (records.row(slot) == row).all()
     return bool(same and records.labels[slot] == label)

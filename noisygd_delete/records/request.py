@@ -7,77 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InvalidRequest
-from .mapped import let_go, mapping
+from .sparse import SparseRows, in_full, table_of
 from .texts import check_token, text
+from .values import Labels, Rows, column, matrix, numbers
 
 Id = int | str
-Rows = NDArray[np.float32]
-Labels = NDArray[np.float64]
-
-_CHUNK = 4096  # rows checked at a time
-# Smaller entries make subnormal products in float32, and many processors take ten times as long over those: the time
-# of a release would tell such a table from another.
-LEAST_ENTRY = 2.0**-100
-_HELD = 1 << 26  # bytes of a mapped table that its check keeps in memory
-
-
-def numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.float64]:
-    """`value` as finite float64, or `error` naming what is wrong. Strings, objects and booleans are refused."""
-    try:
-        array = np.asarray(value)
-    except ValueError as problem:
-        raise error(f"{name} must be a rectangular array of numbers: {problem}") from problem
-    if array.dtype.kind not in "iuf":
-        raise error(f"{name} has dtype {array.dtype}; it must hold numbers (encode categories with a schema first)")
-    array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        raise error(f"{name} holds NaN or infinite values; replace or remove them: a certificate cannot cover them")
-    return array
-
-
-def matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
-    """`value` as a float32 table of its own, made a few rows at a time: no other copy of it is. A float32 table that is mapped
-    from its file stays there.
-
-    Entries below `LEAST_ENTRY` in size become 0, which no bound on a row's norm notices; a mapped table must not have any.
-    """
-    try:
-        given = value if isinstance(value, np.memmap) else np.asarray(value)
-    except ValueError:
-        given = numbers(name, value, error)  # says what is wrong
-    if given.ndim != 2:
-        given = numbers(name, given, error)
-        raise error(f"{name} has shape {given.shape}; it must be (rows, features)")
-    pages = mapping(given) if given.dtype == np.float32 and given.flags.c_contiguous else None
-    rows = np.empty(given.shape, np.float32) if pages is None else given
-    held = 0
-    for first in range(0, max(1, len(given)), _CHUNK):
-        part = numbers(name, given[first : first + _CHUNK], error)
-        if part.size and not np.abs(part).max() <= np.finfo(np.float32).max:
-            raise error(f"{name} holds values too large for float32; scale the features by public bounds first")
-        tiny = np.abs(part) < LEAST_ENTRY
-        if pages is None:
-            rows[first : first + _CHUNK] = np.where(tiny, 0, part)
-            continue
-        if part[tiny].any():
-            raise error(
-                f"{name} holds values below {LEAST_ENTRY:.0e} in size; write 0 in their place into the mapped file"
-            )
-        held += part.nbytes // 2  # as float32
-        if held > _HELD or first + _CHUNK >= len(given):
-            let_go(pages)
-            held = 0
-    return rows
-
-
-def column(name: str, value: ArrayLike, length: int, error: type[Exception]) -> Labels:
-    array = numbers(name, value, error)
-    if array.shape != (length,):
-        raise error(f"{name} has shape {array.shape}; it must be ({length},): one per row")
-    return array
 
 
 def check_ids(name: str, ids: Iterable[Any], error: type[Exception]) -> tuple[Id, ...]:
@@ -107,7 +44,7 @@ class Insertion:
     """New records for free slots: ids (None: numbered by the table), rows (r, features), labels (r,), subjects."""
 
     ids: tuple[Id, ...] | None
-    rows: Rows
+    rows: Rows | SparseRows
     labels: Labels
     subjects: tuple[Id, ...] | None = None
 
@@ -161,7 +98,7 @@ class EditRequest:
         for key, pair in replacements.items():
             if not isinstance(pair, Sequence) or len(pair) != 2:
                 raise InvalidRequest(f"the replacement of {key!r} must be a pair (row, label)")
-            row = matrix(f"the new row of {key!r}", np.atleast_2d(np.asarray(pair[0])), InvalidRequest)[0]
+            row = matrix(f"the new row of {key!r}", np.atleast_2d(in_full(pair[0])), InvalidRequest)[0]
             checked[key] = (row, float(numbers(f"the new label of {key!r}", pair[1], InvalidRequest)))
         return cls(replacements=checked, request_id=request_id)
 
@@ -176,7 +113,7 @@ class EditRequest:
         request_id: str | None = None,
     ) -> EditRequest:
         """Put new records into free slots. `ids=None` numbers them on from the highest number ever used."""
-        new_rows = matrix("rows", rows, InvalidRequest)
+        new_rows = table_of("rows", rows, InvalidRequest)
         if not len(new_rows):
             raise InvalidRequest("the request is empty; give at least one row to insert")
         checked = None if ids is None else check_ids("ids", ids, InvalidRequest)

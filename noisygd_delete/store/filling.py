@@ -20,7 +20,8 @@ from ..methods.plan import Plan
 from ..records import Id, Labels, Names, Records, Rows, check_slots
 from ..records.cells import WORD, widen
 from ..records.names import settled
-from ..records.request import check_name, column, matrix
+from ..records.request import check_name
+from ..records.values import column, matrix
 from ..schema import Encoded, RecordFile
 from . import names, table
 from .cells import HEAD, head_of

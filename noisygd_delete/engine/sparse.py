@@ -1,0 +1,72 @@
+"""Sums and noisy steps over rows of which most values are 0 (`records.sparse`): products run over the others alone.
+
+What is declared of dense rows holds here as it stands. A score adds at most as many products as a row has features, the products left
+out being 0 and exact; a coordinate of a gradient sum adds at most the terms of its block or chunk, starting at 0; neither bound asks
+in which order. And a score depends on its own row alone, a block's sum on that block alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bounds.arithmetic import BLOCK, CHUNK, DTYPES, SPAN
+from ..errors import choice
+from ..losses.base import Loss
+from ..records import Records, SparseRows
+from .summation import in_a_tree
+from .sums_held import HeldSums
+
+Weights = NDArray[np.float64]
+
+
+class SparseSums(HeldSums):
+    """`HeldSums` over sparse rows, a chunk of which is widened at a time."""
+
+    _rows: Any  # SparseRows
+
+    def __init__(self, rows: SparseRows, labels: NDArray[np.float64], loss: Loss) -> None:
+        whole: Any = rows
+        super().__init__(whole, labels, loss)
+
+    def _chunks(self, dtype: str) -> Iterator[Iterator[tuple[Any, NDArray[Any]]]]:
+        labels = self._labels if dtype == "float64" else self._short
+        for start in range(0, self.slots, CHUNK):
+            stop = min(start + CHUNK, self.slots)
+            yield iter([(self._rows.part(start, stop, dtype), labels[start:stop])])
+
+    def every(self, step: int, first: int = 0) -> tuple[Any, NDArray[Any]]:
+        return self._rows.part(0, self.slots)[first::step], self._short[first::step]
+
+
+class SparseObjective:
+    """∇L_D for noisy steps, as `Objective` adds it: blocks in the dtype, spans in float64, a tree."""
+
+    def __init__(self, records: Records, loss: Loss, *, regularization: float, dtype: str = "float32") -> None:
+        assert records.sparse is not None
+        self._kind, self._rows = np.dtype(choice("dtype", dtype, DTYPES)), records.sparse
+        self._labels = records.labels.astype(np.int64 if loss.label_kind == "class" else self._kind)
+        self._loss, self._slots, self._regularization = loss, records.slots, regularization
+
+    def gradient(self, weights: Weights) -> Weights:
+        """∇L_D(θ), float64 in the shape of the weights (outputs, features)."""
+        gradient: Weights = self.gradient_sum(weights) / self._slots + self._regularization * weights
+        return gradient
+
+    def gradient_sum(self, weights: Weights) -> Weights:
+        """Σ_x ∇ℓ(θ; x), float64 in the shape of the weights."""
+        turned = np.ascontiguousarray(weights.T.astype(self._kind))
+        spans = (self._span(turned, first) for first in range(0, self._slots, SPAN))
+        return in_a_tree(spans, weights.shape)
+
+    def _span(self, turned: NDArray[Any], first: int) -> Weights:
+        total = np.zeros(turned.shape[::-1])
+        for start in range(first, min(first + SPAN, self._slots), BLOCK):
+            stop = min(start + BLOCK, self._slots)
+            rows = self._rows.part(start, stop, self._kind.name)
+            slopes = self._loss.derivative(rows @ turned, self._labels[start:stop], np)
+            total += slopes.T @ rows
+        return total
