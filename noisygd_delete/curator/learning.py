@@ -31,6 +31,7 @@ from ..losses.staged import Staged
 from ..methods.plan import Plan
 from ..methods.procedure import Fitted, Prior, Procedure, Sampling, Solved
 from ..records import EditRequest, Id, Records, SlotEdits
+from ..records.sparse import NO_ARRAY
 from .stages import train_stages
 
 
@@ -238,7 +239,9 @@ def _descend(
         weights = _on_samples(start, own(records, **facts), records.slots, procedure.sampling, steps_and_noise)
     elif own is not None:
         weights = run(start, own(records, **facts).gradient, **steps_and_noise)
-    elif execution.device == "cpu" and records.sparse is not None:
+    elif records.sparse is not None:
+        if execution.device != "cpu":
+            raise InvalidParameter(NO_ARRAY)
         weights = run(start, SparseObjective(records, plan.loss, **facts).gradient, **steps_and_noise)
     elif execution.device == "cpu":
         objective = Objective(records, plan.loss, group=execution.group, readings=procedure.steps, **facts)

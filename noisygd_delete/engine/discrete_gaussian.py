@@ -32,6 +32,7 @@ MOST_BITS = 26  # γ·2^{2k+1} fits into 64 bits for every a that numpy decides
 
 _RUN = 13  # words for the descending run: longer ones happen once in 6·10⁹
 _TAPE = 3 + _RUN
+_AT_ONCE = 1 << 15  # draws that are asked for at once: one takes about a thousand bytes on the way
 _WHOLE = 40  # e^{−i} is tabulated up to here
 
 Words = NDArray[np.uint64]
@@ -162,7 +163,7 @@ def discrete_gaussian(size: int, noise: Noise, *, bits: int = BITS) -> Integers:
     parts: list[Integers] = []
     missing = size
     while missing > 0:
-        count = missing * 9 // 4 + 16  # a candidate is accepted with probability 0.48 or more
+        count = min(missing, _AT_ONCE) * 9 // 4 + 16  # a candidate is accepted with probability 0.48 or more
         tapes = noise.words(count * _TAPE).reshape(count, _TAPE)
         drawn, accepted, undecided = _candidates(tapes, bits)
         for row in np.flatnonzero(undecided):
