@@ -35,14 +35,14 @@ def run(n, width, values, classes, method):
     rows, labels = rows_of(n, width, values), labels_for(n, classes)
     loss = losses.Softmax(1.0, classes=classes) if classes > 2 else losses.Logistic(1.0)
     budget = Budget.from_gdp(dp=0.5, deletion=0.1)
-    plan = make_plan(loss, records=n, features=width, regularization=1e-3, budget=budget, method=method)
+    plan = make_plan(loss, records=n, features=width, regularization=1e-2, budget=budget, method=method)
     curator = Curator(Records(rows, labels), plan)
     curator.learn()
     release = curator.delete([3])
     return rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes, release.gradient_passes
 
 n, width, values, classes = map(int, sys.argv[1:5])
-run(500, 1000, 5, classes, sys.argv[5])  # libraries loaded
+run(5000, 1000, 5, classes, sys.argv[5])  # libraries loaded
 Path("/proc/self/clear_refs").write_text("5")  # the peak begins again at what is resident now
 before = resident("VmRSS")
 own, passes = run(n, width, values, classes, sys.argv[5])
