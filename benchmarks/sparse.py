@@ -34,7 +34,7 @@ def resident(which):
 def run(n, width, values, classes, method):
     rows, labels = rows_of(n, width, values), labels_for(n, classes)
     loss = losses.Softmax(1.0, classes=classes) if classes > 2 else losses.Logistic(1.0)
-    budget = Budget.from_gdp(dp=0.5, deletion=0.1)
+    budget = Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(1.0, 1e-6))
     plan = make_plan(loss, records=n, features=width, regularization=1e-2, budget=budget, method=method)
     curator = Curator(Records(rows, labels), plan)
     curator.learn()
