@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import InvalidParameter
+from ..report.catalogue.readings import ORIGINAL, written_languages
 from ..report.outputs import output
 from .shared import add_json, show
 
@@ -46,6 +47,9 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--audit", metavar="FILE", help="output of `audit --json`, quoted in the annex beside the bounds"
     )
+    parser.add_argument(
+        "--language", choices=written_languages(), default=ORIGINAL, help="of the card and the annex; default: en"
+    )
     add_json(parser)
     parser.set_defaults(run=_export)
 
@@ -80,8 +84,8 @@ def _export(parsed: argparse.Namespace) -> int:
     audit, fields = audit_from(parsed.audit), entry(ledger, practice)
     made: dict[str, Callable[[], str | bytes]] = {
         "--registry": lambda: as_yaml(fields),
-        "--model-card": lambda: model_card(ledger, practice, lines, key=key),
-        "--assessment": lambda: assessment(ledger, practice, lines, audit=audit),
+        "--model-card": lambda: model_card(ledger, practice, lines, key=key, code=parsed.language),
+        "--assessment": lambda: assessment(ledger, practice, lines, audit=audit, code=parsed.language),
     }
     if parsed.onnx is not None or parsed.plain is not None:
         from ..store.onward import in_force

@@ -38,7 +38,9 @@ def render(template: str, *, words: Reading | None = None, **values: Any) -> str
     environment.filters["of_hundred"] = right_of_hundred
     environment.filters["moment"] = written_out
     environment.filters["day"] = lambda when: "–" if when is None else dated(when)
-    return environment.get_template(template).render(**{"t": words.say, "code": words.code} | values)
+    return environment.get_template(template).render(
+        **{"t": words.say, "named": words.named, "code": words.code} | values
+    )
 
 
 def stylesheet() -> str:

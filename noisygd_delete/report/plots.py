@@ -140,7 +140,7 @@ def audits(results: Sequence[Mapping[str, Any]], words: Reading = _ENGLISH) -> s
         axes.barh(rows, claimed, height=0.36, color="#b9d0df", label=words.say("certified: at most"))
         axes.barh(rows, measured, height=0.18, color=BLUE, label=words.say("attack measured: at least"))
         for row, result in enumerate(results):  # above its bars: names may be long
-            axes.text(0, row - 0.24, str(result["name"]), va="bottom", fontsize=9)
+            axes.text(0, row - 0.24, words.named(str(result["name"])), va="bottom", fontsize=9)
         axes.set_yticks([])
         axes.set(xlabel=words.say("advantage over guessing"), xlim=(0, None), ylim=(len(results) - 0.6, -0.75))
         _legend(axes)

@@ -8,7 +8,7 @@ rounded up; what only a person can say, and nobody said, stands there as not sta
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..version import __version__
 from . import words
+from .catalogue.readings import ORIGINAL, Reading, reading
 from .erasure import standing
 from .erasure_certificate import ORDER, figures, written
 from .page import figure, render
@@ -30,6 +31,14 @@ from .words import dated
 
 NOT_STATED = "not stated by the operator"
 Section = tuple[str, list[tuple[str, Any]]]
+
+
+class Stated(str):
+    """The operator's own words, or a name: as they are in every language."""
+
+
+def _stated(text: str | None) -> str:
+    return NOT_STATED if text is None or text == "" else Stated(text)
 
 
 def entry(ledger: Ledger, practice: Practice) -> dict[str, Any]:
@@ -46,7 +55,7 @@ def entry(ledger: Ledger, practice: Practice) -> dict[str, Any]:
     if ledger.releases:
         released["all_releases_together"] = told(accountant.dp_cumulative())
     return {
-        "software": f"noisygd-delete {__version__}",
+        "software": Stated(f"noisygd-delete {__version__}"),
         "flavour": "Rényi and Gaussian differential privacy; (ε, δ) follows from them",
         "model": "central, many releases",
         "input_metric": {
@@ -56,7 +65,7 @@ def entry(ledger: Ledger, practice: Practice) -> dict[str, Any]:
         "output_measure": released,
         "deletion_figure": {
             "about": "erased records only",
-            "notion": str(problem.deletion_notion),
+            "notion": Stated(problem.deletion_notion),
             "holds_only_if": NON_ADAPTIVE,
             "one_release": told(plan.deletion),
         },
@@ -64,7 +73,7 @@ def entry(ledger: Ledger, practice: Practice) -> dict[str, Any]:
             "slots": problem.records,
             "features": problem.features,
             "row_norm_at_most": plan.loss.radius,
-            "loss": plan.loss.name,
+            "loss": Stated(plan.loss.name),
         },
         "unprotected": [
             "number of slots",
@@ -78,7 +87,7 @@ def entry(ledger: Ledger, practice: Practice) -> dict[str, Any]:
             if not plan.capped
             else "publications beyond it are withheld",
             "enforced": plan.capped,
-            "justification": practice.justification or NOT_STATED,
+            "justification": _stated(practice.justification),
         },
         "trust": {
             "curator": "trusted, with its machine",
@@ -89,14 +98,14 @@ def entry(ledger: Ledger, practice: Practice) -> dict[str, Any]:
             "type": "weights of a model",
             "kind": "dynamic",
             "number": ledger.releases,
-            "access": practice.models or NOT_STATED,
+            "access": _stated(practice.models),
             "post_processing": "weights are rounded to a public grid",
         },
         "composition": "all releases are accounted together, whatever the requests depended on; releases of other programs are not",
         "pre_processing": "record by record, by bounds that were not read off the data",
         "not_counted": ["tuning on the data", "releases made elsewhere from the same data"],
         "mechanism": {
-            "method": plan.method.name,
+            "method": Stated(plan.method.name),
             "proof": plan.dp.source,
             "constants": "proven" if plan.dp.proven else "declared by the user",
             "noise": "Gaussian, from a cryptographic generator keyed anew by the operating system for each release",
@@ -130,8 +139,10 @@ def _scalar(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def model_card(ledger: Ledger, practice: Practice, lines: Sequence[Line], *, key: str | None = None) -> str:
-    """A page about the model for whoever uses it. `key`: id of the key that signs certificates."""
+def model_card(
+    ledger: Ledger, practice: Practice, lines: Sequence[Line], *, key: str | None = None, code: str = ORIGINAL
+) -> str:
+    """A page about the model for whoever uses it. `key`: id of the key that signs certificates; `code`: of the language."""
     plan = ledger.plan
     state = standing(ledger)
     edits = sum((event.counts for event in ledger.events), NO_EDITS)
@@ -139,10 +150,10 @@ def model_card(ledger: Ledger, practice: Practice, lines: Sequence[Line], *, key
     use: Section = (
         "Use",
         [
-            ("models", practice.models or NOT_STATED),
-            ("intended use", practice.purposes or NOT_STATED),
+            ("models", _stated(practice.models)),
+            ("intended use", _stated(practice.purposes)),
             ("excluded use", "telling whether somebody's record was used; any use that its operator did not state"),
-            ("data from", practice.source or NOT_STATED),
+            ("data from", _stated(practice.source)),
             (
                 "table",
                 f"{figure(plan.records)} slots, {figure(plan.features)} columns; kept from {_day(times[0])} to {_day(times[-1])}",
@@ -154,7 +165,7 @@ def model_card(ledger: Ledger, practice: Practice, lines: Sequence[Line], *, key
     history: Section = (
         "Releases and erasures",
         [
-            ("releases", str(ledger.releases)),
+            ("releases", ledger.releases),
             ("edits they cover", edits.text() if edits.total else "none"),
             ("edits that wait", state.pending.text() if state.pending.total else "none"),
             (
@@ -174,27 +185,33 @@ def model_card(ledger: Ledger, practice: Practice, lines: Sequence[Line], *, key
                 "requests",
                 f"{sum(line.of_a_person for line in lines)} in the register, {sum(line.overdue for line in lines)} overdue",
             ),
-            ("certificates are signed by key", key or NOT_STATED),
-            ("to exercise rights", practice.contact or NOT_STATED),
+            ("certificates are signed by key", _stated(key)),
+            ("to exercise rights", _stated(practice.contact)),
         ],
     )
-    return _sheet("Model card", practice, [use, history, *_blocks(entry(ledger, practice))])
+    fields = list(entry(ledger, practice).items())
+    return _sheet("Model card", practice, [use, history, ("As registries want it", fields)], reading(code))
 
 
-def _besides(place: onward.Destination) -> str:
+def _besides(place: onward.Destination) -> dict[str, list[str]]:
     """What one publisher was last known to hold, and whether an earlier model may lie there."""
     name = place.address + (f" ({place.model}@{place.alias})" if place.model else "")
     since = "" if place.since is None else f", brought there on {_day(place.since)}"
     holds = "no release in force" if place.release is None else f"release {place.release} in force{since}"
     clean = place.oldest == place.release
-    return f"{name}: {holds}; {'no earlier model lies there' if clean else 'an earlier model may still lie there'}"
+    return {Stated(name): [holds, "no earlier model lies there" if clean else "an earlier model may still lie there"]}
 
 
 def assessment(
-    ledger: Ledger, practice: Practice, lines: Sequence[Line], *, audit: Sequence[Mapping[str, Any]] = ()
+    ledger: Ledger,
+    practice: Practice,
+    lines: Sequence[Line],
+    *,
+    audit: Sequence[Mapping[str, Any]] = (),
+    code: str = ORIGINAL,
 ) -> str:
-    """The annex to an impact assessment: what this processing adds to the risks, and what bounds them."""
-    plan, accountant = ledger.plan, ledger.accountant
+    """The annex to an impact assessment: what this processing adds to the risks, and what bounds them. `code`: of the language."""
+    plan, accountant, language = ledger.plan, ledger.accountant, reading(code)
     worst = accountant.dp_cumulative() if ledger.releases else plan.dp
     odds = right_of_hundred(worst.with_slack().advantage)
     between = right_of_hundred(worst.with_slack().advantage_between_records)
@@ -205,10 +222,10 @@ def assessment(
     why: Section = (
         "Processing",
         [
-            ("purpose", practice.purposes or NOT_STATED),
-            ("necessity", practice.justification or NOT_STATED),
-            ("data from", practice.source or NOT_STATED),
-            ("lawful basis", practice.lawful_basis or NOT_STATED),
+            ("purpose", _stated(practice.purposes)),
+            ("necessity", _stated(practice.justification)),
+            ("data from", _stated(practice.source)),
+            ("lawful basis", _stated(practice.lawful_basis)),
             (
                 "unit of protection",
                 f"one person, at most {plan.problem.rows_per_subject} row(s) each: the operator's assertion",
@@ -231,12 +248,12 @@ def assessment(
             ("extraction", "the weights are all there is to extract; no row is kept in the model"),
             *[
                 (
-                    f"audit: {row['name']}",
+                    Stated(f"{language.say('audit')}: {language.named(row['name'])}"),
                     f"measured at least {figure(row['measured_lower_bound'])}, bound {figure(row['claimed_advantage'])} (advantage over guessing)",
                 )
                 for row in audit
             ],
-            ("what the figures leave out", "; ".join(words.NOT_COVERED)),
+            ("what the figures leave out", words.NOT_COVERED),
             (
                 "residual risk",
                 f"at most {odds} of 100 for a record still there, over the {ledger.releases} releases so far",
@@ -247,9 +264,9 @@ def assessment(
         "Erasure in practice",
         [
             ("longest wait for a release without the rows", _longest_wait(people)),
-            ("requests overdue", str(sum(line.overdue for line in people))),
+            ("requests overdue", sum(line.overdue for line in people)),
             ("backups last until", dated(max(backups)) if backups else NOT_STATED),
-            ("recipients told", str(told)),
+            ("recipients told", told),
             (
                 "when the budget is spent",
                 "rows are erased all the same; no model is published and the old one is withdrawn, until a new plan",
@@ -258,7 +275,7 @@ def assessment(
             ("looked at again on", dated(practice.review) if practice.review else NOT_STATED),
         ],
     )
-    return _sheet("Annex to the impact assessment", practice, [why, risks, duties])
+    return _sheet("Annex to the impact assessment", practice, [why, risks, duties], language)
 
 
 def _longest_wait(people: Sequence[Line]) -> str:
@@ -281,29 +298,37 @@ def _accuracy(plan: Plan) -> str:
     return " ".join(filter(None, [bound, accuracy(plan)]))
 
 
-def _blocks(fields: Mapping[str, Any]) -> Iterator[Section]:
-    """The registry's fields as a section of lines."""
-    yield "As registries want it", [(name.replace("_", " "), _flat(value)) for name, value in fields.items()]
-
-
-def _flat(value: Any) -> str:
+def _told(value: Any, language: Reading) -> str:
+    """A value of a line in a language: each text of it by itself, whatever holds them."""
     if isinstance(value, Mapping):
-        return "; ".join(f"{name.replace('_', ' ')}: {_flat(inner)}" for name, inner in value.items())
+        return "; ".join(f"{_named(name, language)}: {_told(inner, language)}" for name, inner in value.items())
     if isinstance(value, (list, tuple)):
-        return "; ".join(map(_flat, value))
-    return figure(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+        return "; ".join(_told(one, language) for one in value)
+    if isinstance(value, bool):
+        return language.say("yes" if value else "no")
+    if isinstance(value, str):
+        return value if isinstance(value, Stated) else language.say(value)
+    return language.numbers(figure(value))
+
+
+def _named(name: str, language: Reading) -> str:
+    return name if isinstance(name, Stated) else language.say(name.replace("_", " "))
 
 
 def _day(when: str | None) -> str:
     return "–" if when is None else dated(datetime.fromisoformat(when).date())
 
 
-def _sheet(title: str, practice: Practice, sections: Sequence[Section]) -> str:
+def _sheet(title: str, practice: Practice, sections: Sequence[Section], language: Reading) -> str:
     return render(
         "sheet.html",
-        title=title,
+        words=language,
+        title=language.say(title),
         controller=practice.controller,
-        written=dated(date.today()),
-        sections=sections,
+        written=language.say(dated(date.today())),
+        sections=[
+            (language.say(heading), [(_named(name, language), _told(value, language)) for name, value in lines])
+            for heading, lines in sections
+        ],
         version=__version__,
     )

@@ -12,7 +12,11 @@ from typing import Any
 from ...errors import choice
 
 ORIGINAL = "en"
-_PAPERS = ("certificate", "report")  # each with a folder of its sentences; a later one knows those of an earlier one
+_PAPERS = (
+    "certificate",
+    "report",
+    "sheet",
+)  # each with a folder of its sentences; a later one knows those of an earlier one
 _MONTHS = "January February March April May June July August September October November December"
 _DAY = re.compile(rf"(\d{{1,2}}) ({_MONTHS.replace(' ', '|')}) (\d{{4}})")
 _KINDS = {"day": _DAY.pattern.replace("(", "(?:"), "n": r"[\d.,e∞ +−-]+", "text": ".+?", "part": ".+?"}
@@ -44,6 +48,11 @@ class Reading:
         if found is None:
             self.missing.append(str(text))
         return str(text) if found is None else found
+
+    def named(self, text: str) -> str:
+        """What an attack is called, `what it asked: how`; a name that somebody else gave stays as it is."""
+        each = [text] if self.code == ORIGINAL else [self._found(part) for part in text.split(": ")]
+        return text if None in each else ": ".join(map(str, each))
 
     def numbers(self, text: str) -> str:
         """Figures as people of this language write them: the same digits, with their decimal mark."""
