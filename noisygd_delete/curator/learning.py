@@ -89,8 +89,8 @@ class Model:
 
     def accuracy(self, records: Records) -> float:
         """Share of occupied slots predicted right. On private records this is a statistic of them: do not publish it."""
-        used, thin = records.occupied, records.sparse
-        rows = records.features if thin is None else thin.part(0, records.slots)
+        used = records.occupied
+        rows = records.features if records.sparse is None else records.sparse.part(0, records.slots)
         return float((self.predict(rows[used]) == records.labels[used]).mean())
 
 

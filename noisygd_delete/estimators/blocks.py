@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InvalidRecords
 from ..records.records import check_size
 from .scaling import RowScaling
 
@@ -35,8 +36,16 @@ def scaled_table(features: Any, scaling: RowScaling, slots: int) -> Any:
         InvalidRecords: a dense table of so many slots does not fit into this machine's memory; nothing was made.
     """
     if stays_sparse(features, scaling):
-        return scaling.thin_rows(features)
-    check_size(slots, scaling.columns)
+        return scaling.sparse_rows(features)
+    try:
+        check_size(slots, scaling.columns)
+    except InvalidRecords as error:
+        if not hasattr(features, "tocsr"):
+            raise
+        raise InvalidRecords(
+            f"{error}. Sparse rows are written out here because 0 is not the middle of every column's bounds; with feature_bounds=(-b, b) "
+            "they stay sparse"
+        ) from error
     table = np.empty((features.shape[0], scaling.columns), np.float32)
     for part, block in blocks(features):
         table[part] = scaling.rows(block)
@@ -46,7 +55,7 @@ def scaled_table(features: Any, scaling: RowScaling, slots: int) -> Any:
 def per_row(features: Any, scaling: RowScaling, of: Callable[[Any], NDArray[np.float64]]) -> NDArray[np.float64]:
     """What `of` says of the scaled rows: all at once where they stay sparse, else a block at a time."""
     if stays_sparse(features, scaling):
-        return of(scaling.thin_rows(features))
+        return of(scaling.sparse_rows(features))
     return np.concatenate([of(scaling.rows(block)) for _, block in blocks(features)])
 
 

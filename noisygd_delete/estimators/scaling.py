@@ -82,7 +82,7 @@ class RowScaling:
         """Whether 0 is the middle of every column's bounds, so that a value that is 0 stays 0."""
         return bool((self.low == -self.high).all())
 
-    def thin_rows(self, features: Any) -> Any:
+    def sparse_rows(self, features: Any) -> Any:
         """`rows` of a csr_array of raw rows, as a csr_array; where zeros are kept."""
         from scipy.sparse import csr_array, hstack
 

@@ -24,7 +24,7 @@ NO_ARRAY = (
     "processor, by one process, with method 'perturbed', 'minimiser' or one of noisy steps. Give rows as an array (features.toarray()) "
     "if memory has room for them"
 )
-_WIDEST = 2**31 - 1  # columns are numbered in int32
+_LARGEST = 2**31 - 1  # number of a column, in int32
 
 
 class SparseRows:
@@ -51,7 +51,7 @@ class SparseRows:
         """
         from scipy.sparse import csr_array  # loaded where it is used: most tables are dense
 
-        if len(value.shape) != 2 or value.shape[1] > _WIDEST:
+        if len(value.shape) != 2 or value.shape[1] > _LARGEST:
             raise error(f"{name} has shape {value.shape}; it must be (rows, features)")
         given = value.tocsr() if hasattr(value, "tocsr") else csr_array(value)
         try:
@@ -104,12 +104,18 @@ class SparseRows:
         return rows
 
     def part(self, first: int, last: int, dtype: str = "float32") -> csr_array:
-        """The rows from `first` to `last`; in float32 a view."""
+        """The rows from `first` to `last`; in float32 a view, read-only."""
         from scipy.sparse import csr_array
 
         starts = self._starts[first : last + 1]
         held = slice(starts[0], starts[-1])
-        arrays = self._data[held].astype(dtype, copy=False), self._columns[held], starts - starts[0]
+        values, columns = self._data[held], self._columns[held]
+        for view in (values, columns):
+            view.flags.writeable = False
+        within = starts - starts[0]
+        if within[-1] <= _LARGEST:  # of one kind with the columns: scipy would copy them else
+            within = within.astype(np.int32)
+        arrays = values.astype(dtype, copy=False), columns, within
         return csr_array(arrays, shape=(last - first, self.shape[1]))
 
     def put(self, slots: NDArray[np.int64], rows: SparseRows) -> None:

@@ -189,7 +189,7 @@ def test_only_a_block_of_sparse_rows_is_ever_dense(monkeypatch: pytest.MonkeyPat
 
 def test_a_table_that_no_memory_holds_is_refused_before_it_is_made() -> None:
     X = sparse.csr_matrix((3, 100_000))
-    with pytest.raises(InvalidRecords, match="GiB of memory"):
+    with pytest.raises(InvalidRecords, match=r"GiB of memory.*feature_bounds=\(-b, b\)"):
         classifier(feature_bounds=(0, 1), slots=10**9).fit(X, ["a", "b", "a"])
 
 

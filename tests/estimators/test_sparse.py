@@ -69,7 +69,7 @@ def test_predictions_take_sparse_rows(make) -> None:
 def test_a_value_named_twice_is_clipped_as_the_sum() -> None:
     twice = sparse.csr_matrix((np.array([1.5, 1.5, -3.0]), np.array([0, 0, 1]), np.array([0, 3])), (1, 3))
     scaling = RowScaling(np.full(3, -2.0), np.full(3, 2.0), 9.0, False)
-    np.testing.assert_allclose(scaling.thin_rows(twice).toarray(), [[1, -1, 0]])
+    np.testing.assert_allclose(scaling.sparse_rows(twice).toarray(), [[1, -1, 0]])
     np.testing.assert_array_equal(twice.data, [1.5, 1.5, -3.0])
 
 

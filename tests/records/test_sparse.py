@@ -177,6 +177,16 @@ def test_other_arrays_are_refused(matrix, message: str) -> None:
         Records(matrix, [1.0, -1.0])
 
 
+def test_a_part_is_a_view_that_nobody_may_change() -> None:
+    records = Records(sparse.csr_matrix(np.eye(3)), np.ones(3))
+    part = records.sparse.part(0, 2)
+    for array, own in ((part.data, records.sparse._data), (part.indices, records.sparse._columns)):
+        assert np.shares_memory(array, own)
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 2
+    np.testing.assert_array_equal(part @ np.eye(3), np.eye(3)[:2])
+
+
 def test_what_reads_rows_with_their_zeros_says_so() -> None:
     records = Records(sparse.csr_matrix(np.eye(3)), np.ones(3))
     with pytest.raises(InvalidParameter, match=r"sparse: they are learned from in memory.*features.toarray"):
