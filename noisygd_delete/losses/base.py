@@ -142,6 +142,11 @@ class Loss(ABC):
         return float(self.value(xp.zeros((1, self.outputs)), xp.ones(1, int), xp)[0])
 
     @property
+    def gap_at_zero(self) -> float:
+        """By how much a record's loss at scores 0 exceeds its least, at most, whatever its label; ∞ where nothing public bounds it."""
+        return math.inf
+
+    @property
     def curvature_trace(self) -> float:
         """Bound on the trace of one record's Hessian, R² · sup tr ∂²ℓ/∂z²; for forecasts of utility alone."""
         return self.constants.smoothness * self.outputs

@@ -45,6 +45,11 @@ class Clipped(Loss):
         """L/limit: where g is not clipped both losses are equal, beyond it one has slope up to L/R and the other limit/R."""
         return float(self.base.constants.lipschitz / self.limit)
 
+    @property
+    def gap_at_zero(self) -> float:
+        """That of the base at most: a continuation along tangents lies below a convex function, and leads upwards."""
+        return float(self.base.gap_at_zero)
+
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
         inside = self.base.unclipped(scores, labels, self.limit / self.radius, xp)
         slope = self.base.derivative(inside, labels, xp)

@@ -26,6 +26,11 @@ class Logistic(Loss):
     def constants(self) -> LossConstants:
         return LossConstants(lipschitz=self.radius, smoothness=self.radius**2 / 4)
 
+    @property
+    def gap_at_zero(self) -> float:
+        """ℓ(0), since ℓ > 0."""
+        return math.log(2)
+
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
         margin = scores[..., 0] * labels
         # log(1 + e^{−m}) = max(−m, 0) + log1p(e^{−|m|}): no overflow at either end

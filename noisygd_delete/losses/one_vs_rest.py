@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -42,6 +43,11 @@ class OneVsRest(Loss):
     @property
     def constants(self) -> LossConstants:
         return LossConstants(lipschitz=self.classes**0.5 * self.radius, smoothness=self.radius**2 / 4)
+
+    @property
+    def gap_at_zero(self) -> float:
+        """ℓ(0), since ℓ > 0."""
+        return self.classes * math.log(2)
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
         # log(1 + e^{−sz}) = log(1 + e^{z}) − [s = 1] z

@@ -27,6 +27,11 @@ class Sigmoid(Loss):
         curvature = self.radius**2 / (6 * 3**0.5)
         return LossConstants(lipschitz=self.radius / 4, smoothness=curvature, weak_convexity=curvature, range=1.0)
 
+    @property
+    def gap_at_zero(self) -> float:
+        """ℓ(0), since ℓ > 0."""
+        return 0.5
+
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
         # s(−m) = (1 − tanh(m/2))/2: no overflow at either end
         return (1 - xp.tanh(scores[..., 0] * labels * 0.5)) * 0.5

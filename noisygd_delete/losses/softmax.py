@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -43,6 +44,11 @@ class Softmax(Loss):
     def curvature_trace(self) -> float:
         """tr(diag(p) − ppᵀ) = 1 − ‖p‖² ≤ 1 − 1/k."""
         return self.radius**2 * (1 - 1 / self.classes)
+
+    @property
+    def gap_at_zero(self) -> float:
+        """ℓ(0), since ℓ > 0."""
+        return math.log(self.classes)
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
         shifted = scores - xp.amax(scores, -1)[..., None]

@@ -92,6 +92,10 @@ class Weighted(Loss):
         )  # in place: the dtype stays that of the scores
         return slopes
 
+    @property
+    def gap_at_zero(self) -> float:
+        return self.heaviest * float(self.base.gap_at_zero)
+
     def largest_at_zero(self, xp: Any) -> float:
         return self.heaviest * float(self.base.largest_at_zero(xp))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import gradient_error
@@ -266,26 +266,28 @@ def _tolerance(problem: Problem, method: Minimiser, step_size: float, steps: int
         # μ_dd/μ_dp = 2γnc^K/(Δ + 2γnc^K) must not exceed the ratio of the budgets
         ratio = problem.deletion_gdp() / problem.dp_gdp()
         most = math.inf if ratio >= 1 else ratio / (1 - ratio) * delta / (2 * n * forgotten) * (1 - 1e-9)
-    rounding = gradient_error(
-        lipschitz=problem.loss.constants.lipschitz,
-        curvature=problem.loss.constants.curvature,
-        outputs=problem.loss.outputs,
-        records=n,
-        features=problem.features,
-        regularization=problem.regularization,
-        weights_norm=2 * problem.loss.constants.lipschitz / problem.regularization,
-    )
+    facts: dict[str, Any] = {
+        "lipschitz": problem.loss.constants.lipschitz,
+        "curvature": problem.loss.constants.curvature,
+        "outputs": problem.loss.outputs,
+        "records": n,
+        "features": problem.features,
+        "regularization": problem.regularization,
+        "weights_norm": 2 * problem.loss.constants.lipschitz / problem.regularization,
+    }
+    least = _ROUNDING_ROOM * gradient_error(**facts)
     tolerance = method.gradient_tolerance
-    if tolerance is None:
-        tolerance = max(_ROUNDING_ROOM * rounding, min(_SHARE * delta / (2 * n), most))
+    if tolerance is None:  # a plan from before sums were added in a tree stays what it was
+        former = _ROUNDING_ROOM * gradient_error(**facts, one_by_one=True)
+        tolerance = max(former if former <= most else least, min(_SHARE * delta / (2 * n), most))
     if not tolerance <= most:
         raise InvalidParameter(
             f"gradient_tolerance={tolerance:g} must be at most {most:g} for this deletion budget; lower it, raise the budget, "
             "or use solver='cold', which forgets exactly"
         )
-    if not tolerance >= _ROUNDING_ROOM * rounding:
+    if not tolerance >= least:
         raise InvalidParameter(
-            f"gradient_tolerance={tolerance:g} must be at least {_ROUNDING_ROOM * rounding:g}, {_ROUNDING_ROOM} times the "
+            f"gradient_tolerance={tolerance:g} must be at least {least:g}, {_ROUNDING_ROOM} times the "
             "rounding of a gradient in float64; raise it, or leave it out"
         )
     return tolerance

@@ -124,28 +124,30 @@ def output_of(problem: Problem, noise: float, inexact_rate: float) -> tuple[floa
         dimension=problem.dimension,
         hessian_trace=hessian_trace(problem),
     )
-    least = _ROUNDING_ROOM * _rounding(problem, noise)
     exponent = math.frexp(wanted)[1] - 1
-    for wider in range(_MOST_WIDENING + 1):
-        output_noise = math.ldexp(1.0, exponent + wider)
-        tolerance = flow.tolerance_for(
-            rate=inexact_rate,
-            output_noise=output_noise,
-            strong_convexity=_trial(problem)._least_curvature,
-            grid=math.ldexp(output_noise, -GRID_BITS),
-            dimension=problem.dimension,
-        )
-        if tolerance >= least:
-            return output_noise, tolerance
+    for one_by_one in (True, False):  # a plan from before sums were added in a tree stays what it was
+        least = _ROUNDING_ROOM * _rounding(problem, noise, one_by_one=one_by_one)
+        for wider in range(_MOST_WIDENING + 1):
+            output_noise = math.ldexp(1.0, exponent + wider)
+            tolerance = flow.tolerance_for(
+                rate=inexact_rate,
+                output_noise=output_noise,
+                strong_convexity=_trial(problem)._least_curvature,
+                grid=math.ldexp(output_noise, -GRID_BITS),
+                dimension=problem.dimension,
+            )
+            if tolerance >= least:
+                return output_noise, tolerance
     raise InvalidParameter(
         f"the budgets leave the solver a tolerance of {tolerance:.3g} on the gradient, and its rounding needs {least:.3g}: raise the "
         "deletion budget, or use solver='cold', which forgets exactly; or raise λ"
     )
 
 
-def _rounding(problem: Problem, noise: float) -> float:
-    """A bound on the rounding of a measured gradient with b, wherever the solver may end."""
+def _rounding(problem: Problem, noise: float, *, one_by_one: bool) -> float:
+    """A bound on the rounding of a measured gradient with b, wherever the solver may end: up to twice as far out as a minimiser."""
     constants, pull = problem.loss.constants, _usual_pull(problem, noise)
+    longest = (constants.lipschitz + pull) / problem.regularization
     return 2.0**-40 * pull + gradient_error(
         lipschitz=constants.lipschitz,
         curvature=constants.curvature,
@@ -153,8 +155,18 @@ def _rounding(problem: Problem, noise: float) -> float:
         records=problem.records,
         features=problem.features,
         regularization=problem.regularization,
-        weights_norm=2 * (constants.lipschitz + pull) / problem.regularization,
+        weights_norm=2 * (longest if one_by_one else min(longest, longest_from_zero(problem, pull))),
+        one_by_one=one_by_one,
     )
+
+
+def longest_from_zero(problem: Problem, pull: float) -> float:
+    """How long a minimiser is at most, because it is no worse than 0: the r of λr²/2 = r‖b‖/n + the gap of the loss at 0.
+
+    Far less than (L + ‖b‖/n)/λ for small λ; infinite where nothing public bounds the gap.
+    """
+    gap, regularization = problem.loss.gap_at_zero, problem.regularization
+    return (pull + math.sqrt(pull**2 + 2 * regularization * gap)) / regularization
 
 
 def _usual_pull(problem: Problem, noise: float) -> float:

@@ -25,6 +25,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "sharp, in (ε, δ)": {"loss": losses.Logistic(radius=1.0), "method": "sharp", "budget": PAIRS},
     "minimiser": {"loss": losses.Softmax(radius=1.0, classes=3), "method": "minimiser", "budget": RENYI},
     "perturbed, in (ε, δ)": {"loss": losses.OneVsRest(radius=1.0, classes=3), "method": "perturbed", "budget": PAIRS},
+    "perturbed, of very many rows": {"loss": losses.Logistic(radius=1.0), "method": "perturbed", "budget": RENYI, "records": 10**9},
     "interleaved": {"loss": losses.PseudoHuber(radius=1.0), "method": "interleaved", "budget": RENYI, "releases": 8},
     "composition": {"loss": losses.Sigmoid(radius=1.0), "method": "composition", "budget": RENYI},
     "ladder": {"loss": NETWORK, "method": "ladder", "budget": RENYI},
@@ -37,7 +38,7 @@ def test_a_certificate_of_every_method_holds_in_the_page(tmp_path: Path) -> None
     new_key(tmp_path / "controller.pem")
     texts = []
     for facts in PLANS.values():
-        plan = make_plan(facts["loss"], **ROWS, **{name: value for name, value in facts.items() if name != "loss"})
+        plan = make_plan(**{**ROWS, **facts})
         counts = EditCounts(deleted=1, replaced=1)
         events = [
             Event("learn", plan.learn_steps, 0, plan.mechanism),
