@@ -165,7 +165,7 @@ def _same(token: str, found: Mapping[str, Any], served: list[tuple[Layout, Ledge
         for layout, ledger, position in served:
             edited = ledger.edited(position)
             if ledger.source is not None or not alone:
-                if not _fits(found, edited):
+                if not _fits(found, edited, elsewhere=ledger.source is not None):
                     return False
                 continue
             records = table.load(layout, ledger.plan, with_subjects=ledger.schema.get("subject") is not None)
@@ -176,7 +176,10 @@ def _same(token: str, found: Mapping[str, Any], served: list[tuple[Layout, Ledge
     return True
 
 
-def _fits(found: Mapping[str, Any], edited: EditCounts) -> bool:
-    """Whether these edits can be a part of the request: of several stores each has its own, and a source keeps its rows elsewhere."""
+def _fits(found: Mapping[str, Any], edited: EditCounts, *, elsewhere: bool) -> bool:
+    """Whether these edits can be a part of the request: of several stores each has its own, and a source keeps its rows elsewhere,
+    where an id can stand twice."""
     persons, named = len(found["subjects"]), len(found["delete"])
-    return edited.replaced <= len(found["replace"]) and (edited.deleted <= named or persons > 0)
+    return edited.replaced <= len(found["replace"]) and (
+        edited.deleted <= named or persons > 0 or (elsewhere and named > 0)
+    )

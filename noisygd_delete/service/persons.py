@@ -22,12 +22,13 @@ def held_in(source: Source, wanted: Sequence[str], *, persons: bool = False) -> 
     """
     if not wanted or (persons and source.subject is None):
         return set()
-    rows = source.held(*([], wanted) if persons else (wanted, []))
-    if not rows or len(wanted) == 1 or (rows == len(wanted) and not persons):
-        return set(wanted) if rows else set()
-    half = 1 if persons else len(wanted) // 2
-    parts = [wanted[first : first + half] for first in range(0, len(wanted), half)]
-    return {name for part in parts for name in held_in(source, part, persons=persons)}
+    found = source.held(
+        *([], wanted) if persons else (wanted, []), names=True
+    )  # rows would be more: a name can stand in several
+    if not found or found == len(wanted):
+        return set(wanted) if found else set()
+    half = len(wanted) // 2
+    return {name for part in (wanted[:half], wanted[half:]) for name in held_in(source, part, persons=persons)}
 
 
 class Persons:

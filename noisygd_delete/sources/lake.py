@@ -74,13 +74,15 @@ class Lake(Source):
         with self._opened() as (_, position):
             return position
 
-    def held(self, ids: Sequence[str], subjects: Sequence[str]) -> int:
+    def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
         with self._opened() as (connection, _):
             return sum(
                 self._one(
-                    connection, f"SELECT count(*) FROM {_path(self.table or _ROWS)} WHERE {_among(column)}", names
+                    connection,
+                    f"SELECT count({f'DISTINCT {_quoted(column)}' if names else '*'}) FROM {_path(self.table or _ROWS)} WHERE {_among(column)}",
+                    asked,
                 )
-                for column, names in self._named(ids, subjects)
+                for column, asked in self._named(ids, subjects)
             )
 
     def _named(self, ids: Sequence[str], subjects: Sequence[str]) -> list[tuple[str, Sequence[str]]]:

@@ -56,7 +56,7 @@ class FolderOnEngine(Source):
     def position(self) -> str:
         return files.position()
 
-    def held(self, ids: Sequence[str], subjects: Sequence[str]) -> int:
+    def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
         raise self._left_to_the_application()
 
 

@@ -96,16 +96,17 @@ class Postgres(Source):
         with self.connected() as connection:
             return _now(connection)
 
-    def held(self, ids: Sequence[str], subjects: Sequence[str]) -> int:
+    def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
         from psycopg import sql
 
         found = 0
         with self.connected() as connection:
-            for column, names in self._named(ids, subjects):
-                asked = sql.SQL("SELECT count(*) FROM {} WHERE {} = {}").format(
-                    self._table(), sql.Identifier(column), self._any_of(connection, column)
+            for column, asked in self._named(ids, subjects):
+                what = sql.SQL("DISTINCT {}").format(sql.Identifier(column)) if names else sql.SQL("*")
+                question = sql.SQL("SELECT count({}) FROM {} WHERE {} = {}").format(
+                    what, self._table(), sql.Identifier(column), self._any_of(connection, column)
                 )
-                found += _one(connection, asked, [list(names)])
+                found += _one(connection, question, [list(asked)])
         return found
 
     def _named(self, ids: Sequence[str], subjects: Sequence[str]) -> list[tuple[str, Sequence[str]]]:

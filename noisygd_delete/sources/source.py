@@ -84,8 +84,8 @@ class Source(ABC):
         """Where the source stands now: what was committed before this call, a snapshot taken after it covers."""
 
     @abstractmethod
-    def held(self, ids: Sequence[str], subjects: Sequence[str]) -> int:
-        """How many rows of these there are."""
+    def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
+        """How many rows of these there are; or of the names among them that have any, each once."""
 
     def opened(self, schema: Schema, slots: int) -> AbstractContextManager[tuple[CurrentRecords, str]] | None:
         """The rows where they lie, held by others while this is open, and their position; None: they are read by `snapshot`."""

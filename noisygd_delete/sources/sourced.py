@@ -208,10 +208,11 @@ class SourcedStore(Store):
     def _foreseen(self, request: EditRequest) -> EditCounts:
         request = _deletion_of(request, self.source)
         ids, subjects = (list(map(str, names)) for names in (request.deletions, request.subjects))
-        rows = self.source.held(ids, subjects)
-        if rows < len(ids) + len(subjects):
+        if self.source.held(ids, subjects, names=True) < len(ids) + len(
+            subjects
+        ):  # rows may be more: an id can stand there twice
             raise InvalidRequest("not all that the request names are in the table; nothing was changed")
-        return EditCounts(deleted=rows)
+        return EditCounts(deleted=self.source.held(ids, subjects))
 
     def rows_in_table(self, encoded: Encoded) -> int:
         if encoded.ids is not None and self.source.table is not None:
@@ -225,9 +226,7 @@ class SourcedStore(Store):
         if place is None:
             return False
         edited, names = self.ledger.edited(place), table.in_text(request)
-        as_many = (
-            edited.deleted == len(names.deletions) if not names.subjects else edited.deleted >= len(names.subjects)
-        )
+        as_many = edited.deleted >= max(len(names.deletions), len(names.subjects))  # a name can stand in several rows
         texts = [list(map(str, found)) for found in (names.deletions, names.subjects)]
         if not as_many or self.source.held(texts[0], texts[1]):
             raise InvalidRequest(OTHER_REQUEST)

@@ -12,6 +12,7 @@ from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError
 from noisygd_delete.report import erasure_certificate
 from noisygd_delete.report.erasure import erasure_in
+from noisygd_delete.service.persons import held_in
 from noisygd_delete.sources import SourcedStore, source_at
 from noisygd_delete.sources.reading import records_of
 from noisygd_delete.store import verify
@@ -93,6 +94,24 @@ def test_a_deletion_is_committed_in_the_source_and_certified_in_its_order(tmp_pa
         assert len(records_of(source, SCHEMA, SLOTS)[0]) == ROWS - 2
     assert verify(tmp_path / "store").passed
     assert files_holding(tmp_path / "store", b"identifier-token") == []
+
+
+def test_an_id_that_stands_twice_is_one_name_and_two_rows(tmp_path: Path) -> None:
+    made = in_duckdb(tmp_path)
+    with duckdb.connect(made["address"]) as connection:
+        connection.execute(f"INSERT INTO {made['table']} SELECT * FROM {made['table']} WHERE id = '{name(3)}'")
+    source = source_at(id="id", **made)
+    asked = [name(3), "nobody"]
+    assert (source.held(asked, []), source.held(asked, [], names=True)) == (2, 1)
+    assert held_in(source, asked) == {name(3)}
+    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+        store.learn()
+        with pytest.raises(InvalidRequest, match="not all that the request names"):
+            store.foresee(EditRequest.delete(asked))
+        assert store.foresee(EditRequest.delete([name(3)]))["counts"]["deleted"] == 2
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        assert store.serve(EditRequest.delete([name(3)], request_id="r")).answered_before
+        assert store.ledger.edited(store.ledger.position("r")).deleted == 2
 
 
 @pytest.mark.parametrize("kind", [in_duckdb, in_delta])
