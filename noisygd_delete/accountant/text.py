@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..privacy.guarantee import NON_ADAPTIVE
-from ..privacy.shown import shown
+from ..privacy.shown import brief, shown
 
 
 def statement_text(statement: dict[str, Any], *, releases: bool = True) -> str:
@@ -21,7 +21,7 @@ def _figures(measured: dict[str, Any]) -> str:
     renyi = measured["renyi"]
     declared = "" if measured["proven"] else " (declared constants, not proven)"
     return (
-        f"(ε={shown(measured['epsilon'])}, δ={shown(measured['delta'])}), {gdp}Rényi (q={renyi['order']:g}, "
+        f"(ε={shown(measured['epsilon'])}, δ={shown(measured['delta'])}), {gdp}Rényi (q={brief(renyi['order'])}, "
         f"ε={shown(renyi['epsilon'])}), advantage at most {shown(measured['advantage'], percent=True)}{declared}"
     )
 
@@ -104,6 +104,6 @@ def _lower_bound(answers: dict[str, Any]) -> str:
         return ""
     bound = answers["lower_bound"]
     return (
-        f"attacks with advantage {bound['advantage']:.2%} on both A and Ā rule out (q={bound['order']:g}, ε)-deletion under one "
-        f"adaptive request for ε below {max(bound['theorem_4_5'], bound['sharp']):.4g} (Theorem 4.5: {bound['theorem_4_5']:.4g})"
+        f"attacks with advantage {bound['advantage']:.2%} on both A and Ā rule out (q={brief(bound['order'])}, ε)-deletion under one "
+        f"adaptive request for ε below {brief(max(bound['theorem_4_5'], bound['sharp']), 4)} (Theorem 4.5: {brief(bound['theorem_4_5'], 4)})"
     )

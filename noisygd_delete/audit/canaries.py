@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import AssumptionViolated, positive, probability
 from ..methods.plan import Plan
+from ..privacy.shown import brief
 from ..privacy.worlds import Worlds
 from ..records import Records
 from .one_run import MOST_CANARIES, OneRun, guessed
@@ -112,7 +113,7 @@ def audit_one_run(
         rows.append(AuditRow(question, "one run", claimed, best, factor))
         stated = claimed.with_slack().epsilon(DELTA)
         notes.append(
-            f"{question}: {_told(best)}; ε at least {max(one.epsilon(DELTA) for one in found):.3g} at δ={DELTA:g} by Steinke et al. 2023, "
+            f"{question}: {_told(best)}; ε at least {max(one.epsilon(DELTA) for one in found):.3g} at δ={brief(DELTA)} by Steinke et al. 2023, "
             f"claimed {stated:.3g}"
         )
     return AuditResult(tuple(rows), 1, false_alarm, tuple(notes))

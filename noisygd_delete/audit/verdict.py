@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..privacy.guarantee import Guarantee
+from ..privacy.shown import brief
 from .bounds import Counts
 from .one_run import OneRun
 from .three_samples import ThreeSamples
@@ -98,6 +99,6 @@ class AuditResult:
         runs = "1 synthetic run" if self.chains == 1 else f"{self.chains} synthetic runs"
         lines.append(
             f"{self.verdict}: advantages over guessing, {runs} per world, all bounds together wrong "
-            f"with probability at most {self.false_alarm:g}"
+            f"with probability at most {brief(self.false_alarm)}"
         )
         return "\n".join([*lines, *self.notes])

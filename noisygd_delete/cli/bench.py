@@ -74,8 +74,10 @@ def _run(parsed: argparse.Namespace) -> int:
 
 
 def _text(rows: list[ComparisonRow], train: Records, parsed: argparse.Namespace) -> str:
+    from ..privacy.shown import brief
+
     heading = (
-        f"{train.slots} records × {train.features.shape[1]} features, λ={parsed.regularization:g}, δ={parsed.delta:g}; "
+        f"{train.slots} records × {train.features.shape[1]} features, λ={brief(parsed.regularization)}, δ={brief(parsed.delta)}; "
         "gradients in passes over the table, times in plain gradient steps on it"
     )
     columns = (

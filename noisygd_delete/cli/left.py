@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..privacy.shown import shown
+from ..privacy.shown import brief, shown
 
 
 def left_text(left: Mapping[str, Any]) -> str:
@@ -17,7 +17,7 @@ def left_text(left: Mapping[str, Any]) -> str:
     cap = (
         left["allowed"]
         if total is None
-        else f"the total (ε={total['epsilon']:g}, δ={shown(total['delta'])}) of all publications"
+        else f"the total (ε={brief(total['epsilon'])}, δ={shown(total['delta'])}) of all publications"
     )
     if left["publications"] is None:
         more = "another one costs nothing"

@@ -12,7 +12,7 @@ from ..errors import count
 from ..losses.base import Loss
 from ..privacy.budget import Budget
 from ..privacy.guarantee import Guarantee
-from ..privacy.shown import table_html
+from ..privacy.shown import brief, table_html
 from ..privacy.total import Total
 from .base import Mechanism, Method
 from .forecast import weight_noise
@@ -280,7 +280,7 @@ class Plan:
     def __repr__(self) -> str:
         steps = f"{self.learn_steps} and {self.delete_steps} steps"
         return (
-            f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={self.regularization:g}, method={self.method.name!r}, {steps}, "
+            f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={brief(self.regularization)}, method={self.method.name!r}, {steps}, "
             f"{self.budget.describe()})"
         )
 
@@ -290,7 +290,7 @@ class Plan:
         facts = {
             "loss": self.loss.name,
             "sizes": f"n={self.records} slots, d={self.dimension} weights, {self.problem.rows_per_subject} row(s) per data subject",
-            "λ": f"{self.regularization:g}",
+            "λ": f"{brief(self.regularization)}",
             "budget": f"{self.budget.describe()}; {scope}",
             "steps": f"{self.learn_steps} to learn, {self.delete_steps} for a request",
             "noise": self.method.noise(self),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..bounds import waiting as bounds
 from ..errors import NoisyGDDeleteError
-from ..privacy.shown import shown
+from ..privacy.shown import brief, shown
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -20,7 +20,7 @@ def heading(plan: Plan) -> str:
     """Loss, sizes, method and budget."""
     problem = plan.problem
     return (
-        f"Plan: {plan.loss.name} loss, n={plan.records} slots, d={plan.dimension} weights, λ={plan.regularization:g}, "
+        f"Plan: {plan.loss.name} loss, n={plan.records} slots, d={plan.dimension} weights, λ={brief(plan.regularization)}, "
         f"method '{plan.method.name}'.\n"
         f"Budget: {plan.budget.describe()}; adjacency {problem.adjacency}, deletion notion {problem.deletion_notion}, "
         f"{problem.rows_per_subject} row(s) per data subject"
@@ -52,13 +52,13 @@ def ridge(plan: Plan) -> str:
     noise = plan.method.forecast(plan)
     if asked == plan.regularization:
         return (
-            f"Ridge of the forecast: λ={asked:g} stays, {chosen}: the noise costs {noise:.3g} of the loss by forecast, no more than "
-            f"the regulariser is worth at weights of norm {norm:.3g}."
+            f"Ridge of the forecast: λ={brief(asked)} stays, {chosen}: the noise costs {brief(noise, 3)} of the loss by forecast, no more than "
+            f"the regulariser is worth at weights of norm {brief(norm, 3)}."
         )
     return (
-        f"Ridge of the forecast: λ'={plan.regularization:g} in the place of λ={asked:g}, {chosen}. It is where the forecast cost of "
-        f"the noise, {noise:.3g}, falls to what the regulariser is worth at weights of norm {norm:.3g}, a public guess "
-        f"(model_norm=). In the objective with λ={asked:g} it costs at most {plan.problem.ridge_cost:.3g} more if its minimiser has no "
+        f"Ridge of the forecast: λ'={brief(plan.regularization)} in the place of λ={brief(asked)}, {chosen}. It is where the forecast cost of "
+        f"the noise, {brief(noise, 3)}, falls to what the regulariser is worth at weights of norm {brief(norm, 3)}, a public guess "
+        f"(model_norm=). In the objective with λ={brief(asked)} it costs at most {brief(plan.problem.ridge_cost, 3)} more if its minimiser has no "
         "larger norm; every theorem holds with λ' for λ."
     )
 
@@ -69,16 +69,16 @@ def clipping(plan: Plan) -> str:
     if factor == 1:
         return ""
     return (
-        f"Clipping: no record pulls on the model with more than {1 / factor:.3g} of what it could, so the noise is that much smaller. Loss "
+        f"Clipping: no record pulls on the model with more than {brief(1 / factor, 3)} of what it could, so the noise is that much smaller. Loss "
         f"of fit: records that the model gets badly wrong pull less, so it is fitted to a loss that is smaller for them; the loss asked "
-        f"for is at most {factor:.3g} times the clipped one for every record and model, and equal where no slope is clipped."
+        f"for is at most {brief(factor, 3)} times the clipped one for every record and model, and equal where no slope is clipped."
     )
 
 
 def promise(plan: Plan) -> str:
     """Both figures of a deletion: for later models alone, with its condition, and for everything observed, without one."""
     deletion, order, delta = plan.deletion.with_slack(), plan.budget.order, plan.budget.shown_delta
-    figures = [] if order is None else [f"ε_dd={shown(deletion.renyi(order))} at order {order:g}"]
+    figures = [] if order is None else [f"ε_dd={shown(deletion.renyi(order))} at order {brief(order)}"]
     figures.append(f"(ε={shown(deletion.epsilon(delta))}, δ={shown(delta)})")
     return (
         f"Promise for a deleted record: an observer of the models after its deletion gains at most {deletion.at_most} over "
@@ -118,9 +118,9 @@ def waiting(plan: Plan) -> str:
     )
     worth = bounds.steps_worth_waiting(expansion=expansion)
     return (
-        f"Waiting: λ is below the weak convexity β₋={constants.weak_convexity:.4g}, so a step may carry two runs apart by c={expansion:.6g}. However many "
+        f"Waiting: λ is below the weak convexity β₋={brief(constants.weak_convexity, 4)}, so a step may carry two runs apart by c={brief(expansion, 6)}. However many "
         f"clean steps follow, composition can be certified to forget at most {shown(worth)} of its steps by them (.193/ln c); and a run leaves the "
-        f"well it is in at a rate of e^−{exponent:.3g} (E = L²(1/λ − 1/β₋)/2σ²). {instead}"
+        f"well it is in at a rate of e^−{brief(exponent, 3)} (E = L²(1/λ − 1/β₋)/2σ²). {instead}"
     )
 
 
@@ -145,15 +145,15 @@ def worth(plan: Plan) -> str:
     if not math.isfinite(plan.excess_risk):
         bound = "and no bound on the loss holds for this plan, which therefore"
     else:
-        bound = f"so {plan.excess_risk:.3g}"
+        bound = f"so {brief(plan.excess_risk, 3)}"
     text = (
-        f"Careful: weights of 0 lose {zero:.3g} at most, {bound} does not promise a model better than guessing (it is "
+        f"Careful: weights of 0 lose {brief(zero, 3)} at most, {bound} does not promise a model better than guessing (it is "
         "a bound: what happens may be better). More records, fewer columns, a larger dp budget or a larger λ lower it"
     )
     for factor in _LARGER if math.isfinite(plan.excess_risk) and not plan.mechanism.forgets_unobserved else ():
         other = _again(plan, factor)
         if other is not None and other.excess_risk < zero / 2:
-            return f"{text}: λ={other.regularization:.3g} would make it {other.excess_risk:.3g}."
+            return f"{text}: λ={brief(other.regularization, 3)} would make it {brief(other.excess_risk, 3)}."
     return f"{text}."
 
 

@@ -15,7 +15,7 @@ from ..methods.asked import AUTO
 from ..methods.base import PROOFS
 from ..methods.plan import Plan
 from ..privacy.budget import Budget
-from ..privacy.shown import shown
+from ..privacy.shown import brief, shown
 from ..privacy.total import Total
 from .comparison import COMPARED, Candidate, Comparison, compare_plans
 from .remedies import remedies
@@ -69,7 +69,7 @@ class Advice:
             return self.plan
         raise NothingWorthHaving(
             f"{self._hopeless()} {'; '.join(self._ways_out())}. To go on all the same name a method, method='{self.chosen.method}' with "
-            f"regularization={self.plan.regularization:g}: every certificate holds, the model may be no better than guessing"
+            f"regularization={brief(self.plan.regularization)}: every certificate holds, the model may be no better than guessing"
         )
 
     @property
@@ -93,15 +93,15 @@ class Advice:
         if not self.worth_having:
             return "\n".join([self._hopeless(), *(f"  - {way}" for way in self._ways_out())])
         return (
-            f"Take '{chosen.method}' with λ={plan.regularization:g}: by forecast its noise and its regulariser cost {chosen.excess_risk:.3g} of the "
-            f"loss, {_percent(self.share)} of the {self.guessing:.3g} that guessing loses; {chosen.learn_passes} passes over the table to "
+            f"Take '{chosen.method}' with λ={brief(plan.regularization)}: by forecast its noise and its regulariser cost {brief(chosen.excess_risk, 3)} of the "
+            f"loss, {_percent(self.share)} of the {brief(self.guessing, 3)} that guessing loses; {chosen.learn_passes} passes over the table to "
             f"learn, {chosen.delete_passes} for a publication that deletes. The forecast rests on sizes, loss and budget alone; what "
             "the model will score is for `evaluate` to say."
         )
 
     def _hopeless(self) -> str:
         return (
-            f"Nothing here is likely to be worth having: the best way, '{self.chosen.method}' with λ={self.plan.regularization:g}, is forecast "
+            f"Nothing here is likely to be worth having: the best way, '{self.chosen.method}' with λ={brief(self.plan.regularization)}, is forecast "
             f"to lose {_percent(self.share)} of what guessing loses to noise and regulariser. What would do, one at a time:"
         )
 
@@ -229,7 +229,7 @@ def guessing_loss(loss: Loss) -> float:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
+    return f"{brief(100 * share, 2)} %" if share < 1 else f"{100 * share:.0f} %"
 
 
 def _ways(method: str, proof: str) -> tuple[str, ...]:

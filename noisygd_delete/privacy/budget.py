@@ -10,6 +10,7 @@ from typing import Any
 from ..bounds import conversion
 from ..errors import InvalidParameter, Word, positive, renyi_order
 from .guarantee import Guarantee, stated_delta
+from .shown import brief
 
 
 @lru_cache(maxsize=1024)
@@ -144,12 +145,12 @@ class Budget:
     def describe(self) -> str:
         """The budget in one phrase."""
         if self.measure is Measures.RENYI:
-            return f"(q={self.order:g}, ε_dp={self.dp:g}) and (q={self.order:g}, ε_dd={self.deletion:g}) Rényi"
+            return f"(q={brief(self.order)}, ε_dp={brief(self.dp)}) and (q={brief(self.order)}, ε_dd={brief(self.deletion)}) Rényi"
         if self.measure is Measures.GDP:
-            return f"μ_dp={self.dp:g} and μ_dd={self.deletion:g} Gaussian DP"
+            return f"μ_dp={brief(self.dp)} and μ_dd={brief(self.deletion)} Gaussian DP"
         return (
-            f"(ε={self.dp:g}, δ={self.dp_delta:g}) for present records and (ε={self.deletion:g}, "
-            f"δ={self.deletion_delta:g}) for erased ones"
+            f"(ε={brief(self.dp)}, δ={brief(self.dp_delta)}) for present records and (ε={brief(self.deletion)}, "
+            f"δ={brief(self.deletion_delta)}) for erased ones"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -38,7 +38,14 @@ def shown(bound: float | None, *, percent: bool = False) -> str:
     if percent:
         tenths = (Decimal(repr(float(bound))) * 100).quantize(Decimal("0.1"), rounding=ROUND_CEILING)
         return f"{min(tenths, Decimal('100.0'))} %"
-    return re.sub(r"e([+-])0*", lambda sign: "e-" if sign[1] == "-" else "e", f"{rounded_up(bound):.{DIGITS}g}")
+    return _exponent(f"{rounded_up(bound):.{DIGITS}g}")
+
+
+def brief(number: float | None, digits: int = 6) -> str:
+    """A number that somebody chose, or that is no bound: rounded to nearest, in the form of `shown` (1e-6, not 1e-06)."""
+    if number is None:
+        return "–"
+    return _exponent(f"{number:.{digits}g}")
 
 
 def right_of_hundred(advantage: float) -> int:
@@ -53,3 +60,7 @@ def table_html(title: str, rows: Mapping[str, object]) -> str:
         for name, fact in rows.items()
     )
     return f'<table><caption style="text-align:left">{escape(title)}</caption><tbody>{lines}</tbody></table>'
+
+
+def _exponent(text: str) -> str:
+    return re.sub(r"e([+-])0*", lambda sign: "e-" if sign[1] == "-" else "e", text)

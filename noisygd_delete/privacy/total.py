@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import InvalidParameter, positive
 from .guarantee import Guarantee, stated_delta
+from .shown import brief
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Total:
         return spent.with_slack().epsilon(self.delta) <= self.epsilon * (1 + 1e-12)
 
     def describe(self) -> str:
-        return f"(ε={self.epsilon:g}, δ={self.delta:g})"
+        return f"(ε={brief(self.epsilon)}, δ={brief(self.delta)})"
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from ..errors import MissingDependency
-from ..privacy.shown import shown
+from ..privacy.shown import brief, shown
 from .catalogue.readings import ORIGINAL, Reading, reading
 from .curves import BurnDown, Costs, Forgetting, Utility
 
@@ -100,7 +100,9 @@ def forgetting(curve: Forgetting, words: Reading = _ENGLISH) -> str:
             axes.axhline(curve.budget, color=GREY, ls="--", lw=1, label=words.say("budget"))
         axes.axvline(curve.planned, color=GREY, lw=1)
         axes.annotate(f"K_Ā = {curve.planned} ", (curve.planned, axes.get_ylim()[1]), va="top", ha="right", color=GREY)
-        axes.set(xlabel=words.say("steps after the erasure, K_Ā"), ylabel=words.say(f"ε_dd at order {curve.order:g}"))
+        axes.set(
+            xlabel=words.say("steps after the erasure, K_Ā"), ylabel=words.say(f"ε_dd at order {brief(curve.order)}")
+        )
         _legend(axes)
 
     return _drawn(draw, "forgetting", words)

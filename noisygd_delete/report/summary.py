@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from ..accountant import Accountant, Event, Remaining
 from ..methods.plan import Plan
 from ..planner.advise import guessing_loss
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
-from ..privacy.shown import shown
+from ..privacy.shown import brief, shown
 from ..privacy.worlds import Worlds
 from ..records import NO_EDITS
 from ..register import Line, in_order_of_need
@@ -105,7 +104,7 @@ def store_report(
         condition=NON_ADAPTIVE,
         dp=figures(plan.dp, order=order, delta=delta),
         together=figures(together, order=order, delta=delta),
-        allowed=re.sub("e-0+", "e-", remaining.allowed),  # as every page writes it
+        allowed=remaining.allowed,
         capped=plan.capped,
         publications=remaining.publications,
         delta=delta,
@@ -153,10 +152,10 @@ def accuracy(plan: Plan) -> str | None:
     kept, guessing = plan.excess_risk, guessing_loss(plan.loss)
     if kept >= guessing:
         return (
-            f"That level ({shown(kept)}) is no less than what a model that says nothing loses ({guessing:.4g}), so the bound promises "
+            f"That level ({shown(kept)}) is no less than what a model that says nothing loses ({brief(guessing, 4)}), so the bound promises "
             "nothing of use; `evaluate` measures the model itself."
         )
-    return f"That level is {shown(kept)}; a model that says nothing loses {guessing:.4g}."
+    return f"That level is {shown(kept)}; a model that says nothing loses {brief(guessing, 4)}."
 
 
 def _left(remaining: Remaining, plan: Plan) -> str:
@@ -169,7 +168,7 @@ def _left(remaining: Remaining, plan: Plan) -> str:
     if plan.total is None:
         return f"{more} that was planned, of {plan.releases} releases"
     spent = shown(remaining.spent.with_slack().epsilon(plan.total.delta))
-    return f"{more} of all, of which ε={spent} of {plan.total.epsilon:g} is spent (at δ={shown(plan.total.delta)})"
+    return f"{more} of all, of which ε={spent} of {brief(plan.total.epsilon)} is spent (at δ={shown(plan.total.delta)})"
 
 
 def _erased(accountant: Accountant, plan: Plan) -> dict[str, Guarantee]:

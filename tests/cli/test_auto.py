@@ -111,7 +111,7 @@ def test_a_table_too_small_is_refused_with_numbers_and_a_named_method_goes_on(ca
     assert said.count("\n") == 1
     assert "Nothing here is likely to be worth having" in said
     assert "records in place of 26" in said
-    assert "(ε=2, δ=1e-06) for present records" in said
+    assert "(ε=2, δ=1e-6) for present records" in said
     assert "--method" in said
     assert not Path("store").exists()
     named = call(capsys, *INIT, "--method", "sharp")

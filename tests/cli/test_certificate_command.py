@@ -395,7 +395,7 @@ def test_a_fresh_learn_keeps_the_measure_of_the_budget(store: Path, capsys: pyte
     run("relearn", "other", "--dp", "9")
     capsys.readouterr()
     run("status", "other", "--json")
-    assert "(ε=9, δ=1e-05)" in json.loads(capsys.readouterr().out)["budget"]
+    assert "(ε=9, δ=1e-5)" in json.loads(capsys.readouterr().out)["budget"]
 
 
 def test_entered_into_a_log_and_found_there(store: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,7 +72,7 @@ def test_a_total_is_a_public_fact_of_the_plan() -> None:
     assert plan.total == Total(9.0, 1e-7)
     assert plan_from_dict(plan.to_dict()) == plan
     assert plan.summary()["total"] == {"epsilon": 9.0, "delta": 1e-7}
-    assert "All publications together stay within (ε=9, δ=1e-07)" in plan.explain()
+    assert "All publications together stay within (ε=9, δ=1e-7)" in plan.explain()
     without = {**plan.to_dict(), "problem": {k: v for k, v in plan.to_dict()["problem"].items() if k != "total"}}
     assert plan_from_dict(without).total is None  # a plan from before there was one
 
