@@ -88,7 +88,7 @@ def test_demo_runs_the_main_job(
     assert main(["demo", "--method", "theorem"]) == 0
     assert asked == ["sharp", "theorem"]
     words = capsys.readouterr().out
-    for fact in ("non-private", "learned", "after deleting 3 records", "ε=8, δ=1e-05", "from both"):
+    for fact in ("non-private", "learned", "after deleting 3 records", "ε=8, δ=1e-5", "from both"):
         assert words.count(fact) >= 2
 
 
