@@ -61,7 +61,7 @@ def _by_rows(n: int) -> Callable[[int], object]:
 
 def _by_rows_mapped(n: int) -> Callable[[int], object]:
     folder = tempfile.mkdtemp()
-    curator = _curator(n, 20, path=Path(folder, "rows"))
+    curator = _curator(n, 5, path=Path(folder, "rows"))
     weakref.finalize(curator, shutil.rmtree, folder)  # the map lives as long as who reads it
     return _deletion(curator)
 
@@ -97,7 +97,7 @@ def _by_releases(releases: int) -> Callable[[int], object]:
 # resource -> (what is timed, small, large)
 RESOURCES: dict[str, tuple[Callable[[int], Callable[[int], object]], int, int]] = {
     "n, in memory": (_by_rows, 50_000, 1_000_000),
-    "n, mapped from a file": (_by_rows_mapped, 50_000, 3_000_000),
+    "n, mapped from a file": (_by_rows_mapped, 300_000, 30_000_000),
     "d": (_by_features, 50, 800),
     "classes": (_by_classes, 5, 80),
     "subjects, of 200,000 rows": (_by_subjects, 10_000, 200_000),
