@@ -178,7 +178,7 @@ def model_card(
             ),
             (
                 "earlier models",
-                f"{max(0, ledger.releases - 1)} were replaced by later ones; copies that others hold are not withdrawn",
+                f"replaced by later ones: {max(0, ledger.releases - 1)}; copies that others hold are not withdrawn",
             ),
             *[("put besides", _besides(place)) for place in onward.destinations(Layout(ledger.path.parent))],
             (
