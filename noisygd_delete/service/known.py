@@ -1,6 +1,6 @@
 """What is known of a request: from the inbox while something is left to be done, then from the registers and ledgers of the stores.
 
-Nothing here waits for the writer or for a lock.
+Nothing here waits for a lock, or for the writer but for the few writes of an edit under way (`beside`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.requests import Register
 from .asked import as_request
+from .beside import table_beside
 from .inbox import Inbox, Stages
 
 WAITS = "accepted"  # state of a request that is in the inbox as it was asked
@@ -168,7 +169,7 @@ def _same(token: str, found: Mapping[str, Any], served: list[tuple[Layout, Ledge
                 if not _fits(found, edited, elsewhere=ledger.source is not None):
                     return False
                 continue
-            records = table.load(layout, ledger.plan, with_subjects=ledger.schema.get("subject") is not None)
+            records = table_beside(layout, ledger)
             request = table.in_text(as_request(token, found, schema_of(layout)))
             check_repeat(records, request, edited)
     except InvalidRequest:

@@ -8,9 +8,9 @@ from pathlib import Path
 from ..records import Names
 from ..sources.opening import source_from
 from ..sources.source import Source
-from ..store import table
 from ..store.layout import Layout
 from ..store.ledger import Ledger
+from .beside import table_beside
 
 NAMES = ("subject", "id")  # what a name of the table names: a person, or a record
 
@@ -85,7 +85,7 @@ class Persons:
         return str(source.subject) if self._of_subjects else source.id
 
     def _table(self, layout: Layout, ledger: Ledger) -> Names:
-        records = table.load(layout, ledger.plan, with_subjects=ledger.schema.get("subject") is not None)
+        records = table_beside(layout, ledger)
         names = records.owners if self._of_subjects else records.names
         assert names is not None
         return names
