@@ -124,20 +124,18 @@ class Carrying:
     def _edit(self, name: str, store: Store, todo: list[tuple[Kept, EditRequest]]) -> Iterator[tuple[int, str]]:
         size = self._batching[name].size
         while todo:
-            room = len(todo) if size is None or not in_force(store.ledger) else max(1, size - store.pending_edits)
+            full = size if in_force(store.ledger) else None
+            room = len(todo) if full is None else max(1, full - store.pending_edits)
             now, todo = todo[:room], todo[room:]
             store.register.receive({str(kept.token): self._case(store, kept) for kept, _ in now})
-            edited = store.edit_all(
-                [request for _, request in now], publish_from=size if in_force(store.ledger) else None
-            )
+            edited = store.edit_all([request for _, request in now], publish_from=full)
             for (kept, _), error in zip(now, edited.outcomes, strict=True):
                 if error is not None:
                     yield kept.number, f"the table of {name} did not take it"
             if edited.release is not None:
                 self._published(name, store)
-            elif (
-                size is not None and store.pending_edits >= size
-            ):  # rows elsewhere, or what filled the batch was refused
+            elif size is not None and store.pending_edits >= size:
+                # its rows lie elsewhere, or what filled the batch was refused
                 self.publish(name)
 
     @staticmethod
