@@ -7,6 +7,7 @@ import csv
 import json
 import logging
 import stat
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,17 @@ def answered(drop: Drop, named: str) -> dict[str, str] | None:
 def decide(store: Path, token: str, how: Any, **more: Any) -> None:
     with Store.open(store, wait=5) as held:
         held.register.state(token, decided(line_of(store, token), how, date(2099, 1, 1), **more))
+
+
+def killed_at_every_change(desk: Desk, drop: Drop, then: Callable[[], object] = lambda: None) -> int:
+    """Looks into the folder, each killed one change of the disk later than the one before, until one ends; how many were killed."""
+    for at in range(1000):
+        try:
+            DropIntake(desk.service, drop, CrashAt(at)).turn()
+            return at
+        except Crash:
+            then()
+    pytest.fail("no look ended")
 
 
 def test_a_list_is_answered_once_the_model_without_them_is_published(store: Path, drop: Drop, opened: Opened) -> None:
@@ -280,23 +292,11 @@ def test_killed_at_every_change_of_the_disk_each_person_is_erased_once(store: Pa
     desk = opened(store, batch=1)
     emails = put(drop, "Email", (item(1), by_email(1)), (item(2), by_email(2)), (item(3), by_email(99)))
     phones = put(drop, "Phone", (item(4), by_phone(2)), (item(5), by_phone(28)))
-    kills = 0
-    for at in range(1000):
-        try:
-            DropIntake(desk.service, drop, CrashAt(at)).turn()
-            break
-        except Crash:
-            kills += 1
-    assert kills >= 10
+    assert killed_at_every_change(desk, drop) >= 10
     desk.turn()
     decide(store, f"drop-{item(5)}", "opted out")
     intake = DropIntake(desk.service, drop)
-    for kill in range(1000):
-        try:
-            DropIntake(desk.service, drop, CrashAt(kill)).turn()
-            break
-        except Crash:
-            kills += 1
+    killed_at_every_change(desk, drop)
     intake.turn()
     assert answered(drop, emails) == {item(1): DELETED, item(2): DELETED, item(3): NOT_FOUND}
     assert answered(drop, phones) == {item(4): DELETED, item(5): OPTED_OUT}
@@ -308,12 +308,7 @@ def test_killed_at_every_change_of_the_disk_each_person_is_erased_once(store: Pa
 def test_killed_while_the_writer_goes_on_each_person_is_erased_once(store: Path, drop: Drop, opened: Opened) -> None:
     desk = opened(store, batch=1)
     emails = put(drop, "Email", *((item(k), by_email(k)) for k in range(3)))
-    for at in range(1000):
-        try:
-            DropIntake(desk.service, drop, CrashAt(at)).turn()
-            break
-        except Crash:
-            desk.turn()
+    killed_at_every_change(desk, drop, desk.turn)
     DropIntake(desk.service, drop).turn()
     desk.turn()
     DropIntake(desk.service, drop).turn()
@@ -527,15 +522,9 @@ def test_a_list_does_not_wait_for_a_decision_about_what_was_taken_back(store: Pa
 
 def test_killed_at_every_change_what_was_taken_back_stays_so(store: Path, drop: Drop, opened: Opened) -> None:
     desk = opened(store, batch=1)
-    removed, kills = put_removed(drop, (item(1), by_email(1)), ("short", by_email(2))), 0
+    removed = put_removed(drop, (item(1), by_email(1)), ("short", by_email(2)))
     named = put(drop, "Email", (item(1), by_email(1)), (item(2), by_email(99)))
-    for at in range(1000):
-        try:
-            DropIntake(desk.service, drop, CrashAt(at)).turn()
-            break
-        except Crash:
-            kills += 1
-    assert kills >= 10
+    assert killed_at_every_change(desk, drop) >= 10
     desk.turn()
     DropIntake(desk.service, drop).turn()
     assert answered(drop, named) == {item(2): NOT_FOUND}
