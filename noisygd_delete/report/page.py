@@ -11,6 +11,7 @@ from typing import Any
 
 from ..privacy.shown import right_of_hundred, shown
 from .catalogue.readings import ORIGINAL, Reading, reading
+from .checker import embedded
 from .words import dated
 
 PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
@@ -93,7 +94,7 @@ def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, 
     Figures about different pairs of worlds stand in different tables: a number of one column is compared with its neighbours.
 
     Args:
-        checking: the page also holds the signed file and a script that verifies it in the reader's browser, without a network (`browser`).
+        checking: the page also holds the signed file and a script that verifies it in the reader's browser, without a network (`checker`).
         code: of the language that the page is in; the signed file is the same for all.
     """
     tables: dict[tuple[str, str], dict[str, tuple[str, Any]]] = {}
@@ -105,7 +106,5 @@ def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, 
     shown_tables = [(QUESTIONS[adjacency], rows) for (adjacency, _), rows in tables.items()]
     check = None
     if checking:
-        from .browser import embedded  # translates the verifier, which other pages need not wait for
-
         check = embedded(file_text(certificate), stylesheet(), code=code) | {"decimal": reading(code).decimal}
     return render("certificate.html", words=reading(code), c=certificate, tables=shown_tables, check=check)

@@ -15,9 +15,10 @@ import pytest
 from noisygd_delete.bounds import conversion
 from noisygd_delete.records import bounded
 from noisygd_delete.report import certificate_html, new_key, sign, verification, verify_certificate
-from noisygd_delete.report.browser import checker, page_script, policy
 from noisygd_delete.report.canonical import canonical
+from noisygd_delete.report.checker import page_script, policy
 from noisygd_delete.report.page import file_text, stylesheet
+from tools.page import checker
 
 from .browser import dom, in_a_browser, judged, judged_by
 from .certificate_mutations import dumped, mutants, with_value

@@ -12,8 +12,9 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.methods import Stage
 from noisygd_delete.records import EditCounts, bounded
 from noisygd_delete.report import Erasure, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.report.browser import checker
-from noisygd_delete.report.browser.script import verifier
+from noisygd_delete.report.checker import page_script
+from tools.page import checker, script, verifier
+from tools.page.__main__ import DIGESTS, listed
 
 from .browser import dom, in_a_browser, judged
 
@@ -78,3 +79,19 @@ document.body.dataset.found = [
         "scipy.special.ndtri",
         "functools.cached_property",
     }  # of tests alone; read as a decorator
+
+
+def test_the_script_in_the_package_is_what_its_sources_make_today() -> None:
+    """After a change of anything that the page recomputes: python -m tools.page."""
+    made = script()
+    assert page_script() == made, "run python -m tools.page"
+    assert listed(DIGESTS.read_text(encoding="utf-8"), made) == DIGESTS.read_text(encoding="utf-8")
+
+
+def test_versions_before_keep_their_line_in_the_list_of_digests() -> None:
+    before = "| version | digest |\n|---|---|\n| 0.0.9 | `sha256-old` |\n"
+    once = listed(before, "one")
+    assert once.startswith(before)
+    assert listed(once, "two").startswith(before)
+    assert listed(once, "two").count("\n") == once.count("\n") == 4
+    assert listed(once, "two") != once

@@ -22,8 +22,8 @@ from noisygd_delete.report import (
     verification,
     verify_certificate,
 )
-from noisygd_delete.report.browser import checker
 from noisygd_delete.report.canonical import canonical
+from tools.page import checker
 
 from ..oracles import tallies as oracle
 from .browser import in_a_browser, judged

@@ -8,11 +8,13 @@ guessed at. Functions take one list of arguments and one object of named ones.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from .demand import Demand, ModuleText, bound, names_of
 from .expressions import Expressions, Scope, Untranslatable, quoted, safe
 
+_WORD = re.compile(r"[\w$]+")
 _NO_BASES = {"ABC", "Protocol", "Generic"}
 
 
@@ -43,19 +45,18 @@ class Translation(Expressions):
             if any(name in self.wanted for name in bound(statement)) and not _typing_only(statement)
         ]
         names = list(dict.fromkeys(name for statement in kept for name in bound(statement)))
-        lines = [*self._imports(names), *(self.statement(statement) for statement in kept)]
+        written = [self.statement(statement) for statement in kept]
+        lines = [*self._imports(names, set(_WORD.findall("\n".join(written)))), *written]
         declared = f"let {', '.join(map(safe, names))};" if names else ""
         again = [name for name in self.wanted if name in self.source.imports and name not in names]
-        given = ", ".join(
-            [*(f"{quoted(name)}: {safe(name)}" for name in names), *(f"{quoted(n)}: {safe(n)}" for n in again)]
-        )
+        given = ", ".join(name if safe(name) == name else f"{name}: {safe(name)}" for name in (*names, *again))
         body = "\n".join(filter(None, [declared, *lines]))
         return f"$.modules[{quoted(self.source.name)}] = (() => {{\n{body}\nreturn {{{given}}};\n}})();"
 
-    def _imports(self, names: list[str]) -> list[str]:
+    def _imports(self, names: list[str], used: set[str]) -> list[str]:
         lines = []
         for name, imported in self.source.imports.items():
-            if name in names:
+            if name in names or (safe(name) not in used and name not in self.wanted):
                 continue
             if name in self.modules:
                 lines.append(f"const {safe(name)} = {self.modules[name]};")
@@ -227,10 +228,11 @@ class Translation(Expressions):
         self.classes.pop()
         self.loops = loops
         star = "*" if _yields(node) else ""
+        ended = "" if isinstance(node.body[-1], ast.Return) else "\nreturn null;"
         names = ", ".join(map(safe, arguments))
         return (
             f"$.fn({quoted(node.name)}, {self.signature(node.args)}, {self.defaults(node.args)}, "
-            f"function{star} ({names}) {{\n{declared}{body}\nreturn null;\n}})"
+            f"function{star} ({names}) {{\n{declared}{body}{ended}\n}})"
         )
 
     def _on_ClassDef(self, node: ast.ClassDef) -> str:

@@ -1,4 +1,4 @@
-"""Which definitions of this package a few of its functions reach: by names, following imports, and no method that nobody calls."""
+"""Which definitions of the package a few of its functions reach: by names, following imports, and no method that nobody calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2]
+PACKAGE = Path(__file__).parents[2] / "noisygd_delete"
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Imported:
 
 @dataclass
 class ModuleText:
-    """One module of this package, by its dotted name within it ("" is the package)."""
+    """One module of the package, by its dotted name within it ("" is the package)."""
 
     name: str
     path: Path
@@ -88,7 +88,7 @@ def _listed(key: ast.expr | None, value: ast.expr) -> list[tuple[str, str]]:
 
 @cache
 def module_text(module: str) -> ModuleText:
-    """The text of a module of this package.
+    """The text of a module of the package.
 
     Raises:
         LookupError: there is none.
@@ -105,7 +105,7 @@ def home_of(module: str, name: str) -> str:
 
 
 def path_of(module: str) -> Path | None:
-    """The file of a module of this package."""
+    """The file of a module of the package."""
     place = PACKAGE.joinpath(*filter(None, module.split(".")))
     return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
 

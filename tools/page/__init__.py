@@ -1,4 +1,9 @@
-"""The script of a page that checks a certificate: runtime, translated modules, and the page's own part."""
+"""The script of the page that checks itself: this package's own verification, translated into JavaScript, so that there is no second one.
+
+`python -m tools.page` writes it into the package (`noisygd_delete/report/templates/checker.js`) and its digest into docs/page-digests.md; a test
+compares both with today's sources. `demand` finds the functions that `verify_certificate` reaches, `translation` writes them in JavaScript,
+and `runtime/` is what Python brings along: whole numbers apart from fractions, rounding, dates, special functions.
+"""
 
 from __future__ import annotations
 
@@ -55,14 +60,15 @@ def checker() -> str:
     return "\n".join([*(_part(name) for name in _PARTS), verifier(), _part("checking")])
 
 
-@cache
-def page_script() -> str:
-    """The same, and what the page does with it."""
-    text = f"{checker()}\n{_part('page')}"
+def script() -> str:
+    """The same, and what the page does with it: the whole script of every page.
+
+    Raises:
+        ValueError: a text of the package would end the script early.
+    """
+    text = f"\n{checker()}\n{_part('page')}"
     if "</script" in text.lower() or "<!--" in text:
-        raise ValueError(
-            "the script would end where it should not"
-        )  # a text of the package: its tests would say so first
+        raise ValueError("the script would end where it should not")
     return text
 
 
