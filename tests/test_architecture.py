@@ -25,6 +25,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("curator",),
     ("stream", "publishers"),
     ("store", "sources"),
+    ("evidence",),
     ("audit", "baselines", "deep"),
     ("estimators", "report"),
     ("service",),
@@ -211,7 +212,7 @@ def test_a_planted_question_about_a_method_is_caught(tmp_path: Path) -> None:
 
 
 HOLDERS = {"HeldSums", "ClusterSums", "RowsElsewhere", "ClusterRecords", "clusters", "ray", "pyspark", "sums_held"}
-KNOW_NONE = {"curator", "accountant", "methods", "planner", "privacy", "report", "stream", "store", "audit"}
+KNOW_NONE = {"curator", "accountant", "methods", "planner", "privacy", "evidence", "report", "stream", "store", "audit"}
 
 
 def holders_known(path: Path) -> set[str]:

@@ -1,0 +1,241 @@
+"""Everything that a paper may claim: one table of keys, and the sentence of each.
+
+A claim is a key with values. It is derived from facts (`deriving`), never written by hand, and holds if what it states is at least what
+can be proven: a figure may be larger than it needs to be, a condition may stand where none is needed, and never the other way round.
+The conditions of a figure stand inside its sentence: there is no way to print one without them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ..errors import InvalidParameter, choice
+from ..privacy.shown import brief, shown
+from ..register.dates import day
+
+CATALOGUE = "4"  # of the keys below: a key that is added, or means something else, is another catalogue
+
+
+@dataclass(frozen=True)
+class Claimable:
+    """A line of the table.
+
+    kind    what it is: "done" (follows from facts that the operator states), "figure", "condition" (figures hold only under it),
+            "limit" (what no figure covers) or "duty" (left to the operator)
+    values  name and unit of everything that it states. "bound" and "odds" hold if they are at least what can be proven; any other
+            value must be the one that follows from the facts
+    needs   the facts that it follows from
+    row     the row of `proofs_check` that licenses it, of figures
+    """
+
+    kind: str
+    values: Mapping[str, str]
+    needs: str = "the request"
+    row: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing that a paper claims: a key of the table, its values, and the conditions (keys too) under which it holds."""
+
+    key: str
+    values: Mapping[str, Any]
+    conditions: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in a signed file."""
+        return {"key": self.key, "values": dict(self.values), "conditions": list(self.conditions)}
+
+
+# of one figure. renyi, epsilon, gdp: null where there is none. of_hundred: even bets won at most by the best observer, of a hundred
+_FIGURE = {
+    "rows": "count",  # erased together, each of which the figure is about
+    "unit": "word",  # whose data it covers: "person" (all rows of one) or "row"
+    "rows_per_person": "count",
+    "question": "word",  # "used" (was it ever there?) or "which" (this content or another?)
+    "worlds": "word",
+    "of_hundred": "odds",
+    "advantage": "bound",
+    "epsilon": "bound",
+    "delta": "number",
+    "order": "number",
+    "renyi": "bound",
+    "gdp": "bound",
+}
+_LEDGER = "releases, by kind; the row counts of the request and of its persons"
+_HISTORY = "the mechanism of every release"
+
+KEYS: dict[str, Claimable] = {
+    # what was done
+    "erased": Claimable("done", {"rows": "count"}),
+    "replaced": Claimable("done", {"rows": "count"}),
+    "inserted": Claimable("done", {"rows": "count"}),
+    "edited": Claimable("done", {"day": "day"}),
+    "person-gone": Claimable("done", {"rows_per_person": "count"}, "rows of the same persons that remain: none"),
+    "published.fresh": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
+    "published.warm": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
+    "published.resumed": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
+    "published.on": Claimable("done", {"day": "day"}),
+    "withheld": Claimable("done", {"rows": "count"}),
+    "pending": Claimable("done", {"rows": "count"}),
+    "source.order": Claimable("done", {"deleted_at": "text", "read_at": "text"}, "positions in the source"),
+    "source.counted": Claimable(
+        "done", {"by": "word", "deleted": "count", "replaced": "count", "inserted": "count"}, "the source's own count"
+    ),
+    "source.uncounted": Claimable("done", {}, "the source's own count: none"),
+    "deadline": Claimable("done", {"day": "day"}, "when the request was received"),
+    "deadline.holidays": Claimable("done", {"day": "day"}, "when the request was received; public holidays"),
+    "deadline.extended": Claimable("done", {"day": "day", "reason": "word"}, "the extension"),
+    "in-time": Claimable("done", {"what": "word"}, "deadline; days of edit, publication and answer"),
+    "late": Claimable("done", {"what": "word"}, "deadline; days of edit, publication and answer"),
+    # what somebody can still tell
+    "erased.later": Claimable("figure", _FIGURE, _LEDGER, "S.forgotten"),
+    "erased.all": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
+    "erased.before": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
+    "replaced.later": Claimable("figure", _FIGURE, _LEDGER, "S.forgotten"),
+    "replaced.all": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
+    "replaced.before": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
+    "present.one": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
+    "present.all": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
+    # under which conditions: of one figure (they stand in its sentence) ...
+    "requests-blind": Claimable("condition", {}, "figures for later models, or of one release"),
+    "schedule-fixed": Claimable(
+        "condition", {}, "figures for several models: nothing says by what their times were chosen"
+    ),
+    # ... and of all
+    "ranges-public": Claimable("condition", {"radius": "number"}, "columns whose range was read off the data: none"),
+    "ranges-from-data": Claimable(
+        "condition", {"radius": "number", "columns": "list"}, "columns read off the data: these"
+    ),
+    "ranges-unknown": Claimable("condition", {"radius": "number"}, "columns read off the data: not known"),
+    "map-public": Claimable("condition", {"digest": "text"}, "the public map that made the rows"),
+    "rows-per-person": Claimable("condition", {"rows_per_person": "count"}, "the plan"),
+    "curator-trusted": Claimable("condition", {}),
+    "gradient-norm": Claimable("condition", {"lipschitz": "number"}, _HISTORY),
+    "constants-declared": Claimable("condition", {}, _HISTORY),
+    "slots-public": Claimable("condition", {"records": "count"}, _HISTORY),
+    "gaussian-noise": Claimable("condition", {"method": "text"}, _HISTORY),
+    "real-arithmetic": Claimable("condition", {"method": "text"}, _HISTORY),
+    "solver-tolerance": Claimable("condition", {"method": "text", "tolerance": "number"}, _HISTORY),
+    "time-unseen": Claimable("condition", {"method": "text"}, _HISTORY),
+    "exact-noise": Claimable("condition", {"method": "text"}, _HISTORY),
+    "row-shape": Claimable("condition", {"method": "text"}, _HISTORY),
+    "machine-trusted": Claimable("condition", {}, _HISTORY),
+    "stages-published": Claimable("condition", {}, _HISTORY),
+    "samples-unseen": Claimable("condition", {}, _HISTORY),
+    "counts-one-cell": Claimable("condition", {}, _HISTORY),
+    "moments-own-norm": Claimable("condition", {}, _HISTORY),
+    # what no figure covers
+    "rows-remain": Claimable("limit", {"remaining": "count"}, "rows of the same persons that remain"),
+    "rows-may-remain": Claimable(
+        "limit", {"rows_per_person": "count"}, "rows of the same persons that remain: not known"
+    ),
+    "hardly": Claimable("limit", {"figure": "word"}, _LEDGER),
+    "kinds-unrecorded": Claimable("limit", {}, _LEDGER),
+    "left.base": Claimable("limit", {}, _HISTORY),
+    "left.extractor": Claimable("limit", {}, _HISTORY),
+    "left.statistics": Claimable("limit", {}, _HISTORY),
+    "model-in-use": Claimable("limit", {"rows": "count"}),
+    "model-in-use.until": Claimable("limit", {"rows": "count", "day": "day"}),
+    "model-withdrawn": Claimable("done", {"rows": "count", "day": "day"}),
+    "elsewhere.none": Claimable("done", {"places": "count", "kinds": "list"}, "what the publishers hold"),
+    "elsewhere.left": Claimable(
+        "limit", {"places": "count", "kinds": "list", "left": "count"}, "what the publishers hold"
+    ),
+    "backups": Claimable("limit", {"rows": "count", "day": "day"}),
+    "not-covered.earlier-models": Claimable("limit", {}),
+    "not-covered.backups": Claimable("limit", {}),
+    "not-covered.storage": Claimable("limit", {}),
+    "not-covered.others": Claimable("limit", {}),
+    "not-covered.other-models": Claimable("limit", {}),
+    "not-covered.inference": Claimable("limit", {}),
+    "not-anonymous": Claimable("limit", {}),
+    # for the person
+    "models": Claimable("done", {"models": "text"}, "the register"),
+    "purposes": Claimable("done", {"purposes": "text"}, "the register"),
+    "recipients": Claimable("done", {"recipients": "count"}, "the register"),
+    "recipients.told": Claimable("done", {"recipients": "count", "day": "day"}, "the register"),
+    "told": Claimable("done", {"day": "day"}, "the register"),
+    "contact": Claimable("done", {"contact": "text"}, "the register"),
+    "complaint": Claimable("done", {}),
+    "complaint.to": Claimable("done", {"authority": "text"}, "the register"),
+    "record-kept": Claimable("done", {}),
+    # left to do
+    "to-do.budget": Claimable("duty", {}),
+    "to-do.publish": Claimable("duty", {}),
+    "to-do.tell": Claimable("duty", {}),
+    "to-do.recipients": Claimable("duty", {}),
+    "to-do.withdraw": Claimable("duty", {}),
+    "to-do.backups": Claimable("duty", {}),
+}
+AT_LEAST = ("bound", "odds")  # units of which more than can be proven may be stated
+
+
+def languages() -> tuple[str, ...]:
+    """The codes of the languages that the catalogue is written in."""
+    names = (file.name for file in files(__package__).joinpath("catalogue").iterdir())
+    return tuple(sorted(name.split(".")[1] for name in names if name.startswith(f"{CATALOGUE}.")))
+
+
+@cache
+def catalogue(language: str) -> dict[str, Any]:
+    """The sentences of one language, by key.
+
+    Raises:
+        InvalidParameter: there is no file for it.
+    """
+    choice("language", language, languages())
+    file = files(__package__).joinpath("catalogue", f"{CATALOGUE}.{language}.toml")
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def sentence(claim: Claim, language: str = "en") -> str:
+    """A claim in words, its figures and its conditions filled in.
+
+    Raises:
+        InvalidParameter: no such key, or other values than it has.
+    """
+    key = KEYS.get(claim.key)
+    if key is None or set(claim.values) != set(key.values):
+        raise InvalidParameter(f"{claim.key[:60]!r} with these values is no claim of catalogue {CATALOGUE}")
+    words = catalogue(language)
+    filled = {name: _written(value, key.values[name], words) for name, value in claim.values.items()}
+    conditions = [_filled(words["claims"][name], {}, {}) for name in claim.conditions]
+    if conditions:
+        filled["if"] = words["and"].join(conditions)
+    return _filled(words["claims"][claim.key], claim.values, filled)
+
+
+def _filled(entry: Any, values: Mapping[str, Any], filled: Mapping[str, str]) -> str:
+    """An entry with its {names} in place; one of several by a value: by its word, or by whether it is one or many."""
+    while not isinstance(entry, str):
+        value = values[entry["by"]]
+        entry = entry[value if isinstance(value, str) else "one" if value == 1 else "many"]
+    first, *parts = entry.split("{")
+    text = first
+    for part in parts:
+        name, rest = part.split("}")
+        text += filled[name] + rest
+    return text
+
+
+def _written(value: Any, unit: str, words: Mapping[str, Any]) -> str:
+    """A value as people of this language write it; bounds rounded up."""
+    if unit == "bound":
+        return shown(value).replace(".", words["decimal"])
+    if unit == "number":
+        return brief(value, 12).replace(".", words["decimal"])
+    if unit == "day":
+        when = day("day", value)
+        named = {"day": str(when.day), "month": words["months"][when.month - 1], "year": str(when.year)}
+        return _filled(words["day"], {}, named)
+    if unit == "list":
+        return ", ".join(value)
+    if unit == "word":
+        return str(words["words"].get(value, value))
+    return str(value)

@@ -1,0 +1,74 @@
+"""One table of what may be claimed: every key has its sentence in every language, and no sentence stands without its conditions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence.claims import KEYS, Claim, catalogue, languages, sentence
+
+RESULTS = Path(__file__).parents[2] / "proofs_check" / "RESULTS.md"
+SAMPLES: dict[str, Any] = {
+    "count": 2, "odds": 51, "bound": 0.12345, "number": 1e-6, "day": "2026-05-04", "text": "{x} }{ Ltd", "word": "trigger",
+    "list": ["age", "{pay}"],
+}  # fmt: skip
+WORDS = {"question": ("used", "which"), "unit": ("row", "person"), "figure": ("erased.all",), "reason": ("number",)}
+
+
+def claims(key: str) -> list[Claim]:
+    """Claims of a key: one and many, by every word that its sentence is picked by."""
+    values = {name: SAMPLES[unit] for name, unit in KEYS[key].values.items()}
+    conditions = ("requests-blind", "schedule-fixed") if KEYS[key].kind == "figure" else ()
+    words = {name: WORDS.get(name, (value,))[0] for name, value in values.items() if isinstance(value, str)}
+    both = [values | words, {**values, **words, **{n: 1 for n, unit in KEYS[key].values.items() if unit == "count"}}]
+    asked = [{**one, "question": word} for one in both for word in WORDS["question"]] if "question" in values else both
+    return [Claim(key, one, conditions) for one in asked]
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_key_has_its_sentence_in_every_language(language: str) -> None:
+    words = catalogue(language)
+    assert set(words["claims"]) == set(KEYS)
+    for key in KEYS:
+        for claim in claims(key):
+            said = sentence(claim, language)
+            assert said.strip() == said
+            assert said
+            assert ("{x} }{ Ltd" in said) == ("text" in KEYS[key].values.values()), (
+                key
+            )  # what a person wrote stays as it is
+
+
+@pytest.mark.parametrize("language", languages())
+def test_no_figure_is_said_without_its_conditions(language: str) -> None:
+    words = catalogue(language)["claims"]
+    for key in (key for key, about in KEYS.items() if about.kind == "figure"):
+        for claim in claims(key):
+            said = sentence(claim, language)
+            assert all(words[name] in said for name in claim.conditions), key
+            assert "51" in said, key
+        with pytest.raises(KeyError):
+            sentence(Claim(key, claims(key)[0].values), language)  # no condition given: nothing is said
+
+
+def test_a_figure_rests_on_a_row_of_the_proofs() -> None:
+    text = RESULTS.read_text("utf-8")
+    for key, about in KEYS.items():
+        assert bool(about.row) == (about.kind == "figure"), key
+        assert not about.row or f"| {about.row} " in text, key
+
+
+def test_numbers_are_written_rounded_up_and_days_as_people_write_them() -> None:
+    assert sentence(Claim("edited", {"day": "2026-05-04"})) == "The table was changed on 4 May 2026."
+    assert "0.1235" in sentence(Claim("ranges-public", {"radius": 0.1235}))
+    assert re.search(r"\bage, pay\b", sentence(Claim("ranges-from-data", {"radius": 1.0, "columns": ["age", "pay"]})))
+
+
+def test_other_values_than_its_own_are_refused() -> None:
+    for claim in (Claim("edited", {}), Claim("edited", {"day": "2026-05-04", "more": 1}), Claim("forgotten", {})):
+        with pytest.raises(InvalidParameter, match="no claim of catalogue"):
+            sentence(claim)
