@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from noisygd_delete.report.outputs import output
+from noisygd_delete.evidence.outputs import output
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 from noisygd_delete import Budget, EditRequest, Records, Schema, Store, losses, make_plan
+from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.report import erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.report.erasure import erasure_in
 
 named = sys.argv[1] if len(sys.argv) > 1 else Path(os.environ.get("NOISYGD_DELETE_DATA", ".")) / "adult.csv.gz"
 if not Path(named).exists():

@@ -8,9 +8,9 @@ import logging
 from typing import Any
 
 from ..errors import InvalidParameter, StoreCorrupt
+from ..evidence.outputs import output, outside
 from ..records import bounded
 from ..report.catalogue.readings import ORIGINAL, written_languages
-from ..report.outputs import output, outside
 from .arguments import number, whole
 from .passphrase import add_passphrase_file, passphrase_of
 from .shared import add_json, show
@@ -96,14 +96,14 @@ def register(commands: Any) -> None:
 
 
 def _certificate(parsed: argparse.Namespace) -> int:
+    from ..evidence.certificate_log import BEGINS as LOG
+    from ..evidence.certificate_log import PROOF, entered
+    from ..evidence.envelope import BEGINS, enveloped
+    from ..evidence.erasure import erasure_in, ledger_of
+    from ..evidence.stamp import stamped
     from ..report import certificate_html, erasure_certificate, sign
-    from ..report.certificate_log import BEGINS as LOG
-    from ..report.certificate_log import PROOF, entered
-    from ..report.envelope import BEGINS, enveloped
-    from ..report.erasure import erasure_in, ledger_of
     from ..report.page import PAGE, file_text
     from ..report.requests import line_of, notices_of, practice_of, received_of
-    from ..report.stamp import stamped
 
     outside("--key", parsed.key)
     read = [parsed.key, parsed.audit, parsed.residue]
@@ -166,8 +166,8 @@ def _certificate(parsed: argparse.Namespace) -> int:
 
 def _report(parsed: argparse.Namespace) -> int:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it remarks on folders for its cache
+    from ..evidence.erasure import events_of, ledger_of, release_times, standing
     from ..report import store_report
-    from ..report.erasure import events_of, ledger_of, release_times, standing
     from ..report.page import PAGE
     from ..report.requests import lines_of
     from ..store.layout import Layout

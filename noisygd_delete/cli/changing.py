@@ -14,12 +14,12 @@ from ..curator.curator import Release
 from ..engine import Execution
 from ..engine.group import ALONE, worth_sharing
 from ..errors import InvalidParameter, InvalidRequest
+from ..evidence.outputs import outside
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE
 from ..privacy.shown import shown
 from ..records import EditCounts, EditRequest, bounded
 from ..register import Case, Rights
-from ..report.outputs import outside
 from ..sources.sourced import SourcedStore
 from ..sources.sourced import open_store as of_any_kind
 from ..store import Store, Tombstones

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
+from ..evidence.outputs import output
 from ..planner.usual import usual_slots
 from ..records import check_slots
-from ..report.outputs import output
 from ..schema import RecordFile, Schema, draft_schema, read_table
 from ..store import Store
 from ..store.layout import Layout

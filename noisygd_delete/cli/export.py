@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import InvalidParameter
+from ..evidence.outputs import output
 from ..report.catalogue.readings import ORIGINAL, written_languages
-from ..report.outputs import output
 from .shared import add_json, show
 
 _YAML = b'software: "noisygd-delete'  # how every file of it begins
@@ -55,11 +55,11 @@ def register(commands: Any) -> None:
 
 
 def _export(parsed: argparse.Namespace) -> int:
-    from ..report.erasure import ledger_of
+    from ..evidence.erasure import ledger_of
+    from ..evidence.signing import key_id, read_public
     from ..report.page import PAGE
     from ..report.registry import as_yaml, assessment, entry, model_card
     from ..report.requests import practice_of, register_lines
-    from ..report.signing import key_id, read_public
     from .certificate import audit_from
 
     asked = {"--registry": parsed.registry, "--model-card": parsed.model_card, "--assessment": parsed.assessment}

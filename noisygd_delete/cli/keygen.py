@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..report.outputs import output
+from ..evidence.outputs import output
 from .passphrase import add_passphrase_file, new_passphrase
 from .shared import add_json, show
 
@@ -48,7 +48,7 @@ def _tombstones(parsed: argparse.Namespace) -> int:
 
 
 def _signing(parsed: argparse.Namespace) -> int:
-    from ..report.signing import new_key
+    from ..evidence.signing import new_key
 
     output("FILE", parsed.file)  # before anybody is asked for a passphrase
     password = new_passphrase(parsed.passphrase_file, ask=parsed.passphrase)

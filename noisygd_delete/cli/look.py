@@ -192,8 +192,8 @@ def _verify(parsed: argparse.Namespace) -> int:
 
 def _continues(parsed: argparse.Namespace, result: Soundness, certificate: Any) -> Soundness:
     """The same verification, and whether the ledger goes on from the state that the certificate was issued in."""
-    from ..report.erasure import ledger_of
-    from ..report.verification import facts_fault, history_fault
+    from ..evidence.erasure import ledger_of
+    from ..evidence.verification import facts_fault, history_fault
 
     try:
         ledger = ledger_of(parsed.store)

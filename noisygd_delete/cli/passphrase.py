@@ -46,7 +46,7 @@ def passphrase_of(key: str, file: str | None) -> bytes | None:
     Raises:
         InvalidParameter: the file cannot be read, or its passphrase is nowhere to be had.
     """
-    from ..report.signing import encrypted
+    from ..evidence.signing import encrypted
 
     pem = bounded.content(key, bounded.KEY)
     if os.name != "nt" and stat.S_IMODE(os.stat(key).st_mode) & 0o077:

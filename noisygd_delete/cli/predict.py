@@ -35,7 +35,7 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from ..report.outputs import output
+    from ..evidence.outputs import output
     from ..store.prediction import predict
     from .changing import open_store
 

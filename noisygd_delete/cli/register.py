@@ -11,13 +11,13 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
+from ..evidence.outputs import output
 from ..records import bounded
 from ..register import Case, Channels, Decisions, Grounds, Line, Practice, Reasons, Rights, decided, export
 from ..register.case import TEXTS
 from ..register.dates import MOST_HOLIDAYS, day
 from ..report.catalogue import languages
 from ..report.catalogue.readings import ORIGINAL, written_languages
-from ..report.outputs import output
 from ..report.requests import line_of, practice_of, register_lines
 from .arguments import Intermixed, number, whole
 from .shared import add_json, show
@@ -313,8 +313,7 @@ def _inform(parsed: argparse.Namespace) -> int:
 
 
 def _letter(parsed: argparse.Namespace) -> int:
-    from ..report.erasure import promised_in
-    from ..report.letter import letter
+    from ..report.letter import letter, promised_in
     from ..report.page import PAGE
 
     out = output("--out", parsed.out, begins=PAGE)

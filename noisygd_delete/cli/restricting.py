@@ -11,10 +11,10 @@ from pathlib import Path
 from ..curator.curator import Release
 from ..engine import Execution
 from ..errors import InvalidParameter
+from ..evidence.outputs import output, outside
 from ..records import EditRequest
 from ..register import Rights
 from ..register.dates import day
-from ..report.outputs import output, outside
 from ..sources.sourced import SourcedStore
 from ..store import Store
 from ..store.aside import BEGINS, Aside, read_key

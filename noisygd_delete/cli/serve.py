@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter, MissingDependency
+from ..evidence.outputs import outside
 from ..records import bounded
-from ..report.outputs import outside
 from ..service.access import Roles, TokenFile, new_token
 from .arguments import whole
 from .batches import add_batches, batching_from
@@ -133,7 +133,7 @@ def _serve(parsed: argparse.Namespace) -> int:
     outside("--tokens", parsed.tokens)
     password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
     if parsed.key is not None:
-        from ..report.signing import read_private
+        from ..evidence.signing import read_private
 
         read_private(parsed.key, password=password)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s %(message)s")

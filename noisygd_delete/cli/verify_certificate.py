@@ -35,10 +35,10 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from ..report.certificate_log import checked as in_log
-    from ..report.envelope import is_envelope, opened
-    from ..report.stamp import checked
-    from ..report.verification import verify_certificate
+    from ..evidence.certificate_log import checked as in_log
+    from ..evidence.envelope import is_envelope, opened
+    from ..evidence.stamp import checked
+    from ..evidence.verification import verify_certificate
 
     if (parsed.timestamp is None) != (parsed.timestamp_root is None):
         raise InvalidParameter("--timestamp and --timestamp-root go together: a stamp is worth what its root is")

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..evidence.erasure_certificate import erasure_certificate
 from ..loading import on_first_use
-from .erasure_certificate import erasure_certificate
 
 if TYPE_CHECKING:
-    from .checks import Verification
-    from .facts import Erasure
+    from ..evidence.checks import Verification
+    from ..evidence.facts import Erasure
+    from ..evidence.signing import key_id, new_key, sign
+    from ..evidence.verification import verify_certificate
     from .page import certificate_html
-    from .signing import key_id, new_key, sign
     from .summary import store_report
-    from .verification import verify_certificate
 
 __all__ = [
     "Erasure",
@@ -33,11 +33,11 @@ __all__ = [
 __getattr__ = on_first_use(
     __name__,
     {
-        "Verification": "checks",
-        "Erasure": "facts",
+        "Verification": ".evidence.checks",
+        "Erasure": ".evidence.facts",
         "certificate_html": "page",
-        **dict.fromkeys(("key_id", "new_key", "sign"), "signing"),
+        **dict.fromkeys(("key_id", "new_key", "sign"), ".evidence.signing"),
         "store_report": "summary",
-        "verify_certificate": "verification",
+        "verify_certificate": ".evidence.verification",
     },
 )

@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
+from ..accountant.tallies import tallied
 from ..errors import InvalidParameter
+from ..evidence.erasure import erasure_in, ledger_of
+from ..evidence.erasure_certificate import guarantees
+from ..evidence.notices import text
 from ..privacy.guarantee import Guarantee
 from ..privacy.shown import right_of_hundred
 from ..privacy.worlds import Worlds
@@ -19,7 +24,6 @@ from ..register import Decisions, Line, Rights
 from ..register.dates import local_day
 from ..register.terms import Reasons
 from .catalogue import Language, language
-from .notices import text
 from .page import render
 
 _HARDLY = 0.9  # an advantage that limits little
@@ -32,6 +36,17 @@ class Promised:
 
     guarantees: Mapping[str, Guarantee]
     fresh: bool = False
+
+
+def promised_in(store: str | Path, line: Line) -> Promised | None:
+    """What a letter about this request may promise: what its certificate would; None where nothing was erased or published."""
+    ledger = ledger_of(store)
+    if line.served is None or not line.served.rows or not ledger.releases:
+        return None
+    erasure, plan, events = erasure_in(ledger, request_id=line.token)
+    history = tallied(events, erasure.release)
+    fresh = history.served is not None and history.served.fresh and not history.served.warm
+    return Promised(guarantees(erasure, history.accountant(plan)), fresh)
 
 
 def letter(line: Line, promised: Promised | None, *, code: str, because: str = "", on: date | None = None) -> str:

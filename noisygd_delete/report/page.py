@@ -9,10 +9,10 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
+from ..evidence.words import dated
 from ..privacy.shown import right_of_hundred, shown
 from .catalogue.readings import ORIGINAL, Reading, reading
 from .checker import embedded
-from .words import dated
 
 PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
 

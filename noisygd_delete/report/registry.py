@@ -12,6 +12,10 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
+from ..evidence import words
+from ..evidence.erasure import standing
+from ..evidence.erasure_certificate import ORDER, figures, written
+from ..evidence.words import dated
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE
 from ..privacy.shown import right_of_hundred
@@ -21,13 +25,9 @@ from ..store import onward
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..version import __version__
-from . import words
 from .catalogue.readings import ORIGINAL, Reading, reading
-from .erasure import standing
-from .erasure_certificate import ORDER, figures, written
 from .page import figure, render
 from .summary import accuracy
-from .words import dated
 
 NOT_STATED = "not stated by the operator"
 Section = tuple[str, list[tuple[str, Any]]]

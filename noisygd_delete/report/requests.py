@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..accountant import Event
 from ..errors import InvalidParameter
+from ..evidence.notices import TEXTS, Notices
 from ..records import EditCounts
 from ..register import Case, Line, Practice, Served, in_order_of_need
 from ..register.dates import local_day, moment, moved_by
@@ -17,7 +18,6 @@ from ..store.entry import EntryKinds, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.requests import Register
-from .notices import TEXTS, Notices
 
 
 def register_lines(store: str | Path, *, today: date | None = None) -> list[Line]:

@@ -18,8 +18,8 @@ from typing import Any
 import msgspec
 
 from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, StoreError
+from ..evidence.outputs import outside
 from ..records import bounded
-from ..report.outputs import outside
 from ..store.disk import Disk
 from .asked import Asked, Unfit, read_as
 from .service import Conflict, Service

@@ -12,7 +12,7 @@ import pytest
 
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.report.outputs import output
+from noisygd_delete.evidence.outputs import output
 
 CERTIFICATE = ["certificate", "store", "--request-id", "first"]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links and modes of POSIX systems")

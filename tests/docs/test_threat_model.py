@@ -31,7 +31,7 @@ def test_every_fault_is_graded_and_shown() -> None:
 
 
 def test_what_software_cannot_promise_is_in_the_certificate_too() -> None:
-    from noisygd_delete.report import words
+    from noisygd_delete.evidence import words
 
     said = " ".join(words.NOT_COVERED)
     for word in ("backups", "snapshots", "worn or remapped cells", "encrypt the volume", "models published before"):

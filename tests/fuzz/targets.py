@@ -16,10 +16,10 @@ import numpy as np
 
 from noisygd_delete import EditRequest, Plan, Schema
 from noisygd_delete.errors import InvalidRequest, NoisyGDDeleteError
+from noisygd_delete.evidence.signing import canonical
 from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.records import bounded
 from noisygd_delete.report import Erasure, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.report.signing import canonical
 from noisygd_delete.store import Store, Tombstones, journal, models, status
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger

@@ -66,7 +66,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "accountant": (("text", "export", "statement"), ("accountant", "accountant/test_adaptive_requests.py")),
     "engine.noise": ((), ("engine/test_noise.py", "across/test_noise_is_never_shared.py")),
     "engine.noisygd": ((), ("engine/test_noisygd.py", "engine/test_noise.py")),
-    "report.verification": (
+    "evidence.verification": (
         (),
         ("report/test_certificate_facts.py", "report/test_certificate_mutations.py", "cli/test_certificate_command.py"),
     ),

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence.erasure import erasure_in, events_of, ledger_of, standing
 from noisygd_delete.register import Practice
 from noisygd_delete.report import Erasure, erasure_certificate, new_key, sign, store_report, verify_certificate
-from noisygd_delete.report.erasure import erasure_in, events_of, ledger_of, standing
 from noisygd_delete.report.registry import model_card
 from noisygd_delete.report.requests import register_lines
 from noisygd_delete.store import Store

@@ -15,9 +15,9 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.accountant.tallies import MOST_TALLIES
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence.verification import history_fault
 from noisygd_delete.records import EditCounts
 from noisygd_delete.report import Erasure, certificate_html, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.report.verification import history_fault
 
 from .certificate_mutations import place, with_value
 

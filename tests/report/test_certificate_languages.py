@@ -9,12 +9,12 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
+from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.records import EditCounts
 from noisygd_delete.report import Erasure, certificate_html, erasure_certificate
 from noisygd_delete.report.catalogue import readings
 from noisygd_delete.report.catalogue.readings import reading, written_languages
-from noisygd_delete.report.notices import Notices
 
 NOTICES = Notices(
     purposes="Kredit", models="Modell A", contact="datenschutz@example.org", authority="LfDI", informed="2026-04-20", recipients=2,

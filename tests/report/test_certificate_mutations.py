@@ -139,7 +139,7 @@ def test_no_mutant_of_ten_thousand_alters_what_follows_from_the_facts(
 
 def test_a_verifier_with_the_old_switch_would_be_caught(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Power: with sentences unchecked for other versions, as before format 2, mutants get through."""
-    from noisygd_delete.report import verification
+    from noisygd_delete.evidence import verification
 
     honest = verification.difference
 

@@ -17,10 +17,10 @@ from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence.envelope import PAYLOAD, enveloped, opened, statement
+from noisygd_delete.evidence.stamp import checked, stamped
 from noisygd_delete.records import EditCounts
 from noisygd_delete.report import Erasure, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.report.envelope import PAYLOAD, enveloped, opened, statement
-from noisygd_delete.report.stamp import checked, stamped
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def judged(envelope: dict, key: Path) -> bytes:
     from securesystemslib.dsse import Envelope
     from securesystemslib.signer import SSlibKey
 
-    from noisygd_delete.report.signing import key_id, read_public
+    from noisygd_delete.evidence.signing import key_id, read_public
 
     public = read_public(f"{key}.pub")
     pem = Path(f"{key}.pub").read_text()

@@ -11,12 +11,12 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence.erasure_certificate import guarantees
+from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.privacy.shown import right_of_hundred
 from noisygd_delete.records import EditCounts
 from noisygd_delete.register import Case, Grounds, Line, Practice, Rights, Served
 from noisygd_delete.report.catalogue import language, languages
-from noisygd_delete.report.erasure_certificate import guarantees
-from noisygd_delete.report.facts import Erasure
 from noisygd_delete.report.letter import Promised, letter
 
 RECEIVED = "2026-05-04T09:30:00+02:00"

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.bounds import conversion
+from noisygd_delete.evidence import verification
+from noisygd_delete.evidence.canonical import canonical
 from noisygd_delete.records import bounded
-from noisygd_delete.report import certificate_html, new_key, sign, verification, verify_certificate
-from noisygd_delete.report.canonical import canonical
+from noisygd_delete.report import certificate_html, new_key, sign, verify_certificate
 from noisygd_delete.report.checker import page_script, policy
 from noisygd_delete.report.page import file_text, stylesheet
 from tools.page import checker

@@ -14,13 +14,13 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence.erasure import Standing, Unpublished
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.records import EditCounts
 from noisygd_delete.register import Case, Channels, Decisions, Grounds, Line, Practice, Reasons, Rights, Served
 from noisygd_delete.report import register_page as pages
 from noisygd_delete.report import store_report, summary
 from noisygd_delete.report.catalogue.readings import ORIGINAL, Reading, reading, written_languages
-from noisygd_delete.report.erasure import Standing, Unpublished
 from noisygd_delete.report.register_page import PAGE_LINES, register_page
 from noisygd_delete.store.entry import EntryKinds
 from noisygd_delete.store.onward import Destination

@@ -13,9 +13,9 @@ from hypothesis import strategies as some
 
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
+from noisygd_delete.evidence.erasure import ledger_of
 from noisygd_delete.privacy.shown import right_of_hundred
 from noisygd_delete.register import Case, Practice
-from noisygd_delete.report.erasure import ledger_of
 from noisygd_delete.report.registry import NOT_STATED, as_yaml, assessment, entry, model_card
 from noisygd_delete.report.requests import register_lines
 from noisygd_delete.store import Store

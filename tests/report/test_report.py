@@ -17,6 +17,8 @@ from noisygd_delete import Accountant, Budget, Curator, Guarantee, Records, loss
 from noisygd_delete.accountant import Event
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence.erasure_certificate import figures
+from noisygd_delete.evidence.signing import canonical
 from noisygd_delete.report import (
     Erasure,
     certificate_html,
@@ -27,8 +29,6 @@ from noisygd_delete.report import (
     verify_certificate,
 )
 from noisygd_delete.report.curves import forgetting, utility
-from noisygd_delete.report.erasure_certificate import figures
-from noisygd_delete.report.signing import canonical
 
 EDITS = (1, 3, 1, 2)
 ERASURE = Erasure(

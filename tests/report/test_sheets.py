@@ -16,11 +16,11 @@ from noisygd_delete import Budget, EditRequest
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.audit import audit
 from noisygd_delete.cli import main
+from noisygd_delete.evidence.erasure import ledger_of
 from noisygd_delete.privacy.total import Total
 from noisygd_delete.register import Case, Practice
 from noisygd_delete.report import certificate_html, registry, store_report
 from noisygd_delete.report.catalogue.readings import ORIGINAL, reading, written_languages
-from noisygd_delete.report.erasure import ledger_of
 from noisygd_delete.report.registry import assessment, entry, model_card
 from noisygd_delete.report.requests import practice_of, register_lines
 from noisygd_delete.store import Store, onward

@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.report.outputs import Output
-from noisygd_delete.report.signing import key_id, new_key, read_private, read_public, sign, signed_by
+from noisygd_delete.evidence.outputs import Output
+from noisygd_delete.evidence.signing import key_id, new_key, read_private, read_public, sign, signed_by
 
 
 @pytest.fixture

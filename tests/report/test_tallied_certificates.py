@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from noisygd_delete.accountant import Account, Event
+from noisygd_delete.evidence import verification
+from noisygd_delete.evidence.canonical import canonical
 from noisygd_delete.records import EditCounts, bounded
 from noisygd_delete.report import (
     Erasure,
@@ -19,10 +21,8 @@ from noisygd_delete.report import (
     erasure_certificate,
     new_key,
     sign,
-    verification,
     verify_certificate,
 )
-from noisygd_delete.report.canonical import canonical
 from tools.page import checker
 
 from ..oracles import tallies as oracle

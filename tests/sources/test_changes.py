@@ -13,9 +13,9 @@ from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import CountBroken, InvalidParameter, SourceError, StoreError
+from noisygd_delete.evidence.erasure import erasure_in, standing
 from noisygd_delete.records import EditCounts
 from noisygd_delete.report import erasure_certificate, verify_certificate
-from noisygd_delete.report.erasure import erasure_in, standing
 from noisygd_delete.sources import SourcedStore, source_at, trigger
 from noisygd_delete.sources.counting import missing, unseen
 from noisygd_delete.store import status, verify

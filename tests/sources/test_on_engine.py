@@ -29,8 +29,8 @@ from noisygd_delete.errors import (
     SourceError,
     StoreCorrupt,
 )
-from noisygd_delete.report import erasure_certificate
-from noisygd_delete.report.erasure import erasure_in
+from noisygd_delete.evidence import erasure_certificate
+from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.sources import SourcedStore, on_engine, open_store, source_at
 from noisygd_delete.sources.opening import source_from
 from noisygd_delete.sources.reading import records_of, rows_of

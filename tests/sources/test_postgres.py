@@ -12,9 +12,9 @@ import pytest
 from noisygd_delete import EditRequest, Records
 from noisygd_delete.engine import Objective
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidRequest, SourceError, StoreError
+from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.report import erasure_certificate, verify_certificate
-from noisygd_delete.report.erasure import erasure_in
 from noisygd_delete.sources import Snapshot, SourcedStore, journal, open_store, postgres, source_at
 from noisygd_delete.sources.postgres import Postgres
 from noisygd_delete.sources.reading import records_of

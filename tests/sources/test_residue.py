@@ -17,8 +17,8 @@ import pytest
 
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter, SourceError
+from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.report import erasure_certificate, verify_certificate
-from noisygd_delete.report.erasure import erasure_in
 from noisygd_delete.sources import Residue, SourcedStore, Verdicts, avro, residue, source_at
 from noisygd_delete.sources.residue_iceberg import in_use
 

@@ -12,7 +12,7 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.accountant import Account, Accountant, Event, events, history, written
 from noisygd_delete.errors import StoreCorrupt
-from noisygd_delete.report.erasure import erasure_in, ledger_of, standing
+from noisygd_delete.evidence.erasure import erasure_in, ledger_of, standing
 from noisygd_delete.store import Store, budget, places, seal, status, verify
 from noisygd_delete.store import entry as entries
 from noisygd_delete.store import ledger as ledgers

@@ -14,11 +14,11 @@ from .demand import Demand, module_text
 from .translation import Translation
 
 ROOTS = (
-    ("report.verification", "verify_certificate"),
-    ("report.envelope", "is_envelope"),
-    ("report.envelope", "opened"),
-    ("report.signing", "key_id"),
-    ("report.signing", "read_public"),
+    ("evidence.verification", "verify_certificate"),
+    ("evidence.envelope", "is_envelope"),
+    ("evidence.envelope", "opened"),
+    ("evidence.signing", "key_id"),
+    ("evidence.signing", "read_public"),
     ("report.page", "figure"),
     ("privacy.shown", "right_of_hundred"),
 )

@@ -7238,7 +7238,7 @@ $ns.NUMBER = "number of requests";
 });
 return {Reasons, Word};
 })();
-$.modules["report.notices"] = (() => {
+$.modules["evidence.notices"] = (() => {
 let _LONGEST, TEXTS, text, Notices, _NOTICED, _in_json, NOTHING_STATED;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const fields = $.libraries["dataclasses"]["fields"];
@@ -7343,7 +7343,7 @@ return ($.t($.b.isinstance([value, date])) ? $.cm(value, "isoformat", []) : ($.t
 NOTHING_STATED = Notices([]);
 return {_LONGEST, TEXTS, text, Notices, _NOTICED, _in_json, NOTHING_STATED, fields, InvalidParameter, moved_by, last_day, datetime, days, Reasons, count, day, date};
 })();
-$.modules["report.elsewhere"] = (() => {
+$.modules["evidence.elsewhere"] = (() => {
 let MOST_PLACES, MOST_PUBLISHERS, in_order_of_the_source, looked_for, put_besides, made_by;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
@@ -7351,7 +7351,7 @@ const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
 const Verdicts = $.modules["sources.verdicts"]["Verdicts"];
 const position = $.modules["store.position"];
-const text = $.modules["report.notices"]["text"];
+const text = $.modules["evidence.notices"]["text"];
 MOST_PLACES = 1000n;
 MOST_PUBLISHERS = 50n;
 in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
@@ -7439,7 +7439,7 @@ return null;
 });
 return {MOST_PLACES, MOST_PUBLISHERS, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, Verdicts, count, text, Mapping, choice};
 })();
-$.modules["report.facts"] = (() => {
+$.modules["evidence.facts"] = (() => {
 let MOST_AUDITS, STATED, Erasure, in_order, digest, number, version, audited;
 const re = $.libraries["re"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
@@ -7455,12 +7455,12 @@ const real = $.modules["errors"]["real"];
 const last_day = $.modules["register.dates"]["last_day"];
 const local_day = $.modules["register.dates"]["local_day"];
 const moment = $.modules["register.dates"]["moment"];
-const in_order_of_the_source = $.modules["report.elsewhere"]["in_order_of_the_source"];
-const looked_for = $.modules["report.elsewhere"]["looked_for"];
-const put_besides = $.modules["report.elsewhere"]["put_besides"];
-const NOTHING_STATED = $.modules["report.notices"]["NOTHING_STATED"];
-const Notices = $.modules["report.notices"]["Notices"];
-const text = $.modules["report.notices"]["text"];
+const in_order_of_the_source = $.modules["evidence.elsewhere"]["in_order_of_the_source"];
+const looked_for = $.modules["evidence.elsewhere"]["looked_for"];
+const put_besides = $.modules["evidence.elsewhere"]["put_besides"];
+const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
+const Notices = $.modules["evidence.notices"]["Notices"];
+const text = $.modules["evidence.notices"]["text"];
 MOST_AUDITS = 100n;
 STATED = $.tuple(["who issued the certificate and when, its number, and the version of the software", "the request id, and when the request was received", "when the rows were edited, how many and how, and when the model was published", "the notices: what the models are for, whom to ask, who was told and when, until when backups last, an extension, holidays", "the SHA-256 of the models, except where the model's file is at hand to compare", "the checks made on the store, the audit's figures, and the length and last link of the ledger", "the choices that the plan was made from, \u03b4, and which releases were made: their number, order, steps, edits and mechanisms"]);
 Erasure = $.dataclass($.cls("Erasure", [], ($ns) => {
@@ -7617,7 +7617,7 @@ return $.b.tuple([checked]);
 });
 return {MOST_AUDITS, STATED, Erasure, in_order, digest, number, version, audited, last_day, in_order_of_the_source, put_besides, looked_for, moment, count, InvalidParameter, text, Statuses, Any, Mapping, Notices, NOTHING_STATED, datetime, pairwise, real, UUID, local_day};
 })();
-$.modules["report.words"] = (() => {
+$.modules["evidence.words"] = (() => {
 let _MONTHS, ADAPTIVITY, NOT_COVERED, assumptions, _mapped, deadline, dated, timed, in_time, notices, _besides, _may_have_used, plain, _done, _published, _COUNTS, _order, stated_elsewhere, _limits, _question, _limit, to_do;
 const date = $.libraries["datetime"]["date"];
 const Statuses = $.modules["accountant.events"]["Statuses"];
@@ -7854,7 +7854,7 @@ return steps;
 });
 return {_MONTHS, ADAPTIVITY, NOT_COVERED, assumptions, _mapped, deadline, dated, timed, in_time, notices, _besides, _may_have_used, plain, _done, _published, _COUNTS, _order, stated_elsewhere, _limits, _question, _limit, to_do, NON_ADAPTIVE, shown, local_day, date, Statuses, right_of_hundred};
 })();
-$.modules["report.canonical"] = (() => {
+$.modules["evidence.canonical"] = (() => {
 let MOST_VALUES, canonical, _values, _as_doubles;
 const rfc8785 = $.libraries["rfc8785"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
@@ -7913,7 +7913,7 @@ return value;
 });
 return {MOST_VALUES, canonical, _values, _as_doubles, InvalidParameter};
 })();
-$.modules["report.erasure_certificate"] = (() => {
+$.modules["evidence.erasure_certificate"] = (() => {
 let FORMAT, SOFTWARE, ORDER, BLOCKS, Bound, stated, _elsewhere, erasure_of, statement, _left, _of_statistics, _served, guarantees, figures;
 const hashlib = $.libraries["hashlib"];
 const math = $.libraries["math"];
@@ -7927,15 +7927,15 @@ const rounded_up = $.modules["privacy.shown"]["rounded_up"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const moment = $.modules["register.dates"]["moment"];
 const __version__ = $.modules["version"]["__version__"];
-const words = $.modules["report.words"];
-const canonical = $.modules["report.canonical"]["canonical"];
-const made_by = $.modules["report.elsewhere"]["made_by"];
-const STATED = $.modules["report.facts"]["STATED"];
-const Erasure = $.modules["report.facts"]["Erasure"];
-const in_order = $.modules["report.facts"]["in_order"];
-const number = $.modules["report.facts"]["number"];
-const version = $.modules["report.facts"]["version"];
-const Notices = $.modules["report.notices"]["Notices"];
+const words = $.modules["evidence.words"];
+const canonical = $.modules["evidence.canonical"]["canonical"];
+const made_by = $.modules["evidence.elsewhere"]["made_by"];
+const STATED = $.modules["evidence.facts"]["STATED"];
+const Erasure = $.modules["evidence.facts"]["Erasure"];
+const in_order = $.modules["evidence.facts"]["in_order"];
+const number = $.modules["evidence.facts"]["number"];
+const version = $.modules["evidence.facts"]["version"];
+const Notices = $.modules["evidence.notices"]["Notices"];
 FORMAT = "noisygd-delete/erasure-certificate/3";
 SOFTWARE = "noisygd-delete";
 ORDER = 10.0;
@@ -7988,7 +7988,7 @@ served = ($.t($.is($.ga(erasure, "release"), null)) ? null : _served([erasure, p
 promises = guarantees([erasure, accountant]);
 told = $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name, promise; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];promise = $v7[1];} yield [name, figures([promise], {"order": order, "delta": delta})]; } })($.cm(promises, "items", [])));
 constants = asdict([$.ga($.ga(plan, "loss"), "constants")]);
-return $.dict([["computed_from_sha256", $.cm($.libraries["hashlib"].sha256([canonical([$.gi(facts, "public_facts")])]), "hexdigest", [])], ["run", $.dict([["kind", ($.t($.is(served, null)) ? null : $.b.str([$.ga(served, "kind")]))], ["steps", ($.t($.is(served, null)) ? null : $.ga(served, "steps"))], ["gradient_evaluations", ($.t($.is(served, null)) ? null : $.gi($.ga(plan, "gradient_evaluations"), ($.t($.ga(served, "fresh")) ? "learn" : "delete")))], ["gradient_evaluations_of_learning", $.gi($.ga(plan, "gradient_evaluations"), "learn")], ["releases_so_far", $.ga(history, "releases")]])], ["guarantees", told], ["theorem", $.ga($.ga(plan, "dp"), "source")], ["adaptivity", $.modules["report.words"].ADAPTIVITY], ["loss", $.dict([...$.pairs($.cm($.ga(plan, "loss"), "to_dict", [])), ["constants", $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name, value; {const $v9 = $.unpack($v8, 2, -1);name = $v9[0];value = $v9[1];} yield [name, ($.t($.b.isinstance([value, $.b.bool])) ? value : $.cm(Bound, "of", [value]))]; } })($.cm(constants, "items", [])))]])], ["assumptions", [...$.each($.ga($.cm($.ga(plan, "mechanism"), "interval", ["deletion", $.ga($.ga(plan, "problem"), "deletion_notion")], {"steps_with": 0n}), "assumptions")), ...$.each($.modules["report.words"].assumptions([plan])), ...$.each(_of_statistics([accountant]))]], ["plain_words", $.modules["report.words"].plain([erasure, served, promises, told], {"left": _left([accountant])})], ["deadline", $.modules["report.words"].deadline([erasure])], ["in_time", $.modules["report.words"].in_time([erasure])], ["notices", $.modules["report.words"].notices([erasure])], ["stated_by_the_operator", [...$.each(STATED), ...$.each($.modules["report.words"].stated_elsewhere([erasure]))]], ["not_covered", $.b.list([$.modules["report.words"].NOT_COVERED])], ["to_do", $.modules["report.words"].to_do([$.ga(erasure, "status")], {"total": !$.is($.ga(plan, "total"), null)})]]);
+return $.dict([["computed_from_sha256", $.cm($.libraries["hashlib"].sha256([canonical([$.gi(facts, "public_facts")])]), "hexdigest", [])], ["run", $.dict([["kind", ($.t($.is(served, null)) ? null : $.b.str([$.ga(served, "kind")]))], ["steps", ($.t($.is(served, null)) ? null : $.ga(served, "steps"))], ["gradient_evaluations", ($.t($.is(served, null)) ? null : $.gi($.ga(plan, "gradient_evaluations"), ($.t($.ga(served, "fresh")) ? "learn" : "delete")))], ["gradient_evaluations_of_learning", $.gi($.ga(plan, "gradient_evaluations"), "learn")], ["releases_so_far", $.ga(history, "releases")]])], ["guarantees", told], ["theorem", $.ga($.ga(plan, "dp"), "source")], ["adaptivity", $.modules["evidence.words"].ADAPTIVITY], ["loss", $.dict([...$.pairs($.cm($.ga(plan, "loss"), "to_dict", [])), ["constants", $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name, value; {const $v9 = $.unpack($v8, 2, -1);name = $v9[0];value = $v9[1];} yield [name, ($.t($.b.isinstance([value, $.b.bool])) ? value : $.cm(Bound, "of", [value]))]; } })($.cm(constants, "items", [])))]])], ["assumptions", [...$.each($.ga($.cm($.ga(plan, "mechanism"), "interval", ["deletion", $.ga($.ga(plan, "problem"), "deletion_notion")], {"steps_with": 0n}), "assumptions")), ...$.each($.modules["evidence.words"].assumptions([plan])), ...$.each(_of_statistics([accountant]))]], ["plain_words", $.modules["evidence.words"].plain([erasure, served, promises, told], {"left": _left([accountant])})], ["deadline", $.modules["evidence.words"].deadline([erasure])], ["in_time", $.modules["evidence.words"].in_time([erasure])], ["notices", $.modules["evidence.words"].notices([erasure])], ["stated_by_the_operator", [...$.each(STATED), ...$.each($.modules["evidence.words"].stated_elsewhere([erasure]))]], ["not_covered", $.b.list([$.modules["evidence.words"].NOT_COVERED])], ["to_do", $.modules["evidence.words"].to_do([$.ga(erasure, "status")], {"total": !$.is($.ga(plan, "total"), null)})]]);
 });
 _left = $.fn("_left", ["accountant"], {}, function (accountant) {
 let mechanisms;
@@ -8061,14 +8061,14 @@ return $.dict([["about", $.ga(guarantee, "about")], ["adjacency", $.b.str([$.ga(
 });
 return {FORMAT, SOFTWARE, ORDER, BLOCKS, Bound, stated, _elsewhere, erasure_of, statement, _left, _of_statistics, _served, guarantees, figures, WRITTEN, rounded_up, __version__, made_by, version, number, in_order, moment, Any, STATED, canonical, asdict, stated_delta, InvalidParameter, NON_ADAPTIVE, Worlds, Notices, Erasure};
 })();
-$.modules["report.checks"] = (() => {
+$.modules["evidence.checks"] = (() => {
 let LAST_DIGITS, REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
-const Bound = $.modules["report.erasure_certificate"]["Bound"];
+const Bound = $.modules["evidence.erasure_certificate"]["Bound"];
 LAST_DIGITS = 1e-12;
 REFUSALS = $.tuple([NoisyGDDeleteError, $.b.ArithmeticError, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.AssertionError, $.b.MemoryError, $.b.RecursionError]);
 _LARGEST = $.pow(10n, 300n);
@@ -8138,7 +8138,7 @@ return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"))
 });
 return {LAST_DIGITS, REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference, Bound, Mapping, NoisyGDDeleteError, asdict};
 })();
-$.modules["report.format_1"] = (() => {
+$.modules["evidence.format_1"] = (() => {
 let FORMAT, ALGORITHM, _SAME, NOT_RECOMPUTED, canonical, checks, _facts, _utc, _deadline, _statement, _exact, ADAPTIVITY, _plain, _question, _limit;
 const calendar = $.libraries["calendar"];
 const json = $.libraries["json"];
@@ -8150,18 +8150,18 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const moment = $.modules["register.dates"]["moment"];
-const words = $.modules["report.words"];
-const REFUSALS = $.modules["report.checks"]["REFUSALS"];
-const Check = $.modules["report.checks"]["Check"];
-const brief = $.modules["report.checks"]["brief"];
-const difference = $.modules["report.checks"]["difference"];
-const ORDER = $.modules["report.erasure_certificate"]["ORDER"];
-const Bound = $.modules["report.erasure_certificate"]["Bound"];
-const guarantees = $.modules["report.erasure_certificate"]["guarantees"];
-const stated = $.modules["report.erasure_certificate"]["stated"];
-const statement = $.modules["report.erasure_certificate"]["statement"];
-const Erasure = $.modules["report.facts"]["Erasure"];
-const number = $.modules["report.facts"]["number"];
+const words = $.modules["evidence.words"];
+const REFUSALS = $.modules["evidence.checks"]["REFUSALS"];
+const Check = $.modules["evidence.checks"]["Check"];
+const brief = $.modules["evidence.checks"]["brief"];
+const difference = $.modules["evidence.checks"]["difference"];
+const ORDER = $.modules["evidence.erasure_certificate"]["ORDER"];
+const Bound = $.modules["evidence.erasure_certificate"]["Bound"];
+const guarantees = $.modules["evidence.erasure_certificate"]["guarantees"];
+const stated = $.modules["evidence.erasure_certificate"]["stated"];
+const statement = $.modules["evidence.erasure_certificate"]["statement"];
+const Erasure = $.modules["evidence.facts"]["Erasure"];
+const number = $.modules["evidence.facts"]["number"];
 FORMAT = "noisygd-delete/erasure-certificate/1";
 ALGORITHM = "Ed25519 over canonical JSON";
 _SAME = 1e-12;
@@ -8225,7 +8225,7 @@ told = $.dict((function* ($first) { for (const $v10 of $.each($first)) { let fig
 promises = guarantees([erasure, $.cm(history, "accountant", [plan])]);
 delta = stated_delta(["delta", $.gi($.gi(certificate, "public_facts"), "delta")]);
 figures = $.dict([["run", $.gi(again, "run")], ["guarantees", told], ["loss", $.gi(again, "loss")]]);
-return $.tuple([figures, $.dict([["theorem", $.gi(again, "theorem")], ["adaptivity", ADAPTIVITY], ["assumptions", $.gi(again, "assumptions")], ["plain_words", _plain([erasure, promises], {"order": $.either($.ga($.ga(plan, "budget"), "order"), () => ORDER), "delta": delta})], ["not_covered", $.b.list([$.modules["report.words"].NOT_COVERED])], ["to_do", $.modules["report.words"].to_do([$.ga(erasure, "status")], {"total": false})]])]);
+return $.tuple([figures, $.dict([["theorem", $.gi(again, "theorem")], ["adaptivity", ADAPTIVITY], ["assumptions", $.gi(again, "assumptions")], ["plain_words", _plain([erasure, promises], {"order": $.either($.ga($.ga(plan, "budget"), "order"), () => ORDER), "delta": delta})], ["not_covered", $.b.list([$.modules["evidence.words"].NOT_COVERED])], ["to_do", $.modules["evidence.words"].to_do([$.ga(erasure, "status")], {"total": false})]])]);
 });
 _exact = $.fn("_exact", ["value"], {}, function (value) {
 if ($.t($.b.isinstance([value, Mapping]))) {
@@ -8267,7 +8267,7 @@ return ("" + "at most " + $.formatted($.ga(guarantee, "at_most"), "", "") + $.fo
 });
 return {FORMAT, ALGORITHM, _SAME, NOT_RECOMPUTED, canonical, checks, _facts, _utc, _deadline, _statement, _exact, ADAPTIVITY, _plain, _question, _limit, Check, brief, REFUSALS, difference, InvalidParameter, number, stated, Erasure, UTC, datetime, moment, ORDER, stated_delta, guarantees, statement, Bound, Mapping, Statuses, Worlds};
 })();
-$.modules["report.signing"] = (() => {
+$.modules["evidence.signing"] = (() => {
 let Scheme, SIGNED, key_id, read_public, signed_by, _decoded;
 const base64 = $.libraries["base64"];
 const hashlib = $.libraries["hashlib"];
@@ -8282,7 +8282,7 @@ const PublicFormat = $.libraries["cryptography.hazmat.primitives.serialization"]
 const load_pem_public_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_public_key"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const bounded = $.libraries["records.bounded"];
-const canonical = $.modules["report.canonical"]["canonical"];
+const canonical = $.modules["evidence.canonical"]["canonical"];
 Scheme = $.dataclass($.cls("Scheme", [], ($ns) => {
 
 }), [["algorithm", () => ["is", $.b.str]], ["written", () => ["parts", Callable, ["is", [Any]], ["is", $.b.bytes]]]], {frozen: true});
@@ -8336,7 +8336,7 @@ return raw;
 });
 return {Scheme, SIGNED, key_id, read_public, signed_by, _decoded, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, PublicFormat, Encoding, InvalidSignature, canonical, Any, Callable};
 })();
-$.modules["report.verification"] = (() => {
+$.modules["evidence.verification"] = (() => {
 let FORMAT_2, TOLERANCE, SCHEMES, verify_certificate, _named, _format, _signature, _plan, _statement, _other_version, _format_1, _read, _facts, _model;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const replace = $.libraries["dataclasses"]["replace"];
@@ -8351,25 +8351,25 @@ const plan_from_dict = $.modules["methods.reading"]["plan_from_dict"];
 const plan_for = $.modules["planner.make"]["plan_for"];
 const bounded = $.libraries["records.bounded"];
 const __version__ = $.modules["version"]["__version__"];
-const format_1 = $.modules["report.format_1"];
-const REFUSALS = $.modules["report.checks"]["REFUSALS"];
-const Check = $.modules["report.checks"]["Check"];
-const Verification = $.modules["report.checks"]["Verification"];
-const brief = $.modules["report.checks"]["brief"];
-const difference = $.modules["report.checks"]["difference"];
-const BLOCKS = $.modules["report.erasure_certificate"]["BLOCKS"];
-const FORMAT = $.modules["report.erasure_certificate"]["FORMAT"];
-const erasure_of = $.modules["report.erasure_certificate"]["erasure_of"];
-const stated = $.modules["report.erasure_certificate"]["stated"];
-const statement = $.modules["report.erasure_certificate"]["statement"];
-const SIGNED = $.modules["report.signing"]["SIGNED"];
-const Scheme = $.modules["report.signing"]["Scheme"];
-const key_id = $.modules["report.signing"]["key_id"];
-const read_public = $.modules["report.signing"]["read_public"];
-const signed_by = $.modules["report.signing"]["signed_by"];
+const format_1 = $.modules["evidence.format_1"];
+const REFUSALS = $.modules["evidence.checks"]["REFUSALS"];
+const Check = $.modules["evidence.checks"]["Check"];
+const Verification = $.modules["evidence.checks"]["Verification"];
+const brief = $.modules["evidence.checks"]["brief"];
+const difference = $.modules["evidence.checks"]["difference"];
+const BLOCKS = $.modules["evidence.erasure_certificate"]["BLOCKS"];
+const FORMAT = $.modules["evidence.erasure_certificate"]["FORMAT"];
+const erasure_of = $.modules["evidence.erasure_certificate"]["erasure_of"];
+const stated = $.modules["evidence.erasure_certificate"]["stated"];
+const statement = $.modules["evidence.erasure_certificate"]["statement"];
+const SIGNED = $.modules["evidence.signing"]["SIGNED"];
+const Scheme = $.modules["evidence.signing"]["Scheme"];
+const key_id = $.modules["evidence.signing"]["key_id"];
+const read_public = $.modules["evidence.signing"]["read_public"];
+const signed_by = $.modules["evidence.signing"]["signed_by"];
 FORMAT_2 = "noisygd-delete/erasure-certificate/2";
 TOLERANCE = 1e-09;
-SCHEMES = $.dict([[FORMAT, SIGNED], [FORMAT_2, SIGNED], [$.modules["report.format_1"].FORMAT, Scheme([$.modules["report.format_1"].ALGORITHM, $.modules["report.format_1"].canonical])]]);
+SCHEMES = $.dict([[FORMAT, SIGNED], [FORMAT_2, SIGNED], [$.modules["evidence.format_1"].FORMAT, Scheme([$.modules["evidence.format_1"].ALGORITHM, $.modules["evidence.format_1"].canonical])]]);
 verify_certificate = $.fn("verify_certificate", ["certificate", "*", "public_key", "model"], {"public_key": null, "model": null}, function (certificate, public_key, model) {
 let checks, earlier;
 checks = [_format([certificate]), _signature([certificate, public_key])];
@@ -8377,12 +8377,12 @@ if (!$.t($.ga($.gi(checks, 0n), "passed"))) {
 return Verification([$.b.tuple([checks])]);
 }
 $.cm(checks, "append", [_plan([certificate])]);
-earlier = $.eq($.gi(certificate, "format"), $.modules["report.format_1"].FORMAT);
+earlier = $.eq($.gi(certificate, "format"), $.modules["evidence.format_1"].FORMAT);
 checks = $.iadd(checks, ($.t(earlier) ? _format_1([certificate]) : [_statement([certificate]), _facts([certificate])]));
 if ($.t(!$.is(model, null))) {
 $.cm(checks, "append", [_model([certificate, model])]);
 }
-return Verification([$.b.tuple([checks]), ($.t(earlier) ? $.modules["report.format_1"].NOT_RECOMPUTED : $.tuple([]))]);
+return Verification([$.b.tuple([checks]), ($.t(earlier) ? $.modules["evidence.format_1"].NOT_RECOMPUTED : $.tuple([]))]);
 });
 _named = $.fn("_named", ["certificate"], {}, function (certificate) {
 let found;
@@ -8424,7 +8424,7 @@ let again, error, found, plan;
 try {
 plan = plan_from_dict([$.gi($.gi(certificate, "public_facts"), "plan")]);
 again = plan_for([$.ga(plan, "problem")]);
-if (($.t($.eq($.gi(certificate, "format"), $.modules["report.format_1"].FORMAT)) && $.t($.ga($.ga(plan, "method"), "passes_depend_on_data")))) {
+if (($.t($.eq($.gi(certificate, "format"), $.modules["evidence.format_1"].FORMAT)) && $.t($.ga($.ga(plan, "method"), "passes_depend_on_data")))) {
 again = replace([again], {"learn_solver_passes": $.ga(plan, "learn_solver_passes"), "delete_solver_passes": $.ga(plan, "delete_solver_passes")});
 }
 found = difference([$.cm(plan, "to_dict", []), $.cm(again, "to_dict", [])], {"tolerance": TOLERANCE});
@@ -8473,7 +8473,7 @@ if ($.caught($caught, REFUSALS)) {error = $caught;
 return [Check(["figures", false, ("" + "cannot be recomputed: " + $.formatted(brief([error]), "", ""))])];
 } else throw $caught;
 }
-return $.modules["report.format_1"].checks([certificate, plan, history]);
+return $.modules["evidence.format_1"].checks([certificate, plan, history]);
 });
 _read = $.fn("_read", ["certificate"], {}, function (certificate) {
 let about, ledger, listed, public$;
@@ -8527,7 +8527,7 @@ return Check(["model", false, ("" + "its SHA-256 is " + $.formatted(digest, "", 
 });
 return {FORMAT_2, TOLERANCE, SCHEMES, verify_certificate, _named, _format, _signature, _plan, _statement, _other_version, _format_1, _read, _facts, _model, Verification, Check, BLOCKS, Mapping, FORMAT, Scheme, SIGNED, key_id, read_public, signed_by, brief, REFUSALS, difference, replace, plan_for, plan_from_dict, count, Tallied, Event, Tally, MOST_TALLIES, InvalidParameter, erasure_of, statement, __version__, stated, NoisyGDDeleteError};
 })();
-$.modules["report.envelope"] = (() => {
+$.modules["evidence.envelope"] = (() => {
 let PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
 const base64 = $.libraries["base64"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
@@ -8535,11 +8535,11 @@ const Any = $.libraries["typing"]["Any"];
 const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const bounded = $.libraries["records.bounded"];
-const canonical = $.modules["report.canonical"]["canonical"];
-const Check = $.modules["report.checks"]["Check"];
-const key_id = $.modules["report.signing"]["key_id"];
-const read_public = $.modules["report.signing"]["read_public"];
-const signed_by = $.modules["report.signing"]["signed_by"];
+const canonical = $.modules["evidence.canonical"]["canonical"];
+const Check = $.modules["evidence.checks"]["Check"];
+const key_id = $.modules["evidence.signing"]["key_id"];
+const read_public = $.modules["evidence.signing"]["read_public"];
+const signed_by = $.modules["evidence.signing"]["signed_by"];
 PAYLOAD = "application/vnd.in-toto+json";
 STATEMENT = "https://in-toto.io/Statement/v1";
 PREDICATE = "urn:noisygd-delete:erasure-certificate:";
@@ -9684,7 +9684,7 @@ return {TanhNetwork, LossConstants, scale, InvalidParameter, real, Any, ClassVar
 // One certificate, checked by the translated verifier. Signatures are the browser's to check, and it answers later.
 
 $.check = async (text, publicKey = null) => {
-  const {verify_certificate} = $.modules["report.verification"], {is_envelope, opened} = $.modules["report.envelope"];
+  const {verify_certificate} = $.modules["evidence.verification"], {is_envelope, opened} = $.modules["evidence.envelope"];
   for (;;) {
     try {
       let document = $.parsed(text), checks = [];

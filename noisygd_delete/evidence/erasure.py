@@ -9,20 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from ..accountant import Event, Statuses
-from ..accountant.tallies import tallied
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..publishers.address import kind_of
 from ..records import EditCounts
-from ..register import Line
 from ..store import onward, presence
 from ..store.entry import EntryKinds, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
-from .erasure_certificate import guarantees
 from .facts import Erasure
-from .letter import Promised
 from .notices import NOTHING_STATED, Notices
 
 
@@ -156,17 +152,6 @@ def held_besides(ledger: Ledger) -> tuple[dict[str, Any], ...]:
     """What the publishers of a store were last known to hold; their addresses are the operator's own."""
     found = onward.destinations(Layout(ledger.path.parent))
     return tuple({"kind": kind_of(each.address), "release": each.release, "oldest": each.oldest} for each in found)
-
-
-def promised_in(store: str | Path, line: Line) -> Promised | None:
-    """What a letter about this request may promise: what its certificate would; None where nothing was erased or published."""
-    ledger = ledger_of(store)
-    if line.served is None or not line.served.rows or not ledger.releases:
-        return None
-    erasure, plan, events = erasure_in(ledger, request_id=line.token)
-    history = tallied(events, erasure.release)
-    fresh = history.served is not None and history.served.fresh and not history.served.warm
-    return Promised(guarantees(erasure, history.accountant(plan)), fresh)
 
 
 def _status(ledger: Ledger, published: int | None) -> Statuses:
