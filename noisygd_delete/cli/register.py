@@ -13,7 +13,22 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
 from ..records import bounded
-from ..register import Case, Channels, Decisions, Grounds, Line, Practice, Reasons, Rights, decided, export
+from ..register import (
+    Case,
+    Channels,
+    Decisions,
+    Grounds,
+    Line,
+    Practice,
+    Reasons,
+    Rights,
+    acknowledged,
+    backups_last,
+    decided,
+    export,
+    informed,
+    recipients_told,
+)
 from ..register.case import TEXTS
 from ..register.dates import MOST_HOLIDAYS, day
 from ..report.catalogue import languages
@@ -156,7 +171,21 @@ def _deciding(actions: Any) -> None:
 
 
 def _telling(actions: Any) -> None:
-    told = _action(actions, "inform", "the person was told what was done", "STORE 9f2c31 --on 2026-05-20", _inform)
+    seen = _action(
+        actions,
+        "acknowledge",
+        "the person was told that the request came in, which answers nothing: it stays due",
+        "STORE 9f2c31 --on 2026-05-05",
+        _acknowledge,
+    )
+    _on(seen, "they were told so")
+    told = _action(
+        actions,
+        "inform",
+        "the person was told what was done, after it was done; again, when a model without the rows is published later",
+        "STORE 9f2c31 --on 2026-05-20",
+        _inform,
+    )
     told.add_argument("--certificate", metavar="FILE", help="the certificate that they were sent: its SHA-256 is noted")
     _on(told, "they were told")
     written = _action(
@@ -250,7 +279,7 @@ def _table(lines: list[Line]) -> str:
         return "no requests"
     head = f"{'due':<12}{'state':<11}{'right':<15}{'received':<12}{'told':<12}request"
     rows = [
-        f"{_day(line.due):<12}{line.state:<11}{line.case.right:<15}{(line.case.received or '–')[:10]:<12}{_day(line.case.informed):<12}"
+        f"{_day(line.due):<12}{line.state:<11}{line.case.right:<15}{(line.case.received or '–')[:10]:<12}{_day(line.answered):<12}"
         f"{line.token}" + (f"  ({'; '.join(line.marks)})" if line.marks else "")
         for line in lines[:_LISTED]
     ]
@@ -305,11 +334,15 @@ def _extend(parsed: argparse.Namespace) -> int:
     )
 
 
+def _acknowledge(parsed: argparse.Namespace) -> int:
+    return _stated(parsed, lambda line: acknowledged(line, _today(parsed)))
+
+
 def _inform(parsed: argparse.Namespace) -> int:
     digest = None
     if parsed.certificate is not None:
         digest = hashlib.sha256(bounded.content(parsed.certificate, bounded.DOCUMENT)).hexdigest()
-    return _stated(parsed, lambda line: line.case.stated(informed=_today(parsed), certificate=digest))
+    return _stated(parsed, lambda line: informed(line, _today(parsed), certificate=digest))
 
 
 def _letter(parsed: argparse.Namespace) -> int:
@@ -324,11 +357,11 @@ def _letter(parsed: argparse.Namespace) -> int:
 
 
 def _recipients(parsed: argparse.Namespace) -> int:
-    return _stated(parsed, lambda line: line.case.stated(recipients=parsed.count, recipients_told=_today(parsed)))
+    return _stated(parsed, lambda line: recipients_told(line, parsed.count, _today(parsed)))
 
 
 def _backups(parsed: argparse.Namespace) -> int:
-    return _stated(parsed, lambda line: line.case.stated(backups_until=day("--until", parsed.until)))
+    return _stated(parsed, lambda line: backups_last(line, parsed.until))
 
 
 def _stated(parsed: argparse.Namespace, change: Callable[[Line], Case]) -> int:

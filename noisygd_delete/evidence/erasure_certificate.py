@@ -64,11 +64,13 @@ def erasure_certificate(
         InvalidParameter: facts that contradict one another or the ledger.
     """
     history = tallied(list(events), erasure.release)
+    issued = moment("issued", datetime.now(UTC).isoformat() if issued is None else issued)
+    erasure.notices.follow(edited=erasure.edited, received=erasure.received, issued=issued)
     facts = {
         **stated(
             erasure,
             certificate_id=str(uuid4()),
-            issued=datetime.now(UTC).isoformat() if issued is None else issued,
+            issued=issued,
         ),
         "public_facts": {
             "plan": plan.to_dict(),

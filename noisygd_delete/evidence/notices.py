@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from ..errors import InvalidParameter, count
-from ..register.dates import day, days, last_day, moved_by
+from ..register.dates import day, days, last_day, local_day, moved_by
 from ..register.terms import Reasons
 
 _LONGEST = 1000  # characters of a text
@@ -87,6 +87,25 @@ class Notices:
             )
         if self.holidays != moved_by(received, holidays=self.holidays):
             raise InvalidParameter("holidays must be those by which the deadline moved, and no others")
+
+    def follow(self, *, edited: str | None, received: str | None, issued: str) -> None:
+        """Refuse days that a certificate of rows edited then, and issued then, cannot name: nobody is told of what was not done."""
+        if edited is not None:
+            done = local_day(edited, received)
+            for name in ("informed", "recipients_told", "backups_until", "withdrawn"):
+                when = getattr(self, name)
+                if when is not None and when < done:
+                    raise InvalidParameter(
+                        f"{name}={when.isoformat()} lies before {done.isoformat()}, when the rows were edited; leave it out, or state "
+                        "the day on which it was true"
+                    )
+        today = local_day(issued, received)
+        for name in ("informed", "recipients_told", "withdrawn"):
+            when = getattr(self, name)
+            if when is not None and when > today:
+                raise InvalidParameter(
+                    f"{name}={when.isoformat()} lies after {today.isoformat()}, when the certificate is issued: certify it then"
+                )
 
     def to_dict(self) -> dict[str, Any]:
         """In JSON's own types, every part of it."""

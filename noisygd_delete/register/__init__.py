@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from .case import Case, Practice
 from .dates import last_day, moment
-from .line import Line, Served, States, decided, export, in_order_of_need
+from .line import (
+    Line,
+    Served,
+    States,
+    acknowledged,
+    backups_last,
+    decided,
+    export,
+    in_order_of_need,
+    informed,
+    recipients_told,
+)
 from .terms import Channels, Decisions, Grounds, Reasons, Rights
 
 __all__ = [
@@ -21,9 +32,13 @@ __all__ = [
     "Rights",
     "Served",
     "States",
+    "acknowledged",
+    "backups_last",
     "decided",
     "export",
     "in_order_of_need",
+    "informed",
     "last_day",
     "moment",
+    "recipients_told",
 ]

@@ -25,8 +25,10 @@ _WORDS: dict[str, type[Word]] = {
 _DAYS = (
     "publish_by",
     "extended_until",
+    "acknowledged",
     "decided",
     "informed",
+    "informed_again",
     "recipients_told",
     "backups_until",
     "restricted",
@@ -46,7 +48,8 @@ class Case:
     publish_by         until when a release without the erased rows is promised, where rows go first and the release later
     extended_until     the later deadline, at most three months from receipt; extension_reason: why
     decision           what a person decided, `decided` when, `ground` by which provision
-    informed           when the person was told what was done
+    acknowledged       when the person was told that the request had come in, which answers nothing
+    informed           when the person was told what was done; informed_again: of what was done later, a model without the rows
     recipients         how many recipients of the data were told (Article 19), `recipients_told` when
     backups_until      when the last backup that holds the rows expires
     certificate        SHA-256 of the certificate that was handed out
@@ -63,10 +66,12 @@ class Case:
     publish_by: date | None = None
     extended_until: date | None = None
     extension_reason: Reasons | None = None
+    acknowledged: date | None = None
     decision: Decisions | None = None
     decided: date | None = None
     ground: Grounds | None = None
     informed: date | None = None
+    informed_again: date | None = None
     recipients: int | None = None
     recipients_told: date | None = None
     backups_until: date | None = None

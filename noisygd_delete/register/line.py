@@ -9,13 +9,13 @@ from typing import Any
 
 from ..errors import InvalidParameter, Word
 from .case import Case, Practice
-from .dates import last_day, local_day
+from .dates import day, last_day, local_day
 from .terms import Decisions, Grounds
 
 
 class States(Word):
     """How a request stands. Open: nothing was done yet. Pending: rows edited, no release without them. Withheld: the budget
-    allowed none. Published: a release is out, the person not told. Answered: the person was told."""
+    allowed none. Published: a release is out, the person not told of it. Answered: the person was told of all that was done."""
 
     OPEN = "open"
     PENDING = "pending"
@@ -61,7 +61,7 @@ class Line:
     @property
     def state(self) -> States:
         case, served = self.case, self.served
-        if case.informed is not None:
+        if self.closing is not None:
             return States.ANSWERED
         if case.decision in (Decisions.REFUSED, Decisions.NOT_FOUND, Decisions.OPTED_OUT):
             return States.DECIDED
@@ -70,6 +70,34 @@ class Line:
         if served.published is not None:
             return States.PUBLISHED
         return States.WITHHELD if served.withheld else States.PENDING
+
+    @property
+    def edited(self) -> date | None:
+        """The day on which rows were erased or rectified, at the place where the request came in."""
+        if self.served is None or not self.served.rows:
+            return None
+        return local_day(self.served.edited, self.case.received)
+
+    @property
+    def acted(self) -> date | None:
+        """The last day on which something was done or decided that the person can be told; None while nothing was."""
+        days = (self.edited, self.case.decided, self.case.restricted)
+        return max((when for when in days if when is not None), default=None)
+
+    @property
+    def answered(self) -> date | None:
+        """When the person was first told of it; nobody was answered who was told before anything was done."""
+        informed, acted = self.case.informed, self.acted
+        return informed if informed is not None and acted is not None and informed >= acted else None
+
+    @property
+    def closing(self) -> date | None:
+        """When the person had been told of everything, the model without the rows among it; None until then."""
+        if self.answered is None or self.served is None or not self.served.rows:
+            return self.answered
+        told = self.case.informed_again or self.answered
+        published = self.served.published
+        return told if published is not None and told >= local_day(published, self.case.received) else None
 
     @property
     def of_a_person(self) -> bool:
@@ -87,9 +115,9 @@ class Line:
     def late(self) -> tuple[str, ...]:
         """What is late, or was when it was done, in words."""
         found = []
-        told = self.case.informed or self.today
+        told = self.answered or self.today
         if self.due is not None and told > self.due:
-            found.append("told late" if self.case.informed else "answer overdue")
+            found.append("told late" if self.answered else "answer overdue")
         by = self.case.publish_by
         if by is not None and self.served is not None:
             out = self.today if self.served.published is None else local_day(self.served.published, self.case.received)
@@ -101,9 +129,11 @@ class Line:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What is late, and where a model that used the rows still lies, in words."""
+        """What is late, what is no answer, and where a model that used the rows still lies, in words."""
         still = () if self.served is None else self.served.still_at
-        return (*self.late, *(f"a model that used the rows is still at {place}" for place in still))
+        early = self.case.informed is not None and self.answered is None
+        told = ("told before anything was done, which is no answer",) if early else ()
+        return (*self.late, *told, *(f"a model that used the rows is still at {place}" for place in still))
 
     @property
     def overdue(self) -> bool:
@@ -113,8 +143,7 @@ class Line:
     @property
     def closed(self) -> date | None:
         """When the last thing that had to be done was done; None while something is left."""
-        waits = self.served is not None and (self.served.published is None or bool(self.served.still_at))
-        return None if self.case.informed is None or waits else self.case.informed
+        return None if self.served is not None and self.served.still_at else self.closing
 
     @property
     def retain_until(self) -> date | None:
@@ -136,7 +165,7 @@ class Line:
 
 _STATED = (
     "right", "channel", "received", "identity_checked", "extended_until", "extension_reason", "decision", "decided", "ground",
-    "publish_by", "restricted", "lifted", "informed", "recipients", "recipients_told", "backups_until", "certificate",
+    "publish_by", "restricted", "lifted", "acknowledged", "informed", "informed_again", "recipients", "recipients_told", "backups_until", "certificate",
 )  # fmt: skip
 _READ = ("rows", "inserted", "edited", "published", "release", "withdrawn")
 
@@ -175,11 +204,72 @@ def _cell(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
+def informed(line: Line, on: Any, *, certificate: str | None = None) -> Case:
+    """The case with the day on which the person was told what was done.
+
+    Raises:
+        InvalidParameter: nothing was done by then, or that day is still to come.
+    """
+    when, acted = _past(line, "informed", on), line.acted
+    if acted is None or when < acted:
+        done = "nothing was erased or decided" if acted is None else f"it was done on {acted.isoformat()}"
+        raise InvalidParameter(
+            f"request {line.token!r}: {done}, so a person told on {when.isoformat()} was not told what was done. Erase under this "
+            "request id, or note what was decided (`register refuse`, `not-found`); that a receipt was confirmed is "
+            "`register acknowledge`"
+        )
+    again = line.answered is not None and line.closing is None and when > line.answered
+    return line.case.stated(certificate=certificate, **{"informed_again" if again else "informed": when})
+
+
+def acknowledged(line: Line, on: Any) -> Case:
+    """The case with the day on which the person was told that the request had come in."""
+    return line.case.stated(acknowledged=_past(line, "acknowledged", on))
+
+
+def recipients_told(line: Line, recipients: int, on: Any) -> Case:
+    """The case with how many recipients of the data were told of what was done, and when (Article 19 GDPR).
+
+    Raises:
+        InvalidParameter: nothing was done by then of which they could be told.
+    """
+    when, done = _past(line, "recipients_told", on), line.edited or line.case.restricted
+    if done is None or when < done:
+        since = "nothing was erased, rectified or restricted" if done is None else f"that was on {done.isoformat()}"
+        raise InvalidParameter(
+            f"request {line.token!r}: {since}, so on {when.isoformat()} there was nothing to tell recipients of"
+        )
+    return line.case.stated(recipients=recipients, recipients_told=when)
+
+
+def backups_last(line: Line, until: Any) -> Case:
+    """The case with the day on which the last backup that holds the rows expires.
+
+    Raises:
+        InvalidParameter: that is before they were edited.
+    """
+    when = day("backups_until", until)
+    if line.edited is not None and when < line.edited:
+        raise InvalidParameter(
+            f"backups_until={when.isoformat()} lies before {line.edited.isoformat()}, when the rows were edited: a backup of that day "
+            "still held them; give the day on which the last of them expires"
+        )
+    return line.case.stated(backups_until=when)
+
+
+def _past(line: Line, name: str, on: Any) -> date:
+    """A day on which something was done: none that is still to come."""
+    when = day(name, on)
+    if when > max(line.today, date.today()):
+        raise InvalidParameter(f"{name}={when.isoformat()} is still to come; state it when it is done")
+    return when
+
+
 def decided(line: Line, decision: Decisions, on: Any, *, ground: Grounds | str | None = None) -> Case:
     """The case with what a person decided, `on` which day.
 
     Raises:
-        InvalidParameter: the ledger says that the request was carried out.
+        InvalidParameter: the ledger says that the request was carried out, or that day is still to come.
     """
     carried_out = line.served is not None and line.served.rows > 0
     if carried_out and decision is not Decisions.REFUSED_IN_PART:
@@ -187,4 +277,9 @@ def decided(line: Line, decision: Decisions, on: Any, *, ground: Grounds | str |
             f"{line.served.rows if line.served else 0} records were edited for request {line.token!r}, so it cannot be {str(decision)!r}; if "
             "a part of it was refused, say so (--in-part)"
         )
-    return replace(line.case, decision=decision, decided=on, ground=None if ground is None else Grounds(ground))
+    return replace(
+        line.case,
+        decision=decision,
+        decided=_past(line, "decided", on),
+        ground=None if ground is None else Grounds(ground),
+    )

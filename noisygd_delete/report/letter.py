@@ -63,7 +63,7 @@ def letter(line: Line, promised: Promised | None, *, code: str, because: str = "
     """
     words = language(code)
     text("because", because or None)
-    if (line.case.refused or line.case.extended_until) and line.case.informed is None and not because:
+    if (line.case.refused or line.case.extended_until) and line.answered is None and not because:
         raise InvalidParameter(
             "because: a refusal or an extension is explained to the person; give the reason in their language"
         )
@@ -145,7 +145,7 @@ def _decided(line: Line, words: Language, because: str) -> list[str]:
         said += [words.say("not_found"), words.say("identity")]
     if case.decision is Decisions.OPTED_OUT:
         said.append(words.say("opted_out"))
-    if case.extension_reason is not None and case.decision is None and case.informed is None:
+    if case.extension_reason is not None and case.decision is None and line.answered is None:
         reason = words.say(_REASONS[case.extension_reason])
         said.append(words.say("extended", until=case.extended_until, reason=reason, because=because))
     return said

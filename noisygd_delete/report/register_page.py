@@ -180,7 +180,11 @@ def _done(line: Line, case: Case, served: Served | None) -> Iterator[str]:
 def _answer(line: Line, case: Case) -> Iterator[str]:
     if case.decision is not None and case.decided is not None:
         yield _DECIDED[case.decision].format(day=dated(case.decided))
-    yield "person not told" if case.informed is None else f"person told {dated(case.informed)}"
+    if line.answered is None and case.acknowledged is not None:
+        yield f"receipt confirmed {dated(case.acknowledged)}"
+    yield "person not told" if line.answered is None else f"person told {dated(line.answered)}"
+    if line.answered is not None and case.informed_again is not None:
+        yield f"told again {dated(case.informed_again)}"
     if case.recipients is not None:
         when = "" if case.recipients_told is None else f" {dated(case.recipients_told)}"
         yield f"{case.recipients} recipient(s) told{when}"
@@ -193,6 +197,6 @@ def _kept(line: Line, case: Case) -> Iterator[str]:
         yield "backups: not stated" if case.backups_until is None else f"backups until {dated(case.backups_until)}"
     if case.certificate is not None:
         yield f"certificate {case.certificate[:_DIGITS]}…"
-    elif edited and case.informed is not None:
+    elif edited and line.answered is not None:
         yield "certificate not noted"
     yield "kept while open" if line.retain_until is None else f"kept until {dated(line.retain_until)}"

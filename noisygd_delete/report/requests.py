@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 from ..accountant import Event
 from ..errors import InvalidParameter
@@ -140,8 +141,19 @@ def notices_of(line: Line | None, practice: Practice, received: str | None) -> N
     case, served = line.case, line.served
     withdrawn = None if served is None or served.withdrawn is None else local_day(served.withdrawn, received)
     waits = served is not None and served.published is None
-    stated = {name: getattr(case, name) for name in ("informed", "recipients", "recipients_told", "backups_until")}
+    stated: dict[str, Any] = {"informed": line.answered, **_after(line)}
     stated |= {name: getattr(case, name) for name in ("extended_until", "extension_reason")} if received else {}
     return Notices(
         **texts, **stated, withdrawn=withdrawn, publish_by=case.publish_by if waits else None, holidays=moved
     )
+
+
+def _after(line: Line) -> dict[str, Any]:
+    """What was stated of others, as far as it lies after the edit: before it, nobody could be told of one, and no backup was the last."""
+    case, edited = line.case, line.edited or date.min
+    told = case.recipients_told is None or case.recipients_told >= edited
+    return {
+        "recipients": case.recipients if told else None,
+        "recipients_told": case.recipients_told if told else None,
+        "backups_until": case.backups_until if case.backups_until and case.backups_until >= edited else None,
+    }

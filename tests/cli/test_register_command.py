@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
 from noisygd_delete.cli import main
+from noisygd_delete.register import Case
+from noisygd_delete.store import Store
 
 from .conftest import one_paragraph
 
@@ -72,8 +75,8 @@ def test_a_request_from_its_receipt_to_its_end(folder: Path, capsys) -> None:
     assert shown["overdue"] == 1
     run("publish", "store")
     run("register", "extend", "store", "t", "--until", "2020-07-30", "--reason", "complexity", "--on", "2020-05-20")
-    run("register", "recipients", "store", "t", "--count", "3", "--on", "2020-07-01")
-    run("register", "backups", "store", "t", "--until", "2020-12-31")
+    run("register", "recipients", "store", "t", "--count", "3")
+    run("register", "backups", "store", "t", "--until", "2099-12-31")
     run("certificate", "store", "--request-id", "t", "--out", "paper.json")
     paper = json.loads(Path("paper.json").read_text())
     assert paper["request"]["received"] == "2020-04-30T23:30:00+02:00"
@@ -81,11 +84,15 @@ def test_a_request_from_its_receipt_to_its_end(folder: Path, capsys) -> None:
     assert paper["request"]["notices"]["holidays"] == ["2020-06-01"]
     assert paper["request"]["notices"]["recipients"] == 3
     assert paper["identity"]["controller"] == "Example Ltd"
-    last = told(capsys, "register", "inform", "store", "t", "--on", "2020-07-29", "--certificate", "paper.json")
-    assert (last["state"], last["retain_until"], len(last["certificate"])) == ("answered", "2021-12-31", 64)
-    assert told(capsys, "register", "prune", "store", "--dry-run")["forgotten"] == 1
+    last = told(capsys, "register", "inform", "store", "t", "--certificate", "paper.json")
+    assert (last["state"], last["retain_until"], len(last["certificate"])) == (
+        "answered",
+        f"{date.today().year + 1}-12-31",
+        64,
+    )
+    assert told(capsys, "register", "prune", "store", "--dry-run")["forgotten"] == 0
     assert "t" in {one["request_id"] for one in told(capsys, "register", "list", "store")["requests"]}
-    run("register", "prune", "store")
+    run("register", "prune", "store", "--request-id", "t")
     assert [one["request_id"] for one in told(capsys, "register", "list", "store")["requests"]] == ["first"]
     run("certificate", "store", "--request-id", "t", status=2)
     assert "not in the register" in capsys.readouterr().err
@@ -123,7 +130,19 @@ def test_a_token_is_made_where_none_is_given(folder: Path, capsys) -> None:
             "three months",
         ),
         (("inform", "store", "nobody"), "not in the register"),
-        (("inform", "store", "open", "--on", "2020-05-03"), "lies before"),
+        (("inform", "store", "open"), "nothing was erased or decided"),
+        (("inform", "store", "open", "--on", "2020-05-03"), "nothing was erased or decided"),
+        (
+            ("inform", "store", "first", "--on", "2020-05-05"),
+            "so a person told on 2020-05-05 was not told what was done",
+        ),
+        (("inform", "store", "first", "--on", "2099-05-05"), "still to come"),
+        (("acknowledge", "store", "open", "--on", "2099-05-05"), "still to come"),
+        (("acknowledge", "store", "open", "--on", "2020-05-03"), "lies before"),
+        (("not-found", "store", "open", "--on", "2099-05-05"), "still to come"),
+        (("recipients", "store", "open", "--count", "2"), "nothing was erased, rectified or restricted"),
+        (("recipients", "store", "first", "--count", "2", "--on", "2020-05-05"), "there was nothing to tell"),
+        (("backups", "store", "first", "--until", "2020-05-05"), "when the rows were edited"),
         (("inform", "store", "open", "--on", "yesterday"), "must be a day"),
         (("settings", "store", "--holidays", "people.csv"), "people.csv, line 1"),
         (("settings", "store", "--contact", "a\nb"), "one line"),
@@ -266,3 +285,42 @@ def test_register_and_report_as_pages_in_each_language(folder: Path, capsys, com
     assert "Bericht über Löschungen" in Path("bericht.html").read_text()
     assert "page" in complaint("register", "list", "store", "--html", "x.html", "--page", "0")
     assert "exists" in complaint("register", "list", "store", "--html", "people.csv")
+
+
+def test_a_receipt_that_was_confirmed_stays_due(folder: Path, capsys) -> None:
+    run("register", "receive", "store", "--request-id", "t", "--received", "2020-05-04T09:30+02:00")
+    seen = told(capsys, "register", "acknowledge", "store", "t", "--on", "2020-05-05")
+    assert (seen["state"], seen["late"], seen["acknowledged"]) == ("open", "answer overdue", "2020-05-05")
+    assert next(one["request_id"] for one in told(capsys, "register", "list", "store", "--open")["requests"]) == "t"
+    run("register", "not-found", "store", "t")
+    assert told(capsys, "register", "inform", "store", "t")["state"] == "answered"
+
+
+def test_a_person_told_before_the_edit_was_not_told_of_it(folder: Path, capsys) -> None:
+    """As registers of earlier versions hold it: the day stays, nothing is closed by it, and no certificate says that it was in time."""
+    run("register", "receive", "store", "--request-id", "t", "--received", "2020-05-04T09:30+02:00")
+    with Store.open("store") as store:
+        store.register.state("t", Case(received="2020-05-04T09:30:00+02:00", informed="2020-05-20"))
+    seen = told(capsys, "register", "show", "store", "t")
+    assert (seen["state"], seen["late"], seen["informed"]) == ("open", "answer overdue", "2020-05-20")
+    run("register", "list", "store")
+    assert "told before anything was done, which is no answer" in capsys.readouterr().out
+    run("delete", "store", "identifier-002", "--request-id", "t", "--later")
+    assert told(capsys, "register", "show", "store", "t")["state"] == "pending"
+    run("certificate", "store", "--request-id", "t", "--out", "pending.json")
+    pending = json.loads(Path("pending.json").read_text())
+    run("publish", "store")
+    run("certificate", "store", "--request-id", "t", "--out", "paper.json")
+    for paper in (pending, json.loads(Path("paper.json").read_text())):
+        assert paper["request"]["notices"]["informed"] is None
+        assert "in time" not in json.dumps(paper["statement"]["in_time"])
+    assert told(capsys, "register", "inform", "store", "t")["late"] == "told late"
+
+
+def test_who_was_told_that_a_model_follows_is_told_when_it_has(folder: Path, capsys) -> None:
+    run("delete", "store", "identifier-002", "--request-id", "t", "--later")
+    today = date.today()
+    with Store.open("store") as store:
+        store.register.state("t", Case(received=f"{today - timedelta(days=3)}T09:30:00+00:00"))
+    first = told(capsys, "register", "inform", "store", "t")
+    assert (first["state"], first["late"], first["retain_until"]) == ("pending", "", None)

@@ -23,6 +23,7 @@ from noisygd_delete.register import (
     decided,
     export,
     in_order_of_need,
+    informed,
     last_day,
 )
 from noisygd_delete.register.dates import moved_by
@@ -154,3 +155,52 @@ def test_who_was_served_is_not_refused_or_not_found() -> None:
     assert part.ground is Grounds.LEGAL_OBLIGATION
     with pytest.raises(InvalidParameter, match="needs its ground"):
         decided(line("t", Case()), Decisions.REFUSED, "2026-05-06")
+
+
+PUBLISHED_LATER = Served(edited="2026-05-05T10:00:00Z", rows=1, published="2026-05-20T10:00:00Z", release=2)
+
+
+@pytest.mark.parametrize(
+    ("stated", "served", "state", "late", "closed"),
+    [
+        ({"informed": "2026-05-04"}, OUT, "published", ("answer overdue",), False),  # told before the edit
+        ({"informed": "2026-05-05"}, OUT, "answered", (), True),
+        ({"informed": "2026-05-20"}, None, "open", ("answer overdue",), False),  # told, and nothing was done
+        ({"acknowledged": "2026-05-05"}, None, "open", ("answer overdue",), False),
+        ({"acknowledged": "2026-05-05"}, OUT, "published", ("answer overdue",), False),
+        ({"informed": "2026-05-05"}, Served("2026-05-05T10:00:00Z", rows=0, inserted=1), "pending", ("answer overdue",), False),
+        ({"informed": "2026-05-06"}, EDITED, "pending", (), False),  # told in time; the model is still to come
+        ({"informed": "2026-05-06"}, PUBLISHED_LATER, "published", (), False),  # and told of that
+        ({"informed": "2026-05-06", "informed_again": "2026-06-09"}, PUBLISHED_LATER, "answered", (), True),
+        ({"informed": "2026-05-06", "decision": "not found", "decided": "2026-05-07"}, None, "decided", ("answer overdue",), False),
+        ({"informed": "2026-05-07", "decision": "not found", "decided": "2026-05-07"}, None, "answered", (), True),
+        ({"informed": "2026-05-06", "restricted": "2026-05-06", "right": "restriction"}, None, "answered", (), True),
+        ({"informed": "2026-05-06", "restricted": "2026-05-05", "right": "objection"},
+         Served("2026-06-01T10:00:00Z", rows=1), "pending", ("answer overdue",), False),  # told of the restriction, not of the erasure
+    ],
+)  # fmt: skip
+def test_only_who_was_told_after_it_was_done_was_answered(
+    stated: dict, served: Served | None, state: str, late: tuple[str, ...], closed: bool
+) -> None:
+    found = line("t", Case(received=RECEIVED, **stated), served)
+    assert (found.state, found.late, found.closed is not None) == (state, late, closed)
+    assert (found.answered is None) == bool(late)
+    assert found.retain_until is None or closed
+
+
+def test_an_edit_in_the_evening_is_of_that_day_at_the_place_of_the_request() -> None:
+    late = Served(edited="2026-05-04T22:30:00Z", rows=1)  # the 5th, where it came in
+    here = Case(received="2026-05-04T09:00:00+02:00", informed="2026-05-04")
+    assert line("t", here, late).answered is None
+    assert informed(line("t", here, late), "2026-05-05").informed == date(2026, 5, 5)
+    with pytest.raises(InvalidParameter, match="was not told what was done"):
+        informed(line("t", here, late), "2026-05-04")
+
+
+def test_the_first_answer_is_what_the_deadline_asks_for_and_the_last_what_closes() -> None:
+    first = informed(line("t", Case(received=RECEIVED), EDITED), "2026-05-06")
+    assert (first.informed, first.informed_again) == (date(2026, 5, 6), None)
+    again = informed(line("t", first, PUBLISHED_LATER), "2026-06-09")
+    assert (again.informed, again.informed_again) == (date(2026, 5, 6), date(2026, 6, 9))
+    corrected = informed(line("t", Case(received=RECEIVED, informed="2026-05-07"), OUT), "2026-05-06")
+    assert (corrected.informed, corrected.informed_again) == (date(2026, 5, 6), None)

@@ -15,6 +15,7 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.accountant.tallies import MOST_TALLIES
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.evidence.verification import history_fault
 from noisygd_delete.records import EditCounts
 from noisygd_delete.report import Erasure, certificate_html, erasure_certificate, new_key, sign, verify_certificate
@@ -365,3 +366,27 @@ def test_a_history_that_ends_exactly_where_the_certificate_was_issued_continues_
     assert fault(length=1, entries=1) is None
     assert "older copy" in str(fault(length=2, entries=3))
     assert "does not say" in str(fault(length=3, entries=0))
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"informed": "2026-03-31"},  # the rows were edited on the 1st of April
+        {"informed": "2026-04-04"},  # the paper is of the 3rd
+        {"recipients": 2, "recipients_told": "2026-03-31"},
+        {"recipients": 2, "recipients_told": "2026-04-04"},
+        {"backups_until": "2026-03-31"},
+        {"withdrawn": "2026-03-31"},
+    ],
+)
+@pytest.mark.parametrize("release", [2, None])
+def test_nobody_is_told_before_it_was_done_and_no_paper_knows_what_is_to_come(plan, stated: dict, release) -> None:
+    facts = {"rows": 1, "received": "2026-03-31T01:00:00+02:00", "edited": "2026-04-01T10:00:00Z"}
+    status = "pending" if release is None else "published"
+    erasure = Erasure(**facts, release=release, status=status, notices=Notices(**stated))
+    events = history(plan, EditCounts(deleted=1))
+    with pytest.raises(InvalidParameter, match=r"lies before 2026-04-01|lies after 2026-04-03"):
+        erasure_certificate(erasure, plan=plan, events=events, issued="2026-04-03T00:00:00Z")
+    allowed = {name: "2026-04-02" if name != "recipients" else 2 for name in stated}
+    told = Erasure(**facts, release=release, status=status, notices=Notices(**allowed))
+    erasure_certificate(told, plan=plan, events=events, issued="2026-04-03T00:00:00Z")
