@@ -48,14 +48,19 @@ def highest_order(*, ratio: float, rows: float = 1, below: float = 0.0) -> float
     return (1 + rows * ratio) / curvature * (1 - 4 * UNIT) if curvature else math.inf
 
 
+def _minus_log_one_plus(*terms: float) -> float:
+    """−log(1 + Σ terms) for terms good to a few ulps, before its own rounding an upper bound: near Σ = −1 an ulp weighs much."""
+    return -math.log1p(math.fsum(terms) - 8 * UNIT * math.fsum(map(abs, terms)))
+
+
 def _with(order: float, r: float) -> float:
     """h₊(r), rounded up."""
-    return sum_up(order * math.log1p(r), -math.log1p(order * r))
+    return sum_up(order * math.log1p(r), _minus_log_one_plus(order * r))
 
 
 def _without(order: float, r: float) -> float:
     """h₋(r), rounded up."""
-    return sum_up(-(order - 1) * math.log1p(r), -math.log1p(-(order - 1) * r))
+    return sum_up(-(order - 1) * math.log1p(r), _minus_log_one_plus(-(order - 1) * r))
 
 
 def _valid(order: float, ratio: float, below: float = 0.0) -> bool:
@@ -83,7 +88,7 @@ def replace_hessian(*, order: float, ratio: float, rows: float = 1) -> float:
     if rows > 1 and order * r * r > 1:
         return sum_up(order * r * r / 2, _without(order, r) / (order - 1))
     # 1 − q(q−1)ρ²/(1+ρ) = (1+qρ)(1−(q−1)ρ)/(1+ρ), without cancellation where ρ is small
-    return -math.log1p(-order * (order - 1) * r * r / (1 + r)) / (order - 1) * (1 + 1e-12)
+    return _minus_log_one_plus(-order * (order - 1) * r * r / (1 + r)) / (order - 1) * (1 + 1e-12)
 
 
 def several_zero_out_hessian(*, order: float, ratio: float, rows: float = 1) -> float:
@@ -121,7 +126,7 @@ def weakly_convex_replace_hessian(*, order: float, ratio: float, below: float) -
     q, rest = order, order - 1
 
     def opposite(second: float, first: float) -> float:
-        return sum_up(q * math.log1p(second), -rest * math.log1p(first), -math.log1p(q * second - rest * first))
+        return sum_up(q * math.log1p(second), -rest * math.log1p(first), _minus_log_one_plus(q * second, -rest * first))
 
     return (
         max(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine import Checked, CurrentRecords, Execution, Objective, check_records, rows_here
+from ..engine.clipped import ClippedObjective
 from ..engine.device import DeviceObjective
 from ..engine.device_steps import STEPS
 from ..engine.discrete_gaussian import on_noisy_grid
@@ -162,6 +164,12 @@ def train(
     check_fit(records, plan, execution.group)
     if plan.stages:
         return _in_a_row(records, plan, published, execution)
+    if execution.device != "cpu" and not execution.group.rank and (not procedure.steps or plan.loss.clips_each):
+        warnings.warn(
+            f"device={execution.device!r} is not used: what method {plan.method.name!r} runs with this loss runs on the processor; leave the "
+            "device out",
+            stacklevel=2,
+        )
     began = time.perf_counter()
     noise, passes = execution.noise(), procedure.steps
     begin = procedure.start
@@ -233,12 +241,12 @@ def _descend(
         "noise": noise,
         "progress": execution.progress,
     }
-    own = getattr(plan.loss, "objective", None)  # a torch module brings its own
-    if procedure.sampling is not None:
-        assert own is not None
-        weights = _on_samples(start, own(records, **facts), records.slots, procedure.sampling, steps_and_noise)
-    elif own is not None:
-        weights = run(start, own(records, **facts).gradient, **steps_and_noise)
+    if procedure.sampling is not None or plan.loss.clips_each:  # a network brings its own sums
+        clipped = ClippedObjective(records, plan.loss, regularization=plan.regularization)
+        if procedure.sampling is not None:
+            weights = _on_samples(start, clipped, records.slots, procedure.sampling, steps_and_noise)
+        else:
+            weights = run(start, clipped.gradient, **steps_and_noise)
     elif records.sparse is not None:
         if execution.device != "cpu":
             raise InvalidParameter(NO_ARRAY)

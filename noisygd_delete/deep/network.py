@@ -51,6 +51,7 @@ class Network(Softmax):
     block: int = 256
 
     name: ClassVar[str] = "network"
+    clips_each: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -122,8 +123,23 @@ class Network(Softmax):
         rows, answers = torch.as_tensor(np.asarray(scores)), torch.as_tensor(np.asarray(labels).astype(np.int64))
         return vmap(loss)(rows, answers).numpy()
 
-    def objective(self, records: Records, *, regularization: float, dtype: str) -> ClippedObjective:
-        return ClippedObjective(self, records, regularization)
+    def block_sums(
+        self, records: Records
+    ) -> Callable[[NDArray[np.float64], NDArray[np.int64] | None], Iterator[NDArray[np.float64]]]:
+        """θ, slots (None: all) -> Σ of the clipped gradients of each block of them. Null slots stay in their places and are masked
+        out of the sums: Φ(0) need not be 0."""
+        rows = torch.tensor(records.features, device=self.device)
+        labels = torch.as_tensor(np.where(records.occupied, records.labels, 0.0).astype(np.int64), device=self.device)
+        used = torch.as_tensor(records.occupied, device=self.device)
+
+        def sums(weights: NDArray[np.float64], slots: NDArray[np.int64] | None) -> Iterator[NDArray[np.float64]]:
+            chosen = torch.arange(len(rows)) if slots is None else torch.as_tensor(slots)
+            for part in torch.split(chosen.to(self.device), self.block) if len(chosen) else ():
+                (gradients,) = self.clipped_gradients(weights, rows[part], labels[part])
+                kept = torch.where(used[part][:, None], gradients, 0.0)
+                yield kept.sum(dim=0, dtype=torch.float64).cpu().numpy()
+
+        return sums
 
     def _inputs(self, rows: torch.Tensor) -> torch.Tensor:
         return rows.reshape(len(rows), *self.input_shape) if self.input_shape else rows
@@ -151,36 +167,3 @@ class Network(Softmax):
             norms = torch.linalg.vector_norm(flat, dim=1, keepdim=True, dtype=torch.float64)
             scale = torch.clamp(self.clip * (1 - _ROOM) / torch.clamp(norms, min=1e-30), max=1.0)
             yield flat * scale.float()
-
-
-class ClippedObjective:
-    """The gradient of one table under a `Network`. Null slots are masked out: Φ(0) need not be 0."""
-
-    def __init__(self, network: Network, records: Records, regularization: float) -> None:
-        used = records.occupied
-        self._place = np.where(used, np.cumsum(used) - 1, -1)  # of a slot's row among those that are there
-        self._network = network
-        self._rows = torch.as_tensor(records.features[used], device=network.device)
-        self._labels = torch.as_tensor(records.labels[used].astype(np.int64), device=network.device)
-        self._slots = records.slots
-        self._regularization = regularization
-
-    def gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(1/n) Σ clipped ∇ℓ + λθ, (1, d) float64."""
-        return self._mean(weights, self._rows, self._labels, self._slots)
-
-    def gradient_on(self, weights: NDArray[np.float64], slots: NDArray[np.int64], rate: float) -> NDArray[np.float64]:
-        """(1/(rate · n)) Σ clipped ∇ℓ of these slots + λθ, (1, d) float64."""
-        there = self._place[slots]
-        chosen = torch.as_tensor(there[there >= 0], device=self._network.device)
-        return self._mean(weights, self._rows[chosen], self._labels[chosen], rate * self._slots)
-
-    def _mean(
-        self, weights: NDArray[np.float64], rows: torch.Tensor, labels: torch.Tensor, divisor: float
-    ) -> NDArray[np.float64]:
-        total = torch.zeros(weights.size, dtype=torch.float64, device=self._network.device)
-        if len(rows):
-            for block in self._network.clipped_gradients(weights, rows, labels):
-                total += block.sum(dim=0, dtype=torch.float64)
-        gradient: NDArray[np.float64] = total.cpu().numpy()[None] / divisor + self._regularization * weights
-        return gradient

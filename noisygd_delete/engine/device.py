@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from functools import cache
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bounds.arithmetic import BLOCK, DTYPES
+from ..bounds.arithmetic import DTYPES
 from ..errors import AssumptionViolated, choice
 from ..losses.base import Loss
 from ..records import Records
@@ -26,6 +25,8 @@ from .device_fused import FusedSteps, serves, tile
 from .device_place import placed, torch_module
 from .device_steps import DeviceTable, Steps
 from .group import ALONE, Group
+
+_ROUNDING = 0.1  # of L, in the sum of a program's blocks, at most 16,384 rows: more than float32 and its exp make of it
 
 
 class DeviceObjective:
@@ -38,8 +39,8 @@ class DeviceObjective:
     Args:
         dtype: of the arithmetic inside a block.
         group: the processes that share the rows, each with its own device.
-        fused: None: the fused kernel where it serves, once it has agreed with products on this device; True and False, for
-            comparisons: by it, by products.
+        fused: None: the fused kernels where they serve and agree with products on this very table; True and False, for
+            comparisons: by them, by products.
 
     Raises:
         MissingDependency: torch is not installed.
@@ -59,24 +60,21 @@ class DeviceObjective:
         fused: bool | None = None,
     ) -> None:
         torch = torch_module()
-        if torch.get_float32_matmul_precision() != "highest":
-            raise AssumptionViolated(
-                "torch.get_float32_matmul_precision() must be 'highest': the declared rounding slack is that of float32"
-            )
+        _check_full_float32(torch)
         kind, place = choice("dtype", dtype, DTYPES), placed(device, group)
         width = records.features.shape[1]
-        served = serves(loss, width, kind)
-        self.fused = served and (all(group.gather(_agrees(place, loss))) if fused is None else fused)
+        served = fused is not False and serves(loss, width, kind)
         self.table = DeviceTable.copied(
             records,
             loss,
             regularization=regularization,
             kind=getattr(torch, kind),
-            stride=tile(width)["STRIDE"] if self.fused else width,
+            stride=tile(width)["STRIDE"] if served else width,
             device=place,
             group=group,
         )
         self.shape = self.table.shape
+        self.fused = served and bool(fused or all(group.gather(_agrees(self.table))))
 
     def gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """∇L_D(θ), float64 in the shape of the weights."""
@@ -103,46 +101,81 @@ class DeviceObjective:
             result: NDArray[np.float64] = steps.theta.cpu().numpy()
         return result
 
-    @contextmanager
-    def _here(self) -> Iterator[None]:
-        import torch
-
-        place: Any = torch.cuda.device(self.table.device) if self.table.device.type == "cuda" else nullcontext()
-        with torch.no_grad(), place:
-            yield
+    def _here(self) -> AbstractContextManager[None]:
+        return _on(self.table)
 
     def _steps(self, step_size: float) -> Steps:
         return (FusedSteps if self.fused else Steps)(self.table, step_size)
 
 
-@cache
-def _agrees(device: Any, loss: Loss) -> bool:
-    """Whether the fused kernel of a loss compiles for a device and gives there what products give: tried once in a process.
+@contextmanager
+def _on(table: DeviceTable) -> Iterator[None]:
+    import torch
 
-    A wrong gradient would be a wrong guarantee, and compilers and devices are many.
+    place: Any = torch.cuda.device(table.device) if table.device.type == "cuda" else nullcontext()
+    with torch.no_grad(), place:
+        yield
+
+
+def _check_full_float32(torch: Any) -> None:
+    """Raise `AssumptionViolated` where products in float32 may be rounded to fewer bits first (TF32, bfloat16)."""
+    try:
+        legacy = torch.get_float32_matmul_precision() == "highest"
+    except RuntimeError:  # set by both of torch's interfaces, or by the newer one
+        legacy = True
+    settings = [getattr(torch, "backends", None), getattr(torch.backends.cuda, "matmul", None)]
+    reduced = {getattr(one, "fp32_precision", "none") for one in settings} - {"none", "ieee"}
+    if not legacy or reduced:
+        raise AssumptionViolated(
+            "torch is set to round products in float32 to fewer bits (TF32 or the like), and the declared rounding slack is that of float32: "
+            "leave out that setting, or call torch.set_float32_matmul_precision('highest') and then, where torch has them, set "
+            "torch.backends.fp32_precision = torch.backends.cuda.matmul.fp32_precision = 'ieee'"
+        )
+
+
+def _agrees(table: DeviceTable) -> bool:
+    """Whether the fused kernels compile for this table and give on it what products give: tried in every run.
+
+    A wrong gradient would be a wrong guarantee; what is compiled depends on loss, width, blocks and device.
     """
-    if device.type != "cuda":
+    if table.device.type != "cuda":
         return False
     try:
-        return _tried(device, loss)
+        return _tried(table)
     except ImportError:
         return False
     except Exception as error:  # whatever a compiler may raise: products serve as well
-        warnings.warn(f"the fused kernel does not run here, so a step reads the rows twice: {error}", stacklevel=2)
+        warnings.warn(f"the fused kernels do not run here, so a step reads the rows twice: {error}", stacklevel=2)
         return False
 
 
-def _tried(device: Any, loss: Loss) -> bool:
+def _tried(table: DeviceTable) -> bool:
+    """One step by both: the sums of every program's blocks, far from where they cancel, and the weights after it.
+
+    Raises:
+        ArithmeticError: they disagree.
+    """
+    import torch
+
+    width, length = table.shape[1], table.loss.constants.lipschitz
     rng = np.random.default_rng(0)
-    rows = rng.standard_normal((3 * BLOCK + 1, 7)) / 7
-    records = Records(rows, rng.choice([-1.0, 1.0], len(rows)))
-    weights, noise = 9 * rng.standard_normal((1, 7)), rng.standard_normal((3, 1, 7))
-    fused, products = (
-        DeviceObjective(records, loss, regularization=0.1, device=str(device), fused=way).descend(
-            weights, iter([noise]), step_size=0.5
-        )
-        for way in (True, False)
+    weights, noise = (
+        9 * rng.standard_normal((1, width)) / max(1.0, table.loss.radius),
+        rng.standard_normal((1, 1, width)),
     )
-    if not np.abs(fused - products).max() < 1e-5 * max(1.0, loss.constants.lipschitz / loss.radius):
-        raise ArithmeticError(f"it disagrees with products on loss {loss.name!r}")
+    with _on(table):
+        fused, products = FusedSteps(table, 0.5), Steps(table, 0.5)
+        for steps in (fused, products):
+            steps.start(weights)
+            steps.take(noise)
+        fused.add()
+        sums = fused.by_program(products.block_sums().double())
+        apart = (fused.partials[:, :, :width] - sums).abs().max() if len(sums) else torch.zeros(())
+        products.add()
+        for steps in (fused, products):
+            steps.update()  # by the sums of this process alone: where one cannot compile, no other waits for it
+        moved = (fused.theta - products.theta).abs().max()
+        off = max(float(apart) / (_ROUNDING * length), float(moved) / (1e-5 * max(1.0, length)))
+    if not off < 1:
+        raise ArithmeticError(f"they disagree with products on this table, loss {table.loss.name!r}")
     return True

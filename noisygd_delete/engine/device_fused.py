@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,9 +35,9 @@ class FusedSteps(Steps):
         width, stride = table.shape[1], table.rows.shape[1]
         programs = _PROGRAMS * multiprocessors(table.device)
         self._each = min(_EACH_MOST, max(1, -(-table.blocks // programs)))
-        self._partials = torch.zeros((-(-table.blocks // self._each), 1, stride), **self._place)
-        self._folds = table.group.size > 1 or not 1 <= len(self._partials) <= _PARTS_MOST
-        self._total = torch.zeros((1, 1, stride), **self._place) if self._folds else self._partials
+        self.partials = torch.zeros((-(-table.blocks // self._each), 1, stride), **self._place)
+        self._folds = table.group.size > 1 or not 1 <= len(self.partials) <= _PARTS_MOST
+        self._total = torch.zeros((1, 1, stride), **self._place) if self._folds else self.partials
         self._single = torch.zeros(stride, dtype=torch.float32, device=table.device)
         self._turn = torch.zeros(-(-width // _COLUMNS), dtype=torch.int64, device=table.device)
         self._facts = torch.tensor([step_size, table.regularization, table.slots], **self._place)
@@ -50,12 +52,19 @@ class FusedSteps(Steps):
         table = self._table
         slope = table.loss.scalar_slope
         if slope is not None and table.blocks:
-            add_blocks[(len(self._partials),)](
-                table.rows, table.labels, self._single, self._partials, table.blocks, slope.parameter, slope.bound,
+            add_blocks[(len(self.partials),)](
+                table.rows, table.labels, self._single, self.partials, table.blocks, slope.parameter, slope.bound,
                 SLOPE=slope_for(slope.formula), BLOCK=BLOCK, EACH=self._each, **tile(table.shape[1]),
             )  # fmt: skip
         if self._folds:
-            self._total.copy_(in_a_tree(self._partials))
+            self._total.copy_(in_a_tree(self.partials))
+
+    def by_program(self, blocks: Any) -> Any:
+        """Of the sums of blocks, those of each program's, (programs, 1, features)."""
+        import torch
+
+        parts = torch.split(blocks, self._each)
+        return torch.stack([part.sum(0) for part in parts]) if parts else blocks
 
     def update(self) -> None:
         from .kernel_triton import update

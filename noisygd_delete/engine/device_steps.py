@@ -103,15 +103,19 @@ class Steps:
 
     def add(self) -> None:
         """Σ_x ∇ℓ(θ; x) over this process's rows: matrix products, a block's sum one of a batch."""
+        self._total.copy_(in_a_tree(self.block_sums().double()))
+
+    def block_sums(self) -> Any:
+        """Σ_x ∇ℓ(θ; x) of each block, (blocks, outputs, features)."""
         import torch
 
         table, (outputs, width) = self._table, self._table.shape
-        scores = table.rows @ self.theta.to(table.kind).T
+        rows = table.rows[:, :width]
+        scores = rows @ self.theta.to(table.kind).T
         with table.device:
             slopes = table.loss.derivative(scores, table.labels, torch)
         blocked = slopes.T.reshape(outputs, table.blocks, BLOCK).transpose(0, 1)
-        sums = torch.bmm(blocked, table.rows.view(table.blocks, BLOCK, width))
-        self._total.copy_(in_a_tree(sums.double()))
+        return torch.bmm(blocked, rows.unflatten(0, (table.blocks, BLOCK)))
 
     def total_of_group(self) -> None:
         self._table.group.add_up(self._total)

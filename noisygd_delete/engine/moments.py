@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..records import Records
 from .discrete_gaussian import on_noisy_grid
 from .noise import Noise
+from .summation import in_a_tree
 
 _BLOCK = 4096  # rows in memory as float64
 _PART = 1 << 16  # sums that get their noise at once: an exact draw takes hundreds of bytes
@@ -18,18 +21,21 @@ Matrix = NDArray[np.float64]
 def moments(records: Records, *, outputs: int, radius: float) -> tuple[Matrix, Matrix]:
     """Σ e_y uᵀ, (outputs, d), and Σ u uᵀ, (d, d), u = x/radius; with one output Σ y u, y = ±1. Null records add nothing.
 
-    Blocks are added in the order of the slots, so that neighbouring tables differ in one block and in the float64 additions after
-    it: below the slack that the plan counts.
+    Blocks of slots are added in a tree, so that neighbouring tables differ in one block and in the few float64 additions that it goes
+    through: below the slack that the plan counts.
     """
     width = records.features.shape[1]
-    first, second = np.zeros((outputs, width)), np.zeros((width, width))
-    for start in range(0, records.slots, _BLOCK):
-        part = slice(start, start + _BLOCK)
-        rows = np.asarray(records.features[part], np.float64) / radius
-        labels = np.asarray(records.labels[part], np.float64)[:, None]
-        first += (labels if outputs == 1 else labels == np.arange(outputs)).T.astype(np.float64) @ rows
-        second += rows.T @ rows
-    return first, second
+
+    def blocks() -> Iterator[Matrix]:
+        for start in range(0, records.slots, _BLOCK):
+            part = slice(start, start + _BLOCK)
+            rows = np.asarray(records.features[part], np.float64) / radius
+            labels = np.asarray(records.labels[part], np.float64)[:, None]
+            answers = (labels if outputs == 1 else labels == np.arange(outputs)).astype(np.float64)
+            yield np.concatenate([answers.T @ rows, rows.T @ rows])
+
+    both = in_a_tree(blocks(), (outputs + width, width))
+    return both[:outputs], both[outputs:]
 
 
 def noisy(first: Matrix, second: Matrix, *, deviation: float, noise: Noise) -> tuple[Matrix, Matrix]:

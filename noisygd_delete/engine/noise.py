@@ -2,8 +2,9 @@
 
 Certified noise is ChaCha20 under a fresh 256-bit key, turned into normals by the inverse distribution function, without a
 rejection loop. One word gives the sign and 63 bits of the tail's probability p in (0, 1/2); where these are fewer than 53
-significant ones (one draw in 1,024) further words follow them, so p has a full mantissa however small it is, and the two
-tails mirror each other bit by bit. How many words that takes, and how long the inverse does, depends on the draws alone,
+significant ones (one draw in 1,024) further words follow them, fifteen in all, so p has a full mantissa down to 2⁻⁹⁰⁸, and the two
+tails mirror each other bit by bit. A draw with p < 2⁻⁹²⁰, which comes once in 2⁹¹⁹, may be off by more than `LinearTerm` says of
+its own (at p = 2⁻⁹⁵⁹ by .01); none has p < 2⁻⁹⁶¹. How many words that takes, and how long the inverse does, depends on the draws alone,
 which no record influences. A caller's `numpy.random.Generator` is for research: what it makes
 is marked "not certified".
 """

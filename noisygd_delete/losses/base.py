@@ -81,6 +81,7 @@ class Loss(ABC):
     name: ClassVar[str]
     label_kind: ClassVar[str]  # "binary" (−1/+1), "class" (0..k−1), "target" (real) or "none"
     curving: ClassVar[str] = ""  # how one record's Hessian lies, of the words below; "" where nothing is proven
+    clips_each: ClassVar[bool] = False  # whether each gradient is clipped by itself: it then brings `block_sums`
     twice_differentiable: ClassVar[bool] = True  # the printed theorems assume C²; the tight ones need C^{1,1} only
     slope: ClassVar[Any] = None  # a static method, the formula of `ScalarSlope`; None: the loss states `derivative`
 

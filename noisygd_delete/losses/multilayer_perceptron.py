@@ -7,6 +7,7 @@ by construction. So it is covered by methods that count noisy steps (`ladder`, `
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -47,6 +48,7 @@ class MultilayerPerceptron(Loss):
 
     name: ClassVar[str] = "multilayer-perceptron"
     label_kind: ClassVar[str] = ""
+    clips_each: ClassVar[bool] = True
     twice_differentiable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -106,9 +108,18 @@ class MultilayerPerceptron(Loss):
         """A tanh(Wx): (rows, outputs)."""
         return self.representation(weights, features) @ self._layers(weights)[1].T
 
-    def objective(self, records: Any, *, regularization: float, dtype: str) -> ClippedSum:
-        """What the engine descends: in float64 whatever the table's `dtype`, so that rounding is below what the plan counts."""
-        return ClippedSum(self, records, regularization)
+    def block_sums(self, records: Any) -> Callable[[Array, NDArray[np.int64] | None], Iterator[NDArray[np.float64]]]:
+        """θ, slots (None: all) -> Σ of the clipped gradients of each block of them: in float64 whatever the table's `dtype`, so that
+        rounding is below what the plan counts. Rows may be mapped from a file: they are read a block at a time."""
+        rows = records.features
+        labels = records.labels.astype(np.int64) if self.label_kind == "class" else records.labels
+
+        def sums(weights: Array, slots: NDArray[np.int64] | None) -> Iterator[NDArray[np.float64]]:
+            for first in range(0, records.slots if slots is None else len(slots), _BLOCK):
+                part = slice(first, first + _BLOCK) if slots is None else slots[first : first + _BLOCK]
+                yield self.clipped_sum(weights, rows[part], labels[part])
+
+        return sums
 
     def clipped_sum(self, weights: Array, rows: Array, labels: Array) -> NDArray[np.float64]:
         """Σ of the clipped gradients of some records: (dimension,)."""
@@ -129,30 +140,3 @@ class MultilayerPerceptron(Loss):
 
 def _squares(rows: Array) -> Array:
     return np.einsum("ij,ij->i", rows, rows)
-
-
-class ClippedSum:
-    """The gradient of one table: (1/n) Σ clipped ∇ℓ + λθ. Rows may be mapped from a file: they are read a block at a time."""
-
-    def __init__(self, loss: MultilayerPerceptron, records: Any, regularization: float) -> None:
-        self._loss, self._rows, self._slots = loss, records.features, records.slots
-        self._labels = records.labels.astype(np.int64) if loss.label_kind == "class" else records.labels
-        self._regularization = regularization
-
-    def gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(1, dimension) float64."""
-        total = np.zeros(weights.size)
-        for first in range(0, self._slots, _BLOCK):
-            part = slice(first, first + _BLOCK)
-            total += self._loss.clipped_sum(weights, self._rows[part], self._labels[part])
-        gradient: NDArray[np.float64] = total[None] / self._slots + self._regularization * weights
-        return gradient
-
-    def gradient_on(self, weights: NDArray[np.float64], slots: NDArray[np.int64], rate: float) -> NDArray[np.float64]:
-        """(1/(rate · n)) Σ of the clipped gradients of these slots + λθ: of a Poisson sample at this rate, the same on average."""
-        total = np.zeros(weights.size)
-        for first in range(0, len(slots), _BLOCK):
-            part = slots[first : first + _BLOCK]
-            total += self._loss.clipped_sum(weights, self._rows[part], self._labels[part])
-        gradient: NDArray[np.float64] = total[None] / (rate * self._slots) + self._regularization * weights
-        return gradient

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, count
 from .base import ImportedMap, by_blocks, numbers
+from .described import Description, tensor
 from .rows import Floats
 
 if TYPE_CHECKING:
@@ -24,14 +25,14 @@ _BATCH_STATISTICS = (
 
 @dataclass(frozen=True, eq=False)
 class FrozenModule(ImportedMap):
-    """`module(inputs)` flattened, its weights those it has now. It must never have seen the private records.
+    """`module(inputs)` flattened, its weights and attributes those it has now. It must never have seen the private records.
 
     module       maps (records, *input_shape) to (records, …); in evaluation mode
     input_shape  of one record
     device       where it runs
     block        records in one call. With 1 a record's features cannot depend on its company; more is faster, and a kernel may
                  then round by the size of the batch: `maps.check` says whether it does
-    code         name and version of the code of `module`'s own classes, where Python cannot show their source
+    code         name and version of the code of `module`'s own classes, and functions, where Python cannot show their source
     """
 
     module: torch.nn.Module
@@ -39,9 +40,10 @@ class FrozenModule(ImportedMap):
     device: str = "cpu"
     block: int = 1
     code: str = ""
-    _weights: str = field(default="", init=False)
+    _made: str = field(default="", init=False)
 
     kind: ClassVar[str] = "module"
+    version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "input_shape", tuple(count("input_shape", side) for side in self.input_shape))
@@ -54,7 +56,7 @@ class FrozenModule(ImportedMap):
                     f"the layer {name or type(part).__name__!r} is in training mode and draws at random: call module.eval()"
                 )
         self.module.requires_grad_(False).to(self.device)
-        object.__setattr__(self, "_weights", self._hashed())
+        object.__setattr__(self, "_made", self._hashed())
 
     def to_dict(self) -> dict[str, Any]:
         raise InvalidParameter(
@@ -62,46 +64,20 @@ class FrozenModule(ImportedMap):
         )
 
     def facts(self) -> dict[str, Any]:
-        """Structure, source of the classes that are not torch's own, and SHA-256 of the weights as they were when it was made."""
-        layers = [
-            [name, f"{type(part).__module__}.{type(part).__qualname__}", part.extra_repr(), self._source(type(part))]
-            for name, part in self.module.named_modules()
-        ]
+        """Structure, attributes, source of the code that is not torch's own, and the weights, all as they were when it was made."""
         shape = list(self.input_shape)
-        return {
-            "kind": self.kind,
-            "version": self.version,
-            "input_shape": shape,
-            "layers": layers,
-            "weights": self._weights,
-        }
-
-    def _source(self, layer: type) -> str:
-        if layer.__module__.split(".")[0] == "torch":
-            return ""
-        if self.code:
-            return self.code
-        try:
-            return hashlib.sha256(inspect.getsource(layer).encode()).hexdigest()
-        except (OSError, TypeError) as error:
-            raise InvalidParameter(
-                f"the source of {layer.__qualname__} is not at hand, so its code cannot be named: give code=, its name and version"
-            ) from error
+        return {"kind": self.kind, "version": self.version, "input_shape": shape, "module": self._made}
 
     def _hashed(self) -> str:
-        import torch
-
-        found = hashlib.sha256()
-        for name, tensor in sorted(self.module.state_dict().items()):
-            found.update(f"{name}:{tensor.dtype}:{tuple(tensor.shape)}:".encode())
-            found.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-        return found.hexdigest()
+        weights = [[name, *tensor(one)] for name, one in sorted(self.module.state_dict().items())]
+        whole = [weights, Description(self.code).layers(self.module)]
+        return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
 
     def features(self, inputs: Any) -> Floats:
-        if self._hashed() != self._weights:
+        if self._hashed() != self._made:
             raise AssumptionViolated(
-                "the module's weights or running statistics are no longer those that the map was made with: rows made before and "
-                "after would come from two maps. Make a new FrozenModule of a copy that nothing trains"
+                "the module's weights, running statistics or attributes are no longer those that the map was made with: rows made before "
+                "and after would come from two maps. Make a new FrozenModule of a copy that nothing trains and that keeps nothing of a call"
             )
         return by_blocks(numbers(inputs, self.inputs), self.width, self.block, self._run)
 

@@ -116,7 +116,7 @@ def check_sampled(problem: Problem) -> None:
             f"rows_per_subject={problem.rows_per_subject}: m rows in samples cost far more than m² times one; leave sampling_rate out, or keep "
             "one row of each person"
         )
-    if not hasattr(problem.loss, "objective"):
+    if not problem.loss.clips_each:
         raise AssumptionViolated(
             f"a stage on samples clips every record's gradient, which the {problem.loss.name} loss does not; take "
             "losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out"

@@ -67,6 +67,7 @@ def test_a_request_starts_from_the_whole_published_model() -> None:
 def test_a_network_divides_by_the_slots_and_not_by_the_records_in_them() -> None:
     torch = pytest.importorskip("torch", reason="networks need torch")
     from noisygd_delete.deep import Network
+    from noisygd_delete.engine.clipped import ClippedObjective
 
     linear = torch.nn.Linear(3, 2)
     loss = Network(radius=1.0, classes=2, module=linear, init_variance=0.1, curvature=0.5, clip=1e6)
@@ -74,7 +75,7 @@ def test_a_network_divides_by_the_slots_and_not_by_the_records_in_them() -> None
     weights = np.random.default_rng(1).normal(size=(1, 8))
 
     def slope(slots):
-        objective = loss.objective(Records(rows, labels, slots=slots), regularization=0.1, dtype="float32")
+        objective = ClippedObjective(Records(rows, labels, slots=slots), loss, regularization=0.1)
         return objective.gradient(weights) - 0.1 * weights
 
     np.testing.assert_allclose(slope(4), 10 * slope(40), rtol=1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -260,3 +261,49 @@ def test_the_forecast_ridge_keeps_the_ratio_of_curvature_to_shift() -> None:
     args = {"dimension": 100, "records": 1000, "model_norm": 8.0}
     assert bounds.forecast_ridge(regularization=1e-2, noise=1.0, **args) == 1e-2
     assert bounds.forecast_ridge(regularization=1e-4, noise=80.0, **args) == pytest.approx(0.1)
+
+
+def exact_costs(order: float, r: float, below: float) -> dict[str, mpmath.mpf]:
+    """Every Hessian cost to 60 digits, of these very floats."""
+    with mpmath.workdps(60):
+        q, r, below = (mpmath.mpf(value) for value in (order, r, below))
+        rest = q - 1
+
+        def without(x):
+            return -rest * mpmath.log(1 + x) - mpmath.log(1 - rest * x)
+
+        def with_(x):
+            return q * mpmath.log(1 + x) - mpmath.log(1 + q * x)
+
+        def opposite(second, first):
+            return q * mpmath.log(1 + second) - rest * mpmath.log(1 + first) - mpmath.log(1 + q * second - rest * first)
+
+        several = max(without(r) / rest, q * r * r / 2)
+        found = {
+            "zero_out_hessian": without(r) / rest,
+            "replace_hessian": -mpmath.log(1 - q * rest * r * r / (1 + r)) / rest,
+            "several_zero_out_hessian": several,
+            "several_replace_hessian": q * r * r / 2 + several,
+        }
+        if q * below + rest * r < 1:
+            found["weakly_convex_zero_out_hessian"] = max(h(x) for h in (with_, without) for x in (r, -below)) / rest
+            same = max(with_(x) + without(x) for x in (r, -below))
+            found["weakly_convex_replace_hessian"] = max(same, opposite(r, -below), opposite(-below, r)) / rest
+        return found
+
+
+def test_costs_are_rounded_up_to_the_end_of_the_orders() -> None:
+    rng = np.random.default_rng(11)
+    seen = dict.fromkeys(exact_costs(2.0, 0.1, 0.01), 0)
+    for _ in range(600):
+        order = 1 + float(np.exp(rng.uniform(-3, 6)))
+        left = 10.0 ** -rng.uniform(0.01, 11.95)  # of the room that J_q has
+        share = float(rng.choice([0.0, 0.0, rng.uniform()]))
+        r, below = (1 - left) * (1 - share) / (order - 1), (1 - left) * share / order
+        for name, true in exact_costs(order, r, below).items():
+            facts = {"ratio": r, **({"below": below} if name.startswith("weakly") else {})}
+            found = getattr(bounds, name)(order=order, **facts)
+            if found < math.inf:
+                assert true <= found <= true * (1 + 1e-3) + 1e-12, (name, order, left)
+                seen[name] += 1
+    assert min(seen.values()) > 100

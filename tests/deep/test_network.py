@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Records, make_plan
+from noisygd_delete.engine.clipped import ClippedObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 
 torch = pytest.importorskip("torch", reason="deep.py needs torch")
@@ -70,7 +71,7 @@ def focal(scores, labels):
 def test_unclipped_gradient_is_autograds(weights, criterion):
     rows, labels = table()
     loss = network(clip=1e6, criterion=criterion)
-    objective = loss.objective(Records(rows, labels), regularization=0.1, dtype="float32")
+    objective = ClippedObjective(Records(rows, labels), loss, regularization=0.1)
     parameters = {name: value.clone().requires_grad_() for name, value in loss._parameters(weights).items()}
     scores = torch.func.functional_call(loss.module, parameters, (torch.tensor(rows, dtype=torch.float32),))
     mean = criterion(scores, torch.tensor(labels))
@@ -85,14 +86,28 @@ def test_neighbouring_tables_differ_by_at_most_the_sensitivity(weights):
     rows, labels = table()
     loss = network(clip=0.3)
     records = Records(rows, labels)
-    before = loss.objective(records, regularization=0.1, dtype="float32").gradient(weights)
+    before = ClippedObjective(records, loss, regularization=0.1).gradient(weights)
     from noisygd_delete import EditRequest
 
     erased = records.apply(EditRequest.delete([11]))
-    after = loss.objective(erased, regularization=0.1, dtype="float32").gradient(weights)
+    after = ClippedObjective(erased, loss, regularization=0.1).gradient(weights)
     assert 0 < 200 * np.linalg.norm(before - after) <= 0.3 * (1 + 1e-6)
     # the slot is masked, although the module does not vanish on a zero row
     assert loss.scores(weights, np.zeros((1, 5))).any()
+
+
+def test_every_row_stays_in_its_block_whatever_slots_are_free(weights):
+    rows, labels = table()
+    loss = network(clip=0.3, block=16)
+    records = Records(rows, labels)
+    from noisygd_delete import EditRequest
+
+    fewer = records.apply(EditRequest.delete([37, 38, 90]))
+    for slots in (None, np.arange(0, 200, 3)):
+        before, after = (list(loss.block_sums(held)(weights, slots)) for held in (records, fewer))
+        order = np.arange(200) if slots is None else slots
+        touched = {int(place) // 16 for place in np.flatnonzero(np.isin(order, [37, 38, 90]))}
+        assert {k for k, (one, two) in enumerate(zip(before, after, strict=True)) if (one != two).any()} == touched
 
 
 def test_learns_deletes_and_says_declared():
@@ -131,7 +146,7 @@ def test_batch_statistics_and_json_are_refused():
 def test_cuda_gives_the_same_gradient(weights):
     rows, labels = table()
     here, there = (
-        network(clip=0.3, device=device).objective(Records(rows, labels), regularization=0.1, dtype="float32")
+        ClippedObjective(Records(rows, labels), network(clip=0.3, device=device), regularization=0.1)
         for device in ("cpu", "cuda")
     )
     assert there.gradient(weights) == pytest.approx(here.gradient(weights), abs=1e-6)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -283,25 +284,132 @@ def test_a_slope_keeps_its_bound_whatever_the_score(place: str) -> None:
 def test_the_fused_kernel_is_tried_against_products_before_it_is_used(monkeypatch) -> None:
     """A kernel that is wrong, or does not compile, is left alone, with a warning."""
     if torch.cuda.is_available():
-        place = torch.device("cuda", 0)
-        assert all(device._agrees(place, loss) for loss in LOSSES[:5])
+        assert all(DeviceObjective(table(loss), loss, regularization=0.1).fused for loss in LOSSES[:5])
         return
     need_the_interpreter()
-    place = torch.device("cpu")
-    assert all(device._tried(place, loss) for loss in LOSSES[:5])
-    assert not device._agrees(place, LOSSES[0])  # where there is nothing to compile for
-
-    class Pretended:
-        type = "cuda"
-
+    assert all(device._tried(copied(table(loss), loss)) for loss in LOSSES[:5])
+    assert not device._agrees(copied(table(LOSSES[0]), LOSSES[0]))  # where there is nothing to compile for
     loss, tried = losses.PseudoHuber(1.0, 0.5), device._tried
-    monkeypatch.setattr(device, "_tried", lambda _, loss: tried(place, loss))
-    for wrong, message in ((7.0, "disagrees"), ("δ", "does not run")):
-        device._agrees.cache_clear()
+    monkeypatch.setattr(device, "_tried", lambda table: tried(replace(table, device=torch.device("cpu"))))
+    for wrong, message in ((7.0, "disagree"), ("δ", "do not run")):
         planted = ScalarSlope(losses.PseudoHuber.slope, wrong, 0.3)
         monkeypatch.setattr(losses.PseudoHuber, "scalar_slope", property(lambda _, planted=planted: planted))
         with pytest.warns(UserWarning, match=message):
-            assert not device._agrees(Pretended(), loss)
+            assert not device._agrees(replace(copied(table(loss), loss), device=Pretended()))
+
+
+class Pretended:
+    """A CUDA device, as far as its name goes."""
+
+    type = "cuda"
+
+
+def copied(records: Records, loss: losses.Loss) -> device_steps.DeviceTable:
+    """On the processor, as the fused kernels take it."""
+    stride = device_fused.tile(records.width)["STRIDE"]
+    facts = {
+        "regularization": 0.1,
+        "kind": torch.float32,
+        "stride": stride,
+        "device": torch.device("cpu"),
+        "group": ALONE,
+    }
+    return device_steps.DeviceTable.copied(records, loss, **facts)
+
+
+def dropping(kernel, chosen):
+    """A planted fault: the kernel is told of other blocks or rows than there are."""
+
+    class Launched:
+        def __getitem__(self, grid):
+            def launch(rows, labels, weights, partials, blocks, *rest, **names):
+                chosen(kernel[grid], rows, labels, weights, partials, blocks, rest, names)
+
+            return launch
+
+    return Launched()
+
+
+def last_block(run, rows, labels, weights, partials, blocks, rest, names):
+    run(rows, labels, weights, partials, blocks - 1, *rest, **names)
+
+
+def one_row(run, rows, labels, weights, partials, blocks, rest, names):
+    fewer = rows.clone()
+    fewer[700] = 0
+    run(fewer, labels, weights, partials, blocks, *rest, **names)
+
+
+def last_column(run, rows, labels, weights, partials, blocks, rest, names):
+    run(rows, labels, weights, partials, blocks, *rest, **names)
+    partials[..., weights.abs().nonzero()[-1]] = 0
+
+
+def twice_in_the_second_program(run, rows, labels, weights, partials, blocks, rest, names):
+    run(rows, labels, weights, partials, blocks, *rest, **names)
+    partials[1:2] *= 2
+
+
+@pytest.mark.parametrize("fault", [last_block, one_row, last_column, twice_in_the_second_program, "update"])
+def test_a_kernel_that_loses_rows_of_the_actual_table_is_noticed(fault, monkeypatch) -> None:
+    """Whatever is compiled for this width and this number of blocks is what is compared: a small table would not show it."""
+    need_the_interpreter()
+    from noisygd_delete.engine import kernel_triton
+
+    monkeypatch.setattr(device_fused, "_PROGRAMS", 3)
+    loss = losses.Logistic(1.0)
+    there = copied(table(loss, n=11 * BLOCK - 40, d=30), loss)
+    assert device._tried(there)
+    if fault == "update":
+        kernel = kernel_triton.update
+
+        class Launched:
+            def __getitem__(self, grid):
+                return lambda theta, *rest, **names: kernel[grid](theta.clone(), *rest, **names)
+
+        monkeypatch.setattr(kernel_triton, "update", Launched())
+    else:
+        monkeypatch.setattr(kernel_triton, "add_blocks", dropping(kernel_triton.add_blocks, fault))
+    with pytest.raises(ArithmeticError, match="disagree with products on this table"):
+        device._tried(there)
+
+
+@pytest.mark.parametrize("way", ["cuda", "all", "both"])
+def test_every_way_to_ask_torch_for_fewer_bits_is_refused_in_words(way: str) -> None:
+    """In a process of its own: torch keeps these settings for good."""
+    lines = {
+        "cuda": "torch.backends.cuda.matmul.fp32_precision = 'tf32'",
+        "all": "torch.backends.fp32_precision = 'tf32'",
+        "both": "torch.backends.cuda.matmul.allow_tf32 = True; torch.backends.cuda.matmul.fp32_precision = 'ieee'; "
+        "torch.set_float32_matmul_precision('medium')",
+    }
+    program = (
+        "import torch, numpy as np\n"
+        f"{lines[way]}\n"
+        "from noisygd_delete import Records, losses\nfrom noisygd_delete.engine.device import DeviceObjective\n"
+        "from noisygd_delete.errors import AssumptionViolated\n"
+        "records, loss = Records(np.eye(3), np.ones(3)), losses.Logistic(1.0)\n"
+        "def made():\n    return DeviceObjective(records, loss, regularization=.1, device='cpu')\n"
+        "try:\n    made()\nexcept AssumptionViolated as error:\n    print(error)\n"
+        "torch.set_float32_matmul_precision('highest')\n"
+        "torch.backends.fp32_precision = torch.backends.cuda.matmul.fp32_precision = 'ieee'\nmade()\nprint('then it runs')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "torch.set_float32_matmul_precision('highest') and then" in done.stdout, done.stderr
+    assert done.stdout.endswith("then it runs\n"), done.stderr
+
+
+@pytest.mark.parametrize("method", ["perturbed", "minimiser"])
+def test_a_device_that_a_run_does_not_use_is_said(method: str) -> None:
+    loss = losses.Logistic(1.0)
+    records, budget = table(loss), Budget.from_gdp(dp=0.5, deletion=0.1)
+    plan = make_plan(loss, records=records.slots, features=6, regularization=0.05, budget=budget, method=method)
+    execution = Execution("cpu:0", rng=np.random.default_rng(1))
+    if method == "minimiser":
+        Curator(records, plan).learn(execution=execution)
+    else:
+        with pytest.warns(UserWarning, match=r"'cpu:0' is not used.*'perturbed'.*leave the device out"):
+            Curator(records, plan).learn(execution=execution)
 
 
 def test_the_benchmark_of_a_device_measures_it(place: str, monkeypatch) -> None:
@@ -316,6 +424,7 @@ def test_the_benchmark_of_a_device_measures_it(place: str, monkeypatch) -> None:
 COMPILE = """
 import os, re, subprocess, sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 import triton
 from triton.backends.compiler import GPUTarget

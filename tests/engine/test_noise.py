@@ -60,6 +60,31 @@ def test_a_planted_word_gives_the_quantile_of_its_tail(word, further, tail) -> N
         assert abs(drawn) < LARGEST
 
 
+def quantile_at_length(bits: list[int]) -> float:
+    """−Φ⁻¹(p) for the words as they would go on for ever with ones and zeros in turn, worked out by mpmath."""
+    import mpmath
+
+    with mpmath.workdps(340):
+        p = mpmath.mpf(bits[0] >> 1) / 2**64
+        endless = [*bits[1:], *[0xAAAAAAAAAAAAAAAA] * 4]
+        p += sum(mpmath.mpf(word) / mpmath.mpf(2) ** (64 * (k + 2)) for k, word in enumerate(endless))
+        x = mpmath.sqrt(-2 * mpmath.log(p))
+        for _ in range(40):  # Newton on log Φ(−x)
+            tail = mpmath.erfc(x / mpmath.sqrt(2)) / 2
+            x += (mpmath.log(tail) - mpmath.log(p)) * tail * mpmath.sqrt(2 * mpmath.pi) * mpmath.exp(x * x / 2)
+        return float(x)
+
+
+def test_a_draw_is_good_down_to_the_tail_that_is_declared_and_not_beyond() -> None:
+    for last in (2**63, 2**53, 2**41 + 1):  # p ≥ 2⁻⁹²⁰
+        words = [0] * 14 + [last]
+        assert abs(planted(*words)[0] - quantile_at_length(words)) <= 2.0**-44 * 37
+    words = [0] * 14 + [1]
+    assert abs(planted(*words)[0] - quantile_at_length(words)) > 1e-3, (
+        "fifteen words are all: the sampler says where it ends"
+    )
+
+
 def test_no_word_gives_an_infinite_draw_and_the_sign_is_one_bit() -> None:
     for word in (0, 1, 2, 3, ONES, ONES - 1, ONES - 2, ONES >> 1, (ONES >> 1) - 1, 1 << 63, (1 << 63) + 1, 0x7FF << 53):
         for further in (0, 1, ONES):

@@ -14,11 +14,14 @@ from scipy import optimize
 
 from noisygd_delete import Budget, Curator, Execution, Records, losses, make_plan
 from noisygd_delete.bounds import arithmetic
-from noisygd_delete.engine import sums_held
+from noisygd_delete.engine import clipped, sums_held
+from noisygd_delete.engine import moments as moments_module
+from noisygd_delete.engine.clipped import ClippedObjective
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.engine.summation import in_a_tree
 from noisygd_delete.engine.sums import RowsElsewhere
 from noisygd_delete.engine.sums_held import HeldSums
+from noisygd_delete.losses import multilayer_perceptron as perceptron
 from noisygd_delete.losses.base import Loss
 
 from ..clusters.in_process import in_partitions
@@ -173,3 +176,29 @@ def test_there_are_plans_and_releases_for_ten_billion_rows(slots: int, d: int, r
     apart = np.linalg.norm(release.model.weights - exact)
     assert apart <= plan.learning.start.tolerance / regularization + 6 * math.sqrt(d) * noise
     assert np.linalg.norm(exact) > 1e5 * apart
+
+
+@pytest.mark.parametrize("which", ["moments", "network of this package"])
+def test_other_sums_over_a_table_are_added_in_a_tree_too(which: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = 1 << 14
+    records = Records(np.full((many, 1), 0.1, np.float32), np.ones(many))
+    value = float(np.float32(0.1))
+    if which == "moments":
+        monkeypatch.setattr(moments_module, "_BLOCK", 1)
+
+        def off() -> float:
+            return abs(moments_module.moments(records, outputs=1, radius=1.0)[1][0, 0] / many / value**2 - 1)
+    else:
+        loss = losses.MultilayerPerceptron(1.0, hidden=1, clip=1e-3)
+        monkeypatch.setattr(perceptron, "_BLOCK", 1)
+        weights = np.array([[0.7, -0.3]])
+        one = loss.clipped_sum(weights, records.features[:1], records.labels[:1])
+
+        def off() -> float:
+            found = ClippedObjective(records, loss, regularization=0.0).gradient(weights)[0]
+            return float(np.abs(found / one - 1).max())
+
+    assert off() <= 16 * 2.0**-53
+    monkeypatch.setattr(moments_module, "in_a_tree", running)
+    monkeypatch.setattr(clipped, "in_a_tree", running)
+    assert off() > 100 * 2.0**-53, "a running sum is noticed"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Records, losses
+from noisygd_delete.engine.clipped import ClippedObjective
 from noisygd_delete.methods.sampled_steps import SampledSteps
 
 opacus = pytest.importorskip("opacus", reason="the comparison needs opacus")
@@ -55,7 +56,7 @@ def test_the_clipped_sum_is_opacus(classes, clip):
     loss, records = losses.MultilayerPerceptron(radius=1.0, classes=classes, hidden=HIDDEN, clip=clip), table(classes)
     rng = np.random.default_rng(1)
     weights, slots = rng.normal(size=loss.shape(FEATURES)), np.flatnonzero(rng.random(RECORDS) < RATE)
-    ours = loss.objective(records, regularization=0.0, dtype="float64").gradient_on(weights, slots, RATE)
+    ours = ClippedObjective(records, loss, regularization=0.0).gradient_on(weights, slots, RATE)
     theirs = opacus_sum(records, slots, weights, classes, clip)
     assert ours[0] * RATE * RECORDS == pytest.approx(theirs, rel=5e-5, abs=1e-6)  # Opacus divides by norm + 1e-6
     # planted fault: the two layers clipped each by itself, as if there were no joint norm

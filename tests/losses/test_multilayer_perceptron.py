@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import losses
+from noisygd_delete.engine.clipped import ClippedObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.losses.staged import HEAD, NETWORK, Staged
 from noisygd_delete.records import Records
@@ -76,7 +77,7 @@ def test_the_objective_sums_over_blocks_and_masks_null_slots(monkeypatch):
     records = Records(x, labels, slots=15)
     weights = rng.normal(size=loss.shape(FEATURES))
     monkeypatch.setattr(multilayer_perceptron, "_BLOCK", 4)
-    found = loss.objective(records, regularization=0.1, dtype="float32").gradient(weights)
+    found = ClippedObjective(records, loss, regularization=0.1).gradient(weights)
     assert found == pytest.approx(loss.clipped_sum(weights, x, labels)[None] / 15 + 0.1 * weights)
     nothing = loss.clipped_sum(weights, np.zeros((2, FEATURES), np.float32), np.zeros(2))
     assert not nothing.any()  # the null record

@@ -329,3 +329,18 @@ def test_clipped_rows_keep_their_length_and_zeros_stay() -> None:
     rows = normalised(np.array([[0.3, 0.4], [3.0, 4.0], [0.0, 0.0]]), radius=1.0, constant=False, clip=True)
     np.testing.assert_allclose(rows, [[0.3, 0.4], [0.6, 0.8], [0, 0]], rtol=1e-6)
     assert not normalised(np.zeros((1, 2)), constant=False).any()
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda one: maps.Chain((one,)),
+        lambda one: maps.Beside((one, one)),
+        lambda one: maps.Beside((maps.Chain((one,)),)),
+    ],
+)
+def test_another_version_of_a_map_inside_another_is_another_map(around, monkeypatch) -> None:
+    one = maps.RandomFourier(4, size=8)
+    before = around(one).digest
+    monkeypatch.setattr(maps.RandomFourier, "version", maps.RandomFourier.version + 1)
+    assert around(one).digest != before

@@ -14,6 +14,7 @@ from noisygd_delete.accountant import Event, Presence, ancestor_guarantee, stage
 from noisygd_delete.bounds import moments as bounds
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
+from noisygd_delete.engine.clipped import ClippedObjective
 from noisygd_delete.engine.moments import least_squares, moments, noisy
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.engine.sampling import poisson
@@ -227,7 +228,7 @@ def test_a_step_on_a_sample_is_the_mean_step_and_its_noise_is_the_multiplier():
     step = math.sqrt(2 * stage.step_size * stage.noise_variance)
     by_hand = stage.step_size * run.noise_multiplier / (0.1 * 60)
     assert step == pytest.approx(by_hand * (1 + plan.problem.slack), rel=1e-12)
-    objective = loss.objective(records, regularization=0.01, dtype="float64")
+    objective = ClippedObjective(records, loss, regularization=0.01)
     weights, noise = np.random.default_rng(5).normal(size=(1, 200)) * 0.1, ResearchNoise(np.random.default_rng(6))
     samples = [objective.gradient_on(weights, poisson(60, noise, rate=0.3), 0.3) for _ in range(1500)]
     assert np.mean(samples, axis=0) == pytest.approx(objective.gradient(weights), abs=0.02)
