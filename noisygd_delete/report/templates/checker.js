@@ -1754,6 +1754,7 @@ return $.b.max([$.ga(self, "smoothness"), $.ga(self, "weak_convexity")]);
 }), [["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["weak_convexity", () => ["is", $.b.float]], ["range", () => ["is", $.b.float]], ["proven", () => ["is", $.b.bool]]], {frozen: true});
 Loss = $.dataclass($.cls("Loss", [], ($ns) => {
 $ns.curving = "";
+$ns.clips_each = false;
 $ns.twice_differentiable = true;
 $ns.slope = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
@@ -2242,7 +2243,7 @@ const exp_up = $.modules["bounds.rounding"]["exp_up"];
 return {gdp_for, rate_for, rate_epsilon, renyi_epsilon_optimal, gdp_epsilon, exp_up, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, renyi_epsilon, best_order, rate_advantage, gdp_advantage};
 })();
 $.modules["bounds.objective_perturbation"] = (() => {
-let curvature_ratio, highest_order, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, renyi, excess_risk;
+let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, renyi, excess_risk;
 const math = $.libraries["math"];
 const UNIT = $.modules["bounds.rounding"]["UNIT"];
 const sum_up = $.modules["bounds.rounding"]["sum_up"];
@@ -2254,11 +2255,14 @@ let curvature;
 curvature = $.mul(rows, $.add(ratio, below));
 return ($.t(curvature) ? $.mul($.div($.add(1n, $.mul(rows, ratio)), curvature), $.sub(1n, $.mul(4n, UNIT))) : $.libraries["math"].inf);
 });
+_minus_log_one_plus = $.fn("_minus_log_one_plus", ["*terms"], {}, function (terms) {
+return $.neg($.libraries["math"].log1p([$.sub($.libraries["math"].fsum([terms]), $.mul($.mul(8n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])))]));
+});
 _with = $.fn("_with", ["order", "r"], {}, function (order, r) {
-return sum_up([$.mul(order, $.libraries["math"].log1p([r])), $.neg($.libraries["math"].log1p([$.mul(order, r)]))]);
+return sum_up([$.mul(order, $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul(order, r)])]);
 });
 _without = $.fn("_without", ["order", "r"], {}, function (order, r) {
-return sum_up([$.mul($.neg($.sub(order, 1n)), $.libraries["math"].log1p([r])), $.neg($.libraries["math"].log1p([$.mul($.neg($.sub(order, 1n)), r)]))]);
+return sum_up([$.mul($.neg($.sub(order, 1n)), $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul($.neg($.sub(order, 1n)), r)])]);
 });
 _valid = $.fn("_valid", ["order", "ratio", "below"], {"below": 0.0}, function (order, ratio, below) {
 return $.both($.lt(1n, order), () => $.both($.le(0n, ratio), () => $.both($.le(0n, below), () => $.lt($.add($.mul(order, below), $.mul($.sub(order, 1n), ratio)), $.sub(1n, 1e-12)))));
@@ -2277,7 +2281,7 @@ return $.libraries["math"].inf;
 if (($.t($.lt(1n, rows)) && $.t($.lt(1n, $.mul($.mul(order, r), r))))) {
 return sum_up([$.div($.mul($.mul(order, r), r), 2n), $.div(_without([order, r]), $.sub(order, 1n))]);
 }
-return $.mul($.div($.neg($.libraries["math"].log1p([$.div($.mul($.mul($.mul($.neg(order), $.sub(order, 1n)), r), r), $.add(1n, r))])), $.sub(order, 1n)), $.add(1n, 1e-12));
+return $.mul($.div(_minus_log_one_plus([$.div($.mul($.mul($.mul($.neg(order), $.sub(order, 1n)), r), r), $.add(1n, r))]), $.sub(order, 1n)), $.add(1n, 1e-12));
 });
 several_zero_out_hessian = $.fn("several_zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
 let r;
@@ -2305,7 +2309,7 @@ return $.libraries["math"].inf;
 }
 {const $v3 = [order, $.sub(order, 1n)];q = $v3[0];rest = $v3[1];}
 opposite = $.fn("opposite", ["second", "first"], {}, function (second, first) {
-return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest), $.libraries["math"].log1p([first])), $.neg($.libraries["math"].log1p([$.sub($.mul(q, second), $.mul(rest, first))]))]);
+return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest), $.libraries["math"].log1p([first])), _minus_log_one_plus([$.mul(q, second), $.mul($.neg(rest), first)])]);
 });
 return $.mul($.div($.b.max([$.add(_with([q, ratio]), _without([q, ratio])), $.add(_with([q, $.neg(below)]), _without([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
 });
@@ -2320,7 +2324,7 @@ let pull;
 pull = $.add($.div($.mul($.libraries["math"].sqrt([dimension]), noise), records), gradient_tolerance);
 return $.add($.div($.pow(pull, 2n), $.mul(2n, strong_convexity)), $.div($.mul($.pow(output_noise, 2n), hessian_trace), 2n));
 });
-return {curvature_ratio, highest_order, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, renyi, excess_risk, sum_up, UNIT};
+return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, renyi, excess_risk, sum_up, UNIT};
 })();
 $.modules["bounds.objective_perturbation_gdp"] = (() => {
 let LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, most_noise, spread, deletion_spread, inexact_rate, inexact_gdp, _square, tolerance_for, output_noise;
@@ -5601,7 +5605,7 @@ check_sampled = $.fn("check_sampled", ["problem"], {}, function (problem) {
 if ($.t($.lt(1n, $.ga(problem, "rows_per_subject")))) {
 throw $.raised(AssumptionViolated([("" + "rows_per_subject=" + $.formatted($.ga(problem, "rows_per_subject"), "", "") + ": m rows in samples cost far more than m\u00b2 times one; leave sampling_rate out, or keep one row of each person")]));
 }
-if (!$.t($.b.hasattr([$.ga(problem, "loss"), "objective"]))) {
+if (!$.t($.ga($.ga(problem, "loss"), "clips_each"))) {
 throw $.raised(AssumptionViolated([("" + "a stage on samples clips every record's gradient, which the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss does not; take losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out")]));
 }
 return null;
@@ -9414,7 +9418,7 @@ return $.add($.mul(score, 0.0), 1.0);
 return {Linear, LossConstants, ClassVar, ONE_DIRECTION, Loss};
 })();
 $.modules["losses.multilayer_perceptron"] = (() => {
-let MOST_HIDDEN, MultilayerPerceptron, ClippedSum;
+let MOST_HIDDEN, MultilayerPerceptron;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
@@ -9433,6 +9437,7 @@ $ns.clip = 1.0;
 $ns.curvature = 1.0;
 $ns.name = "multilayer-perceptron";
 $ns.label_kind = "";
+$ns.clips_each = true;
 $ns.twice_differentiable = false;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
@@ -9484,19 +9489,8 @@ let _, inner;
 {const $v2 = $.unpack($.cm(self, "_layers", [weights]), 2, -1);inner = $v2[0];_ = $v2[1];}
 return $.libraries["numpy"].tanh([$.matmul($.libraries["numpy"].asarray([features, $.libraries["numpy"].float64]), $.ga(inner, "T"))]);
 });
-$ns.objective = $.fn("objective", ["self", "records", "*", "regularization", "dtype"], {}, function (self, records, regularization, dtype) {
-return ClippedSum([self, records, regularization]);
-});
 }), [["classes", () => ["is", $.b.int]], ["hidden", () => ["is", $.b.int]], ["clip", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]]], {frozen: true});
-ClippedSum = $.cls("ClippedSum", [], ($ns) => {
-$ns.__init__ = $.fn("__init__", ["self", "loss", "records", "regularization"], {}, function (self, loss, records, regularization) {
-{const $v3 = [loss, $.ga(records, "features"), $.ga(records, "slots")];$.sa(self, "_loss", $v3[0]);$.sa(self, "_rows", $v3[1]);$.sa(self, "_slots", $v3[2]);}
-$.sa(self, "_labels", ($.t($.eq($.ga(loss, "label_kind"), "class")) ? $.cm($.ga(records, "labels"), "astype", [$.libraries["numpy"].int64]) : $.ga(records, "labels")));
-$.sa(self, "_regularization", regularization);
-return null;
-});
-});
-return {MOST_HIDDEN, MultilayerPerceptron, ClippedSum, LossConstants, scale, count, MOST_CLASSES, ClassVar, Loss, Softmax, Logistic};
+return {MOST_HIDDEN, MultilayerPerceptron, LossConstants, scale, count, MOST_CLASSES, ClassVar, Loss, Softmax, Logistic};
 })();
 $.modules["losses.one_vs_rest"] = (() => {
 let OneVsRest;
