@@ -19,6 +19,7 @@ from .words import options_of, spoken
 
 _COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked for: each brings what it needs with it
     "demo": "demo",
+    "quickstart": "quickstart",
     "advise": "advise",
     "plan": "plan",
     "init": "init",
@@ -112,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = _parser_for(arguments[0] if arguments else "--help").parse_args(arguments)
     name = f"noisygd-delete {parsed.command}"
     try:
-        return _shared(parsed)
+        return carry_out(parsed)
     except NoisyGDDeleteError as error:
         status = next((code for kind, code in _STATUS if isinstance(error, kind)), 2)
         return complain(f"{name}: {spoken(str(error), parsed.options)}", status)
@@ -141,7 +142,7 @@ def _parser_for(first: str) -> argparse.ArgumentParser:
     return parser("" if first == "--version" else first if first in _COMMANDS else None)
 
 
-def _shared(parsed: argparse.Namespace) -> int:
+def carry_out(parsed: argparse.Namespace) -> int:
     """The command, run by this process; under torchrun by process 0, and the others take part in its releases."""
     if "device" not in parsed and "TORCHELASTIC_RUN_ID" not in os.environ:
         return int(parsed.run(parsed))

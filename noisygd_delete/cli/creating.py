@@ -11,7 +11,7 @@ from ..errors import InvalidParameter
 from ..evidence.outputs import output
 from ..planner.usual import usual_slots
 from ..records import check_slots
-from ..schema import RecordFile, Schema, draft_schema, read_table
+from ..schema import HeldOut, RecordFile, Schema, draft_schema, read_table
 from ..store import Store
 from ..store.layout import Layout
 from ..store.onward import require_free
@@ -31,7 +31,7 @@ _NAMED = 12  # columns in one sentence
 
 
 def init(parsed: argparse.Namespace) -> int:
-    return _draft(parsed) if parsed.draft_schema else _create(parsed)
+    return _draft(parsed) if parsed.draft_schema else create(parsed)
 
 
 def _draft(parsed: argparse.Namespace) -> int:
@@ -52,7 +52,8 @@ def _draft(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _create(parsed: argparse.Namespace) -> int:
+def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
+    """A new store. `held_out` takes rows of a file for itself, which the store then does not hold."""
     if parsed.store is None:
         raise InvalidParameter("give STORE, the folder to make")
     for address in parsed.publish_to:
@@ -62,7 +63,7 @@ def _create(parsed: argparse.Namespace) -> int:
     if source is not None and parsed.engine != "local":
         return _create_on_engine(parsed, schema, source)
     if source is None:
-        found = _create_from(parsed, schema)
+        found = _create_from(parsed, schema, held_out)
     else:
         seen = surveyed(source, schema)
         choice, plan = _planned(parsed, schema, usual_slots(seen.rows) if parsed.slots is None else parsed.slots)
@@ -83,9 +84,10 @@ class _Found:
     plan: Plan
 
 
-def _create_from(parsed: argparse.Namespace, schema: Schema) -> _Found:
+def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None) -> _Found:
     """A store whose rows are copied from a file."""
-    reading, tombstones = RecordFile(schema, parsed.data, parsed.delimiter, numbered=True), tombstones_from(parsed)
+    reading = RecordFile(schema, parsed.data, parsed.delimiter, numbered=True, held_out=held_out)
+    tombstones = tombstones_from(parsed)
     made: list[tuple[Chosen, Plan]] = []
 
     def plan_for(rows: int) -> Plan:

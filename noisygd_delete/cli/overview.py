@@ -2,6 +2,7 @@
 
 LINES = {
     "demo": "learn and delete on scikit-learn's digits, with accuracy, cost and the whole budget",
+    "quickstart": "from a CSV or Parquet file to a model in one command; with --delete to a signed certificate",
     "advise": "which method, λ and how many publications to begin with; needs sizes only",
     "plan": "steps and noise for a budget, explained",
     "init": "make a store from a CSV or Parquet file and a schema",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..curator.learning import Model
 from ..errors import InvalidParameter, InvalidRecords, MissingDependency
 from ..methods.plan import Plan
-from ..schema import read_table
+from ..schema import Encoded, read_table
 from ..store import Store
 
 _BINS = 10
@@ -89,16 +89,22 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
         NotLearned: no model is in force.
         MissingDependency: scikit-learn is not installed.
     """
-    try:
-        from sklearn import metrics
-    except ImportError as error:
-        raise MissingDependency("evaluate needs scikit-learn: pip install 'noisygd-delete[sklearn]'") from error
-    model, schema, table = store.model, store.schema, read_table(path, delimiter)
+    schema, table = store.schema, read_table(path, delimiter)
     named = schema.id_column in table.columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
     encoded = schema.encode(table)
     if not len(table):
         raise InvalidRecords(f"{path} has a header and no rows; there is nothing to measure on")
+    return measure(store, encoded)
+
+
+def measure(store: Store, encoded: Encoded) -> Evaluation:
+    """The same of rows that the store's schema has made. Raises as `evaluate`."""
+    try:
+        from sklearn import metrics
+    except ImportError as error:
+        raise MissingDependency("evaluate needs scikit-learn: pip install 'noisygd-delete[sklearn]'") from error
+    model, schema = store.model, store.schema
     known = store.rows_in_table(encoded)
     said = model.predict(encoded.rows)
     if schema.classes is None:

@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from .draft import draft_schema
     from .encoded import Encoded
     from .files import Table, read_blocks, read_table
-    from .reading import RecordFile
+    from .reading import HeldOut, RecordFile
     from .schema import Schema
 
-__all__ = ["Encoded", "RecordFile", "Schema", "Table", "draft_schema", "read_blocks", "read_table"]
+__all__ = ["Encoded", "HeldOut", "RecordFile", "Schema", "Table", "draft_schema", "read_blocks", "read_table"]
 
 __getattr__ = on_first_use(
     __name__,
     {
         "Encoded": "encoded",
-        "RecordFile": "reading",
+        **dict.fromkeys(("HeldOut", "RecordFile"), "reading"),
         "Schema": "schema",
         "draft_schema": "draft",
         **dict.fromkeys(("Table", "read_blocks", "read_table"), "files"),

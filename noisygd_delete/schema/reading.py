@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,19 +25,67 @@ _CELLS = 1 << 24  # of one block, as numbers
 _Lines = Sequence[int] | NDArray[np.int64]
 
 
+class HeldOut:
+    """Rows of a file to measure on, that are learned from by nobody; in memory alone.
+
+    Whose rows they are a coin tosses, made of the person (else the record) and a key that nobody keeps: one person's coin says nothing of
+    another's, all rows of a person fall alike, and a second reading finds the same ones.
+
+    Args:
+        share: of the records, in [0, 1).
+        never: names that are not held out whatever their coin.
+    """
+
+    def __init__(self, share: float, never: Iterable[str] = ()) -> None:
+        self._key, self._below, self._never = os.urandom(32), share * 2**64, frozenset(never)
+        self._parts: list[Encoded] = []
+
+    def begin(self) -> None:
+        """A reading from the first row on."""
+        self._parts = []
+
+    def taken_from(self, block: Encoded) -> NDArray[np.bool_]:
+        """Keep the block's rows that are held out; which ones stay for learning, as a mask."""
+        names = block.ids if block.subjects is None else block.subjects
+        assert names is not None
+        held = np.array([self._coin(str(name)) < self._below for name in names], bool)
+        if self._never and block.ids is not None:
+            held &= np.array([str(name) not in self._never for name in block.ids], bool)
+        self._parts.append(_only(block, held))
+        return ~held
+
+    def encoded(self) -> Encoded | None:
+        """All of them; None where there is none."""
+        parts = [part for part in self._parts if len(part.rows)]
+        if not parts:
+            return None
+        rows, labels = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "labels"))
+        return Encoded(rows, labels, None, None)
+
+    def _coin(self, name: str) -> int:
+        return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, key=self._key).digest(), "big")
+
+
 class RecordFile:
     """A CSV or Parquet file as a schema has it. Of each subject the first `rows_per_subject` rows come, in the order of the file.
 
     Args:
         numbered: where no column names the records their ids are 1, 2, …, in the order of the file.
+        held_out: takes some rows for itself, which then do not come.
 
     After `read`, of the whole file: rows, clipped and unknown (cells per column), dropped (rows that their subject had too many of).
     """
 
     def __init__(
-        self, schema: Schema, path: str | Path, delimiter: str | None = None, *, numbered: bool = False
+        self,
+        schema: Schema,
+        path: str | Path,
+        delimiter: str | None = None,
+        *,
+        numbered: bool = False,
+        held_out: HeldOut | None = None,
     ) -> None:
-        self.schema, self.path, self.delimiter = schema, path, delimiter
+        self.schema, self.path, self.delimiter, self.held_out = schema, path, delimiter, held_out
         self.numbered = numbered and schema.id_column is None
         self.rows = self.dropped = 0
         self.clipped, self.unknown = Counter[str](), Counter[str]()
@@ -62,7 +112,9 @@ class RecordFile:
     def _blocks(self) -> Iterator[tuple[Encoded, _Lines]]:
         self.rows = self.dropped = 0
         self.clipped, self.unknown = Counter(), Counter()
-        schema, of_subject = self.schema, Counter[Id | None]()
+        schema, of_subject, seen = self.schema, Counter[Id | None](), 0
+        if self.held_out is not None:
+            self.held_out.begin()
         size = max(1, min(BLOCK_ROWS, _CELLS // max(1, schema.features)))
         for table in read_blocks(self.path, self.delimiter, rows=size):
             block, lines = schema.encode(table), table.lines
@@ -73,8 +125,12 @@ class RecordFile:
                 self.dropped += int(np.count_nonzero(~kept))
                 block, lines = _only(block, kept), np.asarray(lines)[kept]
             if self.numbered:
-                numbers = range(self.rows + 1, self.rows + 1 + len(block.rows))
+                numbers = range(seen + 1, seen + 1 + len(block.rows))
                 block = replace(block, ids=Names.of([str(number) for number in numbers]))
+            seen += len(block.rows)
+            if self.held_out is not None:
+                stays = self.held_out.taken_from(block)
+                block, lines = _only(block, stays), np.asarray(lines)[stays]
             self.rows += len(block.rows)
             yield block, lines
 

@@ -1,0 +1,161 @@
+"""`quickstart`: one command from a file to a model, with `--delete` to a verified certificate; nothing asked twice, nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete.cli import main
+from noisygd_delete.cli.quickstart import answered
+from noisygd_delete.schema import HeldOut, RecordFile, Schema
+from noisygd_delete.store import Store
+
+ROWS = 3000
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table whose label follows from a number and a town, with ids."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(5)
+    size, town = random.uniform(0, 50, ROWS), random.integers(0, 3, ROWS)
+    lines = [
+        f"{k + 100},{a:.1f},{'uvw'[b]},{'yes' if a + 10 * b > 35 else 'no'}"
+        for k, (a, b) in enumerate(zip(size, town, strict=True))
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(["id,size,town,y", *lines]) + "\n")
+    return tmp_path
+
+
+def quickstart(*more: str) -> list[str]:
+    return ["quickstart", "people.csv", "--label", "y", "--yes", *more]
+
+
+def test_one_command_ends_in_a_certificate_that_verifies(folder: Path, capsys) -> None:
+    assert main(quickstart("--delete", "117", "205")) == 0
+    said = capsys.readouterr().out
+    shown = [line for text in said.splitlines() for line in textwrap.wrap(text, 80) or [""]]
+    assert len(shown) <= 25, "an answer fits a screen"
+    assert "2 records were erased from the training data" in said
+    assert "the data's own (y, size, town)" in said
+    assert main(["verify-certificate", "people/certificate.json", "--public-key", "people/key.pem.pub"]) == 0
+    with Store.open("people/store") as store:
+        assert "117" not in store.records
+        assert store.schema.from_data == ("y", "size", "town")
+    assert main(["delete", "people/store", "118"]) in (0, 2)  # 2: one of the rows kept apart, which is in no model
+
+
+def test_the_answer_in_json_has_the_parts(folder: Path, capsys) -> None:
+    assert main(quickstart("--delete", "117", "--json")) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["delete"]["edits"] == 1
+    assert answer["evaluation"]["accuracy"] > answer["evaluation"]["baseline_accuracy"] + 0.2
+    assert answer["init"]["records"] + answer["evaluation"]["rows"] == ROWS
+    assert answer["certificate"] == "people/certificate.json"
+
+
+def test_no_file_holds_a_row_that_was_kept_apart(folder: Path, capsys) -> None:
+    """The rows measured on are in the memory of the command alone."""
+    lines = (folder / "people.csv").read_text().splitlines()
+    lines = [lines[0]] + [line.replace(line.split(",")[0], f"person{line.split(',')[0]}x") for line in lines[1:]]
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    assert main(quickstart("--id", "id", "--apart", "0.5")) == 0
+    with Store.open("people/store") as store:
+        learned = {str(name) for name in store.records.ids}
+    apart = {line.split(",")[0] for line in lines[1:]} - learned
+    assert len(apart) > ROWS / 3
+    everything = b"".join(path.read_bytes() for path in (folder / "people").rglob("*") if path.is_file())
+    assert not any(name.encode() in everything for name in apart)
+    assert next(iter(learned)).encode() in everything, "the scan would have seen one"
+
+
+def test_a_person_is_kept_apart_whole_and_a_second_reading_finds_the_same(folder: Path) -> None:
+    rows = "\n".join(f"{k},p{k // 4},{k % 50},{'ab'[k % 2]}" for k in range(400))
+    Path("persons.csv").write_text(f"id,who,size,y\n{rows}\n")
+    Path("s.toml").write_text(
+        'confirmed = true\nrows = "unit"\nintercept = true\nid = "id"\nsubject = "who"\nrows_per_subject = 4\n[label]\ncolumn = "y"\nclasses = ["a", "b"]\n'
+        "[columns.size]\nbounds = [0, 50]\n"
+    )
+    held = HeldOut(0.3, never=["9"])
+    reading = RecordFile(Schema.read("s.toml"), "persons.csv", held_out=held)
+    first = [str(name) for block in reading.blocks() for name in block.ids]
+    assert first == [str(name) for block in reading.blocks() for name in block.ids]
+    persons = {}
+    for name in first:
+        persons.setdefault(int(name) // 4, []).append(name)
+    assert all(len(ids) == 4 for who, ids in persons.items() if who != 2), (
+        "of a person all rows are learned from, or none"
+    )
+    assert "9" in first
+    apart = held.encoded()
+    assert apart is not None
+    assert len(apart.rows) + reading.rows == 400
+    assert 40 < len(apart.rows) < 200
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--delete", "117", "nosuch"], "1 of 2 ids are in no row of people.csv (column 'id')"),
+        (["--apart", "1"], "must be a share"),
+        (["--into", "people.csv"], "cannot make the folder people.csv"),
+        (["--id", "nosuch"], "no column 'nosuch'"),
+        (["--", "--method", "sharp", "--dp", "-1"], "-1"),
+    ],
+)
+def test_a_refusal_leaves_nothing_behind(more: list[str], said: str, folder: Path, capsys) -> None:
+    assert main(quickstart(*more)) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert said in captured.err
+    assert [path.name for path in folder.iterdir()] == ["people.csv"]
+
+
+def test_a_folder_that_is_there_is_left_alone(folder: Path, capsys) -> None:
+    (folder / "people").mkdir()
+    (folder / "people" / "mine").write_text("mine")
+    assert main(quickstart()) == 2
+    assert "--into FOLDER" in capsys.readouterr().err
+    assert [path.name for path in (folder / "people").iterdir()] == ["mine"]
+
+
+def test_options_behind_two_dashes_are_those_of_init(folder: Path, capsys) -> None:
+    assert (
+        main(
+            quickstart("--json", "--", "--method", "sharp", "--regularization", "0.01", "--delta", "1e-6", "--dp", "3")
+        )
+        == 0
+    )
+    plan = json.loads(capsys.readouterr().out)["init"]["plan"]
+    assert (plan["method"], plan["dp"]) == ("sharp", 3)
+
+
+def test_answers_change_the_entries_that_they_are_about() -> None:
+    draft = '[label]\nclasses = ["a", "b"]\nfrom_data = true  # ASK\n\n[columns."size"]\nbounds = [1, 49]\nfrom_data = true  # ASK\n\n[columns.town]\ncategories = ["u"]\nfrom_data = true\n'
+    told = {"label": "public", "size": "0 120", "town": ""}
+    assert answered(draft, lambda name, values: told[name]) == (
+        '[label]\nclasses = ["a", "b"]\n\n\n[columns."size"]\nbounds = [0, 120]\n\n\n[columns.town]\ncategories = ["u"]\nfrom_data = true\n'
+    )
+
+
+def test_in_a_terminal_it_asks_about_each_range_and_list(folder: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "noisygd_delete", "quickstart", "people.csv", "--label", "y"]
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, cwd=folder, env={**os.environ}
+    ) as process:
+        os.write(ours, b"y\nwhat\n0 50\n\n")  # the label's list; a slip, then a range; the towns are the data's own
+        out, _ = process.communicate(timeout=120)
+    os.close(theirs)
+    os.close(ours)
+    assert process.returncode == 0
+    assert "the data's own (town)" in out.decode()
+    assert "bounds = [0, 50]" in (folder / "people" / "schema.toml").read_text()
