@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete.cli import main
-from noisygd_delete.cli.quickstart import answered
+from noisygd_delete.cli.starting import answered
 from noisygd_delete.schema import HeldOut, RecordFile, Schema
 from noisygd_delete.store import Store
 
