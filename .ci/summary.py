@@ -2,7 +2,8 @@
 
 python .ci/summary.py FOLDER [STAGE]     FOLDER/stages has a line "name seconds", or "name failed", for each stage in order,
                                          FOLDER/NAME.xml the JUnit report of one that is tests; STAGE: one that was cut off
-Its status is 1 where a stage failed or was cut off.
+The last line reads "N passed, N failed, N skipped", for programs. A stage that failed, or was cut off, without a failed test counts as one
+failed. The status is 1 where a stage failed or was cut off.
 """
 
 from __future__ import annotations
@@ -35,24 +36,27 @@ def summary(folder: Path, cut_off: str | None) -> tuple[str, bool]:
     listed = folder / "stages"
     done = [line.split() for line in listed.read_text().splitlines()] if listed.exists() else []
     failures = [name for name, seconds in done if seconds == "failed"]
-    rows, every, why = [], [], Counter[tuple[str, str]]()
+    rows, every, why, alone = [], [], Counter[tuple[str, str]](), 0
     for name, seconds in [*done, *([(cut_off, "cut off")] if cut_off else [])]:
-        report, cells = folder / f"{name}.xml", ""
+        report, cells, found = folder / f"{name}.xml", "", Counts(0, 0, 0)
         if report.exists():
             found, reasons = counts(report)
             every.append(found)
             why.update({(name, reason): times for reason, times in reasons.items()})
             cells = "".join(f"{number:>9,}" for number in found)
+        alone += seconds in ("failed", "cut off") and not found.failed
         rows.append(f"{name:<12}{seconds:>9}{cells}")
     lines = [f"{'stage':<12}{'seconds':>9}{'passed':>9}{'skipped':>9}{'failed':>9}", *rows]
     lines += [f"skipped in {name}: {times} × {reason}" for (name, reason), times in why.items()]
-    passed, skipped, failed = map(sum, zip(*every, strict=True)) if every else (0, 0, 0)
-    last = f"{passed:,} passed, {skipped:,} skipped, {failed:,} failed over {len(every)} stages of tests"
     if cut_off:
-        last = f"CUT OFF in {cut_off}, and what comes after it was not run: {last}"
+        lines.append(f"CUT OFF in {cut_off}, and what comes after it was not run")
     if failures:
-        last = f"FAILED in {', '.join(failures)}: {last}"
-    return "\n".join([*lines, last]), not (failures or cut_off)
+        lines.append(f"FAILED in {', '.join(failures)}")
+    tests = sum(found.failed for found in every)
+    lines.append(
+        f"{sum(found.passed for found in every)} passed, {tests + alone} failed, {sum(found.skipped for found in every)} skipped"
+    )
+    return "\n".join(lines), not (failures or cut_off)
 
 
 if __name__ == "__main__":

@@ -104,16 +104,16 @@ def test_pages_and_workflows_name_targets_that_are_there() -> None:
 
 
 def test_hooks_need_nothing_but_what_is_pinned() -> None:
-    """Every hook is local and runs a module of .venv that constraints.txt pins."""
+    """Every hook is local and runs a module of .venv that constraints.txt pins, or of this repository."""
     yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
     repositories = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
     pinned = (ROOT / "constraints.txt").read_text()
     assert [repository["repo"] for repository in repositories] == ["local"]
     for hook in repositories[0]["hooks"]:
         assert hook["language"] == "system"
-        module = re.match(r"\.venv/bin/python -m (\w+) ", f"{hook['entry']} ")
+        module = re.match(r"\.venv/bin/python -m ([\w.]+) ", f"{hook['entry']} ")
         assert module
-        assert f"\n{module[1]}==" in pinned
+        assert f"\n{module[1]}==" in pinned or (ROOT / module[1].replace(".", "/")).is_dir()
     assert "\npre_commit==" in pinned
 
 
@@ -142,42 +142,50 @@ def test_programs_are_installed_only_where_a_test_uses_them_and_root_may(tmp_pat
     assert "are skipped" in said(0, "program no-such-browser no-such-browser", answer=1)
 
 
-STAGED = """
-def test_passes(): pass
-def test_passes_too(): pass
-@pytest.mark.skip(reason="no such machine here")
-def test_skipped(): pass
-"""
+def junit(passed: int, skipped: int, failed: int, errors: int = 0) -> str:
+    """A report as pytest writes it, as far as it is read."""
+    skips = '<testcase><skipped message="no such machine here"/></testcase>' * skipped
+    counts = f'tests="{passed + skipped + failed + errors}" skipped="{skipped}" failures="{failed}" errors="{errors}"'
+    return f'<testsuites><testsuite name="pytest" {counts}>{skips}</testsuite></testsuites>'
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_the_last_line_of_a_run_is_the_sum_of_its_stages(tmp_path: Path) -> None:
-    """The stages of .ci/run, with others in their places: a tool, tests that pass or are skipped, and one that fails."""
+    """The stages of .ci/run, with others in their places: a tool, tests that pass or are skipped, and one that fails.
+
+    What reads the last line takes exactly "N passed, N failed, N skipped": no separators, nothing beside or after it.
+    """
     text = (ROOT / ".ci" / "run").read_text()
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "summary.py", tmp_path / ".ci")
-    (tmp_path / "test_one.py").write_text(f"import pytest{STAGED}")
-    (tmp_path / "test_two.py").write_text(f"import pytest{STAGED}def test_fails(): assert 0")
-    tests = f"{sys.executable} -m pytest -q -p no:cacheprovider"
-    stages = f"stage lint true\nstage tests {tests} test_one.py\nstage more {tests} test_two.py -k 'not fails'\n"
+    for name, numbers in {"one": (7829, 65, 0), "two": (3, 2, 0), "red": (0, 0, 1, 1)}.items():
+        (tmp_path / f"{name}.xml").write_text(junit(*numbers))
+    reported = 'reported() { cp "$1.xml" "${PYTEST_ADDOPTS##*--junitxml=}"; [ "$1" != red ]; }\n'
     staged = text[text.index("reports=") : text.index("\n}\n", text.index("stage() {")) + 3]
 
     def said(stages: str) -> tuple[int, list[str]]:
-        run = ["bash", "-euo", "pipefail", "-c", staged + stages]
+        run = ["bash", "-euo", "pipefail", "-c", staged + reported + stages]
         environment = {**os.environ, "PYTHON": sys.executable}
         done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.stdout.endswith("skipped\n")
+        assert not done.stderr, "nothing stands after the last line"
         return done.returncode, done.stdout[done.stdout.index("== summary") :].splitlines()
 
+    stages = "stage lint true\nstage tests reported one\nstage container reported two\n"
     status, lines = said(stages)
-    assert (status, lines[-1]) == (0, "4 passed, 2 skipped, 0 failed over 2 stages of tests")
-    assert [line.split()[0] for line in lines[2:5]] == ["lint", "tests", "more"]
-    assert lines[5:7] == [f"skipped in {name}: 1 × no such machine here" for name in ("tests", "more")]
-    status, lines = said(stages.replace(" -k 'not fails'", "") + "stage docs true\nstage api false\n")
-    assert (status, lines[-1]) == (1, "FAILED in more, api: 4 passed, 2 skipped, 1 failed over 2 stages of tests")
-    assert [line.split()[:2] for line in lines[4:7]] == [["more", "failed"], ["docs", "0"], ["api", "failed"]]
-    status, lines = said(stages + "stage docs exit 3\nstage api true\n")
-    assert (status, lines[-1][:54]) == (1, "CUT OFF in docs, and what comes after it was not run: ")
-    assert said("stage lint false")[1][-1].endswith("0 passed, 0 skipped, 0 failed over 0 stages of tests")
+    assert (status, lines[-1]) == (0, "7832 passed, 0 failed, 67 skipped")
+    assert [line.split()[0] for line in lines[2:5]] == ["lint", "tests", "container"]
+    assert lines[5:7] == [
+        "skipped in tests: 65 × no such machine here",
+        "skipped in container: 2 × no such machine here",
+    ]
+    status, lines = said(f"{stages}stage more reported red\nstage docs true\nstage api false\n")
+    assert (status, lines[-2:]) == (1, ["FAILED in more, api", "7832 passed, 3 failed, 67 skipped"])
+    assert [line.split()[:2] for line in lines[5:8]] == [["more", "failed"], ["docs", "0"], ["api", "failed"]]
+    status, lines = said(f"{stages}stage docs exit 3\nstage api true\n")
+    assert (status, lines[-1]) == (1, "7832 passed, 1 failed, 67 skipped")
+    assert lines[-2] == "CUT OFF in docs, and what comes after it was not run"
+    assert said("stage lint false")[1][-1] == "0 passed, 1 failed, 0 skipped"
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
