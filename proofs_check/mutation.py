@@ -15,6 +15,7 @@ import signal
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -169,7 +170,7 @@ def licensed(entries: list[Statement]) -> dict[FunctionType, list[Statement]]:
     for entry in entries:
         for name in entry.licenses:
             for function in licences.functions(licences.resolve(name)):
-                if not function.__code__.co_filename.startswith("<"):  # not a dataclass's generated method
+                if Path(function.__code__.co_filename).is_file():  # not a method that a library generated
                     table.setdefault(function, []).append(entry)
     return table
 

@@ -366,10 +366,60 @@ def _closeness(claim, effort: int) -> Finding:
                 replace(plan, step_size=limit * 0.999).deletion.renyi(2.0) < math.inf,
                 f"{what}: η below the limit certifies",
             )
+    _written_out(effort)
     real = min(_on_a_grid(form) for form in ("printed", "sharper"))
     return Finding(
         f"the deletion budget is used up to {max(0.0, closest):.1e}; chains on a grid at least {real:.0%} below"
     )
+
+
+def _written_out(effort: int) -> None:
+    """The induction over a history, line by line, for facts of every kind: every run, every edit and the prior count."""
+    from noisygd_delete.bounds.gibbs import Gibbs
+
+    generator = np.random.default_rng(145)
+    for trial in range(200 * effort):
+        order, form = 1 + math.exp(generator.uniform(-2, 2.5)), ("printed", "sharper")[trial % 2]
+        width, smooth, lam, variance = (math.exp(generator.uniform(-2, 1)) for _ in range(4))
+        n, dimension, scale = int(generator.integers(2, 60)), int(generator.integers(1, 9)), width / variance
+        barrier = math.exp(scale * (1 if form == "sharper" else 2))
+        limit = lam / (64 * barrier * order**2 * (smooth + lam) ** 2)
+        step = limit * generator.uniform(0.05, 1)
+        forgetting, error = lam * step / (2 * barrier), 32 * dimension * step * barrier * (smooth + lam) ** 2 / lam
+        sizes = [
+            (max(1, round(u / forgetting)), int(k))
+            for u, k in zip(generator.uniform(0, 1.5, 6), generator.integers(0, 5, 6), strict=True)
+        ]
+        runs = sizes[: int(generator.integers(1, 7))]
+        expected = scale if form == "printed" else order * min(scale, scale**2 / 8)
+        for place, (steps, edits) in enumerate(runs):
+            kept = math.exp(-forgetting * steps)
+            moved = 2 * edits * scale / n if place else 0.0
+            if form == "sharper":
+                expected = order * (kept * (expected / order + moved) + error * (1 - kept))
+            else:
+                expected = order * (kept * (expected + moved) + error)
+        facts = Gibbs(order=order, range=width, smoothness=smooth, regularization=lam, dimension=dimension, form=form)
+        chain = {"step_size": step, "noise_variance": variance, "records": n}
+        close(facts.closeness(**chain, runs=runs), expected, f"{form}, q = {order:.3g}, {runs}", 1e-8)
+        (steps, edits), *others = runs
+        one = facts.closer(**chain, before=None, steps=steps, edits=edits)
+        for steps, edits in others:
+            one = facts.closer(**chain, before=one, steps=steps, edits=edits)
+        close(one, expected, f"run by run: {form}, q = {order:.3g}, {runs}", 1e-8)
+        beyond = {**chain, "step_size": limit * 1.001}
+        require(facts.closeness(**beyond, runs=runs) == math.inf, "a step above G.22's limit certifies nothing")
+        learn, delete, batch = runs[0][0], sizes[1][0], sizes[1][1]
+        every = [
+            facts.closeness(**chain, runs=[(learn, 0), *[(delete, batch)] * count])
+            for count in (1, 2, 3, 10, 100, 3000)
+        ]
+        worst = facts.worst_closeness(**chain, learn_steps=learn, delete_steps=delete, batch=batch)
+        require(
+            max(every) <= worst * (1 + 1e-9), f"{form}: more requests come to {max(every)}, the supremum is {worst}"
+        )
+        if worst < math.inf:
+            close(max(every), worst, f"{form}: the supremum over requests", 1e-3)
 
 
 def _on_a_grid(form: str) -> float:

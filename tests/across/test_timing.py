@@ -10,9 +10,11 @@ import pytest
 
 from noisygd_delete import Budget, EditRequest, Execution, Records, learn, losses, make_plan
 from noisygd_delete.curator import learning as learning_module
-from noisygd_delete.curator.learning import resume
+from noisygd_delete.curator.learning import resume, train
 from noisygd_delete.engine import Objective
 from noisygd_delete.engine.noise import SecureNoise
+from noisygd_delete.methods import Minimiser, Perturbed
+from noisygd_delete.methods.plan import Plan
 
 ROWS, WIDTH = 3000, 40
 PLAN = make_plan(
@@ -111,3 +113,45 @@ def test_the_timing_tests_see_a_gradient_that_skips_what_is_not_there(monkeypatc
     measured = max(advantage(full, few) for _ in range(5))
     record_property("evidence", f"planted shortcut: advantage of the best threshold {measured:.2f}")
     assert measured > 0.8
+
+
+def passes(records: Records, plan: Plan, releases: int = 150) -> np.ndarray:
+    """How often a release takes so many passes: a stream of releases, each from the one before."""
+    model = learn(records, plan, np.random.default_rng(5)).weights
+    found = []
+    for seed in range(releases):
+        run = train(
+            records, plan, plan.procedure, np.atleast_2d(model), Execution(rng=np.random.default_rng(100 + seed))
+        )
+        found.append(run.gradient_passes)
+        model = run.model.weights
+    return np.bincount(found, minlength=1 << 12) / releases
+
+
+@pytest.mark.parametrize(
+    ("method", "solver"), [("perturbed", "warm"), ("perturbed", "cold"), ("minimiser", "warm"), ("perturbed", "fixed")]
+)
+def test_what_the_passes_of_a_solver_tell_of_one_record(method: str, solver: str, record_property) -> None:
+    """One record there or not, on an ordinary table and on the hard one, which all others have left: `docs/claims.md` says what comes out.
+
+    The certified advantage speaks of the models. It is no bound here, and the assumptions of every such guarantee say so.
+    """
+    kind = {"perturbed": Perturbed, "minimiser": Minimiser}[method]
+    facts = {"records": 2000, "features": 20, "regularization": 0.01, "budget": Budget(order=10, dp=0.1, deletion=0.01)}
+    plan = make_plan(losses.Logistic(1.0), **facts, method=kind(solver=solver), utility=False)
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((2000, 20))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.000001
+    full = Records(rows, np.where(rows[:, 0] + rng.standard_normal(2000) / 2 > 0, 1.0, -1.0))
+    alone, nobody = (full.apply(EditRequest.delete(range(first, 2000))) for first in (1, 0))
+    pairs = {"ordinary": (full, full.apply(EditRequest.delete([0]))), "all others have left": (alone, nobody)}
+    told = {name: abs(passes(one, plan) - passes(other, plan)).sum() / 2 for name, (one, other) in pairs.items()}
+    words = ", ".join(f"{name} {variation:.2f}" for name, variation in told.items())
+    record_property("evidence", f"{method}, {solver}: total variation {words}, certified {plan.dp.advantage:.2f}")
+    assert told["ordinary"] < 0.2
+    assert plan.dp.advantage < 0.06
+    if solver == "fixed":
+        assert told["all others have left"] == 0
+    else:
+        assert told["all others have left"] > 0.9
+        assert any("time is not observed" in assumption for assumption in plan.dp.assumptions)

@@ -1,0 +1,83 @@
+"""What the words "cold", "shaped" and "pairwise" promise, at the runs themselves: each test fails for one planted fault that nobody noticed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, Curator, Execution, Records, losses, make_plan, methods
+from noisygd_delete.curator.learning import train
+from noisygd_delete.errors import AssumptionViolated, InvalidRequest
+from noisygd_delete.records import EditRequest
+
+METHODS = {"minimiser": methods.Minimiser, "perturbed": methods.Perturbed}
+
+
+def table(n: int = 300, d: int = 4) -> Records:
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((n, d))
+    return Records(rows / (np.linalg.norm(rows, axis=1, keepdims=True) * 1.000001), np.sign(rows[:, 0]))
+
+
+def plan_by(method: str, **options: Any) -> Any:
+    facts = {"records": 300, "features": 4, "regularization": 0.1, "budget": Budget(order=10, dp=1.0, deletion=0.2)}
+    return make_plan(losses.Logistic(1.0), **facts, method=METHODS[method](**options))
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("solver", ["cold", "fixed", "warm"])
+def test_a_cold_release_is_the_same_whatever_was_published_before(method: str, solver: str) -> None:
+    """Bit for bit, under the same noise: so an erased record leaves nothing. A warm one may show its start."""
+    plan, records, rng = plan_by(method, solver=solver), table(), np.random.default_rng(7)
+    starts = [np.zeros(plan.shape), 3 * rng.standard_normal(plan.shape), 0.2 * rng.standard_normal(plan.shape)]
+    found = [
+        train(records, plan, plan.procedure, start, Execution(rng=np.random.default_rng(3))).model.weights
+        for start in starts
+    ]
+    same = [(weights == found[0]).all() for weights in found]
+    assert all(same) == (solver != "warm")
+    assert plan.mechanism.shows_start == (solver == "warm")
+
+
+@pytest.mark.parametrize("gamma", [1e-6, 3e-4])
+def test_two_worlds_with_a_record_each_are_two_balls_and_a_law_without_it_is_one(gamma: float) -> None:
+    """The exact worst case on a line: answers γ/m away from one minimiser, on either side, or on one side of the exact one."""
+    mechanism = replace(plan_by("perturbed").mechanism, gradient_tolerance=gamma)
+    ball, tau = gamma / mechanism.strong_convexity, mechanism.output_noise
+    room = mechanism.grid * math.sqrt(mechanism.dimension)
+    for notion, centres in (("definition-4.1", ball), ("pairwise", 2 * ball)):
+        stated = mechanism.interval("deletion", notion, steps_with=1, steps_without=1).gdp
+        least, most = centres / tau, (centres + room) / tau
+        assert least <= stated <= most * (1 + 1e-9), notion
+    assert ball / tau > 10 * room / tau or gamma < 1e-5, "the balls are most of it: one for two would be seen"
+
+
+def test_every_door_for_rows_measures_them_in_the_shape_of_the_noise() -> None:
+    """A row may be short enough and yet too long in the shape: when a table is made, inserted into, and checked again for a plan with a shape."""
+    blocks = (4, 4, 1)
+    facts = {"records": 40, "features": 9, "regularization": 0.5, "budget": Budget(order=4, dp=4.0, deletion=1.0)}
+    shaped = make_plan(losses.Logistic(1.0), **facts, method="perturbed", one_hot_blocks=blocks)
+    plain = make_plan(losses.Logistic(1.0), **facts, method="perturbed")
+    hot = np.zeros((39, 9))
+    hot[:, 0] = hot[:, 4] = hot[:, 8] = 1 / math.sqrt(3) / 1.000001
+    cold = np.zeros(9)
+    cold[0] = 0.999999  # one column of small variance alone: norm 1, in the shape more
+    labels = np.where(np.arange(39) % 2, 1.0, -1.0)
+    assert shaped.noise_shape is not None
+    longest = float((cold**2 / np.array(shaped.noise_shape)).sum())
+    assert longest > 1.1
+    whole = Records(np.vstack([hot, cold]), [*labels, 1.0])
+    Curator(whole, plain).learn(np.random.default_rng(0))  # marks the table as checked, without a shape
+    with pytest.raises(AssumptionViolated, match="shape"):
+        Curator(whole, shaped).learn(np.random.default_rng(0))
+    with pytest.raises(AssumptionViolated, match="shape"):
+        Curator(whole.copy(), shaped).learn(np.random.default_rng(0))
+    curator = Curator(Records(hot, labels, slots=40), shaped)
+    curator.learn(np.random.default_rng(0))
+    for request in (EditRequest.insert(None, cold[None], [1.0]), EditRequest.replace({0: (cold, 1.0)})):
+        with pytest.raises(InvalidRequest, match="shape"):
+            curator.serve(request, rng=np.random.default_rng(0))
