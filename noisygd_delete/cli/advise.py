@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .arguments import whole
 from .plan import add_plan_arguments, add_stream_arguments
-from .shared import add_json, show
+from .shared import add_explain, add_json, show
 
 if TYPE_CHECKING:
     from ..planner.advise import Advice
@@ -28,6 +28,7 @@ def register(commands: Any) -> None:
     )
     add_plan_arguments(parser, advised=True)
     add_stream_arguments(parser.add_argument_group("stream (publications and their batch are then chosen by forecast)"))
+    add_explain(parser)
     add_json(parser)
     parser.set_defaults(run=_run, loss=None, radius=None, rows_per_subject=None)
 
@@ -36,6 +37,7 @@ def _run(parsed: argparse.Namespace) -> int:
     from ..schema import Schema
     from .chosen import advised
     from .creating import fill_loss
+    from .planning import MORE
 
     features, blocks = parsed.features, None
     if parsed.schema is not None:
@@ -48,7 +50,8 @@ def _run(parsed: argparse.Namespace) -> int:
     advice = advised(parsed, records=parsed.records, features=features, one_hot_blocks=blocks)
     line = _init(parsed, advice)
     begin = "To begin so:" if advice.worth_having else "To go on all the same:"
-    show(parsed, {**advice.to_dict(), "init": line}, f"{advice.table()}\n\n{begin}\n  {line}")
+    told = advice.table() if parsed.explain else f"{advice.comparison.table()}\n\n{advice.in_short()}\n{MORE}"
+    show(parsed, {**advice.to_dict(), "init": line}, f"{told}\n\n{begin}\n  {line}")
     return 0
 
 

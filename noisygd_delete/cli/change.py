@@ -8,7 +8,7 @@ from typing import Any
 from .arguments import whole
 from .plan import add_plan_arguments
 from .requests import add_promises, add_statements
-from .shared import add_device, run_by, store_command
+from .shared import add_device, add_explain, run_by, store_command
 
 
 def register(commands: Any) -> None:
@@ -20,6 +20,7 @@ def register(commands: Any) -> None:
         run_by("changing", "learn"),
     )
     learn.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
+    add_explain(learn)
 
     delete = store_command(
         commands,
@@ -92,6 +93,7 @@ def register(commands: Any) -> None:
     relearn.add_argument("--slots", type=whole, metavar="N", help="a larger n; default: as before")
     relearn.add_argument("--dry-run", action="store_true", help="show the plan; change nothing")
     add_plan_arguments(relearn)
+    add_explain(relearn)
     plain = argparse.ArgumentParser()
     add_plan_arguments(plain)
     relearn.set_defaults(**dict.fromkeys(vars(plain.parse_args([]))))  # None: as in the plan in force

@@ -64,9 +64,9 @@ def open_store(parsed: argparse.Namespace) -> Store:
 def learn(parsed: argparse.Namespace) -> int:
     with open_store(parsed) as store:
         if parsed.dry_run:
-            from .planning import explained
+            from .planning import described
 
-            show(parsed, {**store.plan.summary(), **warning(store.plan)}, explained(store.plan))
+            show(parsed, {**store.plan.summary(), **warning(store.plan)}, described(parsed, store.plan))
             return 0
         return released(
             parsed, "learn", store.plan, lambda how: store.learn(request_id=parsed.request_id, execution=how), store

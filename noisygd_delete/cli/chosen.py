@@ -38,9 +38,11 @@ class Chosen:
     advice: Advice | None
     stream: StreamPlan | None
 
-    def text(self) -> str:
-        parts = ("" if self.stream is None else self.stream.text(), "" if self.advice is None else self.advice.table())
-        return "\n\n".join(filter(None, parts))
+    def text(self, *, whole: bool) -> str:
+        """How the plan came about; the whole of it, or in short."""
+        stream = "" if self.stream is None else self.stream.text()
+        advice = "" if self.advice is None else self.advice.table() if whole else self.advice.in_short()
+        return "\n\n".join(filter(None, (stream, advice)))
 
 
 def chosen(parsed: argparse.Namespace, **sizes: Any) -> Chosen:

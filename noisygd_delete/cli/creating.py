@@ -18,7 +18,7 @@ from ..store.onward import require_free
 from .changing import tombstones_from
 from .chosen import Chosen, chosen
 from .doubt import warning
-from .planning import explained
+from .planning import described
 from .shared import show
 from .source import create_over, source_from, surveyed
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..sources import Source
 
 _RECORD = "record"  # the id column of a table that had none
-_NAMED = 12  # columns in one sentence
+_NAMED = 4  # columns in one sentence
 
 
 def init(parsed: argparse.Namespace) -> int:
@@ -125,14 +125,15 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
     done = "would make" if parsed.dry_run else "made"
     free = slots - found.rows
     text = f"{done} {parsed.store}: {found.rows} records in {slots} slots ({free} free), {schema.features} features\n"
-    text += f"values clipped to their bounds (shown here only, not stored): {outside or 'none'}\n"
+    if outside:
+        text += f"values clipped to their bounds (shown here only, not stored): {_counted(outside)}\n"
     if schema.rows_per_subject is not None:
         text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {found.dropped}\n"
     if numbered:
         text += f"no column names the records: their ids are 1 to {found.rows}, in the order of the file\n"
     if schema.from_data:
         text += f"WARNING: {_still_from_data(schema)}\n"
-    show(parsed, answer, "\n\n".join(filter(None, (text.rstrip("\n"), choice.text(), explained(plan)))))
+    show(parsed, answer, _with_plan(parsed, text, choice))
     return 0
 
 
@@ -173,8 +174,15 @@ def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source
         f"{done} {parsed.store}: {plan.records} slots, {schema.features} features; rows are held by workers of {parsed.engine}, for each "
         "release anew"
     )
-    show(parsed, answer, "\n\n".join(filter(None, (text, choice.text(), explained(plan)))))
+    show(parsed, answer, _with_plan(parsed, text, choice))
     return 0
+
+
+def _with_plan(parsed: argparse.Namespace, text: str, choice: Chosen) -> str:
+    """What was made, how its plan came about, and the plan: in a few lines, or the whole of it."""
+    between = "\n\n" if parsed.explain else "\n"
+    parts = (text.rstrip("\n"), choice.text(whole=parsed.explain), described(parsed, choice.plan))
+    return between.join(filter(None, parts))
 
 
 def _doubt(choice: Chosen) -> dict[str, str | None]:
@@ -217,6 +225,13 @@ def _still_from_data(schema: Schema) -> str:
         f"{len(schema.from_data)} range(s) or list(s) are the data's own, as their entries say: {_listed(schema.from_data)}. Every figure "
         "here takes them for public knowledge. Replace them by what was known before, and take the line from_data out"
     )
+
+
+def _counted(cells: Mapping[str, int]) -> str:
+    """Cells per column in words, the columns with most of them first."""
+    ordered = sorted(cells, key=cells.__getitem__, reverse=True)
+    more = f" and in {len(ordered) - _NAMED} more" if len(ordered) > _NAMED else ""
+    return ", ".join(f"{cells[name]} in {name}" for name in ordered[:_NAMED]) + more
 
 
 def _listed(columns: Sequence[str]) -> str:

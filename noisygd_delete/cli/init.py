@@ -7,7 +7,7 @@ from typing import Any
 from .arguments import whole
 from .change import add_tombstones
 from .plan import add_plan_arguments, add_stream_arguments
-from .shared import add_json, add_memory, run_by
+from .shared import add_explain, add_json, add_memory, run_by
 from .source import add_source
 
 
@@ -49,6 +49,7 @@ def register(commands: Any) -> None:
     add_plan_arguments(parser, advised=True)
     add_stream_arguments(parser.add_argument_group("stream (publications and their batch are then chosen by forecast)"))
     add_memory(parser)
+    add_explain(parser)
     add_json(parser)
     # the schema decides, unless told otherwise
     parser.set_defaults(run=run_by("creating", "init"), loss=None, radius=None, rows_per_subject=None)

@@ -16,7 +16,7 @@ from ..methods.near_gibbs import FORMS
 from ..methods.problem import DTYPES
 from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
 from .arguments import number, whole
-from .shared import add_json, run_by
+from .shared import add_explain, add_json, run_by
 
 if TYPE_CHECKING:
     from ..methods import Stage
@@ -230,5 +230,6 @@ def register(commands: Any) -> None:
         help="the fewest steps per request that keep --excess-risk (method sharp); with the Pareto table",
     )
     add_stream_arguments(comparing)
+    add_explain(parser)
     add_json(parser)
     parser.set_defaults(run=run_by("planning", "plan"))

@@ -20,6 +20,7 @@ from .plan import PAPER_METHOD, PAPER_REGULARIZATION, add_plan_arguments
 from .shared import show
 from .words import options_of, spoken
 
+MORE = "more: --explain"
 _OWN = (
     *("step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance", "form"),
     *("learn_steps", "delete_steps", "requests_per_learn", "fresh_learn", "fresh_every", "resumed_steps"),
@@ -40,8 +41,10 @@ def own_options(parsed: argparse.Namespace) -> str:
     return ", ".join(f"--{name.replace('_', '-')}" for name in _OWN if getattr(parsed, name) is not None)
 
 
-def explained(plan: Plan) -> str:
-    """The plan in words and numbers, its parameters named as they are typed."""
+def described(parsed: argparse.Namespace, plan: Plan) -> str:
+    """The plan in a few lines; with `--explain` in words and numbers, its parameters named as they are typed."""
+    if not parsed.explain:
+        return f"{plan.in_short()}\n{MORE}"
     parser = argparse.ArgumentParser()
     add_plan_arguments(parser)
     return spoken(explain(plan), options_of(parser))
@@ -203,7 +206,7 @@ def _cheapest(parsed: argparse.Namespace) -> Choice:
 def plan(parsed: argparse.Namespace) -> int:
     if parsed.cheapest:
         choice = _cheapest(parsed)
-        show(parsed, choice.to_dict(), f"{explained(choice.plan)}\n\n{choice.text()}")
+        show(parsed, choice.to_dict(), f"{described(parsed, choice.plan)}\n\n{choice.text()}")
         return 0
     sizes: dict[str, Any] = {
         "records": parsed.records,
@@ -212,7 +215,7 @@ def plan(parsed: argparse.Namespace) -> int:
     }
     if (parsed.requests is not None or parsed.period is not None) and not parsed.compare:
         stream = stream_from(parsed, **sizes)
-        text = f"{stream.text()}\n\n{explained(stream.plan)}\n\n{stream.comparison.table()}"
+        text = f"{stream.text()}\n\n{described(parsed, stream.plan)}\n\n{stream.comparison.table()}"
         show(parsed, {**stream.to_dict(), "plan": stream.plan.summary(), **warning(stream.plan)}, text)
         return 0
     if parsed.compare:
@@ -220,5 +223,5 @@ def plan(parsed: argparse.Namespace) -> int:
         show(parsed, comparison.to_dict(), comparison.table())
         return 0
     found = plan_from(parsed, **sizes)
-    show(parsed, {**found.summary(), **warning(found)}, explained(found))
+    show(parsed, {**found.summary(), **warning(found)}, described(parsed, found))
     return 0

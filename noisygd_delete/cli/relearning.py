@@ -14,7 +14,7 @@ from ..planner import make_plan
 from ..privacy.shown import shown
 from .changing import open_store, released
 from .doubt import warning
-from .planning import budget_from, clipped_from, explained, loss_from, total_from
+from .planning import budget_from, clipped_from, described, loss_from, total_from
 from .shared import show
 
 
@@ -26,7 +26,7 @@ def relearn(parsed: argparse.Namespace) -> int:
             show(
                 parsed,
                 {**plan.summary(), **warning(plan), **foreseen},
-                f"{explained(plan)}\n\n{_relearning_text(foreseen)}",
+                f"{described(parsed, plan)}\n\n{_relearning_text(foreseen)}",
             )
             return 0
         return released(

@@ -26,6 +26,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
+def add_explain(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--explain", action="store_true", help="the whole of it: what drives noise and cost, every other way"
+    )
+
+
 def add_device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", help="where steps are taken: cpu, cuda, cuda:1 (default: NOISYGD_DELETE_DEVICE, or cpu)"

@@ -18,7 +18,7 @@ from .base import Mechanism, Method
 from .forecast import weight_noise
 from .problem import Problem
 from .procedure import Fitted, Procedure, Solved
-from .words import clipping, heading, promise, ridge, waiting, worth
+from .words import clipping, heading, passes, promise, ridge, waiting, worth
 
 MOST_STAGES = 16  # of a ladder
 
@@ -242,6 +242,10 @@ class Plan:
                 ),
             )
         )
+
+    def in_short(self) -> str:
+        """Loss, sizes, method, budget, cost and promise, in a few lines."""
+        return "\n".join(filter(None, (heading(self), passes(self), waiting(self), worth(self), promise(self))))
 
     def summary(self) -> dict[str, Any]:
         """The JSON answer of the command line."""

@@ -33,6 +33,12 @@ def heading(plan: Plan) -> str:
     )
 
 
+def passes(plan: Plan) -> str:
+    """What a learn and a deletion take."""
+    learn, delete = (round(plan.gradient_evaluations[name] / plan.records) for name in ("learn", "delete"))
+    return f"Cost: {learn:,} passes over the table to learn, {delete:,} for a publication that deletes."
+
+
 def total(plan: Plan) -> str:
     """The cap on all publications together; "" where none was set beside the budget."""
     if plan.total is None:

@@ -88,6 +88,17 @@ class Advice:
         """The ways side by side, what each reveals, the choice in words."""
         return "\n\n".join(filter(None, (self.comparison.table(), self._revealed(), self._verdict(), self.caution)))
 
+    def in_short(self) -> str:
+        """The choice in a sentence, and what stands between it and a good model."""
+        if not self.worth_having:
+            return self._verdict()
+        chosen = self.chosen
+        text = (
+            f"'{chosen.method}' is advised, λ={brief(self.plan.regularization)}: noise and regulariser are forecast to cost {_percent(self.share)} of "
+            "what guessing loses"
+        )
+        return "\n".join(filter(None, (text, self.caution)))
+
     def _verdict(self) -> str:
         plan, chosen = self.plan, self.chosen
         if not self.worth_having:

@@ -16,6 +16,11 @@ ADULT = ["plan", "--records", "26000", "--features", "108"]
 
 def test_plan_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(ADULT) == 0
+    said = capsys.readouterr().out
+    assert "7,164 for a publication that deletes" in said
+    assert said.endswith("more: --explain\n")
+    assert len(said.splitlines()) <= 6
+    assert main([*ADULT, "--explain"]) == 0
     assert "K_Ā=7164" in capsys.readouterr().out
     assert main([*ADULT, "--method", "sharp", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

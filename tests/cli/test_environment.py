@@ -58,7 +58,7 @@ def test_standard_input_that_is_closed_or_never_ends(folder: Path, complaint, mo
 
 def test_letters_that_standard_output_cannot_write_are_spelled_out(folder: Path) -> None:
     narrow = {"PYTHONIOENCODING": "ascii"}
-    plan = "noisygd-delete plan --records 100 --features 3"
+    plan = "noisygd-delete plan --records 100 --features 3 --explain"
     done = process(plan, variables=narrow)
     assert done.returncode == 0
     assert "\\u03c3\\xb2=" in done.stdout
