@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter, count
+from ..errors import count, positive
 from .arguments import number, whole
 
 if TYPE_CHECKING:
-    from ..accountant import Accountant
-    from ..methods.plan import Plan
-    from ..stream import Batching
+    from ..store.ledger import Ledger
+    from ..stream import Batching, Calendar
 
 _DAY = 86_400.0  # seconds
-
-
-class Publishing(Protocol):
-    """What batches depend on: a store has it, and a ledger alone."""
-
-    @property
-    def plan(self) -> Plan: ...
-
-    @property
-    def accountant(self) -> Accountant: ...
+_WHOLE = 1 << 40  # edits: more than any file asks for
 
 
 def add_batches(parser: Any) -> None:
     """The options, for a command or a group of its options."""
     parser.add_argument(
-        "--batch", type=whole, metavar="EDITS", help="publish as soon as so many edits wait (default: as planned)"
+        "--batch",
+        type=whole,
+        metavar="EDITS",
+        help="publish as soon as so many edits wait; what waits together gets one release",
     )
     parser.add_argument(
         "--expect",
@@ -41,20 +34,39 @@ def add_batches(parser: Any) -> None:
         "--period",
         type=number,
         metavar="DAYS",
-        help="the edits of --expect come in so many days: none waits longer than its share",
+        help="what the budget's publications are spread over (default 365), where nothing else says when; with --expect: the edits come in "
+        "so many days, and none waits longer than its share",
     )
-    parser.add_argument("--deadline", type=number, metavar="SECONDS", help="publish no later than this after an edit")
+    parser.add_argument(
+        "--deadline",
+        type=number,
+        metavar="SECONDS",
+        help="publish no later than this after an edit, and for all that wait then",
+    )
 
 
-def batching_from(parsed: argparse.Namespace, store: Publishing) -> Batching:
-    """What the arguments say."""
-    from ..stream import Batching
+def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar:
+    """What the arguments say; where they are silent, what the budget affords."""
+    from ..store.pace import paced
+    from ..stream.batching import YEAR, Batching
 
+    period = None if parsed.period is None else positive("--period", parsed.period) * _DAY
     if parsed.expect is not None:
-        period = None if parsed.period is None else parsed.period * _DAY
-        return Batching.within_budget(store.accountant, edits=parsed.expect, deadline=parsed.deadline, period=period)
-    if parsed.period is not None:
-        raise InvalidParameter("--period DAYS needs --expect EDITS: how many edits come in that time")
-    if parsed.batch is None:
-        return Batching.planned(store.plan, deadline=parsed.deadline)
-    return Batching(size=count("batch", parsed.batch), deadline=parsed.deadline)
+        return Batching.within_budget(ledger.accountant, edits=parsed.expect, deadline=parsed.deadline, period=period)
+    if parsed.batch is not None:
+        return Batching(size=count("batch", parsed.batch), deadline=parsed.deadline)
+    if parsed.deadline is not None:
+        return Batching.planned(ledger.plan, deadline=parsed.deadline)
+    return paced(ledger, period=YEAR if period is None else period)
+
+
+def batching_from(parsed: argparse.Namespace, ledger: Ledger, *, ends: bool) -> Batching:
+    """The same for a stream, which ends: where nobody says, a file gets one release, at its end, and a pipe one whenever the interval of
+    the calendar has passed since its oldest edit."""
+    from ..stream import Batching, Calendar
+
+    asked = (parsed.batch, parsed.expect, parsed.deadline)
+    if ends and all(one is None for one in asked):
+        return Batching(size=_WHOLE)
+    pace = pace_from(parsed, ledger)
+    return Batching(size=None, deadline=pace.interval) if isinstance(pace, Calendar) else pace

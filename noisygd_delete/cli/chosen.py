@@ -55,7 +55,7 @@ def chosen(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
     if parsed.method == AUTO:
         advice = advised(parsed, **sizes)
         plan = advised_plan(advice, _total(parsed, advice.plan))
-        requests = asked_requests(parsed)
+        requests = parsed.requests
         stream = None if requests is None else StreamPlan(advice.comparison, requests, parsed.period)
         return Chosen(plan, advice, stream)
     stream = stream_from(parsed, **sizes) if streamed else None
@@ -69,8 +69,8 @@ def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
     Raises:
         InvalidParameter: arguments that belong to a named method, or contradict one another.
     """
-    requests = asked_requests(parsed)
-    if parsed.requests is not None or parsed.period is not None:
+    requests = parsed.requests
+    if requests is not None or parsed.period is not None:
         check_stream(parsed)
     own = own_options(parsed)
     if own:
@@ -80,7 +80,7 @@ def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
             "--ridge: the advice chooses λ; give --regularization λ to have it as it is, or name a --method"
         )
     facts = {name: value for name, value in compared(parsed).items() if name != "model_norm" or value is not None}
-    releases = {} if requests is not None else {"releases": parsed.releases}
+    releases: dict[str, Any] = {} if requests is not None else {"releases": asked_releases(parsed)}
     return advise(
         **facts,
         **sizes,
@@ -93,18 +93,18 @@ def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
     )
 
 
-def asked_requests(parsed: argparse.Namespace) -> int | None:
-    """The requests that the budget has to last for. A total without a budget of one release is shared among a year's."""
+def asked_releases(parsed: argparse.Namespace) -> int:
+    """The releases that share a budget. A total without a budget of one release is shared among a year's: the learn, and each month."""
     if parsed.requests is None and parsed.total_epsilon is not None and parsed.dp is None and parsed.releases == 1:
-        return PUBLICATIONS - 1
-    return parsed.requests  # type: ignore[no-any-return]
+        return PUBLICATIONS
+    return parsed.releases  # type: ignore[no-any-return]
 
 
 def advised_budget(parsed: argparse.Namespace, records: int) -> Budget:
     """The budget the arguments name; where they leave it open, the usual one, in (ε, δ)."""
     if parsed.order is not None or parsed.gdp:
         return budget_from(parsed)
-    shared = asked_requests(parsed) is not None or parsed.releases > 1
+    shared = parsed.requests is not None or asked_releases(parsed) > 1
     delta = parsed.delta
     if delta is None:
         delta = usual_delta(records) if parsed.total_delta is None else parsed.total_delta

@@ -18,6 +18,7 @@ from ..store.onward import require_free
 from .changing import tombstones_from
 from .chosen import Chosen, chosen
 from .doubt import warning
+from .left import room, room_text
 from .planning import described
 from .shared import show
 from .source import create_over, source_from, surveyed
@@ -118,6 +119,7 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
         "rows_left_out": found.dropped,
         "from_data": list(schema.from_data),
         "plan": plan.summary(),
+        "after_the_learn": room(plan),
         "advice": None if choice.advice is None else choice.advice.to_dict(),
         **_doubt(choice),
     }
@@ -125,6 +127,7 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
     done = "would make" if parsed.dry_run else "made"
     free = slots - found.rows
     text = f"{done} {parsed.store}: {found.rows} records in {slots} slots ({free} free), {schema.features} features\n"
+    text += f"{room_text(plan)}\n"
     if outside:
         text += f"values clipped to their bounds (shown here only, not stored): {_counted(outside)}\n"
     if schema.rows_per_subject is not None:
@@ -166,13 +169,14 @@ def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source
         "features": schema.features,
         "engine": parsed.engine,
         "plan": plan.summary(),
+        "after_the_learn": room(plan),
         "advice": None if choice.advice is None else choice.advice.to_dict(),
         **_doubt(choice),
     }
     done = "would make" if parsed.dry_run else "made"
     text = (
         f"{done} {parsed.store}: {plan.records} slots, {schema.features} features; rows are held by workers of {parsed.engine}, for each "
-        "release anew"
+        f"release anew\n{room_text(plan)}"
     )
     show(parsed, answer, _with_plan(parsed, text, choice))
     return 0

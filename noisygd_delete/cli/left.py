@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..accountant import Accountant
 from ..privacy.shown import brief, shown
+
+if TYPE_CHECKING:
+    from ..methods.plan import Plan
 
 
 def left_text(left: Mapping[str, Any]) -> str:
@@ -26,3 +30,26 @@ def left_text(left: Mapping[str, Any]) -> str:
     else:
         more = "no room for another one: rows are erased when asked, nothing more is published"
     return f"spent so far: {spent}, of {cap}; {more}"
+
+
+def room(plan: Plan) -> dict[str, float | int | None]:
+    """Releases that the budget has room for after the learn, and the days between them where they are spread over a year; None where
+    they are not limited."""
+    left = Accountant(plan).remaining().publications
+    after = None if left is None else max(0, left - 1)
+    return {"publications": after, "days_each": 365 / after if after else None}
+
+
+def room_text(plan: Plan) -> str:
+    """`room` in a line."""
+    found = room(plan)
+    number = found["publications"]
+    if number is None:
+        limit = "another one costs nothing" if plan.capped else "no cap was set on their sum"
+        return f"deletions: rows go at once; models without them as often as you publish: {limit}"
+    if not number:
+        return "deletions: rows go at once; no publication is left after the learn: a larger total has room for one"
+    return (
+        f"deletions: rows go at once; room for {number} publication(s) after the learn, each for all that wait: over a year one in "
+        f"{brief(found['days_each'], 3)} days, as `serve` spreads them (--period DAYS)"
+    )

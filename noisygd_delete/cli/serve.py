@@ -16,7 +16,7 @@ from ..evidence.outputs import outside
 from ..records import bounded
 from ..service.access import Roles, TokenFile, new_token
 from .arguments import whole
-from .batches import add_batches, batching_from
+from .batches import add_batches, pace_from
 from .passphrase import add_passphrase_file, passphrase_of
 from .shared import add_json, show
 
@@ -140,7 +140,7 @@ def _serve(parsed: argparse.Namespace) -> int:
     service = Service(
         parsed.stores,
         TokenFile.read(parsed.tokens),
-        batching=lambda ledger: batching_from(parsed, ledger),
+        pace=lambda ledger: pace_from(parsed, ledger),
         hooks=None if parsed.hooks is None else Hooks.read(parsed.hooks),
         key=parsed.key,
         password=password,

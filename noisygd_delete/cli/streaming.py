@@ -7,7 +7,7 @@ import dataclasses
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby, islice
 from pathlib import Path
 from queue import Empty, Queue
@@ -29,35 +29,42 @@ from .shared import progress_bar, show
 from .streams import standard_input
 
 _WITHHELD, _REFUSED = 3, 2
+_AT_ONCE = 500  # lines of a file that are in memory
 
 
 def stream(parsed: argparse.Namespace) -> int:
-    with open_store(parsed) as store, _opened(parsed.requests) as file:
+    table = parsed.csv or parsed.requests.endswith(".csv")
+    with _opened(parsed.requests) as file, ExitStack() as held:
+        listening = None if file.seekable() else _Listening(file)
+        if listening is not None:
+            listening.begun()  # others may use the store before anybody writes
+        store = held.enter_context(open_store(parsed))
+        batching = batching_from(parsed, store.ledger, ends=listening is None)
         if parsed.dry_run:
-            table = parsed.csv or parsed.requests.endswith(".csv")
-            lines = read(bounded.lines(file, error=InvalidRequest), store.schema, table=table)
+            lines = bounded.lines(file, error=InvalidRequest) if listening is None else listening.lines()
             told = forecast(
                 store,
-                lines,
-                batching_from(parsed, store),
+                read(lines, store.schema, table=table),
+                batching,
                 repeats=store.repeats,
                 delta=store.plan.budget.shown_delta,
             )
             show(parsed, told.to_dict(), told.text())
             return 0
-        stream = Stream(store, batching_from(parsed, store), observable=(), execution=parsed.execution)
+        more = (lambda: False) if listening is None else listening.more
+        stream = Stream(store, batching, observable=(), execution=parsed.execution, more=more)
         holdout = _holdout(parsed, store)
-        total = sum(1 for _ in bounded.lines(file, error=InvalidRequest)) if file.seekable() else 0
-        if total:
+        if listening is None:
+            total = sum(1 for _ in bounded.lines(file, error=InvalidRequest))
             file.seek(0)
-        waiting = (lambda: stream.due), stream.tick
-        arrivals = bounded.lines(file, error=InvalidRequest) if total else _arriving(file, *waiting)
+            arrivals = bounded.lines(file, error=InvalidRequest)
+        else:
+            total, arrivals = 0, listening.lines(lambda: stream.due, stream.tick)
         stream.tick()
         with progress_bar("stream", total, lambda _: _so_far(store), unit="request") as progress:
-            table = parsed.csv or parsed.requests.endswith(".csv")
             arrived = _to_the_end(numbered(arrivals, store.schema, table=table))
             # what a file holds is here; a pipe's next line may never come
-            most = (stream.batching.size or 1) if total else 1
+            most = min(stream.batching.size or 1, _AT_ONCE) if listening is None else 1
             while together := list(islice(arrived, most)):
                 for sound, part in groupby(together, lambda one: not isinstance(one[1], InvalidRequest)):
                     numbers, answers = zip(*part, strict=True)
@@ -126,37 +133,57 @@ def _holdout(parsed: argparse.Namespace, store: Store) -> Records | None:
     return Records(encoded.rows, encoded.labels)
 
 
-def _arriving(file: BinaryIO, due: Callable[[], float | None], tick: Callable[[], None]) -> Iterator[str | None]:
-    """Lines as they come. While none comes, the deadline is kept.
+class _Listening:
+    """Lines of what cannot be read twice, as they come."""
 
-    Raises:
-        InvalidRequest: no more can be read, for a reason other than the end.
-    """
-    queue: Queue[str | _End | None] = Queue(maxsize=1000)
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._queue: Queue[str | _End | None] = Queue(maxsize=1000)
+        self._begun = threading.Event()
+        threading.Thread(target=self._listen, daemon=True).start()
 
-    def listen() -> None:
+    def _listen(self) -> None:
         end = _End("reading it broke off")  # whatever happens here: nobody waits for a listener that has gone
         try:
-            for line in bounded.lines(file, error=InvalidRequest):
-                queue.put(line)
+            for line in bounded.lines(self._file, error=InvalidRequest):
+                self._queue.put(line)
+                self._begun.set()
             end = _End(None)
         except (OSError, ValueError) as error:
             end = _End(str(error))
         finally:
-            queue.put(end)
+            self._queue.put(end)
+            self._begun.set()
 
-    threading.Thread(target=listen, daemon=True).start()
-    while True:
-        try:
-            line = queue.get(timeout=due())
-        except Empty:
-            tick()
-            continue
-        if isinstance(line, _End):
-            if line.reason is not None:
-                raise InvalidRequest(f"the stream ended before its end: {line.reason}; what was read before it stands")
-            return
-        yield line
+    def begun(self) -> None:
+        """Wait until a line has come, or the end."""
+        self._begun.wait()
+
+    def more(self) -> bool:
+        """Whether another line is here already."""
+        return not self._queue.empty()
+
+    def lines(
+        self, due: Callable[[], float | None] = lambda: None, tick: Callable[[], None] = lambda: None
+    ) -> Iterator[str | None]:
+        """Every line. While none comes, the deadline is kept.
+
+        Raises:
+            InvalidRequest: no more can be read, for a reason other than the end.
+        """
+        while True:
+            try:
+                line = self._queue.get(timeout=due())
+            except Empty:
+                tick()
+                continue
+            if isinstance(line, _End):
+                if line.reason is not None:
+                    raise InvalidRequest(
+                        f"the stream ended before its end: {line.reason}; what was read before it stands"
+                    )
+                return
+            yield line
 
 
 @dataclasses.dataclass(frozen=True)

@@ -44,6 +44,10 @@ def remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: bool)
     wider = _least_power(lambda factor: good(budget=_wider(budget, factor)))
     if wider is not None:
         found.append(f"{_wider(budget, wider).describe()} in place of {budget.describe()}")
+    if plan.releases > 2:
+        rarer = _least_power(lambda factor: good(releases=_fewer(plan.releases, factor)))
+        if rarer is not None:
+            found.append(f"{_fewer(plan.releases, rarer)} publications in place of {plan.releases}, the learn included")
     if features > 2:
         fewer = _least_power(lambda factor: good(features=_fewer(features, factor)))
         if fewer is not None:
@@ -62,8 +66,8 @@ def _least_power(good: Callable[[float], bool]) -> float | None:
     return float(10 ** (first_whole(at, 0, _STEPS * _DECADES) / _STEPS))
 
 
-def _fewer(features: int, factor: float) -> int:
-    return max(2, math.floor(features / factor))  # a constant and one that says something
+def _fewer(number: int, factor: float) -> int:
+    return max(2, math.floor(number / factor))  # a constant and one that says something; a learn and a deletion
 
 
 def _wider(budget: Budget, factor: float) -> Budget:

@@ -6,8 +6,10 @@ it in its ledger the request was accepted, and the others follow, whatever a cra
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidRequest
@@ -16,13 +18,14 @@ from ..register import Case
 from ..sources.sourced import SourcedStore
 from ..store import Store
 from ..store.ledger import Ledger
-from ..stream import Batching
+from ..stream import Batching, Calendar
 from .asked import as_request, case_of
 from .inbox import Kept
 from .persons import held_in
 
 Stores = Mapping[str, Store]
 Published = Callable[[str, Store], None]
+Pace = Batching | Calendar
 
 
 @dataclass(frozen=True)
@@ -51,16 +54,16 @@ def independent(waiting: Sequence[Kept]) -> list[Kept]:
 
 
 class Carrying:
-    """One round of requests over stores that are open, each with its batching.
+    """One round of requests over stores that are open, each with the pace of its releases.
 
     published   called after every release, with the name of its store
     """
 
-    def __init__(self, stores: Stores, batching: Mapping[str, Batching], published: Published) -> None:
-        self._stores, self._batching, self._published = stores, batching, published
+    def __init__(self, stores: Stores, paces: Mapping[str, Pace], published: Published) -> None:
+        self._stores, self._paces, self._published = stores, paces, published
 
     def carry_out(self, together: Sequence[Kept]) -> list[Outcome]:
-        """Edit the rows of independent requests in every store, and publish where a batch is full."""
+        """Edit the rows of independent requests in every store."""
         tables = {name: _Held.of(store, together) for name, store in self._stores.items()}
         shares = [self._shares(kept, tables) for kept in together]
         refused: dict[int, list[str]] = {kept.number: [] for kept in together}
@@ -80,11 +83,17 @@ class Carrying:
         )  # a person has to decide
         return found
 
-    def publish(self, name: str) -> None:
-        """One release of what waits in a store; nothing where nothing waits or no model is in force."""
-        store = self._stores[name]
+    def publish(self, name: str, *, due: bool = False) -> None:
+        """One release of what waits in a store; nothing where nothing waits or no model is in force.
+
+        due   because its pace says so, and not because somebody asked
+        """
+        store, pace, unused = self._stores[name], self._paces[name], None
         if store.pending_edits and in_force(store.ledger):
-            store.publish()
+            if due and isinstance(pace, Calendar):
+                last = store.ledger.made(store.ledger.model_release) or 0
+                unused = pace.unused(seconds(store.ledger.entry(last).time), time.time())
+            store.publish(unused_dates=unused)
             self._published(name, store)
 
     def _outcome(self, kept: Kept, share: dict[str, EditRequest] | str, reasons: Sequence[str]) -> Outcome:
@@ -122,21 +131,13 @@ class Carrying:
         return shares
 
     def _edit(self, name: str, store: Store, todo: list[tuple[Kept, EditRequest]]) -> Iterator[tuple[int, str]]:
-        size = self._batching[name].size
-        while todo:
-            full = size if in_force(store.ledger) else None
-            room = len(todo) if full is None else max(1, full - store.pending_edits)
-            now, todo = todo[:room], todo[room:]
-            store.register.receive({str(kept.token): self._case(store, kept) for kept, _ in now})
-            edited = store.edit_all([request for _, request in now], publish_from=full)
-            for (kept, _), error in zip(now, edited.outcomes, strict=True):
-                if error is not None:
-                    yield kept.number, f"the table of {name} did not take it"
-            if edited.release is not None:
-                self._published(name, store)
-            elif size is not None and store.pending_edits >= size:
-                # its rows lie elsewhere, or what filled the batch was refused
-                self.publish(name)
+        if not todo:
+            return
+        store.register.receive({str(kept.token): self._case(store, kept) for kept, _ in todo})
+        edited = store.edit_all([request for _, request in todo])
+        for (kept, _), error in zip(todo, edited.outcomes, strict=True):
+            if error is not None:
+                yield kept.number, f"the table of {name} did not take it"
 
     @staticmethod
     def _case(store: Store, kept: Kept) -> Case:
@@ -149,6 +150,11 @@ class Carrying:
 def in_force(ledger: Ledger) -> bool:
     """Whether a store may publish by itself: it has learned, and no publication was withheld since."""
     return ledger.releases > 0 and ledger.head.model is not None
+
+
+def seconds(stamp: str) -> float:
+    """A time of the ledger, in seconds since 1970."""
+    return datetime.fromisoformat(stamp).timestamp()
 
 
 def _before(ledger: Ledger, token: str) -> int | None:

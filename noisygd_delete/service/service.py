@@ -19,9 +19,10 @@ from ..store import Store, verify
 from ..store.disk import Disk
 from ..store.layout import Layout
 from ..store.ledger import Ledger
-from ..stream import Batching
+from ..store.pace import paced
 from .access import TokenFile
 from .asked import Asked, case_of, checked, contents, now_here
+from .carrying import Pace
 from .inbox import Inbox, Stages
 from .known import Course, Known, schema_of
 from .messages import Hooks, Messenger, Post
@@ -40,7 +41,7 @@ class Service:
     """The service of these stores.
 
     Args:
-        batching: when each store publishes, by its name; default: as its plan has it.
+        pace: when each store publishes; default: by a calendar, where its budget is for all releases together, else at once.
         tokens: who may ask what. hooks: who is told. key: what certificates are signed with, for callers who may; with its password.
         published: called with the name of a store after each of its releases, while it is open.
 
@@ -54,7 +55,7 @@ class Service:
         stores: Sequence[str | Path],
         tokens: TokenFile,
         *,
-        batching: Callable[[Ledger], Batching] = lambda ledger: Batching.planned(ledger.plan),
+        pace: Callable[[Ledger], Pace] = paced,
         hooks: Hooks | None = None,
         key: str | Path | None = None,
         password: bytes | None = None,
@@ -76,7 +77,7 @@ class Service:
                 raise InvalidParameter(
                     f"{layout.root}: holds requests of a service that was begun with this store; name it first"
                 )
-        batches = {name: batching(ledger) for name, ledger in ledgers.items()}
+        paces = {name: pace(ledger) for name, ledger in ledgers.items()}
         self.schemas = {name: schema_of(layout) for name, layout in layouts.items()}
         self.inbox = Inbox(first, disk)
         self.known = Known(self.paths, self.inbox)
@@ -84,7 +85,7 @@ class Service:
         self.writer = Writer(
             self.paths,
             self.inbox,
-            batches,
+            paces,
             told=self.messenger.tell,
             published=published,
             disk=disk,

@@ -12,7 +12,6 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,7 @@ from ..store.disk import Disk
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.requests import Register
-from ..stream import Batching
-from .carrying import Carrying, Outcome, in_force, independent
+from .carrying import Carrying, Outcome, Pace, in_force, independent, seconds
 from .inbox import Inbox, Kept, Stages
 
 _AT_ONCE = 500  # requests whose rows are edited before commands that wait get their turn
@@ -42,7 +40,7 @@ class Writer:
     """The writer of these stores, named as clients know them. The register of the first keeps requests that nobody could carry out.
 
     Args:
-        batching: when the edits of each store are published.
+        paces: when the edits of each store are published.
         told: called with "published" or "refused" and what the inbox has about a request, before it is forgotten there; perhaps twice.
         published: called with the name of a store after each of its releases, while it is open.
     """
@@ -51,16 +49,19 @@ class Writer:
         self,
         stores: Mapping[str, Path],
         inbox: Inbox,
-        batching: Mapping[str, Batching],
+        paces: Mapping[str, Pace],
         *,
         told: Told = lambda *_: None,
         published: Callable[[str, Store], None] = lambda *_: None,
         disk: Disk | None = None,
     ) -> None:
-        self.stores, self.inbox, self.batching = dict(stores), inbox, dict(batching)
+        self.stores, self.inbox, self.paces = dict(stores), inbox, dict(paces)
         self._layouts = {name: Layout.at(path) for name, path in self.stores.items()}
         self._told, self._published, self._disk = told, published, disk
         self._seen: dict[str, int] = {}
+        self._up_to: int | None = (
+            None  # number in the inbox up to which requests are carried out before the next release
+        )
         self._wake, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self.patience, self._next_try = _PATIENCE, 0.0
@@ -104,22 +105,34 @@ class Writer:
                     name: opened.enter_context(open_store(path, wait=self.patience, disk=self._disk))
                     for name, path in self.stores.items()
                 }
-                carrying = Carrying(stores, self.batching, self._released)
+                carrying = Carrying(stores, self.paces, self._released)
                 self._carry_out(carrying, accepted)
-                for name, due in self._due().items():
-                    if due == 0:
-                        carrying.publish(name)
+                if self._caught_up():
+                    for name, due in self._due().items():
+                        if due == 0:
+                            carrying.publish(name, due=True)
         self._settle({kept.number for kept in accepted})
         if self.inbox.at(Stages.ACCEPTED):
             return 0.0
         return min([_LOOKS, *(due for due in self._due().values() if due is not None)])
+
+    def _caught_up(self) -> bool:
+        """Whether nothing is left that was there when a release became due: what waits together gets one release, and whoever keeps
+        asking delays it no further."""
+        left = self.inbox.at(Stages.ACCEPTED)
+        if left and self._up_to is None:
+            self._up_to = left[-1].number
+        if left and self._up_to is not None and left[0].number <= self._up_to:
+            return False
+        self._up_to = None
+        return True
 
     def _ledgers(self) -> dict[str, Ledger]:
         return {name: Ledger.read(layout.ledger) for name, layout in self._layouts.items()}
 
     def _due(self) -> dict[str, float | None]:
         """Seconds until each store is to publish; None where nothing waits that could be published."""
-        return {name: due_in(ledger, self.batching[name]) for name, ledger in self._ledgers().items()}
+        return {name: due_in(ledger, self.paces[name]) for name, ledger in self._ledgers().items()}
 
     def _publishers_wait(self) -> bool:
         """Whether a publisher does not hold what it should, and is to be tried again: opening a store does that."""
@@ -175,17 +188,10 @@ class Writer:
                 self.inbox.done(kept)
 
 
-def due_in(ledger: Ledger, batching: Batching) -> float | None:
-    """Seconds until what waits is to be published: 0 where the batch is full or the deadline has come; None where nothing can be."""
-    if not ledger.head.pending or not in_force(ledger):
-        return None
-    if batching.size is not None and ledger.head.pending >= batching.size:
-        return 0.0
-    since = waiting_since(ledger)
-    if batching.deadline is None or since is None:
-        return None
-    waited = (datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds()
-    return max(0.0, batching.deadline - max(0.0, waited))
+def due_in(ledger: Ledger, pace: Pace) -> float | None:
+    """Seconds until what waits is to be published: 0 where the pace says now; None where nothing can be."""
+    since = waiting_since(ledger) if ledger.head.pending and in_force(ledger) else None
+    return None if since is None else pace.due(ledger.head.pending, seconds(since), time.time())
 
 
 def _behind(layout: Layout) -> bool:

@@ -110,6 +110,7 @@ class SourcedStore(Store):
         redo: bool = False,
         request_id: str | None = None,
         execution: Execution | None = None,
+        unused_dates: int | None = None,
         erased: int | None = None,
         position: str | None = None,
     ) -> Release:
@@ -126,7 +127,7 @@ class SourcedStore(Store):
                     "position belongs to a deletion that was made in the source: give erased as well"
                 )
             redo = redo or (self.ledger.position(request_id) is None and self._changed())
-            return super().publish(redo=redo, request_id=request_id, execution=execution)
+            return super().publish(redo=redo, request_id=request_id, execution=execution, unused_dates=unused_dates)
         counts = EditCounts(deleted=count("erased", erased))
         with self._rolling.changing(execution):
             place = self.ledger.position(request_id)

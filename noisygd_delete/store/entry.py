@@ -40,6 +40,14 @@ class EntryKinds(Word):
     STATISTIC = "statistic"
 
 
+class Occasions(Word):
+    """What set the time of a release: a date of a calendar fixed beforehand; or a request, a full batch, a limit counted from an edit,
+    a person. Only the first cannot have been chosen after seeing earlier models."""
+
+    CALENDAR = "calendar"
+    DEMAND = "demand"
+
+
 Row = tuple[int, str, str]  # number, body, digest
 
 
@@ -58,6 +66,9 @@ class Entry:
     source   in the first entry: where the rows lie, if that is not the store itself
     position in that source: of a deletion that was carried out there, or of the snapshot that a release was made from
     counted  by what that source counted the changes since the release before ("trigger", "versions"); None: as they were told
+    occasion of a release, one of `Occasions`; None in entries of earlier versions: not known. unused_dates: of the calendar, those that
+             went by since the release before with nothing to publish (whether one is used depends on requests: who needs a figure
+             that holds whatever they depended on charges these too)
     """
 
     kind: EntryKinds
@@ -76,6 +87,8 @@ class Entry:
     source: dict[str, Any] | None = None
     position: str | None = None
     counted: str | None = None
+    occasion: Occasions | None = None
+    unused_dates: int = 0
     format: int = FORMAT
 
     def __post_init__(self) -> None:
@@ -87,6 +100,9 @@ class Entry:
             checked_position(self.position)
         if self.counted is not None:
             choice("counted", self.counted, COUNTED_BY)
+        if self.occasion is not None:
+            object.__setattr__(self, "occasion", Occasions(self.occasion))
+        count("unused_dates", self.unused_dates, minimum=0)
 
     @property
     def pending_counts(self) -> EditCounts:
@@ -121,6 +137,8 @@ class _Written(msgspec.Struct):
     commitment: str | None = None
     withdrawn: bool = False
     counted: str | None = None
+    occasion: str | None = None
+    unused_dates: int = 0
 
 
 _decoded = msgspec.json.Decoder(_Written).decode
@@ -140,6 +158,8 @@ class Outline(NamedTuple):
     commitment: str | None
     withdrawn: bool
     counted: str | None
+    occasion: str | None
+    unused_dates: int
 
     @property
     def pending_counts(self) -> EditCounts:
@@ -182,6 +202,8 @@ def outlined(path: Path, number: int, body: str) -> Outline:
         found.commitment,
         found.withdrawn,
         found.counted,
+        found.occasion,
+        found.unused_dates,
     )
 
 

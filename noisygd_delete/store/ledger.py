@@ -191,6 +191,13 @@ class Ledger:
         """Every plan so far, the one in force last."""
         return [entry.plan for _, entry in self._planned if entry.plan is not None]
 
+    @property
+    def learned_by_plan(self) -> int | None:
+        """The number of the first release by the plan in force; None before it."""
+        position = self.covering(self._planned[-1][0] - 1)
+        account = None if position is None else self.entry(position).account
+        return None if account is None else int(account["releases"])
+
     def plan_at(self, position: int) -> dict[str, Any]:
         """The plan in force at the entry at this position (from 0)."""
         plans = [entry.plan for number, entry in self._planned if entry.plan is not None and number <= position + 1]

@@ -331,9 +331,18 @@ class Store:
         return release
 
     def publish(
-        self, *, redo: bool = False, request_id: str | None = None, execution: Execution | None = None
+        self,
+        *,
+        redo: bool = False,
+        request_id: str | None = None,
+        execution: Execution | None = None,
+        unused_dates: int | None = None,
     ) -> Release:
         """One release that covers every pending edit; with `redo` also where none is: new noise, charged like any.
+
+        Args:
+            unused_dates: on a date of a calendar that was fixed beforehand: so many dates before it went by without a release since the
+                one before. None: now, because somebody asked.
 
         Raises:
             InvalidRequest: nothing is pending and `redo` was not asked for.
@@ -349,7 +358,7 @@ class Store:
                 f"{self.path}: no edits are pending; a release would cost budget and forget nobody (redo forces one)"
             )
         with self._rolling.changing(execution), explained(self.path, _PRESENT):
-            release = self._rolling.released(self._rolling.pending, request_id, execution)
+            release = self._rolling.released(self._rolling.pending, request_id, execution, unused_dates=unused_dates)
             self._rolling.catch_up()
         return release
 

@@ -24,7 +24,7 @@ from ..records import NO_EDITS, EditCounts, Records
 from ..schema import Schema
 from . import answers, journal, models, onward, recovery, table
 from .disk import Disk, explained
-from .entry import Entry, EntryKinds, now
+from .entry import Entry, EntryKinds, Occasions, now
 from .group import GroupRun
 from .layout import Layout
 from .ledger import Ledger
@@ -184,23 +184,42 @@ class Rolling:
         return release
 
     def released(
-        self, pending: EditCounts, request_id: str | None, execution: Execution, edits: Sequence[Entry] = ()
+        self,
+        pending: EditCounts,
+        request_id: str | None,
+        execution: Execution,
+        edits: Sequence[Entry] = (),
+        unused_dates: int | None = None,
     ) -> Release:
         """Noisy-GD from the published model, and the ledger entry that puts its result in force or withholds it; with it, and not
         before, those of `edits` that it covers and the ledger does not hold yet."""
         release, event = self.run("publish", self.ledger.plan, pending, request_id, execution)
-        self.commit(release, event, edits=edits)
+        self.commit(release, event, edits=edits, unused_dates=unused_dates)
         return release
 
     def commit(
-        self, release: Release, event: Event, plan: dict[str, Any] | None = None, edits: Sequence[Entry] = ()
+        self,
+        release: Release,
+        event: Event,
+        plan: dict[str, Any] | None = None,
+        edits: Sequence[Entry] = (),
+        unused_dates: int | None = None,
     ) -> None:
-        """Make the model durable, then switch to it: the ledger entry is what puts it in force."""
+        """Make the model durable, then switch to it: the ledger entry is what puts it in force.
+
+        `unused_dates`: see `Store.publish`.
+        """
         if release.model is None:
             self._append(EntryKinds.WITHHELD, release, None, edits)
         else:
             digest = models.write(self.disk, self.layout, release.model, release.release)
-            facts = {"event": answers.plain(event.to_dict()), "plan": plan}
+            facts: dict[str, Any] = {
+                "event": answers.plain(event.to_dict()),
+                "plan": plan,
+                "occasion": Occasions.DEMAND,
+            }
+            if unused_dates is not None:
+                facts |= {"occasion": Occasions.CALENDAR, "unused_dates": unused_dates}
             self._append(EntryKinds(release.kind), release, digest, edits, **facts)
 
     def _edits_noted(self, change: journal.InFlight) -> tuple[list[Entry], Release]:

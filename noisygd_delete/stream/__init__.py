@@ -12,7 +12,7 @@ total is bounded by the plan's `releases=N`, which caps it beforehand.
 """
 
 from .account import Publication, StreamSummary
-from .batching import Batching
+from .batching import Batching, Calendar
 from .forecast import StreamForecast, forecast
 from .requesters import Adaptive, NonAdaptive, Requester
 from .serving import Curating, Stream, interact
@@ -20,6 +20,7 @@ from .serving import Curating, Stream, interact
 __all__ = [
     "Adaptive",
     "Batching",
+    "Calendar",
     "Curating",
     "NonAdaptive",
     "Publication",

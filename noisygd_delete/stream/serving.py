@@ -19,6 +19,8 @@ from .account import Publication, StreamSummary
 from .batching import Batching
 from .requesters import Requester
 
+_BACKLOG = 500  # edits beyond a full batch that a release waits for, while more keep coming
+
 
 class Curating(Protocol):
     """What a stream needs of a curator: the one in memory and the one on disk both have it."""
@@ -50,6 +52,7 @@ class Stream:
         execution: how each publication is made; default: `Execution(rng=rng)`.
         clock: seconds, for the deadline.
         progress: called with each publication.
+        more: whether another request is here already: a full batch then waits for it, so that what came together gets one release.
 
     Edits that waited before the stream began are due at once if there is a deadline: how long they waited is not known.
     """
@@ -64,13 +67,14 @@ class Stream:
         execution: Execution | None = None,
         clock: Callable[[], float] = time.monotonic,
         progress: Callable[[Publication], None] | None = None,
+        more: Callable[[], bool] = lambda: False,
     ) -> None:
         self.curator = curator
         self.batching = Batching() if batching is None else batching
         self._observable = observable
         self._execution = Execution.of(execution, rng)
         self._clock = clock
-        self._progress = progress
+        self._progress, self._more = progress, more
         self._waiting = 0
         self._oldest: float | None = -math.inf if curator.pending_edits else None
         self._served = self._repeated = self._position = 0
@@ -154,7 +158,8 @@ class Stream:
 
     def tick(self) -> None:
         """Publish if the batch is full or the deadline has come. To be called whenever time may have passed."""
-        full = self.batching.size is not None and self.curator.pending_edits >= self.batching.size
+        size, waiting = self.batching.size, self.curator.pending_edits
+        full = size is not None and waiting >= size and not (waiting < size + _BACKLOG and self._more())
         if (full and not self._withheld) or self.due == 0:
             self.publish()
 

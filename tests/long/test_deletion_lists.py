@@ -40,7 +40,7 @@ with path.open("w") as file:
     for k in range(lines):  # 2,000 lines mean somebody of `identifiers`; twenty of these are in the table
         mail = f"person.{k // (lines // 2000)}@example.org" if k % (lines // 2000) == 0 else f"other.{k}@example.org"
         file.write(f"{k:012d},{base64.b64encode(hashlib.sha256(mail.encode()).digest()).decode()}\\n")
-service = Service([make_store(root / "people", rows=40)], TokenFile([]), batching=lambda _: Batching(size=20, deadline=None))
+service = Service([make_store(root / "people", rows=40)], TokenFile([]), pace=lambda _: Batching(size=20, deadline=None))
 intake = DropIntake(service, Drop.read(root / "drop.toml"))
 
 def peak():

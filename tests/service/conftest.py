@@ -118,8 +118,8 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
             sent.append((url, body, dict(headers)))
             return answers
 
-        batching = lambda _: Batching(size=batch, deadline=deadline)  # noqa: E731
-        service = Service(stores, TokenFile.read(tmp_path / "tokens.toml"), batching=batching, post=post, **options)
+        options.setdefault("pace", lambda _: Batching(size=batch, deadline=deadline))
+        service = Service(stores, TokenFile.read(tmp_path / "tokens.toml"), post=post, **options)
         client = TestClient(application(service, run=False), raise_server_exceptions=False)
         client.__enter__()
         begun.append(client)

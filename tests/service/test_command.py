@@ -61,7 +61,7 @@ def certified(folder: Path) -> tuple[Path, Path]:
         (["--folder", "absent"], "not a folder"),
         (["--drop", "absent.toml"], "cannot be read"),
         (["--batch", "0"], "whole number >= 1"),
-        (["--period", "3"], "--expect"),
+        (["--period", "0"], "must be > 0"),
         (["--deadline", "-1"], "must be > 0"),
         (["--tokens", "absent.toml"], "cannot be read"),
     ],

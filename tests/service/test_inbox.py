@@ -10,7 +10,7 @@ import pytest
 from noisygd_delete.errors import InvalidParameter, StoreCorrupt, StoreError, StoreLocked
 from noisygd_delete.service import Inbox
 from noisygd_delete.service.inbox import Full, Stages
-from noisygd_delete.store import Store, journal, status, verify
+from noisygd_delete.store import Store, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 from tests.store.conftest import Crash, CrashAt, found
@@ -196,9 +196,9 @@ def test_what_was_done_is_noted_before_the_whole_queue_is(
     edit_all, releases = Store.edit_all, []
 
     def killed(self: Store, *arguments: Any, **options: Any) -> Any:
-        """Right after the transaction that edits rows and publishes."""
+        """Right after the transaction that edits rows."""
         edited = edit_all(self, *arguments, **options)
-        if len(releases) == 4:
+        if len(releases) == 1:
             raise Crash
         releases.append(edited.release)
         return edited
@@ -207,35 +207,3 @@ def test_what_was_done_is_noted_before_the_whole_queue_is(
     with pytest.raises(Crash):
         desk.turn()
     assert desk.service.inbox.counts()["accepted"] == 5
-
-
-def test_a_full_batch_is_published_in_the_transaction_that_fills_it(
-    store: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    desk = opened(store, batch=3)
-    begun, accept = [], journal.accept
-    monkeypatch.setattr(journal, "accept", lambda *given: (begun.append(1), accept(*given)))
-    monkeypatch.setattr(Store, "publish", lambda self: pytest.fail("a second transaction"))
-    for k in range(7):
-        desk.ask(request_id=f"t{k}", delete=[name(k)])
-    desk.turn()
-    assert (len(begun), desk.service.writer.releases, status(store)["releases"], status(store)["pending_edits"]) == (
-        3,
-        2,
-        3,
-        1,
-    )
-    assert [desk.look(f"t{k}").json()["state"] for k in (0, 5, 6)] == ["published", "published", "pending"]
-
-
-def test_a_store_that_leaves_the_release_is_published_all_the_same(
-    store: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    desk = opened(store, batch=2)
-    edit_all = Store.edit_all
-    # as a store does whose rows lie elsewhere: it edits, and leaves the release
-    monkeypatch.setattr(Store, "edit_all", lambda self, requests, publish_from=None: edit_all(self, requests))
-    for k in range(2):
-        desk.ask(request_id=f"t{k}", delete=[name(k)])
-    desk.turn()
-    assert (desk.service.writer.releases, status(store)["pending_edits"]) == (1, 0)

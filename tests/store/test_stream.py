@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -94,7 +95,7 @@ def test_the_command_on_csv_and_what_it_refuses(path, tmp_path, capsys) -> None:
     assert main(["stream", str(path), str(file), "--json"]) == 2
     answer = json.loads(capsys.readouterr().out)
     assert answer["served"] == 2
-    assert [entry["edits"] for entry in answer["publications"]] == [2, 2]
+    assert [entry["edits"] for entry in answer["publications"]] == [4]  # what a file holds waits together
     assert "line 4: request_id is missing" in answer["refused"][0][1]
     assert "not in the table" in answer["refused"][1][1]
     file.write_text("who\n1\n")
@@ -135,7 +136,10 @@ def test_a_killed_command_goes_on_at_the_right_request(path, tmp_path) -> None:
     command = [sys.executable, "-m", "noisygd_delete", "stream", str(path), "-", "--batch", "2"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
         assert process.stdin is not None
-        process.stdin.write("\n".join(LINES[:3]) + "\n")
+        process.stdin.write("\n".join(LINES[:2]) + "\n")
+        process.stdin.flush()
+        wait_for(lambda: status(path)["releases"] == 2)
+        process.stdin.write(LINES[2] + "\n")
         process.stdin.flush()
         wait_for(lambda: status(path)["pending_edits"] == 1 and status(path)["releases"] == 2)
         process.send_signal(signal.SIGKILL)
@@ -303,3 +307,48 @@ def test_a_refusal_names_the_line_and_no_id(path, tmp_path, capsys) -> None:
     assert [reason.split(":")[0] for reason in refused] == ["line 2", "line 3"]
     assert "somebody" not in str(refused)
     assert name(5) not in str(refused)
+
+
+def test_a_burst_through_a_pipe_beside_a_budget_takes_few_of_its_releases(tmp_path) -> None:
+    """Requests at once with every default: before, eleven releases and a model withdrawn."""
+    from noisygd_delete.planner.usual import usual_total
+
+    limited, path = plan(total=usual_total(plan())), tmp_path / "store"
+    with Store.create(path, records(), SCHEMA, limited) as store:
+        store.learn()
+        room = store.accountant.remaining().publications
+    lines = [json.dumps({"request_id": f"burst-{k}", "delete": [name(k)]}) for k in range(ROWS)]
+    command = [sys.executable, "-m", "noisygd_delete", "stream", str(path), "-", "--json"]
+    done = subprocess.run(command, input="\n".join(lines).encode(), capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert [entry["edits"] for entry in answer["publications"]] == [ROWS]
+    assert not answer["withheld"]
+    assert answer["left"]["publications"] == room - 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="named pipes")
+def test_a_named_pipe_holds_no_store_before_somebody_writes(path, tmp_path) -> None:
+    os.mkfifo(tmp_path / "requests")
+    command = [
+        sys.executable,
+        "-m",
+        "noisygd_delete",
+        "stream",
+        str(path),
+        str(tmp_path / "requests"),
+        "--deadline",
+        "9",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        for _ in range(20):  # nobody has opened it; nobody has written
+            time.sleep(0.1)
+            Store.open(path).close()
+            assert process.poll() is None
+        with (tmp_path / "requests").open("w") as pipe:
+            time.sleep(1.0)
+            with Store.open(path) as store:
+                store.serve(EditRequest.delete([name(5)]))
+            pipe.write(LINES[0] + "\n")
+        assert process.wait(timeout=60) == 0
+    assert status(path)["releases"] == 3

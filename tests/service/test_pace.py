@@ -1,0 +1,164 @@
+"""Bursts and backlogs beside a budget: how many releases, what is spent, what is withheld; several stores, several rows of a person."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete.planner.usual import capped, usual_total
+from noisygd_delete.service import carrying, writer
+from noisygd_delete.store import Store, verify
+from noisygd_delete.store.entry import Occasions
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.pace import paced, publications
+from noisygd_delete.stream import Batching, Calendar
+from tests.store.conftest import plan
+
+from .conftest import Opened, make_store, name, person
+
+YEAR = 365 * 86_400.0
+
+
+class Clock:
+    """The time that service and ledger are told."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from datetime import UTC, datetime
+
+        self.now = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+        stamp = lambda: datetime.fromtimestamp(self.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: E731
+        for place in (
+            "noisygd_delete.store.entry.now",
+            "noisygd_delete.store.transaction.now",
+            "noisygd_delete.store.store.now",
+        ):
+            monkeypatch.setattr(place, stamp)
+        for module in (writer, carrying):
+            monkeypatch.setattr(module.time, "time", lambda: self.now)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def capped_store(path: Path, **more: object) -> Path:
+    """A store under the usual total: room for a learn and eleven more."""
+    made = plan(slots=64)
+    return make_store(path, total=usual_total(made), **more)  # type: ignore[arg-type]
+
+
+def events(path: Path) -> list[tuple[str | None, int]]:
+    return [
+        (entry.occasion, entry.unused_dates)
+        for entry in Ledger.read(path / "ledger.sqlite").entries
+        if entry.event is not None
+    ]
+
+
+def test_a_burst_beside_a_budget_makes_one_release_and_withholds_none(
+    tmp_path: Path, opened: Opened, clock: Clock
+) -> None:
+    path = capped_store(tmp_path / "people")
+    ledger = Ledger.read(path / "ledger.sqlite")
+    number = publications(ledger)
+    assert number == ledger.accountant.remaining().publications >= 11
+    assert paced(ledger) == Calendar(clock.now, YEAR / number)
+    desk = opened(path, pace=paced)
+    for k in range(20):
+        assert desk.ask(request_id=f"t{k}", delete=[name(k)]).status_code == 202
+        clock.now += 0.08
+        desk.turn()
+    assert Ledger.read(path / "ledger.sqlite").releases == 1  # rows are gone, the date is not here
+    with Store.open(path) as store:
+        assert store.pending_edits == 20
+    clock.now += YEAR / number
+    desk.turn()
+    ledger = Ledger.read(path / "ledger.sqlite")
+    assert ledger.releases == 2
+    assert ledger.accountant.remaining().publications == number - 1
+    assert events(path)[-1] == (Occasions.CALENDAR, 0)
+    assert {desk.look(f"t{k}").json()["state"] for k in range(20)} == {"published"}
+    for _ in range(4):  # four dates go by before anybody asks again
+        clock.now += YEAR / number
+        desk.turn()
+    desk.ask(request_id="late", subjects=[person(30)])
+    desk.turn()
+    clock.now += YEAR / number
+    desk.turn()
+    assert events(path)[-1] == (Occasions.CALENDAR, 4)
+    assert desk.look("late").json()["stores"][0]["rows"] == 2
+    assert verify(path).passed
+
+
+def test_a_year_of_requests_is_published_to_the_last(tmp_path: Path, opened: Opened, clock: Clock) -> None:
+    """The oracle: as many dates as releases are left, each covering what came since the date before; the total is kept, none is withheld."""
+    path = capped_store(tmp_path / "people")
+    learned = Ledger.read(path / "ledger.sqlite")
+    total, number = learned.plan.total, publications(learned)
+    desk = opened(path, pace=paced)
+    for k in range(44):
+        clock.now += YEAR / 44
+        desk.turn()
+        if k < 40:
+            assert desk.ask(request_id=f"t{k}", delete=[name(k)]).status_code == 202
+            desk.turn()
+    for _ in range(2):
+        clock.now += YEAR / number
+        desk.turn()
+    ledger = Ledger.read(path / "ledger.sqlite")
+    assert ledger.head.in_force
+    assert ledger.head.pending == 0
+    assert ledger.releases - 1 <= number
+    assert ledger.accountant.dp_cumulative().with_slack().epsilon(total.delta) <= total.epsilon
+    assert all(entry.kind != "withheld" for entry in ledger.entries)
+    assert {desk.look(f"t{k}").json()["state"] for k in range(40)} == {"published"}
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_backlog_gets_one_release_in_every_store(tmp_path: Path, opened: Opened, size: int) -> None:
+    """Also of more requests than a transaction takes together, with the same person in both stores."""
+    first, second = capped_store(tmp_path / "first"), capped_store(tmp_path / "second")
+    desk = opened(first, second, pace=lambda _: Batching(size=size))
+    for k in range(0, 50, 2):
+        assert desk.ask(request_id=f"t{k}", subjects=[person(k)]).status_code == 202
+    while desk.service.inbox.counts()["accepted"]:
+        desk.turn()
+    for path in (first, second):
+        assert Ledger.read(path / "ledger.sqlite").releases == 2
+        assert events(path)[-1] == (Occasions.DEMAND, 0)
+    assert {desk.look(f"t{k}").json()["state"] for k in range(0, 50, 2)} == {"published"}
+
+
+def test_whoever_keeps_asking_does_not_keep_a_release_away(tmp_path: Path, opened: Opened, monkeypatch) -> None:
+    monkeypatch.setattr(writer, "_AT_ONCE", 2)
+    path = make_store(tmp_path / "people")
+    desk = opened(path, pace=lambda _: Batching(size=1))
+    desk.ask(request_id="first", delete=[name(0)])
+    for k in range(1, 20):
+        desk.ask(request_id=f"t{2 * k}", delete=[name(2 * k)])
+        desk.ask(request_id=f"t{2 * k + 1}", delete=[name(2 * k + 1)])
+        desk.service.writer.turn()
+        if Ledger.read(path / "ledger.sqlite").releases > 1:
+            break
+    assert k < 6
+    assert desk.look("first").json()["state"] == "published"
+
+
+def test_without_a_cap_nothing_waits_for_a_date(tmp_path: Path) -> None:
+    assert paced(Ledger.read(make_store(tmp_path / "people") / "ledger.sqlite")) == Batching(size=1)
+
+
+def test_a_replanned_store_spreads_what_its_new_total_affords(tmp_path: Path) -> None:
+    path = capped_store(tmp_path / "people")
+    with Store.open(path) as store:
+        wider = capped(store.plan, type(store.plan.total)(2 * store.plan.total.epsilon, store.plan.total.delta))
+        store.relearn(wider)
+        left = store.accountant.remaining().publications
+    ledger = Ledger.read(path / "ledger.sqlite")
+    assert publications(ledger) == left
+    pace = paced(ledger, period=1000.0)
+    assert pace.interval == 1000.0 / left
+    assert json.dumps([one.occasion for one in ledger.entries if one.event]) == '["demand", "demand"]'
