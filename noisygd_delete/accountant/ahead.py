@@ -34,7 +34,7 @@ class Remaining:
 
     def to_dict(self) -> dict[str, Any]:
         """For whoever publishes: what is spent, of what, and how many more there may be. An infinite ε is null."""
-        spent = self.spent.with_slack().epsilon(self.delta)
+        spent = self.spent.with_slack().epsilon(self.delta) if self.total is None else self.total.spent(self.spent)
         return {
             "capped": self.capped,
             "publications": self.publications,

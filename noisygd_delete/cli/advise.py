@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from .arguments import whole
@@ -57,23 +58,7 @@ def _run(parsed: argparse.Namespace) -> int:
 
 def _init(parsed: argparse.Namespace, advice: Advice) -> str:
     """The command to type next, with all that differs from its defaults."""
-    words = [
-        f"noisygd-delete init STORE --data FILE --schema {parsed.schema or 'schema.toml'} --slots {parsed.records}"
-    ]
-    options, budget = advice.options(), advice.plan.budget
-    options |= {"dp": budget.dp, "deletion": budget.deletion, "delta": budget.dp_delta, "order": budget.order}
-    options |= {"clip": parsed.clip, "huber_delta": parsed.huber_delta}
-    options |= {"total_epsilon": parsed.total_epsilon, "total_delta": parsed.total_delta}
-    unsaid = {"releases": 1, "batch": 1}
-    usual = {"adjacency": "replace", "deletion_notion": "definition-4.1", "rows_per_subject": 1, "dtype": "float32"}
-    options |= {name: getattr(parsed, name) for name in usual}
-    for name, value in options.items():
-        if value is not None and value != {**unsaid, **usual}.get(name):
-            words.append(
-                f"--{name.replace('_', '-')} {value:g}"
-                if isinstance(value, float)
-                else f"--{name.replace('_', '-')} {value}"
-            )
-    flags = {"gdp": parsed.gdp, "no_utility": parsed.no_utility, "no_total": parsed.no_total}
-    words += [f"--{name.replace('_', '-')}" for name, said in flags.items() if said]
-    return " ".join(words)
+    from .chosen import spelled_out
+
+    schema = shlex.quote(parsed.schema or "schema.toml")
+    return f"noisygd-delete init STORE --data FILE --schema {schema} --slots {parsed.records} {spelled_out(parsed, advice)}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import methods
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, NothingWorthHaving
 from ..methods.asked import AUTO
 from ..methods.plan import Plan
 from ..planner import advise, advised_plan
@@ -54,6 +54,11 @@ def chosen(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
     streamed = parsed.requests is not None or parsed.period is not None
     if parsed.method == AUTO:
         advice = advised(parsed, **sizes)
+        if not advice.worth_having:
+            raise NothingWorthHaving(
+                f"{advice.refusal()}. To go on all the same give the command again with {spelled_out(parsed, advice, again=True)}: every certificate "
+                "holds, the model may be no better than guessing"
+            )
         plan = advised_plan(advice, _total(parsed, advice.plan))
         requests = parsed.requests
         stream = None if requests is None else StreamPlan(advice.comparison, requests, parsed.period)
@@ -91,6 +96,33 @@ def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
         requests=requests,
         proof=parsed.proof,
     )
+
+
+def spelled_out(parsed: argparse.Namespace, advice: Advice, *, again: bool = False) -> str:
+    """The advice as options of `init`, with all of what was asked that differs from its defaults.
+
+    again   for a command that has what was asked already, so that nothing may contradict it
+    """
+    options, budget, problem = advice.options(), advice.plan.budget, advice.plan.problem
+    if again and parsed.requests is not None:
+        options = {name: value for name, value in options.items() if name not in ("releases", "batch")}
+    if parsed.model_norm is not None:
+        options |= {"ridge": "forecast", "model_norm": parsed.model_norm}
+        options["regularization"] = problem.asked_regularization or problem.regularization
+    options |= {"dp": budget.dp, "deletion": budget.deletion, "delta": budget.dp_delta, "order": budget.order}
+    options |= {"clip": parsed.clip, "huber_delta": parsed.huber_delta}
+    options |= {"total_epsilon": parsed.total_epsilon, "total_delta": parsed.total_delta}
+    unsaid = {"releases": 1, "batch": 1}
+    usual = {"adjacency": "replace", "deletion_notion": "definition-4.1", "rows_per_subject": 1, "dtype": "float32"}
+    options |= {name: getattr(parsed, name) for name in usual}
+    words = []
+    for name, value in options.items():
+        if value is not None and value != {**unsaid, **usual}.get(name):
+            text = repr(value) if isinstance(value, float) else str(value)
+            words.append(f"--{name.replace('_', '-')} {text}")
+    flags = {"gdp": parsed.gdp, "no_utility": parsed.no_utility, "no_total": parsed.no_total}
+    words += [f"--{name.replace('_', '-')}" for name, said in flags.items() if said]
+    return " ".join(words)
 
 
 def asked_releases(parsed: argparse.Namespace) -> int:

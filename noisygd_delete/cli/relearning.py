@@ -21,6 +21,7 @@ from .shared import show
 def relearn(parsed: argparse.Namespace) -> int:
     with open_store(parsed) as store:
         plan = _replanned(parsed, store.plan)
+        plan = plan.after(store.plan) if store.ledger.releases else plan
         if parsed.dry_run:
             foreseen = _relearning(plan, store.accountant)
             show(

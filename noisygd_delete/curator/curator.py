@@ -213,7 +213,8 @@ class Curator:
             raise InvalidRequest(OTHER_REQUEST)
         if repeated is not None:
             return repeated
-        return self._learn(plan or self.plan, request_id, Execution.of(execution, rng))
+        chosen = self.plan if plan is None else plan.after(self.plan) if self._begun else plan
+        return self._learn(chosen, request_id, Execution.of(execution, rng))
 
     def _learn(self, plan: Plan, request_id: str | None, execution: Execution) -> Release:
         accountant = self.accountant.under(plan)

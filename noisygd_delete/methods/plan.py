@@ -107,6 +107,15 @@ class Plan:
         """What all publications together may cost; None where `releases` alone limits them, or nothing does."""
         return self.problem.total
 
+    def after(self, former: Plan) -> Plan:
+        """This plan in the place of another one by which models were published: the same total goes on, and sums what is spent as it
+        did; another one was fixed late."""
+        own, before = self.total, former.total
+        if own is None or own == before:
+            return self
+        same = before is not None and (own.epsilon, own.delta) == (before.epsilon, before.delta)
+        return replace(self, problem=replace(self.problem, total=before if same else replace(own, late=True)))
+
     @property
     def capped(self) -> bool:
         """Whether a cap was set on the sum of all publications."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..bounds import waiting as bounds
 from ..errors import NoisyGDDeleteError
 from ..privacy.shown import brief, shown
+from ..privacy.total import Total
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -44,9 +45,18 @@ def total(plan: Plan) -> str:
     if plan.total is None:
         return ""
     return (
-        f" All publications together stay within {plan.total.describe()} for a record still there; when that is spent, erasure goes on "
-        "and publication stops."
+        f" All publications together stay within {plan.total.describe()} for a record still there{_condition(plan.total)}; when that is "
+        "spent, erasure goes on and publication stops."
     )
+
+
+def _condition(total: Total) -> str:
+    """What the total holds for."""
+    if total.is_filter:
+        return f", whatever plans and releases depend on (what is spent is summed {total.measure})"
+    if total.late:
+        return ", if the total was not changed because of models seen before"
+    return ", if no later plan is chosen because of models seen before"
 
 
 def ridge(plan: Plan) -> str:

@@ -56,8 +56,15 @@ class Advice:
         return self.chosen.excess_risk / self.guessing
 
     @property
+    def share_if_spread(self) -> float:
+        """The same for rows that lie spread evenly over the columns, which curve the objective by β/columns in every direction: the
+        forecast, an upper estimate, counts on λ alone."""
+        regularization, curvature = self.plan.regularization, self.plan.loss.constants.smoothness / self.plan.features
+        return self.share * regularization / (regularization + curvature)
+
+    @property
     def worth_having(self) -> bool:
-        return self.share < _HOPELESS
+        return self.share_if_spread < _HOPELESS
 
     def required(self) -> Plan:
         """The plan, where it is worth having.
@@ -68,7 +75,7 @@ class Advice:
         if self.worth_having:
             return self.plan
         raise NothingWorthHaving(
-            f"{self._hopeless()} {'; '.join(self._ways_out())}. To go on all the same name a method, method='{self.chosen.method}' with "
+            f"{self.refusal()}. To go on all the same name a method, method='{self.chosen.method}' with "
             f"regularization={brief(self.plan.regularization)}: every certificate holds, the model may be no better than guessing"
         )
 
@@ -78,8 +85,13 @@ class Advice:
         if self.share <= _GOOD or not self.worth_having:
             return ""
         much = "Much is lost" if self.share >= _DEAR else "Careful"
+        spread = (
+            f", {_percent(self.share_if_spread)} if rows lie spread evenly over the columns"
+            if self.share >= _HOPELESS
+            else ""
+        )
         return (
-            f"{much}: noise and regulariser are forecast to cost {_percent(self.share)} of what guessing loses. Where classes are uneven "
+            f"{much}: noise and regulariser are forecast to cost {_percent(self.share)} of what guessing loses{spread}. Where classes are uneven "
             "or columns say little, that may be all there is to gain, and the model no better than always saying the most frequent class "
             "or the median. Compare with `evaluate` on rows kept out before relying on it."
         )
@@ -110,10 +122,15 @@ class Advice:
             "the model will score is for `evaluate` to say."
         )
 
+    def refusal(self) -> str:
+        """That nothing useful can be expected, and what would do."""
+        return f"{self._hopeless()} {'; '.join(self._ways_out())}"
+
     def _hopeless(self) -> str:
         return (
             f"Nothing here is likely to be worth having: the best way, '{self.chosen.method}' with λ={brief(self.plan.regularization)}, is forecast "
-            f"to lose {_percent(self.share)} of what guessing loses to noise and regulariser. What would do, one at a time:"
+            f"to lose {_percent(self.share)} of what guessing loses to noise and regulariser, and {_percent(self.share_if_spread)} even if rows "
+            "lie spread evenly over the columns. What would do, one at a time:"
         )
 
     def _ways_out(self) -> tuple[str, ...]:
@@ -150,6 +167,7 @@ class Advice:
             **self.comparison.to_dict(),
             "guessing": self.guessing,
             "share_of_guessing": self.share,
+            "share_if_spread": self.share_if_spread,
             "worth_having": self.worth_having,
             "remedies": list(self.remedies),
             "caution": self.caution or None,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from ..bounds.search import last_whole
 from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
 from ..privacy.budget import Budget
@@ -24,6 +25,7 @@ TOTAL_EPSILON = 8.0  # of all, where it is shared among publications that are ye
 _DELTA = 1e-6
 _SPARE = 0.05  # of the rows
 _DIGITS = 2
+_MANY = 10**6  # publications: where one costs nothing, any number fits
 
 
 def usual_delta(records: int) -> float:
@@ -61,16 +63,25 @@ def usual_slots(rows: int) -> int:
 
 
 def capped(plan: Plan, total: Total | tuple[float, float] | None) -> Plan:
-    """The plan under this cap on all its publications.
+    """The plan under this cap on all its publications, which sums what is spent in the measure that has room for most of them.
 
     Raises:
         InvalidParameter: not even a learn lies within it.
     """
     total = Total.of(total)
     if total is not None and not total.affords(together(plan, 1)):
-        alone = together(plan, 1).with_slack().epsilon(total.delta)
+        alone = total.spent(together(plan, 1))
+        measure = (
+            f"what is spent is summed {total.measure}, fixed with the first total, and {plan.method.name!r} states none"
+        )
         raise InvalidParameter(
             f"the total of all publications, {total.describe()}, is less than the first of them costs, ε={alone:.3g}: give a larger "
             "total, or a smaller dp budget of one release"
+            if alone < math.inf
+            else f"{measure}: name another method, or begin a new store"
         )
+    if total is not None and total.measure is None:
+        bounded = total
+        number = last_whole(lambda times: bounded.affords(together(plan, times)))
+        total = total.measured_for(together(plan, min(number, _MANY)))
     return plan if plan.total == total else replace(plan, problem=replace(plan.problem, total=total))

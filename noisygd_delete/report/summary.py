@@ -167,7 +167,7 @@ def _left(remaining: Remaining, plan: Plan) -> str:
     more = f"{remaining.publications} more publication(s) fit into the total"
     if plan.total is None:
         return f"{more} that was planned, of {plan.releases} releases"
-    spent = shown(remaining.spent.with_slack().epsilon(plan.total.delta))
+    spent = shown(plan.total.spent(remaining.spent))
     return f"{more} of all, of which ε={spent} of {brief(plan.total.epsilon)} is spent (at δ={shown(plan.total.delta)})"
 
 

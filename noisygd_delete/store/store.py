@@ -310,7 +310,7 @@ class Store:
             BudgetExceeded: with nothing changed. InvalidRequest: the request_id was answered for another request.
         """
         current, execution = self.plan, execution or Execution()
-        plan = plan or current
+        plan = current if plan is None else plan.after(current) if self.ledger.releases else plan
         with self._rolling.changing(execution):
             told = self._repeated(request_id, ("learn", "relearn"))
         if told is not None and plan != current:
