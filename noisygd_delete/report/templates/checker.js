@@ -3475,17 +3475,29 @@ return {_gdp_for, Measures, Budget, asdict, InvalidParameter, stated_delta, reny
 })();
 $.modules["privacy.total"] = (() => {
 let Total;
+const math = $.libraries["math"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const conversion = $.modules["bounds.conversion"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const positive = $.modules["errors"]["positive"];
+const renyi_order = $.modules["errors"]["renyi_order"];
 const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
 const brief = $.modules["privacy.shown"]["brief"];
 Total = $.dataclass($.cls("Total", [], ($ns) => {
 $ns.delta = 1e-06;
+$ns.gdp = false;
+$ns.order = null;
+$ns.late = false;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.cm($.b.object, "__setattr__", [self, "epsilon", positive(["total epsilon", $.ga(self, "epsilon")])]);
 $.cm($.b.object, "__setattr__", [self, "delta", stated_delta(["total delta", $.ga(self, "delta")])]);
+if ($.t(!$.is($.ga(self, "order"), null))) {
+$.cm($.b.object, "__setattr__", [self, "order", renyi_order(["total order", $.ga(self, "order")])]);
+}
+if (($.t($.ga(self, "gdp")) && $.t(!$.is($.ga(self, "order"), null)))) {
+throw $.raised(InvalidParameter([("" + "total order=" + $.formatted($.ga(self, "order"), "", ("" + "g")) + " beside gdp=True: what is spent is summed in one measure")]));
+}
 return null;
 });
 $ns.of = $.classmethod($.fn("of", ["cls", "given"], {}, function (cls, given) {
@@ -3497,17 +3509,37 @@ throw $.raised(InvalidParameter([("" + "total=" + $.formatted(given, "r", "") + 
 }
 return cls([...$.each(given)]);
 }));
+$ns.measure = $.property($.fn("measure", ["self"], {}, function (self) {
+if ($.t(!$.is($.ga(self, "order"), null))) {
+return ("" + "as R\u00e9nyi divergence at order " + $.formatted(brief([$.ga(self, "order"), 4n]), "", ""));
+}
+return ($.t($.ga(self, "gdp")) ? "as \u03bc\u00b2 of Gaussian DP" : null);
+}));
 $ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
-return $.le($.cm($.cm(spent, "with_slack", []), "epsilon", [$.ga(self, "delta")]), $.mul($.ga(self, "epsilon"), $.add(1n, 1e-12)));
+return $.le($.cm(self, "spent", [spent]), $.mul($.ga(self, "epsilon"), $.add(1n, 1e-12)));
+});
+$ns.spent = $.fn("spent", ["self", "guarantee"], {}, function (self, guarantee) {
+let cost;
+guarantee = $.cm(guarantee, "with_slack", []);
+if ($.t($.ga(self, "gdp"))) {
+return ($.t($.is($.ga(guarantee, "gdp"), null)) ? $.libraries["math"].inf : $.modules["bounds.conversion"].gdp_epsilon([], {"mu": $.ga(guarantee, "gdp"), "delta": $.ga(self, "delta")}));
+}
+if ($.t(!$.is($.ga(self, "order"), null))) {
+cost = $.cm(guarantee, "renyi", [$.ga(self, "order")]);
+return $.modules["bounds.conversion"].renyi_epsilon_optimal([], {"order": $.ga(self, "order"), "renyi": cost, "delta": $.ga(self, "delta")});
+}
+return $.cm(guarantee, "epsilon", [$.ga(self, "delta")]);
 });
 $ns.describe = $.fn("describe", ["self"], {}, function (self) {
 return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "epsilon")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "delta")]), "", "") + ")");
 });
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return asdict([self]);
+let unsaid;
+unsaid = $.dict([["gdp", false], ["order", null], ["late", false]]);
+return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} if (!($.t(!$.has(unsaid, name)) || $.t(!$.eq(value, $.gi(unsaid, name))))) continue; yield [name, value]; } })($.cm(asdict([self]), "items", [])));
 });
-}), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]]], {frozen: true});
-return {Total, asdict, InvalidParameter, stated_delta, positive, brief};
+}), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
+return {Total, asdict, brief, InvalidParameter, renyi_order, stated_delta, positive};
 })();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS;
