@@ -37,6 +37,8 @@ def run() -> None:
         status = complain("noisygd-delete: interrupted before anything was done", 130)
     except SystemExit as stop:  # of argparse, which has said why
         status = stop.code if isinstance(stop.code, int) else 0
+    except BrokenPipeError:  # whoever read the help has left
+        status = 0
     except (ImportError, OSError, MemoryError) as error:
         status = complain(f"noisygd-delete: cannot start ({error}); nothing was changed", 2)
     sys.exit(flushed(status))

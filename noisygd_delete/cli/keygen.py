@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..evidence.outputs import output
-from .passphrase import add_passphrase_file, new_passphrase
+from ..evidence.outputs import output, outside
+from .passphrase import add_passphrase_file, new_passphrase, passphrase_of
 from .shared import add_json, show
 
 
@@ -39,7 +40,9 @@ def _tombstones(parsed: argparse.Namespace) -> int:
 
     if parsed.passphrase or parsed.passphrase_file is not None:
         raise InvalidParameter("the key of a list of erased ids takes no passphrase; leave it out")
-    output("FILE", parsed.file)
+    outside("FILE", parsed.file)
+    if Path(parsed.tombstones).exists() or not Path(parsed.file).is_file() or Path(parsed.file).is_symlink():
+        output("FILE", parsed.file)  # else it is a key whose list was never made
     output("--tombstones", parsed.tombstones, inputs=[parsed.file])
     Tombstones.create(parsed.tombstones, parsed.file)
     made = {"key": parsed.file, "tombstones": parsed.tombstones}
@@ -48,10 +51,14 @@ def _tombstones(parsed: argparse.Namespace) -> int:
 
 
 def _signing(parsed: argparse.Namespace) -> int:
-    from ..evidence.signing import new_key
+    from ..evidence.signing import half_made, new_key
 
-    output("FILE", parsed.file)  # before anybody is asked for a passphrase
-    password = new_passphrase(parsed.passphrase_file, ask=parsed.passphrase)
+    there = half_made(parsed.file)  # by a keygen that was interrupted
+    if there:
+        password = passphrase_of(parsed.file, parsed.passphrase_file)
+    else:
+        output("FILE", parsed.file)  # before anybody is asked for a passphrase
+        password = new_passphrase(parsed.passphrase_file, ask=parsed.passphrase)
     name = new_key(parsed.file, password=password)
     answer = {
         "key": parsed.file,
@@ -64,6 +71,7 @@ def _signing(parsed: argparse.Namespace) -> int:
         if password is not None
         else "not encrypted: whoever can read it can sign. Keep it; --passphrase makes one that is encrypted"
     )
+    kept += "; it was there, and only its public half was made" if there else ""
     text = f"key id {name}\nprivate key {parsed.file} ({kept})\npublic key {parsed.file}.pub (publish it)"
     show(parsed, answer, text)
     return 0

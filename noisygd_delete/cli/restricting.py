@@ -10,8 +10,7 @@ from pathlib import Path
 
 from ..curator.curator import Release
 from ..engine import Execution
-from ..errors import InvalidParameter
-from ..evidence.outputs import output, outside
+from ..errors import InvalidParameter, InvalidRequest
 from ..records import EditRequest
 from ..register import Rights
 from ..register.dates import day
@@ -25,16 +24,25 @@ _RIGHTS = {"restrict": Rights.RESTRICTION, "object": Rights.OBJECTION}
 
 
 def restrict(parsed: argparse.Namespace) -> int:
-    request = with_token(EditRequest.delete(parsed.ids, subjects=parsed.subject, request_id=parsed.request_id))
     for option, file in (("--to", parsed.to), ("--aside-key", parsed.aside_key)):
         outside(option, file)
     place = output("--to", parsed.to, begins=BEGINS, inputs=[parsed.aside_key]).path
+    token = parsed.request_id or Aside.token_of(place)  # of a command that was interrupted, this one goes on from there
+    request = with_token(EditRequest.delete(parsed.ids, subjects=parsed.subject, request_id=token))
     with open_store(parsed) as store:
         _own_rows(store)
         case = replace(case_from(parsed, store, request, _RIGHTS[parsed.command]), restricted=date.today())
 
         def run(execution: Execution) -> Release:
-            if not store.repeats(request):
+            try:
+                done = store.repeats(request)
+            except InvalidRequest as error:
+                if parsed.request_id is not None:
+                    raise
+                raise InvalidParameter(
+                    f"{place} holds other records, of another request; give the name of a new file"
+                ) from error
+            if not done:
                 store.foresee(request, publish=False)  # refuses what cannot be done, before a file is made
                 Aside.of(store.records, request).write(place, Path(parsed.aside_key), str(request.request_id))
             release = store.serve(request, publish=not parsed.later, case=case, execution=execution)

@@ -6,17 +6,13 @@ an earlier output of its own kind. Readable by its owner alone. It is there whol
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InvalidParameter
+from ..store.disk import Disk
 from ..store.layout import Layout
-
-_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 
 @dataclass(frozen=True)
@@ -39,17 +35,8 @@ class Output:
             InvalidParameter: it cannot be written; what was there before still is.
         """
         data = text.encode() if isinstance(text, str) else text
-        temporary = self.path.with_name(f".noisygd-delete-{secrets.token_hex(8)}")
         try:
-            _create(temporary, data)
-            try:
-                if self.begins is None:
-                    _create(self.path, b"")  # takes the name, or fails because somebody has taken it
-                os.replace(temporary, self.path)
-            except OSError:
-                with suppress(OSError):
-                    temporary.unlink()
-                raise
+            Disk().place(self.path, data, over=self.begins is not None)
         except OSError as error:
             raise InvalidParameter(f"cannot write {self.name}: {error.strerror}; give another name") from error
 
@@ -130,15 +117,3 @@ def _replaceable(name: str, path: Path, begins: bytes | None) -> None:
             start = file.read(len(begins))
     if start not in (b"", begins):
         raise InvalidParameter(f"{name} exists and is not an earlier output of this kind; give another name")
-
-
-def _create(path: Path, data: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError:
-        path.unlink(missing_ok=True)
-        raise

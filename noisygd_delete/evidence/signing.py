@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from ..errors import InvalidParameter
 from ..records import bounded
+from ..store.disk import Disk
 from .canonical import canonical
 from .outputs import output
 
@@ -42,24 +43,39 @@ SIGNED = Scheme("Ed25519 over canonical JSON (RFC 8785)", canonical)
 def new_key(path: str | Path, *, password: bytes | None = None) -> str:
     """Write a new signing key to `path` and its public half to `path`.pub; returns the key id.
 
+    A key that is there and lacks its public half, because making it was interrupted, gets that half.
+
     Args:
         password: the key is stored encrypted under it (PKCS #8); None: in the clear.
 
     Raises:
         InvalidParameter: one of the files exists (neither is made), or the place is not one for a key.
     """
-    key = Ed25519PrivateKey.generate()
-    protection: KeySerializationEncryption = NoEncryption() if password is None else BestAvailableEncryption(password)
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, protection)
-    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    files = output("key file", str(path)), output("public key file", f"{path}.pub")  # both are free, or neither is made
-    files[0].write(private)
+    whole = None if half_made(path) else output("key file", str(path))
+    half = output("public key file", f"{path}.pub")
+    if whole is None:
+        key = read_private(path, password=password)
+    else:
+        key = Ed25519PrivateKey.generate()
+        protection: KeySerializationEncryption = (
+            NoEncryption() if password is None else BestAvailableEncryption(password)
+        )
+        whole.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, protection))
     try:
-        files[1].write(public)
+        half.write(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
     except InvalidParameter:
-        files[0].path.unlink()
+        if whole is not None:
+            Disk().erase(whole.path)
         raise
     return key_id(key.public_key())
+
+
+def half_made(path: str | Path) -> bool:
+    """Whether a key is there whose public half was never written."""
+    if not Path(path).is_file() or Path(f"{path}.pub").exists():
+        return False
+    with bounded.opened(path) as file:
+        return file.readline(64) in (b"-----BEGIN PRIVATE KEY-----\n", b"-----BEGIN ENCRYPTED PRIVATE KEY-----\n")
 
 
 def key_id(key: Ed25519PublicKey) -> str:

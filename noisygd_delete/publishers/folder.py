@@ -40,6 +40,9 @@ class Folder:
             return
         if not self._root.is_dir():
             raise PublisherError(f"{self._root}: not a folder; name one that is new, or empty")
+        mode = self._root.stat().st_mode
+        if os.name != "nt" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise PublisherError(f"{self._root}: anybody may put another model there; chmod o-w, then publish-to again")
         mark = self._root / MARK
         if mark.exists():
             if _read(mark) != self._store.encode():
@@ -80,7 +83,7 @@ class Folder:
         mark = self._root / MARK
         if not self._root.exists():
             self._ground.reached("make folder", self._root)
-            self._root.mkdir()
+            self._root.mkdir(0o755)
             self._ground.sync_folder(self._root.parent)
         if not mark.exists():
             self._made(mark.with_name(MARK + TEMPORARY), self._store.encode())
@@ -104,7 +107,7 @@ class Folder:
         self._discard(half)
         self._ground.reached("make folder", half)
         half.mkdir()
-        half.chmod(stat.S_IMODE(self._root.stat().st_mode) & 0o777)
+        half.chmod(stat.S_IMODE(self._root.stat().st_mode) & 0o755)
         for name, data in artefact.files.items():
             self._made(half / name, data)
         self._ground.sync_folder(half)
@@ -113,10 +116,10 @@ class Folder:
         self._ground.sync_folder(self._root)
 
     def _made(self, path: Path, data: bytes) -> None:
-        """A file that is as open to others as the folder is."""
+        """A file that others may read if they may read the folder, and that none but its owner may change: some of it is code."""
         self._ground.erase(path)
         self._ground.create(path, data)
-        path.chmod(stat.S_IMODE(self._root.stat().st_mode) & 0o666)
+        path.chmod(stat.S_IMODE(self._root.stat().st_mode) & 0o644)
 
     def _lead_to(self, name: str) -> None:
         link, new = self._root / CURRENT, self._root / (CURRENT + TEMPORARY)

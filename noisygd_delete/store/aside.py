@@ -1,7 +1,8 @@
 """Records kept aside while their processing is restricted (Article 18 GDPR): encrypted, in a file outside the store.
 
 The table forgets them like deleted ones, so no release uses them; the file alone brings them back. It opens with its key and under its
-request id only (AES-256-GCM), and without the key it is noise: destroying the key erases what it holds.
+request id only (AES-256-GCM), and without the key it is noise: destroying the key erases what it holds. The request id stands in front
+of them, so that a command that was interrupted goes on under the one it had made.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from ..records import EditRequest, Labels, Records, Rows, bounded
 from .disk import Disk, explained
 from .layout import LABEL, ROW
 
-BEGINS = b"noisygd-delete records kept aside 1\n"
+BEGINS = b"noisygd-delete records kept aside "
+_FORMER, _FORMAT = BEGINS + b"1\n", BEGINS + b"2\n"  # of the former, the request id is not in the file
 _NONCE, _KEY = 12, 32  # bytes
 _LONGEST = 1 << 28  # bytes of a file
+_LONGEST_HEAD = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -58,17 +61,15 @@ class Aside:
             if not Aside.read(path, key, token).same(self):
                 raise InvalidParameter(f"{path} holds other records; give the name of a new file")
             return
-        nonce = os.urandom(_NONCE)
-        sealed = AESGCM(secret).encrypt(nonce, self._body(), BEGINS + token.encode())
-        if len(BEGINS) + _NONCE + len(sealed) > _LONGEST:
+        head, nonce = _FORMAT + json.dumps(token).encode() + b"\n", os.urandom(_NONCE)
+        sealed = AESGCM(secret).encrypt(nonce, self._body(), head)
+        if len(head) + _NONCE + len(sealed) > _LONGEST:
             raise InvalidParameter(
                 f"these records take more than the {_LONGEST >> 20} MiB that a file of records kept aside may have, and could not be read "
                 "back; restrict fewer at a time. Nothing was changed"
             )
-        disk = Disk()
         with explained(path, "nothing was changed in the store"):
-            disk.create(path, BEGINS + nonce + sealed)
-            disk.sync_folder(path.parent)
+            Disk().place(path, head + nonce + sealed)
 
     @classmethod
     def read(cls, path: Path, key: Path, token: str) -> Aside:
@@ -78,11 +79,15 @@ class Aside:
             InvalidParameter: it is not such a file, or another key or another request's.
         """
         secret, data = read_key(key), bounded.content(path, _LONGEST)
-        head, body = data[: len(BEGINS)], data[len(BEGINS) :]
-        if head != BEGINS:
-            raise InvalidParameter(f"{path}: not a file of records kept aside")
+        if data.startswith(_FORMER):
+            body, bound_to = data[len(_FORMER) :], _FORMER + token.encode()
+        else:
+            bound_to = _FORMAT + json.dumps(token).encode() + b"\n"
+            body = data[len(bound_to) :] if data.startswith(bound_to) else b""
+            if not data.startswith(_FORMAT):
+                raise InvalidParameter(f"{path}: not a file of records kept aside")
         try:
-            fields = json.loads(AESGCM(secret).decrypt(body[:_NONCE], body[_NONCE:], BEGINS + token.encode()))
+            fields = json.loads(AESGCM(secret).decrypt(body[:_NONCE], body[_NONCE:], bound_to))
         except (InvalidTag, ValueError) as error:
             raise InvalidParameter(
                 f"{path}: damaged, or of another request, or not of this key; nothing was changed"
@@ -91,6 +96,21 @@ class Aside:
         rows = np.frombuffer(base64.b64decode(fields["rows"]), ROW).astype(np.float32).reshape(len(labels), -1)
         subjects = None if fields["subjects"] is None else tuple(fields["subjects"])
         return cls(tuple(fields["ids"]), subjects, rows, labels)
+
+    @staticmethod
+    def token_of(path: Path) -> str | None:
+        """The request id that a file was made under; None where there is no file, or it does not say."""
+        if not path.is_file():
+            return None
+        with bounded.opened(path) as file:
+            data = file.read(_LONGEST_HEAD)
+        if not data.startswith(_FORMAT):
+            return None
+        try:
+            token = json.loads(data[len(_FORMAT) :].partition(b"\n")[0])
+        except ValueError:
+            return None
+        return token if isinstance(token, str) else None
 
     def same(self, other: Aside) -> bool:
         """Whether both hold the same, bit for bit."""
@@ -113,8 +133,6 @@ class Aside:
 def read_key(path: Path) -> bytes:
     """The key in a file; a new one where there is no file yet."""
     if not path.exists() and not path.is_symlink():
-        disk = Disk()
         with explained(path, "nothing was changed"):
-            disk.create(path, os.urandom(_KEY).hex().encode() + b"\n")
-            disk.sync_folder(path.parent)
+            Disk().place(path, os.urandom(_KEY).hex().encode() + b"\n")
     return bounded.key(path, _KEY, "a key of records kept aside")

@@ -9,14 +9,21 @@ a file that held any is overwritten before it is removed, and neither replaced n
 from __future__ import annotations
 
 import os
+import re
+import secrets
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import StoreCorrupt, StoreError
 from .layout import FORMER, TEMPORARY
+from .lock import try_lock
 
+HALF = ".noisygd-delete-"  # an output that has no name of its own yet
+_HALF = re.compile(re.escape(HALF) + "[0-9a-f]{16}")
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _ZEROS = bytes(1 << 16)
 
 
@@ -58,6 +65,64 @@ class Disk:
                 self.erase(temporary)
             raise
         self.sync_folder(path.parent)
+
+    def place(self, path: Path, data: bytes, *, over: bool = False) -> None:
+        """A file of mode 0600 in somebody's own folder: there whole or not at all, and with `over` in the place of an earlier one.
+
+        Until it is whole it has no name, where the file system can do that; elsewhere one that the next `place` in the folder finds
+        and overwrites. So does one of the instant before a name is taken over.
+
+        Raises:
+            FileExistsError: the name is taken, and `over` is False.
+        """
+        self._sweep(path.parent)
+        half = path.with_name(HALF + secrets.token_hex(8))
+        self.reached("create", path)
+        try:
+            descriptor, named = os.open(path.parent, os.O_RDWR | os.O_TMPFILE, 0o600), False
+        except (AttributeError, OSError):  # no such system, or no such file system
+            descriptor, named = os.open(half, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_LINKS, 0o600), True
+        try:
+            try_lock(descriptor)  # so that nobody sweeps it
+            self._write(descriptor, data, path)
+            self._sync(descriptor, path)
+            self.reached("rename", path)
+            if over:
+                if not named:
+                    _give_name(descriptor, half)
+                named = True
+                self.rename(half, path)
+                named = False
+            elif named:
+                self.link(half, path)
+            else:
+                _give_name(descriptor, path)
+        finally:
+            os.close(descriptor)
+            if named:
+                with suppress(OSError):
+                    self._forget(half)
+        self.sync_folder(path.parent)
+
+    def _sweep(self, folder: Path) -> None:
+        """Erase what a `place` that was killed has left here."""
+        with suppress(OSError):
+            for path in [path for path in folder.iterdir() if _HALF.fullmatch(path.name)]:
+                with suppress(OSError):
+                    descriptor = os.open(path, os.O_RDWR | _NO_LINKS | _NO_WAIT)
+                    try:
+                        nobodys = stat.S_ISREG(os.fstat(descriptor).st_mode) and try_lock(descriptor)
+                    finally:
+                        os.close(descriptor)
+                    if nobodys:
+                        self._forget(path)
+
+    def _forget(self, half: Path) -> None:
+        """Erase it, unless the whole file goes by another name already."""
+        if half.stat().st_nlink == 1:
+            self.erase(half)
+        else:
+            half.unlink()
 
     def create(self, path: Path, data: bytes | Iterable[bytes] = b"") -> None:
         """A new file of mode 0600 with this content, whole or in pieces, durable once its folder is synced."""
@@ -174,11 +239,22 @@ class Disk:
         self.fsync(descriptor)
 
 
-def read(path: Path, most: int = -1) -> bytes:
-    """A file's bytes, at `most` so many. A missing file, a link or an unreadable one is `StoreCorrupt`."""
+def _give_name(descriptor: int, path: Path) -> None:
+    """A name for a file without one; the folder, named twice, makes Python follow the descriptor and not link to it."""
+    folder = os.open(path.parent, os.O_RDONLY)
     try:
-        descriptor = os.open(path, os.O_RDONLY | _NO_LINKS)
+        os.link(f"/proc/self/fd/{descriptor}", path.name, dst_dir_fd=folder, follow_symlinks=True)
+    finally:
+        os.close(folder)
+
+
+def read(path: Path, most: int = -1) -> bytes:
+    """A plain file's bytes, at `most` so many. Whatever is missing, a link, a pipe or unreadable is `StoreCorrupt`."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _NO_LINKS | _NO_WAIT)
         with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise StoreCorrupt(f"{path}: not a plain file; move it away, and restore the store from a backup")
             return file.read(most)
     except OSError as error:
         raise StoreCorrupt(f"{path}: cannot be read ({error.strerror}); restore the store from a backup") from error

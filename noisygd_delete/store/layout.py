@@ -37,7 +37,7 @@ _MODEL = re.compile(r"model-([1-9][0-9]*)\.safetensors")
 _SERVICE = re.compile(r"service(/lock|/(accepted|edited|refused|outgoing)(/[0-9]{12}\.json(\.tmp)?)?)?")
 JOURNAL = "-journal"
 MARK = b"This folder is a store of noisygd-delete: it alone writes, replaces and erases files here.\n"
-_SQLITE_LEFTOVERS = (JOURNAL, "-wal", "-shm")
+LEFTOVERS = (JOURNAL, "-wal", "-shm")  # of a database, beside it
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Layout:
         """Whether a path under the root belongs to the layout (databases' own journals do, while in use)."""
         own = {*self.made_first(), self.records, self.journal, self.request, self.lock, self.publishers}
         own |= {self.ids_database, self.former_ids, self.register, self.former_register}
-        own |= {database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS}
+        own |= {database.with_name(database.name + end) for database in self.databases() for end in LEFTOVERS}
         within = path.relative_to(self.root).as_posix()
         return path in own or bool(_MODEL.fullmatch(within) or _SERVICE.fullmatch(within))
 
@@ -179,7 +179,7 @@ class Layout:
     def half_made(self, path: Path) -> bool:
         """Whether `init` can have written this path before it was interrupted."""
         name = path.name
-        for end in (TEMPORARY, *_SQLITE_LEFTOVERS):
+        for end in (TEMPORARY, *LEFTOVERS):
             name = name.removesuffix(end)
         files = {*self.made_first(), self.ids_database}
         return path in files | {self.records, self.journal, self.lock} or path.with_name(name) in files
@@ -192,6 +192,6 @@ class Layout:
     def leftovers(self) -> list[Path]:
         """Journals of databases, which the store erases after every commit, and what an interrupted change of the ids' format
         has left."""
-        names = [database.with_name(database.name + end) for database in self.databases() for end in _SQLITE_LEFTOVERS]
+        names = [database.with_name(database.name + end) for database in self.databases() for end in LEFTOVERS]
         both = [self.ids_database] if self.ids.exists() else [self.subjects, self.long]
         return [path for path in (*names, self.former_ids, self.former_register, *both) if path.exists()]

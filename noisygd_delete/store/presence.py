@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from ..errors import NoisyGDDeleteError, StoreCorrupt, StoreError
 from .database import connect
@@ -27,6 +28,8 @@ def require_store(layout: Layout) -> None:
     for path in layout.everything():
         if path.is_symlink():
             raise StoreCorrupt(f"{path}: a link inside the store; its target could be anywhere. Remove it")
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise StoreCorrupt(f"{path}: a pipe, a socket or a device inside the store, which holds none. Remove it")
 
 
 def require_free(layout: Layout) -> None:
@@ -44,13 +47,13 @@ def require_free(layout: Layout) -> None:
     held = list(layout.everything())
     if not held:
         return
-    mark = read(layout.lock, len(MARK)) if layout.lock in held else None
+    mark = read(layout.lock, len(MARK)) if layout.lock in held and _is_plain(layout.lock) else None
     if mark != MARK and not (held == [layout.lock] and mark is not None and MARK.startswith(mark)):
         raise StoreError(
             f"{layout.root}: holds files already, and is no store that was begun here; give a new or an empty folder"
         )
     for path in held:
-        if path.is_symlink() or not layout.half_made(path):
+        if not (_is_plain(path) or path.is_dir()) or path.is_symlink() or not layout.half_made(path):
             raise StoreError(
                 f"{path}: does not belong to a half-made store; move it away, or give a new or an empty folder"
             )
@@ -96,9 +99,13 @@ def nothing_of_refused(disk: Disk, layout: Layout, *, folder: bool) -> Iterator[
         raise
 
 
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
 def _committed(layout: Layout) -> bool:
     """Whether the ledger has its first entry: the last act of `init`. A damaged ledger counts, to be reported later."""
-    if layout.ledger.is_symlink() or not layout.ledger.is_file():
+    if not _is_plain(layout.ledger):
         return False
     if layout.ledger.stat().st_size == 0:
         return False

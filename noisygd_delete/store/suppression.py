@@ -21,6 +21,7 @@ from .lock import Lock
 
 _HEADER = "noisygd-delete tombstones 1 "
 _KEY_BYTES = 32
+_WHAT = "the key of a list of erased ids"
 _LONGEST_LIST = 1 << 30  # bytes: sixteen million ids
 _PATIENCE = 10.0  # seconds to wait for another store that writes to the same list
 
@@ -36,21 +37,22 @@ class Tombstones:
         self.path = Path(path).absolute()
         if self.path.is_symlink():  # a new list takes the place of the old one, and the link's target would stay behind
             raise InvalidParameter(f"{path} is a link; give the name of the file itself")
-        self._key = bounded.key(key, _KEY_BYTES, "the key of a list of erased ids")
+        self._key = bounded.key(key, _KEY_BYTES, _WHAT)
         self._check = _HEADER + self._digest("", purpose=b"list")
         self._read()
 
     @classmethod
     def create(cls, path: str | Path, key: str | Path) -> Tombstones:
-        """An empty list and a new key; neither file may exist."""
-        disk, secret = Disk(), os.urandom(_KEY_BYTES)
+        """An empty list and a new key; neither file may exist, but for a key whose list was never made, which keeps it."""
+        disk, listed, kept = Disk(), Path(path).absolute(), Path(key).absolute()
+        there = kept.exists() and not listed.exists()
+        secret = bounded.key(kept, _KEY_BYTES, _WHAT) if there else os.urandom(_KEY_BYTES)
         header = _HEADER + _hmac(secret, b"list", "")
         made: list[Path] = []
-        for file, content in ((Path(key).absolute(), secret.hex()), (Path(path).absolute(), header)):
+        for file, content in ((listed, header),) if there else ((kept, secret.hex()), (listed, header)):
             try:
-                disk.create(file, f"{content}\n".encode())
+                disk.place(file, f"{content}\n".encode())
                 made.append(file)
-                disk.sync_folder(file.parent)
             except OSError as error:
                 for orphan in made:  # a key without its list is nobody's
                     disk.erase(orphan)
