@@ -11,6 +11,7 @@ from pathlib import Path
 from ..curator.curator import Release
 from ..engine import Execution
 from ..errors import InvalidParameter, InvalidRequest
+from ..evidence.outputs import output, outside
 from ..records import EditRequest
 from ..register import Rights
 from ..register.dates import day
