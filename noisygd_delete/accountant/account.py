@@ -16,7 +16,7 @@ from ..errors import InvalidParameter, count
 from ..methods.base import Mechanism
 from ..privacy.guarantee import Guarantee
 from .events import Event, EventKinds
-from .intervals import Known, Stretch, answer
+from .intervals import Known, Stretch, answer, orders
 
 
 @dataclass(frozen=True)
@@ -148,6 +148,7 @@ class Account:
         mechanism, first = event.mechanism, self.releases == 1
         erases = bool(event.counts.erased) and not first
         since = 0 if event.kind is not EventKinds.UNLEARN or (event.fresh and not event.warm) else self.since_fresh
+        since = since or int(mechanism.shows_order)
         if erases:
             self.before = self.published.copy()
         if event.kind is EventKinds.EXTRACTOR:
@@ -181,6 +182,20 @@ class Account:
             self.published[event.mechanism, event.exposure, 0.0] += times
 
     @property
+    def until_now(self) -> Counter[Stretch]:
+        """What separates the worlds with and without a record erased last, for who saw every release."""
+        parts = self.before.copy()
+        parts.update(orders(self.published - self.before))
+        return parts
+
+    def since_erasing(self) -> Counter[Stretch]:
+        """The same for who saw that release and all later ones and none before."""
+        assert self.erasing is not None
+        parts = Counter(self.erasing.carried if self.erasing.mechanism.shows_order else self.erasing.parts)
+        parts.update(orders(self.published - self.before))
+        return parts
+
+    @property
     def alone(self) -> tuple[Stretch, ...]:
         """What the last release reveals when it is the only one observed, of a record present from the start. A statistic shows the
         model that it was made with, too."""
@@ -202,7 +217,10 @@ class Account:
         """Of what the last model forgot, every release observed: what all the others showed of it; statistics made since then are
         counted, though they did not read it."""
         assert self.last is not None
-        return self.answer("deletion", world, self.published - Counter({_stretch(self.last): 1}))
+        last = Counter({_stretch(self.last): 1})
+        parts = self.published - last
+        parts.update(orders(last))
+        return self.answer("deletion", world, parts)
 
     @property
     def costly(self) -> tuple[Erasing, ...]:

@@ -27,7 +27,7 @@ from .adaptive import adaptive_deletion
 from .ahead import Ahead, Remaining
 from .events import Event, EventKinds
 from .history import History, Past
-from .intervals import Known, Stretch, answer, compose, cost
+from .intervals import Known, Stretch, answer, compose, cost, orders
 
 
 class Accountant:
@@ -317,10 +317,15 @@ class Accountant:
             before = {number: [*filter(number.__gt__, shown)] for number in self._history.dearest(shown)}
             answers = [self.deletion(1, number, [*seen, *range(number, end)]) for number, seen in before.items()]
         else:
-            answers = [
-                _least(self._answer("deletion", world, Counter(one.parts), range(one.number, end)), world, one.hidden)
-                for one in sorted(account.costly, key=lambda one: one.number)
-            ]
+            later = orders(
+                account.published
+            )  # of releases before it too, where rows come in any order: no less than the truth
+            answers = []
+            for one in sorted(account.costly, key=lambda one: one.number):
+                parts = Counter(one.parts)
+                parts.update(later)
+                composed = self._answer("deletion", world, parts, range(one.number, end))
+                answers.append(_least(composed, world, one.hidden))
         if any(facts.forgets_unobserved for facts in account.mechanisms):
             # how close a hidden past has come depends on the edits of each release: the latest of a stretch need not be the dearest
             each, first = self.deletion_of_each(), min(shown, default=end)

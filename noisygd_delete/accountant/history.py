@@ -113,8 +113,8 @@ class History:
         if erasing is None or erased != erasing.number:
             return None
         if everything:
-            return self.account.before
-        return Counter(erasing.parts) if seen == range(erased, len(self) + 1) else None
+            return self.account.until_now
+        return self.account.since_erasing() if seen == range(erased, len(self) + 1) else None
 
     def alone(self, first: int) -> list[tuple[Stretch, ...]]:
         """For each release from `first` on: what it reveals when no other is observed, of a record present from the start."""

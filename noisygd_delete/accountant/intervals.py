@@ -46,7 +46,7 @@ def stretches(
             if inside:
                 steps_with += event.exposure
             elif present_from <= number:
-                steps_with = steps_with or carried
+                steps_with = steps_with or carried or int(event.mechanism.shows_order)
                 steps_without += event.exposure
         if number in observed:
             if extractor:
@@ -58,6 +58,15 @@ def stretches(
                 steps_with = steps_without = 0
             if event.kind == "statistic" and inside:
                 yield event.mechanism, event.exposure, 0
+
+
+def orders(published: Counter[Stretch]) -> Counter[Stretch]:
+    """What releases may show of a record that was gone by then, by the order in which their rows came, each given those before it."""
+    shown: Counter[Stretch] = Counter()
+    for (mechanism, exposure, _), times in published.items():
+        if mechanism.shows_order:
+            shown[mechanism, 1, exposure] += times
+    return shown
 
 
 def alone(
@@ -100,6 +109,7 @@ def erasures(
     model: Mechanism | None = None
     for number, event in enumerate(events, start=1):
         before = steps if event.kind == "unlearn" and (event.warm or not event.fresh) else 0
+        before = before or int(event.mechanism.shows_order)
         if event.kind == "extractor":
             yield seen, ()
             extractor = ((event.mechanism, event.exposure, 0.0),) if event.exposure else ()

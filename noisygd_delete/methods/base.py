@@ -66,6 +66,12 @@ class Mechanism(ABC):
         return False
 
     @property
+    def shows_order(self) -> bool:
+        """Whether, within a tolerance, any release may show the order in which its rows came, and so a record that is gone: rows that
+        lie elsewhere may come in another order where it once was."""
+        return False
+
+    @property
     def rows(self) -> int:
         """Rows of one data subject that the figures cover together."""
         return 1
@@ -262,6 +268,10 @@ class Method(ABC):
     @abstractmethod
     def mechanism(self, plan: Plan) -> Mechanism:
         """The facts of a run of the plan."""
+
+    def in_any_order(self) -> Self:
+        """The same method for rows that come in another order in every release; only where `any_order`."""
+        return self
 
     def fresh_publications(self, plan: Plan) -> int:
         """How many of the `releases` start afresh, the learn among them."""

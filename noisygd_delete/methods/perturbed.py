@@ -34,8 +34,10 @@ from .problem import Problem
 class Perturbed(Method):
     """s from the budget by the better of two proofs, τ from its share of the excess risk, γ from its share of the budget.
 
-    solver  "warm" starts a request from the published model; "cold" from 0, so that a deleted record leaves exactly
-            nothing; "fixed" also takes a number of passes that no record can change
+    solver    "warm" starts a request from the published model; "cold" from 0, so that a deleted record leaves exactly
+              nothing; "fixed" also takes a number of passes that no record can change
+    in_place  whether rows keep their places from one release to the next. Rows of a source or a cluster need not: what a solver's
+              rounding may tell of their order is then charged, and nothing is left exactly
     """
 
     name: ClassVar[str] = "perturbed"
@@ -46,6 +48,7 @@ class Perturbed(Method):
     any_order: ClassVar[bool] = True  # every release starts anew, and its solver's bound covers sums in any order
 
     solver: str = "warm"
+    in_place: bool = True
 
     def __post_init__(self) -> None:
         choice("solver", self.solver, SOLVERS)
@@ -54,9 +57,20 @@ class Perturbed(Method):
     def passes_depend_on_data(self) -> bool:
         return self.solver != "fixed"
 
+    def in_any_order(self) -> Perturbed:
+        return replace(self, in_place=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        told = super().to_dict()
+        return {name: value for name, value in told.items() if name != "in_place" or not value}
+
+    @property
+    def _leaves_a_trace(self) -> bool:
+        return self.solver == "warm" or not self.in_place
+
     def plan(self, problem: Problem) -> Plan:
         _check_covered(problem)
-        inexact = inexact_share(problem, warm=self.solver == "warm")
+        inexact = inexact_share(problem, charged=self._leaves_a_trace)
         noise = least_noise(problem, inexact)
         if not noise < math.inf:
             raise _infeasible(problem, inexact)
@@ -73,7 +87,7 @@ class Perturbed(Method):
 
     def complete(self, problem: Problem, noise: float) -> Plan:
         """The plan with this s, within its budget or not."""
-        return self._complete(problem, noise, inexact_share(problem, warm=self.solver == "warm"))
+        return self._complete(problem, noise, inexact_share(problem, charged=self._leaves_a_trace))
 
     def _complete(self, problem: Problem, noise: float, inexact: float) -> Plan:
         output_noise, tolerance = output_of(problem, noise, inexact)
@@ -101,7 +115,7 @@ class Perturbed(Method):
             "output_noise": plan.output_noise,
             "gradient_tolerance": plan.gradient_tolerance,
         }
-        return PerturbedRun(**facts, **row_facts(plan.problem), warm=self.solver == "warm")
+        return PerturbedRun(**facts, **row_facts(plan.problem), warm=self.solver == "warm", in_place=self.in_place)
 
     def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
         return procedure.Solved(plan.gradient_tolerance, self.solver)
@@ -136,7 +150,7 @@ class Perturbed(Method):
         return f"s={plan.linear_term:.6g}, τ={plan.output_noise:.6g}"
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        return (_perturbing(plan), _solving(plan, self.solver), _exactly(plan))
+        return (_perturbing(plan), _solving(plan, self), _exactly(plan))
 
 
 def _check_covered(problem: Problem) -> None:
@@ -207,12 +221,14 @@ def _perturbing(plan: Plan) -> str:
     )
 
 
-def _solving(plan: Plan, solver: str) -> str:
+def _solving(plan: Plan, method: Perturbed) -> str:
+    solver, nothing = method.solver, "a deleted record leaves exactly nothing"
+    if not method.in_place:
+        nothing = "what is left of a deleted record is what the rounding of sums in another order may tell"
     kind = {
         "warm": "starting a request from the published model",
-        "cold": "always starting from 0, so that a deleted record leaves exactly nothing",
-        "fixed": "in a number of passes fixed in advance, always from 0, so that neither the result nor the number of passes shows "
-        "a deleted record",
+        "cold": f"always starting from 0, so that {nothing}",
+        "fixed": f"always from 0, so that {nothing}, in a number of passes fixed in advance, which tells nothing of it",
     }[solver]
     expected = "exactly" if solver == "fixed" else "a forecast of"
     slow = "" if solver == "fixed" else " How long the solver takes depends on the data; solver='fixed' avoids it."

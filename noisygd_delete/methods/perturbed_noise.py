@@ -51,13 +51,14 @@ def _trial(problem: Problem) -> PerturbedRun:
     return PerturbedRun(**row_facts(problem), linear_term=1.0, output_noise=1.0, gradient_tolerance=1.0)
 
 
-def inexact_share(problem: Problem, *, warm: bool) -> float:
-    """What the solver's tolerance may cost per order and release: a share of the dp budget, and within the deletion budget.
+def inexact_share(problem: Problem, *, charged: bool) -> float:
+    """What the solver's tolerance may cost per order and release: a share of the dp budget, and where a deletion is charged for it
+    within the deletion budget.
 
     Deletion compares one ball with its centre (μ/2), or two balls where the question is x or x′ (μ).
     """
     allowed = _INEXACT_SHARE * problem.budget.dp_gdp() ** 2 / 2 / problem.releases
-    if not warm:
+    if not charged:
         return allowed
     grid = math.ldexp(math.sqrt(problem.dimension), -GRID_BITS)
     deletion = problem.budget.deletion_gdp() * (1 - 1e-9)

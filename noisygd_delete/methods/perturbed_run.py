@@ -34,6 +34,7 @@ class PerturbedRun(Mechanism):
     rows_per_subject    rows of one data subject that count as one record
     warm                whether the solver of a request starts from the published model
     shaped              whether b has the public shape of the schema's columns; every row is checked to be no longer in it
+    in_place            whether rows keep their places from one release to the next; else a sum may round otherwise in every release
     """
 
     method: ClassVar[str] = "perturbed"
@@ -56,6 +57,7 @@ class PerturbedRun(Mechanism):
     rows_per_subject: int = 1
     warm: bool = False
     shaped: bool = False
+    in_place: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -82,6 +84,10 @@ class PerturbedRun(Mechanism):
     @property
     def shows_start(self) -> bool:
         return self.warm
+
+    @property
+    def shows_order(self) -> bool:
+        return not self.in_place
 
     @property
     def rows(self) -> int:
@@ -145,9 +151,9 @@ class PerturbedRun(Mechanism):
         )
 
     def _erased(self, worlds: Worlds) -> Cost:
-        """What a hidden start leaves: against a law that never saw the record, one ball about the exact minimiser; between
-        two records, two."""
-        if not self.warm:
+        """What a hidden start leaves, or another order of the same rows: against a law that never saw the record, one ball about the
+        exact minimiser; between two records, two."""
+        if not self.warm and self.in_place:
             return {}
         apart = flow.spread if worlds.between_records else flow.deletion_spread
         return {"gdp_squared": self._inexact_gdp(apart(**self._ball())) ** 2 * (1 + 4 * UNIT)}
@@ -172,13 +178,24 @@ class PerturbedRun(Mechanism):
             )
         return 1 / math.sqrt(squared), 1.0
 
+    def to_dict(self) -> dict[str, Any]:
+        """`in_place` only where it is not so: facts of rows that keep their places read as they always did."""
+        told = super().to_dict()
+        return {name: value for name, value in told.items() if name != "in_place" or not value}
+
     def _assumptions(self) -> tuple[str, ...]:
         constants = "proven" if self.proven else "declared by the user, not proven"
         shaped = (
             "; no row is longer in the shape of b, where its columns count by their variances" if self.shaped else ""
         )
+        placed = (
+            "every row keeps its place from one release to the next"
+            if self.in_place
+            else "rows may come in any order: what the solver's rounding may tell of it is charged to every release, a deletion's own and later ones"
+        )
         return (
             f"every record's loss has gradient norm at most {self.lipschitz:g} ({constants}){shaped}",
+            placed,
             f"n={self.records} slots is public and fixed",
             f"the gradient at the solver's answer, measured in double precision, is at most {self.gradient_tolerance:.3g} with the "
             "rounding of the gradient and of the random linear term included; the solver's running time is not observed",

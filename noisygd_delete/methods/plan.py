@@ -140,6 +140,15 @@ class Plan:
         """The same plan for rows that the public map of this digest makes."""
         return replace(self, problem=replace(self.problem, feature_map=digest))
 
+    def in_any_order(self) -> Plan:
+        """The plan for rows that come in another order in every release: what that may tell is charged, and within the budgets."""
+        method = self.method.in_any_order()
+        if method == self.method:
+            return self
+        problem = replace(self.problem, method=method)
+        charged = replace(self, problem=problem)
+        return charged if self.budget.affords(charged.deletion) else method.plan(problem)
+
     @property
     def procedure(self) -> Procedure:
         """What a request runs."""

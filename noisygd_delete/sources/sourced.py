@@ -71,6 +71,7 @@ class SourcedStore(Store):
             SourceError: the source cannot be read. StoreError: there is something at `path` already.
         """
         cls.suits(source, schema, plan, memory)
+        plan = plan.in_any_order()
         return cls._founded(path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict())
 
     @staticmethod
@@ -102,6 +103,7 @@ class SourcedStore(Store):
         self, plan: Plan | None = None, *, request_id: str | None = None, execution: Execution | None = None
     ) -> Release:
         require_any_order(plan or self.plan)
+        plan = None if plan is None else plan.in_any_order()
         return super().relearn(plan, request_id=request_id, execution=execution)
 
     def publish(

@@ -165,7 +165,8 @@ class Ledger:
 
     @cached_property
     def plan(self) -> Plan:
-        return plan_from_dict(self.plans[-1])
+        plan = plan_from_dict(self.plans[-1])
+        return plan if self.source is None else plan.in_any_order()
 
     @property
     def releases(self) -> int:

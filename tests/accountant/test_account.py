@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from noisygd_delete.accountant import Account, Event, written
 from noisygd_delete.accountant.intervals import alone, stretches
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.minimiser import MinimiserRun
+from noisygd_delete.methods.perturbed_run import PerturbedRun
 from noisygd_delete.methods.sampled_gaussian import SampledGaussian
 from noisygd_delete.methods.sharp import SharpRun
 from noisygd_delete.methods.theorem import TheoremRun
@@ -33,23 +35,40 @@ FACTS = [
     MinimiserRun(**CHAIN, gradient_tolerance=1e-4, warm=False),
     NEAR,
 ]
+SOLVED = PerturbedRun(
+    records=100,
+    linear_term=40.0,
+    output_noise=2.0**-6,
+    gradient_tolerance=1e-4,
+    strong_convexity=0.4,
+    lipschitz=1.0,
+    smoothness=0.25,
+    form="one direction",
+    dimension=3,
+)
+FACTS += [replace(SOLVED, warm=warm, in_place=in_place) for warm in (True, False) for in_place in (True, False)]
 PHI = SampledGaussian(records=100, sampling_rate=0.05, noise_multiplier=2.0)
+
+
+def steps(facts, number):
+    """A release by objective perturbation has none."""
+    return 0 if isinstance(facts, PerturbedRun) else number
 
 
 def some_history(seed, most=14):
     """Releases of one way, or of several after each other, some of which erase nothing; now and then an extractor."""
     chance = random.Random(seed)
     facts = chance.choice(FACTS)
-    events = [Event("learn", chance.randrange(1, 40), 0, facts)]
+    events = [Event("learn", steps(facts, chance.randrange(1, 40)), 0, facts)]
     while len(events) < chance.randrange(2, most):
         kind = chance.choice(["unlearn", "unlearn", "unlearn", "relearn", "extractor"][: 5 if seed % 3 else 4])
         if kind == "extractor":
             facts = chance.choice(FACTS)
-            events += [Event("extractor", 20, 0, PHI), Event("relearn", 9, chance.randrange(2), facts)]
+            events += [Event("extractor", 20, 0, PHI), Event("relearn", steps(facts, 9), chance.randrange(2), facts)]
             continue
         if kind == "relearn":
             facts = chance.choice(FACTS)
-        events.append(Event(kind, 30 if kind == "relearn" else 7, chance.randrange(3), facts))
+        events.append(Event(kind, steps(facts, 30 if kind == "relearn" else 7), chance.randrange(3), facts))
     return events
 
 
@@ -89,7 +108,17 @@ def disagreements(events):
             accountant.deletion(1, number, [*filter(number.__gt__, shown), *range(number, end)])
             for number in latest_of_each_stretch(events)
         ]
-        if (dearest and dearest.advantage) != max((answer.advantage for answer in each), default=None):
+        truth = max((answer.advantage for answer in each), default=None)
+        if any(
+            event.mechanism.shows_order for event in events
+        ):  # then the earliest may be the dearest, and orders are rounded up
+            every = [accountant.deletion(1, n, [*filter(n.__gt__, shown), *range(n, end)]) for n in erasing(events)]
+            truth = max((answer.advantage for answer in every), default=None)
+            room = 0 if shown else 0.02
+            agree = dearest is None if truth is None else truth <= dearest.advantage <= truth + room
+        else:
+            agree = (dearest and dearest.advantage) == truth
+        if not agree:
             found.append(f"the costliest, {shown} shown")
     kept = json.loads(json.dumps(written.to_dict(account), allow_nan=False))
     if written.from_dict(kept) != account:
@@ -133,9 +162,9 @@ def test_a_sum_that_goes_wrong_is_noticed(fault, monkeypatch):
 
 def test_a_release_again_and_again_is_that_many_releases():
     for facts in FACTS:
-        learn = Event("learn", 30, 0, facts)
+        learn = Event("learn", steps(facts, 30), 0, facts)
         for edits in (0, 1):
-            event = Event("unlearn", 7, edits, facts)
+            event = Event("unlearn", steps(facts, 7), edits, facts)
             for times in (1, 2, 3, 4, 5, 50):
                 at_once, singly = Account.of([learn]), Account.of([learn])
                 at_once.record(event, times)

@@ -173,8 +173,17 @@ def test_the_same_law_as_from_a_file(store: SourcedStore, tmp_path: Path) -> Non
         held.serve(EditRequest.delete([name(3)], request_id="r"))
         theirs = paper(held)["statement"]["guarantees"]
     store.serve(EditRequest.delete([name(3)], request_id="r"))
-    assert paper(store)["statement"]["guarantees"] == theirs
-    assert store.plan == plan()
+    ours = paper(store)["statement"]["guarantees"]
+    erased = {figure for figure in theirs if figure.startswith("erased")}
+    assert all(ours[figure] == theirs[figure] for figure in theirs.keys() - erased)
+    ball = (
+        plan().in_any_order().deletion.renyi(4.0)
+    )  # rows come in any order: charged to every release from the erasure on
+    for figure in erased:
+        apart = ours[figure]["renyi"]["epsilon"] - theirs[figure]["renyi"]["epsilon"]
+        assert -1e-9 <= apart <= ball * (1 + 1e-6)
+    assert any(ours[figure] != theirs[figure] for figure in erased)
+    assert store.plan == plan().in_any_order()
 
 
 def own_in_text(own: Records) -> Records:
