@@ -2947,6 +2947,9 @@ return "";
 $ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
 return false;
 }));
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return false;
+}));
 $ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
 return 1n;
 }));
@@ -4309,7 +4312,7 @@ _MOST_READ = 4096n;
 return {EventKinds, Statuses, Event, _READ, _MOST_READ, InvalidParameter, count, EditCounts, NO_EDITS, Mechanism, Word, mechanism_from_dict};
 })();
 $.modules["accountant.intervals"] = (() => {
-let Stretch, stretches, alone, erasures, compose, answer, _listed, cost;
+let Stretch, stretches, orders, alone, erasures, compose, answer, _listed, cost;
 const Counter = $.libraries["collections"]["Counter"];
 const replace = $.libraries["dataclasses"]["replace"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
@@ -4339,7 +4342,7 @@ if ($.t(inside)) {
 steps_with = $.iadd(steps_with, $.ga(event, "exposure"));
 } else {
 if ($.t($.le(present_from, number))) {
-steps_with = $.either(steps_with, () => carried);
+steps_with = $.either(steps_with, () => $.either(carried, () => $.b.int([$.ga($.ga(event, "mechanism"), "shows_order")])));
 steps_without = $.iadd(steps_without, $.ga(event, "exposure"));
 }
 }
@@ -4363,10 +4366,21 @@ yield $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0n]);
 }
 return null;
 });
+orders = $.fn("orders", ["published"], {}, function (published) {
+let _, exposure, mechanism, shown, times;
+shown = Counter([]);
+for (const $v5 of $.each($.cm(published, "items", []))) {
+{const $v6 = $.unpack($v5, 2, -1);{const $v7 = $.unpack($v6[0], 3, -1);mechanism = $v7[0];exposure = $v7[1];_ = $v7[2];}times = $v6[1];}
+if ($.t($.ga(mechanism, "shows_order"))) {
+{const $v8 = shown, $v9 = $.tuple([mechanism, 1n, exposure]);$.si($v8, $v9, $.iadd($.gi($v8, $v9), times));}
+}
+}
+return shown;
+});
 alone = $.fn("alone", ["events", "steps", "extractor", "model"], {"steps": 0n, "extractor": $.tuple([]), "model": null}, function* (events, steps, extractor, model) {
 let event, shown;
-for (const $v5 of $.each(events)) {
-event = $v5;
+for (const $v10 of $.each(events)) {
+event = $v10;
 if ($.t($.eq($.ga(event, "kind"), "statistic"))) {
 shown = (($.t(steps) && $.t(!$.is(model, null))) ? [$.tuple([model, steps, 0.0])] : []);
 yield $.tuple([...$.each(extractor), ...$.each(shown), $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0])]);
@@ -4377,7 +4391,7 @@ extractor = ($.t($.ga(event, "exposure")) ? $.tuple([$.tuple([$.ga(event, "mecha
 yield extractor;
 continue;
 }
-{const $v6 = [$.ga(event, "mechanism"), $.add($.ga(event, "exposure"), ($.t($.ga(event, "fresh")) ? 0n : steps))];model = $v6[0];steps = $v6[1];}
+{const $v11 = [$.ga(event, "mechanism"), $.add($.ga(event, "exposure"), ($.t($.ga(event, "fresh")) ? 0n : steps))];model = $v11[0];steps = $v11[1];}
 yield $.tuple([...$.each(extractor), ...$.each(($.t(steps) ? [$.tuple([$.ga(event, "mechanism"), steps, 0.0])] : []))]);
 }
 return null;
@@ -4386,9 +4400,10 @@ erasures = $.fn("erasures", ["events", "shown", "steps", "extractor"], {"steps":
 let before, event, model, number, seen;
 seen = Counter([]);
 model = null;
-for (const $v7 of $.each($.b.enumerate([events], {"start": 1n}))) {
-{const $v8 = $.unpack($v7, 2, -1);number = $v8[0];event = $v8[1];}
+for (const $v12 of $.each($.b.enumerate([events], {"start": 1n}))) {
+{const $v13 = $.unpack($v12, 2, -1);number = $v13[0];event = $v13[1];}
 before = (($.t($.eq($.ga(event, "kind"), "unlearn")) && ($.t($.ga(event, "warm")) || !$.t($.ga(event, "fresh")))) ? steps : 0n);
+before = $.either(before, () => $.b.int([$.ga($.ga(event, "mechanism"), "shows_order")]));
 if ($.t($.eq($.ga(event, "kind"), "extractor"))) {
 yield $.tuple([seen, $.tuple([])]);
 extractor = ($.t($.ga(event, "exposure")) ? $.tuple([$.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0])]) : $.tuple([]));
@@ -4409,7 +4424,7 @@ $.cm(seen, "update", [(($.t(steps) && $.t(!$.is(model, null))) ? [$.tuple([model
 steps = 0n;
 }
 if ($.t($.eq($.ga(event, "kind"), "statistic"))) {
-{const $v9 = seen, $v10 = $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);$.si($v9, $v10, $.iadd($.gi($v9, $v10), 1n));}
+{const $v14 = seen, $v15 = $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);$.si($v14, $v15, $.iadd($.gi($v14, $v15), 1n));}
 }
 }
 }
@@ -4419,13 +4434,13 @@ compose = $.fn("compose", ["about", "adjacency", "parts", "last", "known"], {"kn
 let nothing, stretch;
 known = ($.t($.is(known, null)) ? $.dict([]) : known);
 nothing = $.tuple([$.ga(last, "mechanism"), 0n, 0n]);
-for (const $v11 of $.each($.tuple([...$.each(parts), nothing]))) {
-stretch = $v11;
+for (const $v16 of $.each($.tuple([...$.each(parts), nothing]))) {
+stretch = $v16;
 if ($.t(!$.has(known, stretch))) {
 $.si(known, stretch, cost([about, adjacency, stretch]));
 }
 }
-return $.cm(Guarantee, "composed", [[...$.each((function* ($first) { for (const $v12 of $.each($first)) { let stretch, times; {const $v13 = $.unpack($v12, 2, -1);stretch = $v13[0];times = $v13[1];} yield $.tuple([$.gi(known, stretch), times]); } })($.cm(parts, "items", []))), $.tuple([$.gi(known, nothing), 1n])]]);
+return $.cm(Guarantee, "composed", [[...$.each((function* ($first) { for (const $v17 of $.each($first)) { let stretch, times; {const $v18 = $.unpack($v17, 2, -1);stretch = $v18[0];times = $v18[1];} yield $.tuple([$.gi(known, stretch), times]); } })($.cm(parts, "items", []))), $.tuple([$.gi(known, nothing), 1n])]]);
 });
 answer = $.fn("answer", ["about", "adjacency", "parts", "last", "observed", "releases", "known"], {"known": null}, function (about, adjacency, parts, last, observed, releases, known) {
 let everything, seen, total;
@@ -4444,10 +4459,10 @@ return ("" + $.formatted($.b.len([observed]), "", "") + " releases from " + $.fo
 });
 cost = $.fn("cost", ["about", "adjacency", "stretch"], {}, function (about, adjacency, stretch) {
 let gone, mechanism, steps;
-{const $v14 = $.unpack(stretch, 3, -1);mechanism = $v14[0];steps = $v14[1];gone = $v14[2];}
+{const $v19 = $.unpack(stretch, 3, -1);mechanism = $v19[0];steps = $v19[1];gone = $v19[2];}
 return $.cm(mechanism, "interval", [about, adjacency], {"steps_with": steps, "steps_without": gone});
 });
-return {Stretch, stretches, alone, erasures, compose, answer, _listed, cost, Mechanism, Counter, replace, NON_ADAPTIVE, Guarantee};
+return {Stretch, stretches, orders, alone, erasures, compose, answer, _listed, cost, Mechanism, Counter, replace, NON_ADAPTIVE, Guarantee};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, Account, _stretch, CONTRADICTION;
@@ -4463,6 +4478,7 @@ const Event = $.modules["accountant.events"]["Event"];
 const EventKinds = $.modules["accountant.events"]["EventKinds"];
 const Stretch = $.modules["accountant.intervals"]["Stretch"];
 const answer = $.modules["accountant.intervals"]["answer"];
+const orders = $.modules["accountant.intervals"]["orders"];
 Erasing = $.dataclass($.cls("Erasing", [], ($ns) => {
 $ns.carried = $.tuple([]);
 $ns.closeness = null;
@@ -4561,6 +4577,7 @@ $.cm(self, "_close", [$.ga(self, "erasing")]);
 {const $v7 = [$.ga(event, "mechanism"), $.eq($.ga(self, "releases"), 1n)];mechanism = $v7[0];first = $v7[1];}
 erases = $.both($.b.bool([$.ga($.ga(event, "counts"), "erased")]), () => !$.t(first));
 since = (($.t(!$.is($.ga(event, "kind"), $.ga(EventKinds, "UNLEARN"))) || ($.t($.ga(event, "fresh")) && !$.t($.ga(event, "warm")))) ? 0n : $.ga(self, "since_fresh"));
+since = $.either(since, () => $.b.int([$.ga(mechanism, "shows_order")]));
 if ($.t(erases)) {
 $.sa(self, "before", $.cm($.ga(self, "published"), "copy", []));
 }
@@ -4605,6 +4622,19 @@ if ($.t($.ga(event, "exposure"))) {
 }
 return null;
 });
+$ns.until_now = $.property($.fn("until_now", ["self"], {}, function (self) {
+let parts;
+parts = $.cm($.ga(self, "before"), "copy", []);
+$.cm(parts, "update", [orders([$.sub($.ga(self, "published"), $.ga(self, "before"))])]);
+return parts;
+}));
+$ns.since_erasing = $.fn("since_erasing", ["self"], {}, function (self) {
+let parts;
+if (!$.t(!$.is($.ga(self, "erasing"), null))) throw $.raised($.b.AssertionError);
+parts = Counter([($.t($.ga($.ga($.ga(self, "erasing"), "mechanism"), "shows_order")) ? $.ga($.ga(self, "erasing"), "carried") : $.ga($.ga(self, "erasing"), "parts"))]);
+$.cm(parts, "update", [orders([$.sub($.ga(self, "published"), $.ga(self, "before"))])]);
+return parts;
+});
 $ns.alone = $.property($.fn("alone", ["self"], {}, function (self) {
 let lone, model;
 if (!$.t(!$.is($.ga(self, "last"), null))) throw $.raised($.b.AssertionError);
@@ -4620,15 +4650,19 @@ if (!$.t(!$.is($.ga(self, "last"), null))) throw $.raised($.b.AssertionError);
 return answer([about, world, parts, $.ga(self, "last"), $.b.range([1n, $.add($.ga(self, "releases"), 1n)]), $.ga(self, "releases"), known]);
 });
 $ns.deletion_observed = $.fn("deletion_observed", ["self", "world"], {}, function (self, world) {
+let last, parts;
 if (!$.t(!$.is($.ga(self, "last"), null))) throw $.raised($.b.AssertionError);
-return $.cm(self, "answer", ["deletion", world, $.sub($.ga(self, "published"), Counter([$.dict([[_stretch([$.ga(self, "last")]), 1n]])]))]);
+last = Counter([$.dict([[_stretch([$.ga(self, "last")]), 1n]])]);
+parts = $.sub($.ga(self, "published"), last);
+$.cm(parts, "update", [orders([last])]);
+return $.cm(self, "answer", ["deletion", world, parts]);
 });
 }), [["releases", () => ["is", $.b.int]], ["last", () => ["or", ["is", Event], ["none"]]], ["model", () => ["is", $.b.int]], ["said", () => ["or", ["is", Stretch], ["none"]]], ["mechanisms", () => ["parts", $.b.dict, ["is", Mechanism], ["none"]]], ["published", () => ["parts", Counter, ["is", Stretch]]], ["since_fresh", () => ["is", $.b.int]], ["carried", () => ["of", $.b.tuple, ["is", Stretch]]], ["trained", () => ["is", $.b.int]], ["relearned", () => ["is", $.b.int]], ["closeness", () => ["or", ["is", $.b.float], ["none"]]], ["erasing", () => ["or", ["is", Erasing], ["none"]]], ["before", () => ["parts", Counter, ["is", Stretch]]], ["dearest", () => ["of", $.b.tuple, ["is", Erasing]]]], {});
 _stretch = $.fn("_stretch", ["event"], {}, function (event) {
 return $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);
 });
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective";
-return {Erasing, Account, _stretch, CONTRADICTION, count, groupby, Stretch, Counter, field, Mechanism, Event, InvalidParameter, EventKinds, replace, answer};
+return {Erasing, Account, _stretch, CONTRADICTION, count, groupby, Stretch, Counter, field, Mechanism, Event, InvalidParameter, EventKinds, replace, orders, answer};
 })();
 $.modules["accountant.ahead"] = (() => {
 let Ahead;
@@ -4772,9 +4806,9 @@ if (($.t($.is(erasing, null)) || $.t(!$.eq(erased, $.ga(erasing, "number"))))) {
 return null;
 }
 if ($.t(everything)) {
-return $.ga($.ga(self, "account"), "before");
+return $.ga($.ga(self, "account"), "until_now");
 }
-return ($.t($.eq(seen, $.b.range([erased, $.add($.b.len([self]), 1n)]))) ? Counter([$.ga(erasing, "parts")]) : null);
+return ($.t($.eq(seen, $.b.range([erased, $.add($.b.len([self]), 1n)]))) ? $.cm($.ga(self, "account"), "since_erasing", []) : null);
 });
 $ns.alone = $.fn("alone", ["self", "first"], {}, function (self, first) {
 let before, model;
@@ -8734,6 +8768,7 @@ $ns.blocks = 1n;
 $ns.rows_per_subject = 1n;
 $ns.warm = false;
 $ns.shaped = false;
+$ns.in_place = true;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
 $.sup(PerturbedRun, self, "__post_init__")([]);
@@ -8763,6 +8798,9 @@ return null;
 });
 $ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
 return $.ga(self, "warm");
+}));
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return !$.t($.ga(self, "in_place"));
 }));
 $ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
 return $.ga(self, "rows_per_subject");
@@ -8807,7 +8845,7 @@ return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.
 });
 $ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
 let apart;
-if (!$.t($.ga(self, "warm"))) {
+if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
 return $.dict([]);
 }
 apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation_gdp"].spread : $.modules["bounds.objective_perturbation_gdp"].deletion_spread);
@@ -8819,13 +8857,19 @@ return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["stron
 $ns._inexact_gdp = $.fn("_inexact_gdp", ["self", "spread"], {}, function (self, spread) {
 return $.modules["bounds.objective_perturbation_gdp"].inexact_gdp([], {"spread": spread, "output_noise": $.ga(self, "output_noise"), "grid": $.ga(self, "grid")});
 });
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let told;
+told = $.sup(PerturbedRun, self, "to_dict")([]);
+return $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!($.t(!$.eq(name, "in_place")) || !$.t(value))) continue; yield [name, value]; } })($.cm(told, "items", [])));
+});
 $ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
-let constants, shaped;
+let constants, placed, shaped;
 constants = ($.t($.ga(self, "proven")) ? "proven" : "declared by the user, not proven");
 shaped = ($.t($.ga(self, "shaped")) ? "; no row is longer in the shape of b, where its columns count by their variances" : "");
-return $.tuple([("" + "every record's loss has gradient norm at most " + $.formatted($.ga(self, "lipschitz"), "", ("" + "g")) + " (" + $.formatted(constants, "", "") + ")" + $.formatted(shaped, "", "")), ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), ("" + "the gradient at the solver's answer, measured in double precision, is at most " + $.formatted($.ga(self, "gradient_tolerance"), "", ("" + ".3g")) + " with the rounding of the gradient and of the random linear term included; the solver's running time is not observed"), ("" + "the last noise is an exact discrete Gaussian on a public grid of step " + $.formatted($.ga(self, "grid"), "", ("" + ".3g")) + ", drawn in integer arithmetic: nothing here holds over the real numbers alone"), "trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its elementary functions are as exact as they state"]);
+placed = ($.t($.ga(self, "in_place")) ? "every row keeps its place from one release to the next" : "rows may come in any order: what the solver's rounding may tell of it is charged to every release, a deletion's own and later ones");
+return $.tuple([("" + "every record's loss has gradient norm at most " + $.formatted($.ga(self, "lipschitz"), "", ("" + "g")) + " (" + $.formatted(constants, "", "") + ")" + $.formatted(shaped, "", "")), placed, ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), ("" + "the gradient at the solver's answer, measured in double precision, is at most " + $.formatted($.ga(self, "gradient_tolerance"), "", ("" + ".3g")) + " with the rounding of the gradient and of the random linear term included; the solver's running time is not observed"), ("" + "the last noise is an exact discrete Gaussian on a public grid of step " + $.formatted($.ga(self, "grid"), "", ("" + ".3g")) + ", drawn in integer arithmetic: nothing here holds over the real numbers alone"), "trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its elementary functions are as exact as they state"]);
 });
-}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
 return {ROOM, PerturbedRun, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, ClassVar, Mechanism, NORM_TOLERANCE, UNIT, Curve, ONE_DIRECTION, GRID_BITS};
 })();
 $.modules["methods.perturbed_noise"] = (() => {
@@ -8859,10 +8903,10 @@ return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(
 _trial = $.fn("_trial", ["problem"], {}, function (problem) {
 return PerturbedRun([], {...$.named(row_facts([problem])), "linear_term": 1.0, "output_noise": 1.0, "gradient_tolerance": 1.0});
 });
-inexact_share = $.fn("inexact_share", ["problem", "*", "warm"], {}, function (problem, warm) {
+inexact_share = $.fn("inexact_share", ["problem", "*", "charged"], {}, function (problem, charged) {
 let allowed, deletion, grid;
 allowed = $.div($.div($.mul(_INEXACT_SHARE, $.pow($.cm($.ga(problem, "budget"), "dp_gdp", []), 2n)), 2n), $.ga(problem, "releases"));
-if (!$.t(warm)) {
+if (!$.t(charged)) {
 return allowed;
 }
 grid = $.libraries["math"].ldexp([$.libraries["math"].sqrt([$.ga(problem, "dimension")]), $.neg(GRID_BITS)]);
@@ -8981,6 +9025,7 @@ $ns.summary = "objective perturbation: minimise under a random linear term; few 
 $ns.proof = $.gi(PROOFS, 1n);
 $ns.any_order = true;
 $ns.solver = "warm";
+$ns.in_place = true;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 choice(["solver", $.ga(self, "solver"), SOLVERS]);
 return null;
@@ -8988,17 +9033,25 @@ return null;
 $ns.passes_depend_on_data = $.property($.fn("passes_depend_on_data", ["self"], {}, function (self) {
 return !$.eq($.ga(self, "solver"), "fixed");
 }));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let told;
+told = $.sup(Perturbed, self, "to_dict")([]);
+return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} if (!($.t(!$.eq(name, "in_place")) || !$.t(value))) continue; yield [name, value]; } })($.cm(told, "items", [])));
+});
+$ns._leaves_a_trace = $.property($.fn("_leaves_a_trace", ["self"], {}, function (self) {
+return $.either($.eq($.ga(self, "solver"), "warm"), () => !$.t($.ga(self, "in_place")));
+}));
 $ns.plan = $.fn("plan", ["self", "problem"], {}, function (self, problem) {
 let attempt, inexact, noise, plan;
 _check_covered([problem]);
-inexact = inexact_share([problem], {"warm": $.eq($.ga(self, "solver"), "warm")});
+inexact = inexact_share([problem], {"charged": $.ga(self, "_leaves_a_trace")});
 noise = least_noise([problem, inexact]);
 if (!$.t($.lt(noise, $.libraries["math"].inf))) {
 throw $.raised(_infeasible([problem, inexact]));
 }
 plan = $.cm(self, "_complete", [problem, noise, inexact]);
-for (const $v1 of $.each($.b.range([60n]))) {
-attempt = $v1;
+for (const $v3 of $.each($.b.range([60n]))) {
+attempt = $v3;
 if (($.t($.cm($.ga(problem, "budget"), "affords", [published_together([plan])])) && $.t($.cm($.ga(problem, "budget"), "affords", [$.ga(plan, "deletion")])))) {
 return plan;
 }
@@ -9009,11 +9062,11 @@ throw $.raised(PlanInfeasible([("" + "no noise keeps " + $.formatted($.ga(proble
 return null;
 });
 $ns.complete = $.fn("complete", ["self", "problem", "noise"], {}, function (self, problem, noise) {
-return $.cm(self, "_complete", [problem, noise, inexact_share([problem], {"warm": $.eq($.ga(self, "solver"), "warm")})]);
+return $.cm(self, "_complete", [problem, noise, inexact_share([problem], {"charged": $.ga(self, "_leaves_a_trace")})]);
 });
 $ns._complete = $.fn("_complete", ["self", "problem", "noise", "inexact"], {}, function (self, problem, noise, inexact) {
 let output_noise, passes, tolerance;
-{const $v2 = $.unpack(output_of([problem, noise, inexact]), 2, -1);output_noise = $v2[0];tolerance = $v2[1];}
+{const $v4 = $.unpack(output_of([problem, noise, inexact]), 2, -1);output_noise = $v4[0];tolerance = $v4[1];}
 passes = forecast_passes([problem]);
 if ($.t($.eq($.ga(self, "solver"), "fixed"))) {
 passes = proven_passes([problem, noise, tolerance]);
@@ -9023,7 +9076,7 @@ return Plan([], {"problem": problem, "step_size": 0.0, "noise_variance": 0.0, "i
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 let facts;
 facts = $.dict([["linear_term", $.ga(plan, "linear_term")], ["output_noise", $.ga(plan, "output_noise")], ["gradient_tolerance", $.ga(plan, "gradient_tolerance")]]);
-return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), "warm": $.eq($.ga(self, "solver"), "warm")});
+return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), "warm": $.eq($.ga(self, "solver"), "warm"), "in_place": $.ga(self, "in_place")});
 });
 $ns.start = $.fn("start", ["self", "plan", "*", "learning"], {}, function (self, plan, learning) {
 return $.modules["methods.procedure"].Solved([$.ga(plan, "gradient_tolerance"), $.ga(self, "solver")]);
@@ -9031,7 +9084,7 @@ return $.modules["methods.procedure"].Solved([$.ga(plan, "gradient_tolerance"), 
 $ns.allowed = $.fn("allowed", ["self", "plan"], {}, function (self, plan) {
 let budget, delta, epsilon, kept, nothing, order, together;
 nothing = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": 0n});
-{const $v3 = [$.ga(plan, "budget"), published_together([plan])];budget = $v3[0];together = $v3[1];}
+{const $v5 = [$.ga(plan, "budget"), published_together([plan])];budget = $v5[0];together = $v5[1];}
 if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "RENYI")))) {
 if (!$.t(!$.is($.ga(budget, "order"), null))) throw $.raised($.b.AssertionError);
 return replace([nothing], {"points": $.tuple([$.tuple([$.ga(budget, "order"), $.ga(budget, "dp")])])});
@@ -9057,10 +9110,10 @@ return $.modules["bounds.objective_perturbation"].excess_risk([], {...$.named(_r
 $ns.noise = $.fn("noise", ["self", "plan"], {}, function (self, plan) {
 return ("" + "s=" + $.formatted($.ga(plan, "linear_term"), "", ("" + ".6g")) + ", \u03c4=" + $.formatted($.ga(plan, "output_noise"), "", ("" + ".6g")));
 });
-}), [["solver", () => ["is", $.b.str]]], {frozen: true});
+}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]]], {frozen: true});
 _check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
 let constants, loss;
-{const $v4 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v4[0];constants = $v4[1];}
+{const $v6 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v6[0];constants = $v6[1];}
 if (!$.t($.ga(loss, "curving"))) {
 throw $.raised(AssumptionViolated([("" + "method='perturbed' is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method='sharp' or 'composition'")]));
 }
@@ -9080,16 +9133,16 @@ return $.dict([["dimension", $.ga($.ga(plan, "problem"), "noise_trace")], ["nois
 });
 _infeasible = $.fn("_infeasible", ["problem", "inexact_rate"], {}, function (problem, inexact_rate) {
 let factor, other, way;
-let $v7 = false;
-for (const $v5 of $.each((function* ($first) { for (const $v6 of $.each($first)) { let k; k = $v6; yield $.pow(2.0, k); } })($.b.range([1n, 31n])))) {
-factor = $v5;
+let $v9 = false;
+for (const $v7 of $.each((function* ($first) { for (const $v8 of $.each($first)) { let k; k = $v8; yield $.pow(2.0, k); } })($.b.range([1n, 31n])))) {
+factor = $v7;
 other = replace([problem], {"regularization": $.mul($.ga(problem, "regularization"), factor)});
 if ($.t($.lt(least_noise([other, inexact_rate]), $.libraries["math"].inf))) {
 way = ("" + "regularization=" + $.formatted($.ga(other, "regularization"), "", ("" + ".3g")));
-$v7 = true; break;
+$v9 = true; break;
 }
 }
-if (!$v7) {
+if (!$v9) {
 way = "a larger dp budget";
 }
 return PlanInfeasible([("" + "method='perturbed' cannot keep " + $.formatted($.cm($.ga(problem, "budget"), "describe", []), "", "") + " at \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + ", n=" + $.formatted($.ga(problem, "records"), "", "") + ": how one row bends the objective costs more than the budget, whatever the noise. " + $.formatted(way, "", "") + " suffices; or use method='sharp'")], {"alternatives": $.tuple([way, "method='sharp'"])});
