@@ -2,7 +2,9 @@
 
 A fingerprint covers the whole closure: functions, methods, properties, constants and class bodies of the package that the licensed
 definition leads to, through whatever modules and imports, all in normal form (`sources`). An attribute of an object of unknown class
-leads to that attribute of every class met on the way, and of the classes that stand in for those. Only code counts: not the words of
+leads to that attribute of every class met on the way, and of the classes that stand in for those. Of what stands in a catalogue, methods,
+mechanisms and losses, only those stand in that the row names: in its licences, or in its check and what that imports of these files. So what
+joins a catalogue makes no row stale, and what no row names is licensed by none. Only code counts: not the words of
 docstrings, comments and errors, not the formatting, and not the file or module in which anything stands.
 
 A licensed name that does not exist makes its row red.
@@ -10,11 +12,13 @@ A licensed name that does not exist makes its row red.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import inspect
 import json
 from collections import Counter
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -33,8 +37,37 @@ def present() -> Sources:
     return Sources()
 
 
-def closure(start: Place, sources: Sources) -> set[Place]:
-    """All that the code of `start` can come to, itself included."""
+@cache
+def _words(module: str) -> frozenset[str]:
+    """Every name and every plain string in a file of checks, and in those of them that it imports from."""
+    words: set[str] = set()
+    read, waiting = {module}, [module]
+    while waiting:
+        path = INDEX.with_name(f"{waiting.pop()}.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if path.exists() else ():
+            if isinstance(node, ast.Name):
+                words.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                words.add(node.attr)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                words.add(node.value)
+            elif isinstance(node, ast.ImportFrom) and node.level:
+                found = {node.module} if node.module else {alias.name for alias in node.names}
+                waiting += found - read
+                read |= found
+    return frozenset(words)
+
+
+def named(entry: Statement, sources: Sources) -> frozenset[str]:
+    """The classes of catalogues that a row names: by the class, or by the name under which the catalogue lists it."""
+    licensed = (name.rpartition(":")[2].partition(".")[0] for name in entry.licenses)
+    words = _words(entry.group.rpartition(".")[2]) | set(licensed)
+    listed = {kind for lines, _ in sources.catalogues.values() for name, kind in lines.items() if name in words}
+    return frozenset({place.name for place in sources.families} & (words | listed))
+
+
+def closure(start: Place, sources: Sources, named: Collection[str] = ()) -> set[Place]:
+    """All that the code of `start` can come to, itself included; of the kinds in catalogues, those that are `named` or met by name."""
     found: set[Place] = set()
     opened: set[Place] = set()  # classes whose objects are met, so that an heir may stand in for them
     classes: set[Place] = set()
@@ -47,7 +80,11 @@ def closure(start: Place, sources: Sources) -> set[Place]:
         owner = Place(place.module, place.name)
         if met and owner not in opened and sources.class_at(owner):
             opened.add(owner)
-            waiting += [(heir, True) for heir in sources.heirs.get(owner, ())]
+            waiting += [
+                (heir, True)
+                for heir in sources.heirs.get(owner, ())
+                if heir not in sources.families or heir.name in named
+            ]
         if place in found:
             continue
         found.add(place)
@@ -82,16 +119,25 @@ def _joined(place: Place, sources: Sources) -> str:
 
 
 @cache
-def fingerprint(start: Place, sources: Sources) -> str:
+def fingerprint(start: Place, sources: Sources, named: frozenset[str] = frozenset()) -> str:
     """Hash of the definition and of the set of all it rests on."""
-    return _hash(_joined(start, sources), *sorted({_joined(place, sources) for place in closure(start, sources)}))
+    found = closure(start, sources, named)
+    kinds = {place.name for place in found}
+    listed = {
+        f"{name}: {kind}"
+        for place in found & sources.catalogues.keys()
+        for name, kind in sources.catalogues[place][0].items()
+        if kind in kinds
+    }
+    return _hash(_joined(start, sources), *sorted({_joined(place, sources) for place in found}), *sorted(listed))
 
 
 def current(entry: Statement, sources: Sources | None = None) -> dict[str, str]:
     """Licensed name -> fingerprint of the source as it is now."""
     sources = sources or present()
     found = {name: sources.find(name) for name in entry.licenses}
-    return {name: fingerprint(place, sources) for name, place in found.items() if place is not None}
+    kinds = named(entry, sources)
+    return {name: fingerprint(place, sources, kinds) for name, place in found.items() if place is not None}
 
 
 def missing(entry: Statement) -> list[str]:

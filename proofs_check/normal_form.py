@@ -91,6 +91,8 @@ class Writer:
             self._class(statement, [])
         elif isinstance(statement, FUNCTIONS):
             self._function(statement, [])
+        elif isinstance(getattr(statement, "value", None), ast.Call) and _loads(statement.value.func):  # type: ignore[attr-defined]
+            self.parts.append("names that load,")  # which module has them is not code
         else:
             bound = set(changed(statement))
             self._write(statement, [dict.fromkeys(bound)] if bound else [])
@@ -171,6 +173,8 @@ class Writer:
         if isinstance(node, ast.Constant):
             self.parts.append(f"{node.value!r},")
             return None
+        if isinstance(node, ast.Dict) and self.place in self.sources.catalogues:
+            node = without_lines(node)
         self.parts.append(f"{type(node).__name__}(")
         if isinstance(node, ast.Lambda):
             self._signature(node.args, scopes)
@@ -228,6 +232,27 @@ class Writer:
         for part in ("key", "value", "elt"):
             if hasattr(node, part):
                 self._write(getattr(node, part), inner)
+
+
+def lines(catalogue: ast.Dict) -> dict[str, str]:
+    """Name to class, where both are plain strings."""
+    pairs = zip(catalogue.keys, catalogue.values, strict=True)
+    return {key.value: value.value for key, value in pairs if _plain(key) and _plain(value)}  # type: ignore[union-attr,attr-defined]
+
+
+def without_lines(catalogue: ast.Dict) -> ast.Dict:
+    """What else it holds, as the lines of another one."""
+    pairs = zip(catalogue.keys, catalogue.values, strict=True)
+    left = [(key, value) for key, value in pairs if not (_plain(key) and _plain(value))]
+    return ast.Dict([key for key, _ in left], [value for _, value in left])
+
+
+def _plain(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _loads(function: ast.expr) -> bool:
+    return isinstance(function, ast.Name) and function.id == "on_first_use"
 
 
 def _words(node: ast.AST) -> bool:

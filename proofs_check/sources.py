@@ -13,7 +13,7 @@ from pathlib import Path
 
 import noisygd_delete
 
-from .normal_form import FUNCTIONS, Normal, Place, Scope, Writer, changed
+from .normal_form import FUNCTIONS, Normal, Place, Scope, Writer, changed, lines
 
 ROOT = Path(noisygd_delete.__file__).parent
 PACKAGE = ROOT.name
@@ -148,6 +148,48 @@ class Sources:
                     table.setdefault(place, set()).update(c for c in classes if c != place and asked <= self.members(c))
         return table
 
+    # --- catalogues ---
+
+    @cached_property
+    def catalogues(self) -> dict[Place, tuple[dict[str, str], Place | None]]:
+        """A constant that a `Catalogue` lists -> (its lines, name to class; the kind of all that is listed).
+
+        Lines are bookkeeping: what rests on a catalogue rests on those of its classes that it comes to, not on how many there are.
+        """
+        found: dict[Place, tuple[dict[str, str], Place | None]] = {}
+        for module in self.texts:
+            if "Catalogue(" not in self.texts[module]:
+                continue
+            for statements in self.module(module).definitions.values():
+                for statement in statements:
+                    call = statement.value if isinstance(statement, ast.AnnAssign) else None
+                    if isinstance(call, ast.Call) and ast.unparse(call.func) == "Catalogue":
+                        assert isinstance(statement, ast.AnnAssign)
+                        names, kinds = call.args[0], _of_type(statement.annotation)
+                        assert isinstance(names, ast.Name)
+                        place = Place(module, names.id)
+                        kind = self.reference(kinds, module, []) if kinds else None
+                        found[place] = (self._lines(place), kind if isinstance(kind, Place) else None)
+        return found
+
+    def _lines(self, place: Place) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for statement in self.module(place.module).definitions[place.name]:
+            for node in ast.walk(statement):
+                found.update(lines(node) if isinstance(node, ast.Dict) else {})
+        return found
+
+    @cached_property
+    def families(self) -> frozenset[Place]:
+        """The kinds that a catalogue lists, and every class below them: one of these stands in for another only where it is named."""
+        found = {kind for _, kind in self.catalogues.values() if kind}
+        waiting = list(found)
+        while waiting:
+            below = self.heirs.get(waiting.pop(), set()) - found
+            found |= below
+            waiting += below
+        return frozenset(found)
+
     # --- normal form ---
 
     def find(self, name: str) -> Place | None:
@@ -186,3 +228,11 @@ class Sources:
             if isinstance(base, str):
                 return self.follow(base, node.attr)
         return None
+
+
+def _of_type(annotation: ast.expr) -> ast.expr | None:
+    """X of `Mapping[str, type[X]]`."""
+    for node in ast.walk(annotation):
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "type":
+            return node.slice
+    return None

@@ -65,6 +65,13 @@ def add_plan_arguments(parser: argparse.ArgumentParser, *, advised: bool = False
     chosen.add_argument("--no-utility", action="store_true", help="take only the steps that forgetting needs")
     chosen.add_argument("--dtype", default="float32", choices=DTYPES)
     own = parser.add_argument_group("options of a method (one that does not belong to --method is an error)")
+    own.add_argument(
+        "--option",
+        action="append",
+        type=_option,
+        metavar="NAME=VALUE",
+        help="any option of --method, by its name in Python",
+    )
     own.add_argument("--step-size", type=number, metavar="η")
     own.add_argument("--noise-variance", type=_noise, metavar="σ²", help="a number, or 'cheapest' under Theorem 5.2")
     own.add_argument("--solver", choices=SOLVERS, help="minimiser, perturbed: where the solver starts (default: warm)")
@@ -195,6 +202,18 @@ def _stages(text: str) -> tuple[Stage, ...]:
         except InvalidParameter as error:
             raise argparse.ArgumentTypeError(f"{part!r}: {error}") from error
     return tuple(found)
+
+
+def _option(text: str) -> tuple[str, float | str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} must be NAME=VALUE")
+    for kind in (int, float):
+        try:
+            return name, kind(value)
+        except ValueError:
+            continue
+    return name, value
 
 
 def _noise(text: str) -> float | str:

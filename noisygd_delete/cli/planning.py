@@ -11,7 +11,6 @@ from ..methods import Method
 from ..methods.plan import Plan
 from ..planner import cheapest_plan, compare_plans, explain, make_plan, plan_stream
 from ..planner.cheapest import Choice
-from ..planner.comparison import COMPARED
 from ..planner.streams import StreamPlan
 from ..privacy.budget import Budget
 from ..privacy.total import Total
@@ -30,15 +29,13 @@ _OWN = (
 
 def method_from(parsed: argparse.Namespace) -> Method:
     """The method the arguments name, with the options of its own that were given."""
-    given = {name: getattr(parsed, name) for name in _OWN}
-    return methods.of(
-        parsed.method or PAPER_METHOD, **{name: value for name, value in given.items() if value is not None}
-    )
+    given = {name: getattr(parsed, name) for name in _OWN if getattr(parsed, name) is not None}
+    return methods.of(parsed.method or PAPER_METHOD, **given | dict(parsed.option or ()))
 
 
 def own_options(parsed: argparse.Namespace) -> str:
     """The options of a single method that were given, as they are typed; "" where none was."""
-    return ", ".join(f"--{name.replace('_', '-')}" for name in _OWN if getattr(parsed, name) is not None)
+    return ", ".join(f"--{name.replace('_', '-')}" for name in (*_OWN, "option") if getattr(parsed, name) is not None)
 
 
 def described(parsed: argparse.Namespace, plan: Plan) -> str:
@@ -167,7 +164,7 @@ def stream_from(parsed: argparse.Namespace, **sizes: Any) -> StreamPlan:
         InvalidParameter: --period without the number of requests that come in it, or what the forecast chooses itself.
     """
     check_stream(parsed)
-    ways = COMPARED if parsed.method is None else (parsed.method,)
+    ways = methods.compared() if parsed.method is None else (parsed.method,)
     asked: dict[str, Any] = {"ways": ways}
     asked |= {"requests": parsed.requests, "period": parsed.period, "target": parsed.excess_risk}
     return plan_stream(**asked, **_as_given(parsed), **sizes)

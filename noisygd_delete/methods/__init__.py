@@ -49,6 +49,7 @@ __all__ = [
     "Sharp",
     "Stage",
     "Theorem",
+    "compared",
     "in_any_order",
     "of",
 ]
@@ -122,6 +123,11 @@ def of(method: str | Method, **options: Any) -> Method:
     if unknown:
         raise InvalidParameter(f"{_unknown(method, unknown)} Options of {method!r}: {', '.join(known)}")
     return kind(**options)
+
+
+def compared() -> tuple[str, ...]:
+    """The methods that are weighed against each other where none is named."""
+    return tuple(name for name, kind in METHODS.items() if kind.compared)
 
 
 def in_any_order() -> tuple[str, ...]:

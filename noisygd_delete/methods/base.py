@@ -229,6 +229,7 @@ class Method(ABC):
     for_streams: ClassVar[bool] = False  # whether it only shares a budget among many publications
     notions: ClassVar[tuple[Worlds, ...]] = DELETION_NOTIONS  # deletion notions that its proof covers
     proof: ClassVar[str] = PROOFS[0]  # what its bounds rest on at most
+    compared: ClassVar[bool] = True  # whether it is weighed against the others where none is named
     any_order: ClassVar[bool] = False  # whether they hold for rows that come in another order in every release
 
     @property

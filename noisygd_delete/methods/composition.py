@@ -54,6 +54,7 @@ class Composition(Method):
 
     name: ClassVar[str] = "composition"
     summary: ClassVar[str] = "non-convex losses: every noisy step costs, a fresh learn forgets"
+    compared: ClassVar[bool] = False
 
     learn_steps: int | None = None
     delete_steps: int | None = None

@@ -40,6 +40,7 @@ class Ladder(Method):
 
     name: ClassVar[str] = "ladder"
     summary: ClassVar[str] = "networks: a published base at ε_dd, later stages run again at every deletion, no horizon"
+    compared: ClassVar[bool] = False
 
     stages: tuple[Stage, ...] = (Stage(NETWORK, 60), Stage(NETWORK, 20))
     level: int = 0

@@ -81,6 +81,7 @@ class NearGibbs(Method):
 
     name: ClassVar[str] = "near-gibbs"
     summary: ClassVar[str] = "Theorem 5.2, as printed or sharpened; rarely runnable"
+    compared: ClassVar[bool] = False
     notions: ClassVar[tuple[Worlds, ...]] = (Worlds.DEFINITION_4_1,)
 
     form: str = "printed"

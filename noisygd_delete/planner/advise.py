@@ -10,14 +10,14 @@ import numpy as np
 from .. import methods
 from ..errors import InvalidParameter, NothingWorthHaving, choice
 from ..losses.base import Loss
-from ..methods import METHODS
+from ..methods import METHODS, compared
 from ..methods.asked import AUTO
 from ..methods.base import PROOFS
 from ..methods.plan import Plan
 from ..privacy.budget import Budget
 from ..privacy.shown import brief, shown
 from ..privacy.total import Total
-from .comparison import COMPARED, Candidate, Comparison, compare_plans
+from .comparison import Candidate, Comparison, compare_plans
 from .remedies import remedies
 from .usual import PUBLICATIONS, capped, together, usual_total
 
@@ -269,7 +269,7 @@ def _ways(method: str, proof: str) -> tuple[str, ...]:
     """
     accepted = PROOFS[: PROOFS.index(choice("proof", proof, PROOFS)) + 1]
     if choice("method", method, (AUTO, *METHODS)) == AUTO:
-        return tuple(name for name in COMPARED if METHODS[name].proof in accepted)
+        return tuple(name for name in compared() if METHODS[name].proof in accepted)
     if METHODS[method].proof not in accepted:
         raise InvalidParameter(
             f"method={method!r} rests on a {METHODS[method].proof} step and proof={proof!r} leaves it out; choose another method or "

@@ -10,20 +10,18 @@ from typing import Any
 
 from ..bounds.search import first_whole
 from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible, choice, count, positive
-from ..methods import METHODS, Mechanism
+from ..methods import METHODS, Mechanism, compared
 from ..methods.plan import Plan
 from ..methods.sharp import SharpRun
 from ..methods.theorem import TheoremRun
 from .make import make_plan
-
-COMPARED = ("theorem", "sharp", "minimiser", "perturbed", "interleaved")
 
 _ALIKE = 1.05  # forecasts that lie nearer than this do not tell methods apart
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One method of `COMPARED`.
+    """One of the methods that are compared.
 
     plan           None where the method does not apply; `reason` then says why
     publications   deletion publications that the budget covers besides the learn
@@ -123,7 +121,7 @@ def compare_plans(
     *,
     target: float = 0.01,
     requests: int | None = None,
-    ways: Iterable[str] = COMPARED,
+    ways: Iterable[str] | None = None,
     alike: float = _ALIKE,
     **arguments: Any,
 ) -> Comparison:
@@ -133,7 +131,7 @@ def compare_plans(
         target: forecast excess risk, in nats per record, that a release may have.
         requests: deletion requests that the dp budget has to last for, every publication observed; each method publishes
             as often as its noise stays within the target and batches the rest. None: the budget is per release.
-        ways: the methods to weigh.
+        ways: the methods to weigh; None: every one that is `compared`.
         alike: forecasts up to so many times the least do not tell methods apart: then the cheapest deletion decides.
         arguments: those of `make_plan`, without method; without releases where requests are given.
     """
@@ -142,7 +140,7 @@ def compare_plans(
         requests = count("requests", requests)
     many = requests is not None or arguments.get("releases", 1) > 1
     names = [
-        name for name in dict.fromkeys(ways) if many or not METHODS[choice("ways", name, tuple(METHODS))].for_streams
+        name for name in dict.fromkeys(compared() if ways is None else ways) if many or not METHODS[choice("ways", name, tuple(METHODS))].for_streams
     ]
     if not names:
         raise InvalidParameter(

@@ -223,7 +223,13 @@ def closures() -> dict[str, list[str]]:
 
     sources, index = licences.present(), licences.load()
     found = {
-        key: sorted({str(place) for name in entry.licenses for place in licences.closure(sources.find(name), sources)})
+        key: sorted(
+            {
+                str(place)
+                for name in entry.licenses
+                for place in licences.closure(sources.find(name), sources, licences.named(entry, sources))
+            }
+        )
         for key, entry in REGISTRY.items()
         if key not in SLOW_ROWS and not licences.stale(entry, index)
     }

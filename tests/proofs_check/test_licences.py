@@ -125,6 +125,35 @@ def test_a_row_that_does_not_rest_on_it_stays():
     assert stale_rows(edited(name, old, new), {"S.gdp", "S.logistic", "G.7", "5.1(1)", "S.gdp-bound"}) == set()
 
 
+def joined(room: str, file: str, kind: str, old: str, new: str) -> dict[str, str]:
+    """A catalogue with one more line, and the file of what it lists: `file` with another class in it."""
+    catalogue = PACKAGE.texts[room]
+    assert catalogue.count(old) == 1
+    return {
+        room: catalogue.replace(old, old + new),
+        f"{room}.newcomer": PACKAGE.texts[f"{room}.{file}"].replace(f"class {kind}", "class Newcomer"),
+    }
+
+
+def test_what_only_joins_a_catalogue_makes_no_row_stale():
+    """The rows accepted say nothing of a new method or loss; the classes that they name count as before."""
+    method = joined("methods", "sharp", "Sharp", '    "sharp": "Sharp",\n', '    "newcomer": "Newcomer",\n')
+    loss = joined("losses", "logistic", "Logistic", '    "logistic": "Logistic",\n', '    "newcomer": "Newcomer",\n')
+    assert stale_rows(method) == stale_rows(loss) == set()
+
+
+def test_another_class_under_a_name_that_a_row_uses_makes_it_stale():
+    catalogue = PACKAGE.texts["methods"]
+    swapped = catalogue.replace('    "sharp": "Sharp",\n', '    "sharp": "Theorem",\n')
+    assert swapped != catalogue
+    assert "S.plans" in stale_rows({"methods": swapped}, {"S.plans"})
+
+
+def test_a_row_names_its_methods_by_class_or_by_the_name_in_the_catalogue():
+    assert {"Sharp", "Minimiser", "MinimiserRun", "Perturbed"} <= licences.named(REGISTRY["S.history"], PACKAGE)
+    assert licences.named(REGISTRY["S.gdp"], PACKAGE) == set()
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
@@ -198,7 +227,7 @@ def test_no_row_rests_on_a_module_handed_around_as_a_value():
     """Such a value could be asked for anything; the closure would not know for what."""
     for entry in REGISTRY.values():
         for name in entry.licenses:
-            for place in licences.closure(PACKAGE.find(name), PACKAGE):
+            for place in licences.closure(PACKAGE.find(name), PACKAGE, licences.named(entry, PACKAGE)):
                 assert "a module," not in PACKAGE.normal(place).parts, place
 
 
