@@ -140,7 +140,9 @@ def compare_plans(
         requests = count("requests", requests)
     many = requests is not None or arguments.get("releases", 1) > 1
     names = [
-        name for name in dict.fromkeys(compared() if ways is None else ways) if many or not METHODS[choice("ways", name, tuple(METHODS))].for_streams
+        name
+        for name in dict.fromkeys(compared() if ways is None else ways)
+        if many or not METHODS[choice("ways", name, tuple(METHODS))].for_streams
     ]
     if not names:
         raise InvalidParameter(

@@ -3041,6 +3041,7 @@ Method = $.dataclass($.cls("Method", [], ($ns) => {
 $ns.for_streams = false;
 $ns.notions = DELETION_NOTIONS;
 $ns.proof = $.gi(PROOFS, 0n);
+$ns.compared = true;
 $ns.any_order = false;
 $ns.gaussian = $.property($.fn("gaussian", ["self"], {}, function (self) {
 return true;
@@ -5283,6 +5284,7 @@ return $.dict([["gdp_squared", $.mul(2n, rate)]]);
 Composition = $.dataclass($.cls("Composition", [Method], ($ns) => {
 $ns.name = "composition";
 $ns.summary = "non-convex losses: every noisy step costs, a fresh learn forgets";
+$ns.compared = false;
 $ns.learn_steps = null;
 $ns.delete_steps = null;
 $ns.requests_per_learn = 20n;
@@ -6402,6 +6404,7 @@ return $.cm($.cm($.cm(self, "guarantee", ["deletion", $.ga(Worlds, "DEFINITION_4
 NearGibbs = $.dataclass($.cls("NearGibbs", [Method], ($ns) => {
 $ns.name = "near-gibbs";
 $ns.summary = "Theorem 5.2, as printed or sharpened; rarely runnable";
+$ns.compared = false;
 $ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
 $ns.form = "printed";
 $ns.noise_variance = null;
@@ -6975,6 +6978,7 @@ _ROOM = $.sub(1n, 1e-12);
 Ladder = $.dataclass($.cls("Ladder", [Method], ($ns) => {
 $ns.name = "ladder";
 $ns.summary = "networks: a published base at \u03b5_dd, later stages run again at every deletion, no horizon";
+$ns.compared = false;
 $ns.stages = $.tuple([Stage([NETWORK, 60n]), Stage([NETWORK, 20n])]);
 $ns.level = 0n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
