@@ -33,6 +33,11 @@ def register(commands: Any) -> None:
     delete.add_argument("--subject", action="append", default=[], metavar="S", help="erase every record of this person")
     delete.add_argument("--file", metavar="FILE", help="ids to erase, one a line (- for standard input)")
     delete.add_argument("--subject-file", metavar="FILE", help="persons to erase, one a line (- for standard input)")
+    delete.add_argument(
+        "--returned",
+        action="store_true",
+        help="erase again what the list of --tombstones says was erased before, where a backup was put back",
+    )
     add_promises(delete)
     _request_options(delete)
     add_statements(delete)
@@ -82,6 +87,8 @@ def register(commands: Any) -> None:
     elsewhere.add_argument(
         "--position", help="of its commit, if known (transaction:734, version:12); default: before now"
     )
+
+    add_tombstones(publish)
 
     relearn = store_command(
         commands,

@@ -20,7 +20,6 @@ from ..privacy.guarantee import NON_ADAPTIVE
 from ..privacy.shown import shown
 from ..records import EditCounts, EditRequest, bounded
 from ..register import Case, Rights
-from ..sources.sourced import SourcedStore
 from ..sources.sourced import open_store as of_any_kind
 from ..store import Store, Tombstones
 from .doubt import warning
@@ -76,8 +75,10 @@ def learn(parsed: argparse.Namespace) -> int:
 def delete(parsed: argparse.Namespace) -> int:
     ids = parsed.ids + _lines(parsed.file)
     subjects = parsed.subject + _lines(parsed.subject_file)
-    request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
     with open_store(parsed) as store:
+        if parsed.returned:
+            ids = list(dict.fromkeys([*ids, *store.returned()]))
+        request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
         return _serve(parsed, store, request, Rights.ERASURE)
 
 
@@ -111,7 +112,7 @@ def publish(parsed: argparse.Namespace) -> int:
             )
             return 0
         told: dict[str, Any] = {"redo": parsed.redo, "request_id": parsed.request_id}
-        if isinstance(store, SourcedStore):
+        if store.source is not None:
             told |= {"erased": parsed.erased, "position": parsed.position}
         elif parsed.erased is not None or parsed.position is not None:
             raise InvalidParameter("--erased and --position belong to a store whose rows lie elsewhere")
@@ -201,8 +202,10 @@ def released(
     places = {"publishers": listed} if (listed := store.publishers_told()) else {}
     complain_behind(store)
     told = f"{sentence(release)}\n{left_text(left)}"
-    text = "\n\n".join(filter(None, (told, _generated(parsed, release), doubt.get("warning"))))
-    show(parsed, {**release.to_dict(), "left": left, **counts, **doubt, **places}, text)
+    out = {"left_out": store.left_out._asdict()} if store.left_out.rows else {}
+    aside = store.left_out.text(store.plan.problem.rows_per_subject, store.schema.subject_column or "the id")
+    text = "\n\n".join(filter(None, (told, aside, _generated(parsed, release), doubt.get("warning"))))
+    show(parsed, {**release.to_dict(), "left": left, **counts, **doubt, **places, **out}, text)
     return _WITHHELD if release.status is Statuses.WITHHELD else 0
 
 

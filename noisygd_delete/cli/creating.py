@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
 from ..planner.usual import usual_slots
-from ..records import check_slots
+from ..records import LeftOut, check_slots
 from ..schema import HeldOut, RecordFile, Schema, draft_schema, read_table
 from ..store import Store
 from ..store.layout import Layout
@@ -69,7 +69,7 @@ def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
         seen = surveyed(source, schema)
         choice, plan = _planned(parsed, schema, usual_slots(seen.rows) if parsed.slots is None else parsed.slots)
         _create_over(parsed, source, schema, plan)
-        found = _Found(seen.rows, seen.clipped, seen.unknown, 0, choice, plan)
+        found = _Found(seen.rows, seen.clipped, seen.unknown, seen.left_out, choice, plan)
     return _tell(parsed, schema, found, numbered=source is None and schema.id_column is None)
 
 
@@ -80,7 +80,7 @@ class _Found:
     rows: int
     clipped: Mapping[str, int]
     unknown: Mapping[str, int]
-    dropped: int
+    left_out: LeftOut
     choice: Chosen
     plan: Plan
 
@@ -103,7 +103,7 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
         with Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones) as store:
             for address in parsed.publish_to:
                 store.publish_to(address)
-    return _Found(reading.rows, reading.clipped, reading.unknown, reading.dropped, *made[-1])
+    return _Found(reading.rows, reading.clipped, reading.unknown, LeftOut(rows=reading.dropped), *made[-1])
 
 
 def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered: bool) -> int:
@@ -116,7 +116,8 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
         "features": schema.features,
         "clipped": dict(found.clipped),
         "unknown": dict(found.unknown),
-        "rows_left_out": found.dropped,
+        "rows_left_out": found.left_out.rows,
+        **({"subjects_left_out": found.left_out.subjects} if parsed.source is not None else {}),
         "from_data": list(schema.from_data),
         "plan": plan.summary(),
         "after_the_learn": room(plan),
@@ -130,8 +131,11 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
     text += f"{room_text(plan)}\n"
     if outside:
         text += f"values clipped to their bounds (shown here only, not stored): {_counted(outside)}\n"
-    if schema.rows_per_subject is not None:
-        text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {found.dropped}\n"
+    if parsed.source is not None:
+        told = found.left_out.text(parsed.rows_per_subject, schema.subject_column or str(schema.id_column))
+        text += f"{told}\n" if told else ""
+    elif schema.rows_per_subject is not None:
+        text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {found.left_out.rows}\n"
     if numbered:
         text += f"no column names the records: their ids are 1 to {found.rows}, in the order of the file\n"
     if schema.from_data:

@@ -15,7 +15,6 @@ from ..evidence.outputs import output, outside
 from ..records import EditRequest
 from ..register import Rights
 from ..register.dates import day
-from ..sources.sourced import SourcedStore
 from ..store import Store
 from ..store.aside import BEGINS, Aside, read_key
 from .changing import open_store, released
@@ -85,5 +84,5 @@ def lift(parsed: argparse.Namespace) -> int:
 
 
 def _own_rows(store: Store) -> None:
-    if isinstance(store, SourcedStore):
+    if store.source is not None:
         raise InvalidParameter("the rows lie in a source of their own: restrict them there, and publish")

@@ -25,16 +25,12 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from ..sources import SourcedStore
-    from ..sources.postgres import Postgres
     from .changing import open_store
 
     with open_store(parsed) as store:
-        if not isinstance(store, SourcedStore):
-            raise InvalidParameter(f"{parsed.store}: its rows are in the store, where nothing changes them unseen")
+        source = store.source
         if parsed.sql or parsed.stop:
-            source = store.source
-            if not isinstance(source, Postgres):
+            if source is None or source.counts_by != "trigger":
                 raise InvalidParameter("--sql and --stop belong to a trigger in PostgreSQL")
             if parsed.sql:
                 statements = source.watching()
@@ -45,6 +41,6 @@ def _run(parsed: argparse.Namespace) -> int:
             return 0
         changes = store.watch()
         told = "counted from now on" if changes is None else f"counted since the last release: {changes.text()}"
-        answer = {"counted_by": store.source.counts_by, "changes": None if changes is None else changes.to_dict()}
-        show(parsed, answer, f"{store.source.address}: changes are {told}")
+        answer = {"counted_by": source.counts_by, "changes": None if changes is None else changes.to_dict()}
+        show(parsed, answer, f"{source.address}: changes are {told}")
         return 0

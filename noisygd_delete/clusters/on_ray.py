@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import InvalidParameter, MissingDependency, ProcessLost
+from ..records import NONE_LEFT_OUT, LeftOut
 from ..schema import Schema
 from . import files
 from .partition import Encoder, Partition
@@ -75,7 +76,7 @@ class RayCluster:
 @contextmanager
 def opened(
     address: str, schema: Schema, slots: int | None, pinned: files.Pinned | None = None
-) -> Iterator[tuple[ClusterRecords, str]]:
+) -> Iterator[tuple[ClusterRecords, str, LeftOut]]:
     """The rows of Parquet files, held by a Ray cluster while this is open (that of RAY_ADDRESS, or one of this machine), and their
     position (see `opening.opened`).
 
@@ -92,7 +93,7 @@ def opened(
             records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
             if pinned is None:
                 files.check_unchanged(address, before, files.listed(address))
-            yield records, position
+            yield records, position, NONE_LEFT_OUT
         finally:
             cluster.let_go()
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import MissingDependency, NoisyGDDeleteError, ProcessLost, SourceError
+from ..records import LeftOut
 from ..schema import Schema
 from . import files
 from .opening import ROWS, Selection
@@ -36,6 +37,7 @@ _OTHER_PYTHON = (
 )
 _LEVEL = "MEMORY_AND_DISK"
 _RANK = "noisygd_delete_rank"
+_BY_OTHERS = {"Window", "GlobalLimit", "LocalLimit", "Sample"}  # parts of a plan
 _KEPT = "kind string, content binary"
 
 
@@ -50,7 +52,7 @@ class SparkCluster:
         self._context = session.sparkContext
         with _told(encoder.address):
             read = session.newSession().read.option("mergeSchema", str(merged).lower()).parquet(*paths)
-            read = read if selection is None else _rows(read, selection)
+            read, self.left_out = (read, LeftOut()) if selection is None else _rows(read, selection, encoder.address)
         missing = next((name for name in encoder.columns if name not in read.columns), None)
         if missing is not None:
             raise SourceError(f"{encoder.address}: no column {missing!r}; correct the schema or the files")
@@ -76,20 +78,47 @@ class SparkCluster:
         self._kept.unpersist(blocking=True)
 
 
-def _rows(read: Any, selection: Selection) -> Any:
-    """Those that were chosen. The rows of a person are brought together in the order of their ids, so that whoever reads them again reads
-    the same; what they pass through on the way is encrypted."""
+def _rows(read: Any, selection: Selection, address: str) -> tuple[Any, LeftOut]:
+    """Those that were chosen, and what is left out because of whose it is. The rows of a person are brought together in the order of their
+    ids, so that whoever reads them again reads the same; what they pass through on the way is encrypted."""
     from pyspark.sql import Window, functions
 
     parts = read.rdd.getNumPartitions()
     if selection.query is not None:
         read.createOrReplaceTempView(ROWS)  # of this cluster's own session: nobody else has views there
         read = read.sparkSession.sql(f"SELECT * FROM ({selection.query.strip().rstrip(';')}\n) AS everything")
+        _check_plan(read, address)
+    for column, names in ((selection.id, selection.gone_ids), (selection.subject, selection.gone_subjects)):
+        if column is not None and names:
+            back = read.where(read[_quoted(column)].cast("string").isin(list(names))).count()
+            if back:
+                raise SourceError(
+                    f"{address}: {back} rows that were deleted since the last release are read there again. Nothing was published; see what the "
+                    "query reads, and delete them again"
+                )
     if selection.subject is None:
-        return read
+        return read, LeftOut()
     person, name = (read[_quoted(column)] for column in (selection.subject, selection.id))
-    rank = functions.row_number().over(Window.partitionBy(person).orderBy(name))
-    return read.repartition(parts, person).withColumn(_RANK, rank).where(f"{_RANK} <= {selection.rows_per_subject}")
+    all_of_one = (
+        Window.partitionBy(person).orderBy(name).rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    )
+    most = selection.rows_per_subject
+    counted = read.groupBy(person.alias("person")).count()
+    more = counted.where(counted["person"].isNull() | (counted["count"] > most))
+    left_out = more.agg(functions.count("person"), functions.coalesce(functions.sum("count"), functions.lit(0))).first()
+    ranked = read.repartition(parts, person).withColumn(_RANK, functions.count(functions.lit(1)).over(all_of_one))
+    return ranked.where(person.isNotNull() & (ranked[_RANK] <= most)), LeftOut(*map(int, left_out))
+
+
+def _check_plan(read: Any, address: str) -> None:
+    """Raise `SourceError` where a query lets other rows decide whether one is read."""
+    plan = read._jdf.queryExecution().analyzed().toString()
+    parts = {line.lstrip(" :+-").partition(" ")[0] for line in plan.splitlines()}
+    if parts & _BY_OTHERS:
+        raise SourceError(
+            f"{address}: the rows to learn from are chosen by a window, a limit or a sample: a row that goes would change which others are read, and "
+            "no figure covers that. Let --query choose each row by itself"
+        )
 
 
 def _quoted(name: str) -> str:
@@ -182,7 +211,7 @@ def opened(
     pinned: files.Pinned | None = None,
     *,
     selection: Selection | None = None,
-) -> Iterator[tuple[ClusterRecords, str]]:
+) -> Iterator[tuple[ClusterRecords, str, LeftOut]]:
     """The rows of Parquet files, held by Spark while this is open, and their position (see `opening.opened`).
 
     The session that there is, or a new one by the environment's own settings (spark-defaults.conf, MASTER); else this machine's.
@@ -202,6 +231,6 @@ def opened(
             records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
             if pinned is None:
                 files.check_unchanged(address, before, listed(session, address))
-            yield records, position
+            yield records, position, cluster.left_out
         finally:
             cluster.let_go()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from ..errors import choice
+from ..records import LeftOut
 from ..schema import Schema
 from .files import Pinned
 from .table import ClusterRecords
@@ -18,13 +19,15 @@ ROWS = "source"  # what a query calls the rows of the files
 
 @dataclass(frozen=True)
 class Selection:
-    """Rows among those of the files, as a `Source` says it: `query` calls all of them `source`; no more than `rows_per_subject` of one
-    person, the first by id."""
+    """Rows among those of the files, as a `Source` says it: `query` calls all of them `source`; none of a person of whom there are more
+    than `rows_per_subject`. `gone_ids` and `gone_subjects` must not be among them."""
 
     id: str
     query: str | None = None
     subject: str | None = None
     rows_per_subject: int = 1
+    gone_ids: tuple[str, ...] = ()
+    gone_subjects: tuple[str, ...] = ()
 
 
 def opened(
@@ -35,8 +38,9 @@ def opened(
     *,
     pinned: Pinned | None = None,
     selection: Selection | None = None,
-) -> AbstractContextManager[tuple[ClusterRecords, str]]:
-    """The rows of Parquet files, held by the workers of an engine while this is open, and their position in the source.
+) -> AbstractContextManager[tuple[ClusterRecords, str, LeftOut]]:
+    """The rows of Parquet files, held by the workers of an engine while this is open, their position in the source, and what the
+    selection leaves out because of whose it is.
 
     Args:
         address: a path, or an address that the engine knows: s3://bucket/folder.
@@ -50,5 +54,7 @@ def opened(
     """
     room = import_module(f".on_{choice('engine', engine, ENGINES)}", __package__)
     how = {"selection": selection} if engine in WITH_SQL else {}
-    held: AbstractContextManager[tuple[ClusterRecords, str]] = room.opened(address, schema, slots, pinned, **how)
+    held: AbstractContextManager[tuple[ClusterRecords, str, LeftOut]] = room.opened(
+        address, schema, slots, pinned, **how
+    )
     return held

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..loading import on_first_use
-from .counts import NO_EDITS, EditCounts
+from .counts import NO_EDITS, NONE_LEFT_OUT, EditCounts, LeftOut
 
 if TYPE_CHECKING:
     from .names import Names
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from .values import Labels, Rows
 
 __all__ = [
+    "NONE_LEFT_OUT",
     "NO_EDITS",
     "EditCounts",
     "EditRequest",
     "Id",
     "Insertion",
     "Labels",
+    "LeftOut",
     "Names",
     "Records",
     "Rows",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from ..errors import InvalidParameter, count
 
@@ -80,3 +80,23 @@ class EditCounts:
 
 
 NO_EDITS = EditCounts()
+
+
+class LeftOut(NamedTuple):
+    """Rows of a source that nobody learns from: `rows`, of so many `subjects` that have more rows than a plan allows, and those that
+    name nobody. Told to the operator, never stored."""
+
+    subjects: int = 0
+    rows: int = 0
+
+    def text(self, most: int, key: str) -> str:
+        """In a sentence, where there are any; else ""."""
+        if not self.rows:
+            return ""
+        return (
+            f"{self.rows} rows left out: {self.subjects} values of {key} stand in more than {most} row(s), and of those none is read (nor "
+            "any row without a value); --rows-per-subject says how many may be"
+        )
+
+
+NONE_LEFT_OUT = LeftOut()

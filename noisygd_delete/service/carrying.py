@@ -15,7 +15,6 @@ from typing import Any
 from ..errors import InvalidRequest
 from ..records import EditRequest, Names
 from ..register import Case
-from ..sources.sourced import SourcedStore
 from ..store import Store
 from ..store.ledger import Ledger
 from ..stream import Batching, Calendar
@@ -122,7 +121,7 @@ class Carrying:
             store = self._stores[name]
             try:
                 shares[name] = as_request(token, part, store.schema)
-                if not begun and (part["replace"] or isinstance(store, SourcedStore)):
+                if not begun and (part["replace"] or store.source is not None):
                     store.foresee(shares[name], publish=False)
             except InvalidRequest:
                 return (
@@ -177,7 +176,7 @@ class _Held:
         asked = [kept.fields["asked"] for kept in together]
         ids = sorted({name for one in asked for name in (*one["delete"], *one["replace"])})
         persons = sorted({name for one in asked for name in one["subjects"]})
-        if isinstance(store, SourcedStore):
+        if store.source is not None:
             return cls(held_in(store.source, ids), held_in(store.source, persons, persons=True))
         return cls(_in_names(store.records.names, ids), _in_names(store.records.owners, persons))
 

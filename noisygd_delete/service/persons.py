@@ -55,10 +55,7 @@ class Persons:
                 yield from (str(name) for name in self._table(layout, ledger) if name is not None)
                 continue
             source = source_from(ledger.source)
-            column = self._column(source)
-            with source.snapshot([column]) as snapshot:
-                for block in snapshot.blocks:
-                    yield from block.columns[column]
+            yield from source.names(self._column(source))
 
     def held(self, wanted: Collection[str]) -> set[str]:
         """Those of these names that a table has."""

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from ..clusters import files
 from ..clusters.opening import ENGINES, WITH_SQL, Selection, opened
 from ..engine import CurrentRecords
 from ..errors import InvalidParameter, choice
+from ..records import LeftOut
 from ..schema import Schema
-from .lake import FILES_UNCOUNTED, DeltaTable
+from .lake import FILES_UNCOUNTED, ROWS, DeltaTable
 from .reading import columns_of
-from .source import Source
+from .source import NOTHING_DONE, Done, Source
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,32 @@ class FolderOnEngine(Source):
             raise InvalidParameter("a folder of Parquet files is one table; leave --table out")
         _check_engine(self, self.engine)
 
-    def opened(self, schema: Schema, slots: int) -> AbstractContextManager[tuple[CurrentRecords, str]]:
+    def opened(
+        self, schema: Schema, slots: int, done: Done = NOTHING_DONE
+    ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
+        if done.refuse is not None:
+            raise InvalidParameter(
+                f"{self.address}: a list of erased ids is compared with the ids of a table, which workers do not read; leave --tombstones out"
+            )
         return opened(self.engine, self.address, schema, slots, selection=_selection(self))
 
-    def snapshot(self, columns: Sequence[str], since: str | None = None) -> NoReturn:
-        raise InvalidParameter(
+    def snapshot(self, columns: Sequence[str], since: str | None = None, done: Done = NOTHING_DONE) -> NoReturn:
+        raise self._elsewhere()
+
+    def check(self) -> None:
+        """Ids are not read here."""
+
+    def columns(self) -> NoReturn:
+        raise self._elsewhere()
+
+    def every(self, columns: Sequence[str]) -> NoReturn:
+        raise self._elsewhere()
+
+    def names(self, column: str) -> NoReturn:
+        raise self._elsewhere()
+
+    def _elsewhere(self) -> InvalidParameter:
+        return InvalidParameter(
             f"{self.address}: its rows are read by the workers of {self.engine}, and this process needs them here; use a source without an "
             "engine for that"
         )
@@ -75,9 +97,21 @@ class DeltaOnEngine(DeltaTable):
         super().__post_init__()
         _check_engine(self, self.engine)
 
-    def opened(self, schema: Schema, slots: int) -> AbstractContextManager[tuple[CurrentRecords, str]]:
-        pinned = self.pinned(columns_of(schema))
-        return opened(self.engine, self.address, schema, slots, pinned=pinned, selection=_selection(self))
+    def opened(
+        self, schema: Schema, slots: int, done: Done = NOTHING_DONE
+    ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
+        pinned, selection = self.pinned(columns_of(schema)), _selection(self, done)
+        table = replace(self, query=None)  # the engine asks the query, in its own words
+        with table._at(int(pinned.position.partition(":")[2])) as connection:
+            table._check_done(connection, pinned.position, done)
+        return opened(self.engine, self.address, schema, slots, pinned=pinned, selection=selection)
+
+    def check(self) -> None:
+        with replace(self, query=None)._opened() as (connection, _):
+            self._check_columns(connection.table(ROWS).columns)
+
+    def _check_absence(self, *given: Any) -> None:
+        """What the query reads is asked in its own words, when it is read."""
 
 
 def _check_engine(source: Source, engine: str) -> None:
@@ -90,7 +124,7 @@ def _check_engine(source: Source, engine: str) -> None:
             )
 
 
-def _selection(source: Source) -> Selection | None:
+def _selection(source: Source, done: Done = NOTHING_DONE) -> Selection | None:
     if source.query is None and source.subject is None:
         return None
-    return Selection(source.id, source.query, source.subject, source.rows_per_subject)
+    return Selection(source.id, source.query, source.subject, source.rows_per_subject, done.ids, done.subjects)

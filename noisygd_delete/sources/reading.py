@@ -13,50 +13,59 @@ from ..engine import CurrentRecords
 from ..errors import InvalidParameter, InvalidRecords
 from ..methods import in_any_order
 from ..methods.plan import Plan
-from ..records import EditCounts, Names, Records
+from ..records import EditCounts, LeftOut, Names, Records
 from ..records.records import check_size
 from ..schema import Encoded, Schema
 from .scratch import ScratchRecords, usual_memory
-from .source import Source
+from .source import NOTHING_DONE, Done, Source
 
-Held = tuple[CurrentRecords, str, EditCounts | None]
+Held = tuple[CurrentRecords, str, EditCounts | None, LeftOut]
 Take = Callable[[Encoded], None]
 
 
 @dataclass(frozen=True)
 class Surveyed:
-    """What one reading counted: rows, and cells per column that were clipped or unknown."""
+    """What one reading counted: rows, those that were left out because of whose they are, and cells per column that were clipped or
+    unknown."""
 
     rows: int
     clipped: Mapping[str, int]
     unknown: Mapping[str, int]
+    left_out: LeftOut
 
 
 @contextmanager
 def rows_of(
-    source: Source, schema: Schema, slots: int, since: str | None = None, memory: int | None = None
+    source: Source,
+    schema: Schema,
+    slots: int,
+    since: str | None = None,
+    memory: int | None = None,
+    done: Done = NOTHING_DONE,
 ) -> Iterator[Held]:
-    """The rows of one snapshot in so many slots while this is open, its position, and what changed since an earlier one by the source's
-    own count (None: it was not counted).
+    """The rows of one snapshot in so many slots while this is open, its position, what changed since an earlier one by the source's
+    own count (None: it was not counted), and what was left out.
 
     Args:
+        done: before, as the snapshot must show it.
         memory: bytes of rows to hold; None: a quarter of the machine's. A larger table is read into a scratch file, whatever it holds.
 
     Raises:
         As `records_of`.
     """
-    held = source.opened(schema, slots)
+    held = source.opened(schema, slots, done)
     if held is not None:
-        with held as (there, position):
-            yield there, position, None if since is None else source.changes(since, position, columns_of(schema))
+        with held as (there, position, left_out):
+            changes = None if since is None else source.changes(since, position, columns_of(schema))
+            yield there, position, changes, left_out
     elif 4 * slots * schema.features <= (usual_memory() if memory is None else memory):
-        yield _in_memory(source, schema, slots, since)
+        yield _in_memory(source, schema, slots, since, done)
     else:
         check_size(slots, 0)
         with closing(ScratchRecords(slots, schema.features)) as scratch:
-            _, position, changes = _read(source, schema, slots, since, scratch.append)
+            found, position, changes = _read(source, schema, slots, since, scratch.append, done)
             scratch.finish()
-            yield scratch, position, changes
+            yield scratch, position, changes, found.left_out
 
 
 def records_of(source: Source, schema: Schema, slots: int) -> tuple[Records, str]:
@@ -66,11 +75,13 @@ def records_of(source: Source, schema: Schema, slots: int) -> tuple[Records, str
         InvalidRecords: more rows than slots, or than memory can hold.
         InvalidSchema: a cell does not fit the schema; its record is told by its number, in no order that lasts.
     """
-    records, position, _ = _in_memory(source, schema, slots, None)
+    records, position, *_ = _in_memory(source, schema, slots, None, NOTHING_DONE)
     return records, position
 
 
-def _in_memory(source: Source, schema: Schema, slots: int, since: str | None) -> tuple[Records, str, EditCounts | None]:
+def _in_memory(
+    source: Source, schema: Schema, slots: int, since: str | None, done: Done
+) -> tuple[Records, str, EditCounts | None, LeftOut]:
     check_size(slots, schema.features)
     rows, labels, filled = np.zeros((slots, schema.features), np.float32), np.zeros(slots), 0
 
@@ -80,30 +91,33 @@ def _in_memory(source: Source, schema: Schema, slots: int, since: str | None) ->
         rows[here], labels[here] = block.rows, block.labels
         filled = here.stop
 
-    _, position, changes = _read(source, schema, slots, since, take)
+    found, position, changes = _read(source, schema, slots, since, take, done)
     ids = Names.of(range(filled)).extended(slots - filled)
-    return Records.from_slots(rows, labels, ids, None), position, changes
+    return Records.from_slots(rows, labels, ids, None), position, changes, found.left_out
 
 
 def survey(source: Source, schema: Schema) -> Surveyed:
     """How many rows there are now, each read once and let go of; there must be some.
 
     Raises:
+        InvalidParameter: no store may be made over them (see `Source.check`).
         InvalidRecords: there is none. InvalidSchema: as `records_of`.
     """
-    found, _, _ = _read(source, schema, None, None, lambda block: None)
+    source.check()
+    found, _, _ = _read(source, schema, None, None, lambda block: None, NOTHING_DONE)
     if not found.rows:
-        raise InvalidRecords(f"{source.address} holds no row; there is nothing to learn from")
+        more = found.left_out.text(source.rows_per_subject, source.subject or source.id)
+        raise InvalidRecords(f"{source.address} holds no row to learn from" + (f" ({more})" if more else ""))
     return found
 
 
 def _read(
-    source: Source, schema: Schema, most: int | None, since: str | None, take: Take
+    source: Source, schema: Schema, most: int | None, since: str | None, take: Take, done: Done
 ) -> tuple[Surveyed, str, EditCounts | None]:
     """Every row of one snapshot, given away a block at a time."""
     unnamed = replace(schema, id_column=None, subject_column=None, rows_per_subject=None)
     rows, clipped, unknown = 0, Counter[str](), Counter[str]()
-    with source.snapshot(columns_of(schema), since) as snapshot:
+    with source.snapshot(columns_of(schema), since, done) as snapshot:
         for block in snapshot.blocks:
             rows += len(block)
             if most is not None and rows > most:
@@ -115,7 +129,7 @@ def _read(
             clipped.update(encoded.clipped)
             unknown.update(encoded.unknown)
             take(encoded)
-    return Surveyed(rows, clipped, unknown), snapshot.position, snapshot.changes
+    return Surveyed(rows, clipped, unknown, snapshot.left_out), snapshot.position, snapshot.changes
 
 
 def columns_of(schema: Schema) -> list[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import SourceError
-from .postgres import Postgres, said
+from .postgres import Postgres
+from .session import library, said
 from .verdicts import Needles, Place, Verdicts, not_covered, verdict
 
 _PIECE = 1 << 22
@@ -45,7 +45,7 @@ _BESIDE = (
 
 def in_postgres(address: str, needles: Needles) -> list[Place]:
     """The places of one database and of its server."""
-    source, library = Postgres(address, id="-", table="-"), _library()
+    source = Postgres(address, id="-", table="-")
     with source.connected() as connection:
         connection.autocommit = True
         try:
@@ -55,7 +55,7 @@ def in_postgres(address: str, needles: Needles) -> list[Place]:
             segments = connection.execute("SELECT 'pg_wal/' || name, size FROM pg_ls_waldir() ORDER BY name").fetchall()
             found = {token for name, size in segments for token in needles.among(_read(connection, name, size))}
             places.append(verdict(f"{address}, the write-ahead log: {len(segments)} segments", found, _LOG))
-        except library.errors.InsufficientPrivilege as error:
+        except library().errors.InsufficientPrivilege as error:
             return [not_covered(f"{address} ({said(error)})", _WHO)]
         return [*places, *_beside(address, connection)]
 
@@ -94,7 +94,7 @@ def _segments(connection: Any, path: str, size: int) -> Iterator[bytes]:
 
 def _read(connection: Any, name: str, size: int) -> Iterator[bytes]:
     for offset in range(0, size, _PIECE):
-        asked = "SELECT pg_read_binary_file(%s, %s, %s, true)"  # true: a segment may go while the others are read
+        asked = "SELECT pg_read_binary_file($1, $2, $3, true)"  # true: a segment may go while the others are read
         (piece,) = connection.execute(asked, [name, offset, min(_PIECE, size - offset)]).fetchone()
         if piece is None:
             return
@@ -105,7 +105,7 @@ def _beside(address: str, connection: Any) -> list[Place]:
     """What a server keeps elsewhere."""
     places = []
     for setting, harmless, what, remedy in _BESIDE:
-        (value,) = connection.execute("SELECT current_setting(%s)", [setting]).fetchone()
+        (value,) = connection.execute("SELECT current_setting($1)", [setting]).fetchone()
         if value != harmless:
             places.append(not_covered(f"{address}, {what} ({setting} = {value})", remedy))
     (copies,) = connection.execute(
@@ -120,11 +120,3 @@ def _beside(address: str, connection: Any) -> list[Place]:
         )
     )
     return places
-
-
-def _library() -> Any:
-    try:
-        import psycopg
-    except ImportError as error:
-        raise SourceError("PostgreSQL needs psycopg: pip install 'noisygd-delete[postgres]'") from error
-    return psycopg

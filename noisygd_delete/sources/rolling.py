@@ -6,7 +6,7 @@ A deletion that is committed in the source is brought to its ledger entry and it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -35,7 +35,7 @@ from ..store.position import covers
 from ..store.transaction import Rolling
 from . import counting, journal
 from .reading import Held, columns_of, rows_of
-from .source import Source
+from .source import Accept, Done, Source
 
 ELSEWHERE = "the rows of this store lie in {}; "
 _WILL_FINISH = "the deletion is in the journal; free space or fix permissions, and the next command finishes it"
@@ -51,6 +51,10 @@ class StreamedRolling(Rolling):
         self._held: CurrentRecords | None = None
         self._read: str | None = None  # the position of the snapshot that the release under way is made from
         self._counted: str | None = None  # by what the changes up to there were counted
+        self._mark: str | None = None  # the newest mark of a deletion that it showed
+        self._gone: list[
+            tuple[Sequence[str], Sequence[str]]
+        ] = []  # ids and persons deleted by this process, until a release shows it
 
     @property
     def held(self) -> CurrentRecords:
@@ -74,16 +78,19 @@ class StreamedRolling(Rolling):
             raise InvalidParameter(
                 ELSEWHERE.format(self.source.address) + "its releases are made by one process; run it without torchrun"
             )
-        with self.snapshot(plan, execution.memory) as (records, self._read, counted):
+        with self.snapshot(plan, execution.memory) as (records, self._read, counted, self.left_out):
+            self._mark = next(iter(self._marks()), None)
             self._counted = None if counted is None else self.source.counts_by
             self._held = records
             try:
                 if counted is not None:
                     with explained(self.layout.root, _NOTHING_PUBLISHED):
                         self._note_unseen(counted)
-                return super().run(action, plan, self.pending, request_id, execution)
+                answer = super().run(action, plan, self.pending, request_id, execution)
             finally:
                 self.forget_records()
+        self._gone.clear()
+        return answer
 
     @contextmanager
     def snapshot(self, plan: Plan, memory: int | None = None) -> Iterator[Held]:
@@ -91,11 +98,11 @@ class StreamedRolling(Rolling):
         that is counted.
 
         Raises:
-            SourceError: they were read from a moment before something that the ledger says was done.
+            SourceError: they were read from a moment before something that the ledger says was done, or do not show it.
             CountBroken: what counts the changes missed some.
         """
-        read = rows_of(self.source, self.schema, plan.records, self.last_read(), memory)
-        with read as (records, position, counted):
+        read = rows_of(self.source, self.schema, plan.records, self.last_read(), memory, self._done())
+        with read as (records, position, counted, left_out):
             for earlier in self._reached():
                 if not covers(position, earlier):
                     raise SourceError(
@@ -104,7 +111,37 @@ class StreamedRolling(Rolling):
                         "what was deleted since the backup, in a new store"
                     )
             self.require_counted(self.pending, counted)
-            yield records, position, counted
+            yield records, position, counted, left_out
+
+    def _done(self) -> Done:
+        """What a snapshot must show of what was done before."""
+        ids, subjects = (
+            (tuple(name for names in some for name in names) for some in zip(*self._gone, strict=True))
+            if self._gone
+            else ((), ())
+        )
+        return Done(tuple(self._marks()), ids, subjects, None if self.tombstones is None else self._refuse)
+
+    def _refuse(self, ids: Iterable[str]) -> None:
+        assert self.tombstones is not None
+        again = sum(1 for _ in self.tombstones.among(ids))
+        if again:
+            raise SourceError(
+                f"{self.source.address}: {again} rows there have ids that were erased before, by {self.tombstones.path}: a dump or a backup was put back, or "
+                "an application wrote them again. Nothing was published; delete them again (`delete STORE --returned` finds them by the list)"
+            )
+
+    def delete(self, ids: list[str], subjects: list[str], accept: Accept) -> str:
+        """`Source.delete`, remembered until a release shows it."""
+
+        def mind(mark: str, gone: Sequence[str]) -> None:
+            if self.tombstones is not None:
+                self.tombstones.add(gone, self.disk)
+            accept(mark, gone)
+
+        position = self.source.delete(ids, subjects, mind)
+        self._gone.append((ids, subjects))
+        return position
 
     def require_counted(self, told: EditCounts, counted: EditCounts | None) -> None:
         """Raise unless whatever was told to be erased is among what was written, where that is counted."""
@@ -141,26 +178,37 @@ class StreamedRolling(Rolling):
             answer, head = waiting_answer(self.ledger, self.pending + changes, None), self.ledger.head
             self._append(EntryKinds.EDIT, answer, head.model, withdrawn=head.withdrawn)
 
-    def _reached(self) -> list[str]:
-        """The last positions that the ledger knows of: of the newest release, and of every deletion since."""
-        found: list[str] = []
+    def _last(self) -> Iterator[Entry]:
+        """The newest release and whatever came after it, the newest first."""
         for place in range(self.ledger.length - 1, -1, -1):
-            entry = self.ledger.entry(place)
-            if entry.position is not None:
-                found.append(entry.position)
+            yield self.ledger.entry(place)
             if self._made(place):
                 break
-        return found
+
+    def _reached(self) -> list[str]:
+        """The last positions that the ledger knows of: of the newest release, and of every deletion since."""
+        return [entry.position for entry in self._last() if entry.position is not None]
+
+    def _marks(self) -> list[str]:
+        """The marks of deletions that a snapshot must show, the newest first: each release saw those before it."""
+        return [entry.mark for entry in self._last() if entry.mark is not None]
 
     def _append(
         self, kind: EntryKinds, release: Release, model: str | None, edits: Sequence[Entry] = (), **facts: Any
     ) -> None:
-        super()._append(kind, release, model, edits, **{"position": self._read, "counted": self._counted, **facts})
+        super()._append(
+            kind,
+            release,
+            model,
+            edits,
+            **{"position": self._read, "counted": self._counted, "mark": self._mark, **facts},
+        )
 
-    def note(self, counts: EditCounts, position: str, request_id: str | None) -> None:
+    def note(self, counts: EditCounts, position: str, request_id: str | None, mark: str | None = None) -> None:
         """The entry that rows were deleted in the source, at this position: a later release will cover them."""
         answer, head = waiting_answer(self.ledger, self.pending + counts, request_id), self.ledger.head
-        self._append(EntryKinds.EDIT, answer, head.model, position=position, counted=None, withdrawn=head.withdrawn)
+        facts: dict[str, Any] = {"position": position, "mark": mark, "counted": None, "withdrawn": head.withdrawn}
+        self._append(EntryKinds.EDIT, answer, head.model, **facts)
 
     def _interrupted(self) -> Callable[[Execution], Release | None] | None:
         deletion = journal.begun(self.layout)
@@ -189,7 +237,7 @@ class StreamedRolling(Rolling):
         """The rest of a deletion that is committed in the source at this position; None: the ledger has noted it."""
         with explained(self.layout.root, _WILL_FINISH):
             if position is not None:
-                self.note(deletion.counts, position, deletion.request_id)
+                self.note(deletion.counts, position, deletion.request_id, self.source.trace(deletion.mark))
             release = waiting_answer(self.ledger, self.pending, deletion.request_id)
             failure: NoisyGDDeleteError | None = None
             if deletion.publish and self.ledger.releases:

@@ -13,7 +13,7 @@ rows that stay where they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -86,6 +86,7 @@ class SourcedStore(Store):
             raise InvalidParameter(
                 "schema and plan differ in their public map; give make_plan(feature_map=schema.feature_map)"
             )
+        source.check()
         with rows_of(source, schema, plan.records, memory=memory) as (records, *_):
             check_fit(records, plan)
 
@@ -103,6 +104,11 @@ class SourcedStore(Store):
         self, plan: Plan | None = None, *, request_id: str | None = None, execution: Execution | None = None
     ) -> Release:
         require_any_order(plan or self.plan)
+        if plan is not None and plan.problem.rows_per_subject != self.source.rows_per_subject:
+            raise InvalidParameter(
+                f"{self.path}: the plan is for {plan.problem.rows_per_subject} rows of one person, and the source gives "
+                f"{self.source.rows_per_subject}; make a new store for another number"
+            )
         plan = None if plan is None else plan.in_any_order()
         return super().relearn(plan, request_id=request_id, execution=execution)
 
@@ -156,12 +162,10 @@ class SourcedStore(Store):
         changes = self._rolling.changes()
         return changes is not None and changes.total > 0
 
-    def watch(self) -> EditCounts | None:
-        """Have the source count what changes there unseen; so many since the last release, where it did already.
+    def _names(self) -> Iterable[str]:
+        return self.source.names(self.source.id)
 
-        Raises:
-            InvalidParameter: it has no way to. SourceError: it refuses.
-        """
+    def watch(self) -> EditCounts | None:
         return self.source.watch(columns_of(self.schema), self._rolling.last_read())
 
     def serve(
@@ -184,14 +188,14 @@ class SourcedStore(Store):
                 return self._told(request.request_id)
             begun: list[journal.Deletion] = []
 
-            def accept(mark: str, rows: int) -> None:
-                begun.append(journal.Deletion(self.ledger.length, mark, rows, publish, request.request_id))
+            def accept(mark: str, gone: Sequence[str]) -> None:
+                begun.append(journal.Deletion(self.ledger.length, mark, len(gone), publish, request.request_id))
                 with explained(self.path, "nothing was changed"):
                     self._note(request, case)
                     journal.begin(self._rolling.disk, self._rolling.layout, begun[0])
 
             names = [list(map(str, names)) for names in (request.deletions, request.subjects)]
-            position = self.source.delete(names[0], names[1], accept)
+            position = self._rolling.delete(names[0], names[1], accept)
             return self._rolling.conclude(begun[0], position, execution)
 
     def edit_all(
@@ -257,8 +261,4 @@ def open_store(
     layout = Layout.at(path)
     presence.require_store(layout)
     kind: type[Store] = Store if Ledger.read(layout.ledger).source is None else SourcedStore
-    if tombstones is not None and kind is SourcedStore:
-        raise InvalidParameter(
-            "tombstones refuse ids, which a store whose rows lie elsewhere does not read; leave them out"
-        )
     return kind.open(path, wait=wait, disk=disk, tombstones=tombstones, execution=execution)

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CountBroken
 from ..records import EditCounts
+from .marks import MAKING
+from .session import ask
 
 if TYPE_CHECKING:
     import psycopg
-    from psycopg import sql
 
 _KINDS = {"deleted": ("DELETE", "OLD"), "replaced": ("UPDATE", "NEW"), "inserted": ("INSERT", "NEW")}
 _TRIGGERS = ("noisygd_delete_emptied", *(f"noisygd_delete_{kind}" for kind in _KINDS))
@@ -52,7 +53,7 @@ _TABLES = (
 )
 
 
-def installing(table: sql.Identifier, reader: str | None = None) -> list[str]:
+def installing(table: str, reader: str | None = None) -> list[str]:
     """The statements that begin to count, anew where it was counted before; for one transaction of the table's owner.
 
     Args:
@@ -60,7 +61,7 @@ def installing(table: sql.Identifier, reader: str | None = None) -> list[str]:
     """
     from psycopg import sql
 
-    name = table.as_string()
+    name = table
     there = sql.Literal(name).as_string()
     statements = [*_TABLES, _FUNCTION, f"LOCK TABLE {name} IN SHARE ROW EXCLUSIVE MODE", *_removing(name)]
     for kind, (operation, rows) in _KINDS.items():
@@ -81,13 +82,15 @@ def installing(table: sql.Identifier, reader: str | None = None) -> list[str]:
         statements += [
             f"GRANT USAGE ON SCHEMA noisygd_delete TO {role}",
             f"GRANT SELECT ON noisygd_delete.watched, noisygd_delete.changes TO {role}",
+            MAKING[1],
+            f"GRANT SELECT, INSERT ON noisygd_delete.marks TO {role}",
         ]
     return statements
 
 
-def removing(table: sql.Identifier) -> list[str]:
+def removing(table: str) -> list[str]:
     """The statements that end it; where nothing ever counted, they fail."""
-    return _removing(table.as_string())
+    return _removing(table)
 
 
 def _removing(name: str) -> list[str]:
@@ -101,18 +104,20 @@ def _removing(name: str) -> list[str]:
     ]
 
 
-def is_there(connection: psycopg.Connection[Any], table: sql.Identifier) -> bool:
+def is_there(connection: psycopg.Connection[Any], table: str) -> bool:
     """Whether something was begun to be counted of this table, whole or not."""
     if _row(connection, "SELECT to_regclass('noisygd_delete.watched')") == (None,):
         return False
     return _row(connection, f"SELECT 1 FROM noisygd_delete.watched WHERE relation = {_regclass(table)}") is not None
 
 
-def fold(connection: psycopg.Connection[Any], table: sql.Identifier, covered: str) -> None:
+def fold(connection: psycopg.Connection[Any], table: str, covered: str) -> None:
     """Put the counts that this snapshot sees together into one number: no later question is about them."""
+    from psycopg import sql
+
     there = _regclass(table)
     connection.execute(
-        _text(
+        sql.SQL(
             "WITH folded AS (DELETE FROM noisygd_delete.changes "
             f"WHERE relation = {there} AND pg_visible_in_snapshot(xid, {_snapshot(covered)}) RETURNING inserted, deleted) "
             f"UPDATE noisygd_delete.watched SET rows_then = rows_then + (SELECT coalesce(sum(inserted - deleted), 0) FROM folded) WHERE relation = {there}"
@@ -120,7 +125,7 @@ def fold(connection: psycopg.Connection[Any], table: sql.Identifier, covered: st
     )
 
 
-def counted(connection: psycopg.Connection[Any], address: str, table: sql.Identifier, since: str) -> EditCounts | None:
+def counted(connection: psycopg.Connection[Any], address: str, table: str, since: str) -> EditCounts | None:
     """What was written between this position and the connection's own snapshot; None where not all of that time was counted.
 
     Raises:
@@ -146,7 +151,7 @@ def counted(connection: psycopg.Connection[Any], address: str, table: sql.Identi
         connection,
         f"SELECT count(*), count(*) FILTER (WHERE x >= {_FIRST_NORMAL} AND NOT pg_visible_in_snapshot("
         f"(m - mod(m - x, {_WRAP}))::text::xid8, {before})) FROM (SELECT t.xmin::text::numeric AS x, "
-        f"pg_snapshot_xmax(pg_current_snapshot())::text::numeric AS m FROM {table.as_string()} AS t) AS kept",
+        f"pg_snapshot_xmax(pg_current_snapshot())::text::numeric AS m FROM {table} AS t) AS kept",
     )
     if triggers != len(_TRIGGERS):
         raise _broken(address, "its triggers are switched off or gone")
@@ -166,10 +171,10 @@ def _broken(address: str, why: str) -> CountBroken:
     )
 
 
-def _regclass(table: sql.Identifier) -> str:
+def _regclass(table: str) -> str:
     from psycopg import sql
 
-    return f"{sql.Literal(table.as_string()).as_string()}::regclass"
+    return f"{sql.Literal(table).as_string()}::regclass"
 
 
 def _snapshot(position: str) -> str:
@@ -178,19 +183,14 @@ def _snapshot(position: str) -> str:
     return f"{sql.Literal(position.partition(':')[2]).as_string()}::pg_snapshot"
 
 
-def _text(statement: str) -> sql.SQL:
-    """A statement that was made here, of quoted names."""
-    from psycopg import sql
-
-    return sql.SQL(statement)
-
-
 def _row(connection: psycopg.Connection[Any], statement: str) -> Any:
-    return connection.execute(_text(statement)).fetchone()
+    return ask(connection, statement)
 
 
 def run(connection: psycopg.Connection[Any], statements: list[str]) -> None:
     """These statements, whole or not at all with the transaction that they are in."""
+    from psycopg import sql
+
     connection.execute("SET LOCAL lock_timeout = '10s'")  # whoever writes there must not wait for long
     for statement in statements:
-        connection.execute(_text(statement))
+        connection.execute(sql.SQL(statement))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..records import EditCounts
+from .source import quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -37,8 +38,8 @@ def difference(
         names = [{fragment.path for fragment in dataset.get_fragments()} for dataset in (older, newer)]
         connection.register("older", _only(older, names[0] - names[1]))
         connection.register("newer", _only(newer, names[1] - names[0]))
-        listed = ", ".join(map(_quoted, columns))
-        found = connection.execute(_COUNTED.format(listed, _quoted(id_column))).fetchone()
+        listed = ", ".join(map(quoted, columns))
+        found = connection.execute(_COUNTED.format(listed, quoted(id_column))).fetchone()
     except (duckdb.Error, pyarrow.ArrowException, OSError, ValueError, NotImplementedError, _refusals()):
         return None
     assert found is not None
@@ -60,7 +61,3 @@ def _refusals() -> type[Exception]:
     from deltalake.exceptions import DeltaError
 
     return DeltaError
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -22,6 +22,7 @@ from .layout import FORMAT, READABLE
 from .position import COUNTED_BY
 from .position import checked as checked_position
 
+_LONGEST_MARK = 100
 START = "0" * 64  # what the first link continues
 
 
@@ -65,6 +66,7 @@ class Entry:
     request_id the token itself, in the ledgers of earlier versions; here on its way to the ledger, which keeps the commitment
     source   in the first entry: where the rows lie, if that is not the store itself
     position in that source: of a deletion that was carried out there, or of the snapshot that a release was made from
+    mark     that a deletion left in the source; of a release, the newest that its snapshot showed
     counted  by what that source counted the changes since the release before ("trigger", "versions"); None: as they were told
     occasion of a release, one of `Occasions`; None in entries of earlier versions: not known. unused_dates: of the calendar, those that
              went by since the release before with nothing to publish (whether one is used depends on requests: who needs a figure
@@ -86,6 +88,7 @@ class Entry:
     withdrawn: bool = False
     source: dict[str, Any] | None = None
     position: str | None = None
+    mark: str | None = None
     counted: str | None = None
     occasion: Occasions | None = None
     unused_dates: int = 0
@@ -98,6 +101,8 @@ class Entry:
             raise InvalidParameter(f"pending={self.pending} is not the sum of its kinds: {self.pending_counts.text()}")
         if self.position is not None:
             checked_position(self.position)
+        if self.mark is not None and not (isinstance(self.mark, str) and 0 < len(self.mark) <= _LONGEST_MARK):
+            raise InvalidParameter(f"a mark in a source has at most {_LONGEST_MARK} characters")
         if self.counted is not None:
             choice("counted", self.counted, COUNTED_BY)
         if self.occasion is not None:

@@ -6,7 +6,7 @@ noise. Nothing is kept that the architecture does not list.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,7 @@ from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError
 from ..methods import Mechanism
 from ..methods.plan import Plan
-from ..records import EditCounts, EditRequest, Records, check_repeat, check_token
+from ..records import EditCounts, EditRequest, Id, LeftOut, Records, check_repeat, check_token
 from ..register import Case
 from ..schema import Encoded, RecordFile, Schema
 from . import answers, filling, journal, onward, presence, recovery, table
@@ -46,8 +46,8 @@ class Store:
     text.
     """
 
-    def __init__(self, rolling: Rolling, lock: Lock, tombstones: Tombstones | None = None) -> None:
-        self._rolling, self._lock, self._tombstones = rolling, lock, tombstones
+    def __init__(self, rolling: Rolling, lock: Lock) -> None:
+        self._rolling, self._lock = rolling, lock
 
     @classmethod
     def create(
@@ -208,8 +208,9 @@ class Store:
                 ledger = Ledger.read(layout.ledger)
                 ledger.require_readable_schema()
                 rolling = cls._opened_as(layout, disk, ledger, settled=False)
+                rolling.tombstones = tombstones
                 with rolling.changing(execution or Execution()):
-                    return cls(rolling, lock, tombstones)
+                    return cls(rolling, lock)
             except BaseException:
                 lock.release()
                 raise
@@ -264,6 +265,40 @@ class Store:
     @property
     def accountant(self) -> Accountant:
         return self.ledger.accountant
+
+    @property
+    def source(self) -> Any:
+        """Where the rows lie (a `sources.Source`); None: in the store itself."""
+        return None
+
+    def watch(self) -> EditCounts | None:
+        """Have the source count what changes there unseen; so many since the last release, where it did already.
+
+        Raises:
+            InvalidParameter: it has no way to. SourceError: it refuses.
+        """
+        raise InvalidParameter(f"{self.path}: its rows are in the store, where nothing changes them unseen")
+
+    def returned(self) -> list[str]:
+        """Ids in the table that were erased before, by the list of erased ids that the store was opened with.
+
+        Raises:
+            InvalidParameter: it was opened with none.
+        """
+        if self._rolling.tombstones is None:
+            raise InvalidParameter(
+                "which ids were erased before is known by a list alone: give --tombstones and --tombstone-key"
+            )
+        return list(map(str, self._rolling.tombstones.among(self._names())))
+
+    def _names(self) -> Iterable[Id]:
+        """The ids in the table."""
+        return self.records.ids
+
+    @property
+    def left_out(self) -> LeftOut:
+        """Rows of a source that the release made last did not read, because of whose they are."""
+        return self._rolling.left_out
 
     @property
     def pending_edits(self) -> int:
@@ -321,6 +356,10 @@ class Store:
             raise InvalidParameter(
                 f"the plan is for {plan.records} slots of {plan.features} features and the store has {current.records} of "
                 f"{current.features}: n may only grow, features may not change; make a new store"
+            )
+        if plan.problem.feature_map != current.problem.feature_map:
+            raise InvalidParameter(
+                f"{self.path}: the plan is for rows of another public map than the store's; give make_plan(feature_map=store.schema.feature_map)"
             )
         with self._rolling.changing(execution):
             release, event = self._rolling.run("learn", plan, self._rolling.pending, request_id, execution)
@@ -385,8 +424,8 @@ class Store:
             if self.repeats(request):
                 return self._told(request.request_id)
             edits = check_edit(self.records, self.plan, request)
-            if self._tombstones is not None:
-                self._tombstones.mind(request, edits, self.records, self._rolling.disk)
+            if self._rolling.tombstones is not None:
+                self._rolling.tombstones.mind(request, edits, self.records, self._rolling.disk)
             change = journal.InFlight(self.ledger.length, edits, publish, request.request_id)
             with explained(self.path, _NOTHING_CHANGED):
                 self._note(request, case)
@@ -505,8 +544,8 @@ class Store:
                         outcomes[-1] = error
                         continue
                 try:
-                    if self._tombstones is not None:
-                        self._tombstones.mind(request, together.last, self.records, self._rolling.disk)
+                    if self._rolling.tombstones is not None:
+                        self._rolling.tombstones.mind(request, together.last, self.records, self._rolling.disk)
                 except InvalidRequest as error:
                     together.drop()
                     outcomes[-1] = error

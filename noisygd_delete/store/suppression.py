@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..errors import InvalidParameter, InvalidRequest
@@ -84,14 +84,19 @@ class Tombstones:
 
     def refuse(self, ids: Sequence[Id]) -> None:
         """Raise `InvalidRequest` if any of the ids was erased before, by its position: an erased id is not repeated."""
-        known = set(self._read())
-        erased = [str(place) for place, name in enumerate(ids, start=1) if self._digest(str(name)) in known]
+        gone = set(self.among(ids))
+        erased = [str(place) for place, name in enumerate(ids, start=1) if name in gone]
         if erased:
             shown = ", ".join(erased[:10]) + (", …" if len(erased) > 10 else "")
             raise InvalidRequest(
                 f"{len(erased)} of the {len(ids)} records to insert were erased before, by {self.path} (in order of the file: "
                 f"{shown}); nothing was changed. Remove them from the file"
             )
+
+    def among(self, ids: Iterable[Id]) -> Iterator[Id]:
+        """Those of the ids that were erased before."""
+        known = set(self._read())
+        return (name for name in ids if self._digest(str(name)) in known)
 
     def _digest(self, name: str, purpose: bytes = b"id") -> str:
         return _hmac(self._key, purpose, name)

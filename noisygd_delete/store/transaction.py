@@ -20,7 +20,7 @@ from ..curator.learning import Model
 from ..engine import CurrentRecords, Execution
 from ..errors import InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreError
 from ..methods.plan import Plan
-from ..records import NO_EDITS, EditCounts, Records
+from ..records import NO_EDITS, NONE_LEFT_OUT, EditCounts, Records
 from ..schema import Schema
 from . import answers, journal, models, onward, recovery, table
 from .disk import Disk, explained
@@ -31,6 +31,7 @@ from .ledger import Ledger
 
 if TYPE_CHECKING:
     from ..publishers import Artefact
+    from .suppression import Tombstones
 
 _WILL_FINISH = "the request is in the journal; free space or fix permissions, and the next command finishes it"
 
@@ -45,6 +46,8 @@ class Rolling:
     def __init__(self, layout: Layout, disk: Disk, ledger: Ledger, *, settled: bool) -> None:
         self.layout, self.disk, self.ledger, self.settled = layout, disk, ledger, settled
         self.recovered: Release | None = None
+        self.tombstones: Tombstones | None = None
+        self.left_out = NONE_LEFT_OUT
         self._records: Records | None = None
         self._led_on: tuple[str | None] | None = None  # what publishers were last brought to, or tried to be
 

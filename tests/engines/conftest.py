@@ -92,7 +92,7 @@ def held(engine: str, folder: Path, slots: int = SLOTS) -> Iterator[ClusterRecor
     """The people, held by two workers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the engines' own, of their own libraries
-        with opened(engine, str(folder), SCHEMA, slots) as (records, _):
+        with opened(engine, str(folder), SCHEMA, slots) as (records, *_):
             yield records
 
 

@@ -64,7 +64,7 @@ def found_in_clear(spark: SparkSession, files: Path, local: Path) -> dict[str, i
         return made
 
     context.broadcast = looked_at
-    with opened("spark", str(files), SCHEMA, SLOTS) as (records, _):
+    with opened("spark", str(files), SCHEMA, SLOTS) as (records, *_):
         PreciseObjective(records, LOSS, regularization=0.05).gradient(weights)
         kept = [file for file in local.rglob("rdd_*") if file.is_file()]
         in_rows = holding([local], rows)

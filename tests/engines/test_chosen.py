@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from noisygd_delete.clusters.opening import Selection, opened
 from noisygd_delete.clusters.questions import EveryStepth
 from noisygd_delete.errors import SourceError
 from noisygd_delete.sources import source_at
@@ -39,21 +40,47 @@ def people(short_folder: Path) -> Path:
 
 def test_spark_chooses_the_rows_that_one_process_chooses(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MASTER", "local[2,8]")
-    facts = {"id": "id", "subject": "person", "rows_per_subject": 2}
+    facts = {
+        "id": "id",
+        "subject": "person",
+        "rows_per_subject": N // 900,
+    }  # some persons have so many, others one more
     asked = "SELECT * FROM source WHERE c = 'x' AND b < 7.5 -- of one kind;"
     for query in (None, asked):
         here = source_at(str(people), query=query, **facts)
         there = source_at(str(people), engine="spark", query=query, **facts)
         memory, _ = records_of(here, PERSONS, SLOTS)
+        with here.snapshot(["a"]) as one_process:
+            left_out = one_process.left_out
         others = sessions()
-        with there.opened(PERSONS, SLOTS) as (records, _):
+        with there.opened(PERSONS, SLOTS) as (records, _, of_spark):
             firsts = tuple(0 for _ in range(records.partitions))
             every = records.ask(EveryStepth(LOSS, firsts, 1))
             own = sorted(sessions() - others)
             assert holding(own, [b"identifier-token", b"person-token"]) == [], "what is brought together is encrypted"
         rows = sorted(row.tobytes() for part, _ in every for row in part)
         assert rows == sorted(row.tobytes() for row in memory.features[memory.occupied])
-        assert 0 < len(rows) <= 1800 < N
+        assert of_spark == left_out
+        assert 0 < len(rows) < N
     wrong = source_at(str(people), engine="spark", id="id", query="SELECT nothing FROM source")
     with pytest.raises(SourceError, match="AnalysisException of Spark"), wrong.opened(SCHEMA, SLOTS):
         pass
+    windowed = source_at(
+        str(people),
+        engine="spark",
+        id="id",
+        query="SELECT * FROM source QUALIFY row_number() OVER (PARTITION BY person ORDER BY id) = 1",
+    )
+    for asked in (windowed, replace(windowed, query="SELECT * FROM source ORDER BY id LIMIT 9")):
+        with pytest.raises(SourceError, match="chosen by a window, a limit or a sample"), asked.opened(SCHEMA, SLOTS):
+            pass
+    gone = Selection("id", None, "person", 5, (memory_id(people),))
+    with (
+        pytest.raises(SourceError, match="1 rows that were deleted"),
+        opened("spark", str(people), SCHEMA, SLOTS, selection=gone),
+    ):
+        pass
+
+
+def memory_id(people: Path) -> str:
+    return next(source_at(str(people), id="id").names("id"))

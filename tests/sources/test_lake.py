@@ -10,8 +10,9 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError
-from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
+from noisygd_delete.records import LeftOut
+from noisygd_delete.report import erasure_certificate
 from noisygd_delete.service.persons import held_in
 from noisygd_delete.sources import SourcedStore, source_at
 from noisygd_delete.sources.reading import records_of
@@ -67,11 +68,12 @@ def test_every_source_gives_the_same_rows(tmp_path: Path, kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rows_of_a_person_are_capped_and_a_query_chooses(tmp_path: Path, kind) -> None:
+def test_a_person_of_too_many_rows_is_left_out_and_a_query_chooses(tmp_path: Path, kind) -> None:
     schema, made = replace(SCHEMA, subject_column="person"), kind(tmp_path)
     table = made.get("table", "source")
     source = source_at(**made, id="id", subject="person")
-    assert len(records_of(source, schema, SLOTS)[0]) == ROWS // 2
+    with source.snapshot(["a"]) as snapshot:
+        assert (sum(map(len, snapshot.blocks)), snapshot.left_out) == (0, LeftOut(ROWS // 2, ROWS))
     assert len(records_of(replace(source, rows_per_subject=2), schema, SLOTS)[0]) == ROWS
     chosen = replace(source, query=f"SELECT * FROM {table} WHERE c = 'x' -- of one kind;")
     assert len(records_of(chosen, schema, SLOTS)[0]) == ROWS // 2

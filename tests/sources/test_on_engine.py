@@ -29,8 +29,9 @@ from noisygd_delete.errors import (
     SourceError,
     StoreCorrupt,
 )
-from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
+from noisygd_delete.records import NONE_LEFT_OUT
+from noisygd_delete.report import erasure_certificate
 from noisygd_delete.sources import SourcedStore, on_engine, open_store, source_at
 from noisygd_delete.sources.opening import source_from
 from noisygd_delete.sources.reading import records_of, rows_of
@@ -162,7 +163,7 @@ def in_this_process(engine: str, address: str, schema, slots: int, *, pinned=Non
         parts = files.dealt(address, found, pinned=pinned is not None)
         cluster = InProcess([encoder.encoded(files.read(address, part, encoder.columns)) for part in parts])
         records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
-        yield records, files.position() if pinned is None else pinned.position
+        yield records, files.position() if pinned is None else pinned.position, NONE_LEFT_OUT
 
     return held()
 
@@ -225,7 +226,7 @@ def test_a_delta_table_is_read_by_workers_at_one_version(engine: str, blank: Pat
         stated = erasure_certificate(erasure, plan=made, events=events)["evidence"]["source"]
         assert (stated["deleted_at"], stated["read_at"], stated["counted"]) == ("version:2", "version:2", "versions")
         assert store.accountant.last.counts.deleted == 2, "one of them nobody told of"
-        with source.opened(SCHEMA, SLOTS) as (held, position):
+        with source.opened(SCHEMA, SLOTS) as (held, position, _):
             assert (held.rows, position) == (ROWS - 2, "version:2")
         assert len(source.files_in_use()) == 1
         assert len(list(Path(address).glob("*.parquet"))) == 3, "those of the deleted rows are still there"

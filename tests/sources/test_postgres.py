@@ -78,7 +78,7 @@ def test_a_release_from_before_the_deletion_is_refused_and_never_certified(store
     before, true = store.source.position(), Postgres.snapshot
 
     @contextmanager
-    def lagging(source, columns, since=None):
+    def lagging(source, columns, since=None, done=None):
         with true(source, columns) as now:
             yield Snapshot(before, now.blocks)
 
@@ -105,7 +105,7 @@ def test_numbers_about_the_records_hide_no_earlier_position(store: SourcedStore,
     store.charge(CountedRecords(records=SLOTS, deviation=2.0**20))
 
     @contextmanager
-    def put_back(source, columns, since=None):
+    def put_back(source, columns, since=None, done=None):
         with true(source, columns) as now:
             yield Snapshot(before, now.blocks)
 
@@ -242,11 +242,12 @@ def test_requests_that_cannot_be_carried_out_change_nothing(store: SourcedStore,
     assert (store.ledger.length, Layout(store.path).request.exists()) == (2, False)
 
 
-def test_persons_are_deleted_whole_and_capped_in_the_query(database: str, tmp_path: Path) -> None:
+def test_persons_are_deleted_whole_and_those_of_too_many_rows_are_not_read(database: str, tmp_path: Path) -> None:
     schema = replace(SCHEMA, subject_column="person")
-    source = source_at(database, id="id", subject="person", table="people")
-    with SourcedStore.found(tmp_path / "store", source, schema, plan()) as store:
-        assert len(records_of(source, schema, SLOTS)[0]) == ROWS // 2, "the first row of each person"
+    source = source_at(database, id="id", subject="person", table="people", rows_per_subject=2)
+    with SourcedStore.found(tmp_path / "store", source, schema, plan(rows_per_subject=2)) as store:
+        assert len(records_of(source, schema, SLOTS)[0]) == ROWS
+        assert len(records_of(replace(source, rows_per_subject=1), schema, SLOTS)[0]) == 0, "nobody has one row alone"
         store.learn()
         assert store.serve(EditRequest.delete(subjects=[person(4)], request_id="r")).counts.deleted == 2
     assert statement(database, "SELECT FROM people") == ROWS - 2

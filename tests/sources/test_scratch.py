@@ -256,7 +256,7 @@ def test_a_release_from_a_scratch_file_is_the_release_from_memory(
     """The same plan under the same noise: the same weights to the bit, since rows come in the same order."""
     source, weights, kinds = source_at(id="id", **made(tmp_path)), [], []
     for memory in (None, 1):
-        with rows_of(source, SCHEMA, SLOTS, memory=memory) as (records, _, changes):
+        with rows_of(source, SCHEMA, SLOTS, memory=memory) as (records, _, changes, _left_out):
             kinds.append(type(records))
             assert changes is None
             model = learn(records, plan(), np.random.default_rng(7))

@@ -1,0 +1,161 @@
+"""A source that was put back is noticed by the mark of a deletion, however far its own counters have run since."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete import EditRequest
+from noisygd_delete.errors import SourceError
+from noisygd_delete.sources import SourcedStore, marks, open_store, source_at
+
+from .conftest import ROWS, SCHEMA, Server, name, people, plan, statement
+from .test_lake import deltalake, duckdb, in_delta, in_duckdb
+
+PUT_BACK = "a deletion that this store committed there is not in its history"
+
+
+@pytest.fixture
+def own(server: Server) -> Iterator[Server]:
+    """A server whose data a test may stop, copy and put back."""
+    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as folder:
+        if server.user is not None:
+            shutil.chown(folder, server.user, server.user)
+        made = Server(Path(folder), server.programs, server.user)
+        made.run("initdb", "-D", str(made.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+        made.start()
+        statement(
+            made.address(),
+            "CREATE TABLE people (id text PRIMARY KEY, person text, a double precision, b numeric, c text, y text)",
+        )
+        for row in people()[:20]:
+            statement(made.address(), "INSERT INTO people VALUES (%s, %s, %s, %s, %s, %s)", *row)
+        yield made
+        made.stop()
+
+
+def put_back(server: Server, kept: str) -> None:
+    server.stop()
+    server.run("/bin/rm", "-rf", str(server.data))
+    server.run("/bin/cp", "-a", str(server.folder / kept), str(server.data))
+    (server.data / "postmaster.pid").unlink(missing_ok=True)
+    server.start()
+
+
+def keep(server: Server, kept: str) -> None:
+    server.stop()
+    server.run("/bin/cp", "-a", str(server.data), str(server.folder / kept))
+    server.start()
+
+
+def run_on(server: Server, position: str) -> None:
+    """The application goes on until the counter of transactions has passed what the ledger says."""
+    target = int(position.partition(":")[2]) + 10
+    while True:
+        with source_at(server.address(), id="id", table="people").connected() as connection:
+            (now,) = connection.execute("SELECT pg_current_xact_id()::text::bigint").fetchone()
+        if now > target:
+            return
+
+
+def test_a_data_directory_put_back_is_refused_however_far_its_counter_runs(
+    own: Server, tmp_path: Path, monkeypatch
+) -> None:
+    keep(own, "backup")
+    source = source_at(own.address(), id="id", table="people")
+    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+        store.learn()
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        position = store.ledger.entry(2).position
+    put_back(own, "backup")
+    assert statement(own.address(), "SELECT FROM people WHERE id = %s", name(3)) == 1
+    with open_store(tmp_path / "store") as store:
+        for _ in range(2):
+            with pytest.raises(SourceError, match="as they were before|" + PUT_BACK):
+                store.publish(redo=True)
+            run_on(own, position)
+        with pytest.raises(SourceError, match=PUT_BACK):
+            store.publish(redo=True)
+        monkeypatch.setattr(marks, "shown", lambda *_: True)  # the planted fault: positions alone
+        assert store.publish(redo=True).release == 3, "and the erased row is learned from"
+
+
+def test_a_later_deletion_does_not_stand_for_one_that_was_lost(own: Server, tmp_path: Path) -> None:
+    source = source_at(own.address(), id="id", table="people")
+    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+        store.learn()
+        store.serve(EditRequest.delete([name(1)], request_id="a"))
+    keep(own, "backup")
+    with open_store(tmp_path / "store") as store:
+        store.serve(EditRequest.delete([name(2)], request_id="b"))
+        position = next(
+            e.position for e in reversed(store.ledger.entries) if (e.position or "").startswith("transaction")
+        )
+    put_back(own, "backup")
+    run_on(own, position)
+    with open_store(tmp_path / "store") as store:
+        store.serve(EditRequest.delete([name(4)], request_id="c"), publish=False)
+        with pytest.raises(SourceError, match=PUT_BACK):
+            store.publish()
+        assert store.ledger.releases == 3
+
+
+def test_a_role_that_may_not_write_marks_knows_the_server(own: Server, tmp_path: Path) -> None:
+    """Another server at the same address is refused by its identifier, and a copy that took over by its timeline."""
+    statement(own.address(), "CREATE ROLE clerk LOGIN")
+    statement(own.address(), "GRANT SELECT, DELETE ON people TO clerk")
+    address = own.address().replace("postgres@", "clerk@")
+    with SourcedStore.found(tmp_path / "store", source_at(address, id="id", table="people"), SCHEMA, plan()) as store:
+        store.learn()
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        mark = store.ledger.head.mark
+        assert mark.startswith("cluster:")
+        assert mark.endswith(":1")
+        position = store.ledger.entry(2).position
+        assert store.publish(redo=True).release == 3
+    own.stop()
+    (own.data / "standby.signal").touch()
+    shutil.chown(own.data / "standby.signal", own.user or "root")
+    own.start()
+    own.run("pg_ctl", "promote", "-w", "-D", str(own.data))
+    run_on(own, position)
+    with open_store(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
+        store.publish(redo=True)
+
+
+def test_a_file_put_back_is_refused_when_others_have_deleted_since(tmp_path: Path) -> None:
+    made = in_duckdb(tmp_path)
+    shutil.copy(made["address"], tmp_path / "backup")
+    source = source_at(id="id", **made)
+    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+        store.learn()
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+    shutil.copy(tmp_path / "backup", made["address"])
+    source.delete([name(7)], [], lambda *_: None)  # another store's: the counter has passed
+    with open_store(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
+        store.publish(redo=True)
+    with duckdb.connect(made["address"]) as connection:
+        assert connection.execute("SELECT count(*) FROM people").fetchone() == (ROWS - 1,)
+
+
+def test_a_delta_table_put_back_is_refused_when_others_have_written_since(tmp_path: Path) -> None:
+    made = in_delta(tmp_path)
+    shutil.copytree(made["address"], tmp_path / "backup")
+    with SourcedStore.found(tmp_path / "store", source_at(id="id", **made), SCHEMA, plan()) as store:
+        store.learn()
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        assert store.publish(redo=True).release == 3
+    table = deltalake.DeltaTable(made["address"])
+    table.create_checkpoint()
+    with open_store(tmp_path / "store") as store:
+        assert store.publish(redo=True).release == 4, "a checkpoint keeps the mark"
+    shutil.rmtree(made["address"])
+    shutil.copytree(tmp_path / "backup", made["address"])
+    for k in (7, 8):
+        deltalake.DeltaTable(made["address"]).delete(f"id = '{name(k)}'")
+    with open_store(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
+        store.publish(redo=True)
