@@ -7,7 +7,7 @@ ENGINES := .venv-engines
 PUBLISHERS := .venv-publishers
 JUDGE := .venv-api
 
-.PHONY: demo test engines publishers desk-to-registry api examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
+.PHONY: demo test slow services engines publishers desk-to-registry api examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -18,8 +18,18 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)          ## learn and delete on scikit-learn's digits
 	$(RUN) -m noisygd_delete demo
 
-test: $(READY)          ## the default suite, or TESTS="..." of it
-	$(RUN) -m pytest -n 2 --dist loadfile $(TESTS)
+# rooms that start databases or services, and tests of pages and proofs, are stages of their own: `make test TESTS="tests/docs"`
+SERVICES := tests/sources tests/service tests/publishers
+APART := $(SERVICES) tests/docs tests/engines tests/examples tests/proofs_check
+SUITE := $(RUN) -m pytest -n 2 --dist loadfile
+test: $(READY)          ## the fast suite; with TESTS="..." all of those
+	$(SUITE) $(if $(TESTS),$(TESTS),-m "not long and not slow" $(APART:%=--ignore=%))
+
+slow: $(READY)          ## what the fast suite leaves out of the same rooms: tests of more than a second
+	$(SUITE) -m "slow and not long" $(APART:%=--ignore=%)
+
+services: $(READY)      ## rooms that start PostgreSQL or a service
+	$(SUITE) $(SERVICES)
 
 $(PUBLISHERS)/.ready: pyproject.toml constraints-publishers.txt
 	$(PYTHON) -m venv $(PUBLISHERS)
@@ -83,8 +93,9 @@ lint: $(READY)
 types: $(READY)
 	$(RUN) -m mypy
 
-proofs: $(READY)        ## every statement of the paper, checked
+proofs: $(READY)        ## every statement of the paper, checked, and what checks them
 	$(RUN) -m proofs_check
+	$(SUITE) tests/proofs_check --deselect=tests/proofs_check/test_statements.py::test_the_check_passes
 
 bench: $(READY)         ## side-by-side measurements
 	$(RUN) -m benchmarks speed
@@ -96,8 +107,9 @@ bench-kernel: $(READY)  ## time of a step over one reading of the matrix; the la
 bench-check: $(READY)   ## does anything grow faster with a resource than committed? Ratios, never seconds
 	$(RUN) -m benchmarks growth --check
 
-docs: $(READY)          ## the documentation site, into site/
+docs: $(READY)          ## the documentation site, into site/, and the tests of its pages
 	$(RUN) -m mkdocs build --strict
+	$(SUITE) tests/docs --deselect=tests/docs/test_documentation.py::test_the_site_builds_strictly
 
 clean:
 	rm -rf $(VENV) $(ENGINES) $(PUBLISHERS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -58,6 +59,39 @@ def mnist() -> tuple[np.ndarray, np.ndarray]:
         digits = np.frombuffer(file.read(), np.uint8, offset=8).astype(np.int64)
     rows = pixels / (np.linalg.norm(pixels, axis=1, keepdims=True) * (1 + 2.0**-23))
     return rows.astype(np.float32), digits
+
+
+# Tests of more than a second are listed in slow.txt (`python -m tests.slow`) and marked; every test states its processor time in a JUnit report.
+
+_BEGAN = pytest.StashKey[float]()
+
+
+def processor_seconds() -> float:
+    """Of this process, and of the processes that it started and has seen the end of."""
+    return sum(os.times()[:4])
+
+
+def without_case(name: str) -> str:
+    """A test's function, from the root of the repository, whatever its parameters."""
+    return name.partition("[")[0]
+
+
+def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+    slow = set((ROOT / "tests" / "slow.txt").read_text().split())
+    for item in items:
+        if without_case(item.nodeid) in slow:
+            item.add_marker("slow")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    item.stash[_BEGAN] = processor_seconds()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    if _BEGAN in item.stash:
+        item.user_properties.append(("processor seconds", f"{processor_seconds() - item.stash[_BEGAN]:.2f}"))
 
 
 # `--table=FILE` writes what the tests recorded with `record_property("evidence", ...)`: the table of the long suite.

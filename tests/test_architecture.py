@@ -313,6 +313,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "__init__.py",
         "conftest.py",
         "rooms.py",
+        "slow.py",
         "test_architecture.py",
     }
     others = {"across", "docs", "engines", "examples", "fuzz", "long", "mutation", "oracles", "proofs_check", "samples"}

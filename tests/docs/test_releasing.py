@@ -161,7 +161,7 @@ def test_the_last_line_of_a_run_is_the_sum_of_its_stages(tmp_path: Path) -> None
     for name, numbers in {"one": (7829, 65, 0), "two": (3, 2, 0), "red": (0, 0, 1, 1)}.items():
         (tmp_path / f"{name}.xml").write_text(junit(*numbers))
     reported = 'reported() { cp "$1.xml" "${PYTEST_ADDOPTS##*--junitxml=}"; [ "$1" != red ]; }\n'
-    staged = text[text.index("reports=") : text.index("\n}\n", text.index("stage() {")) + 3]
+    staged = text[text.index("reports=") : text.index("\n}\n", text.index("told() {")) + 3]
 
     def said(stages: str) -> tuple[int, list[str]]:
         run = ["bash", "-euo", "pipefail", "-c", staged + reported + stages]
@@ -186,6 +186,54 @@ def test_the_last_line_of_a_run_is_the_sum_of_its_stages(tmp_path: Path) -> None
     assert (status, lines[-1]) == (1, "7832 passed, 1 failed, 67 skipped")
     assert lines[-2] == "CUT OFF in docs, and what comes after it was not run"
     assert said("stage lint false")[1][-1] == "0 passed, 1 failed, 0 skipped"
+    assert said(f"beside engines reported two\n{stages}told\n")[1][-1] == "7835 passed, 0 failed, 69 skipped"
+    assert said(f"beside engines reported red\n{stages}told\n")[1][-2:] == [
+        "FAILED in engines",
+        "7832 passed, 2 failed, 67 skipped",
+    ]
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_every_folder_of_tests_has_its_stage() -> None:
+    """What the fast suite ignores is named by another target, which .ci/run runs; `slow` is the rest of the fast suite's own folders."""
+    stages = dict(re.findall(r"^(?:stage|beside) (\w+) make (\w+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE))
+    assert {"test", "slow", "services", "proofs", "docs", "examples", "engines", "publishers"} <= set(stages.values())
+    done = subprocess.run(["make", "-n", *stages.values()], cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = [line.split() for line in done.stdout.splitlines() if " -m pytest " in line]
+    fast, slow = (
+        next(line for line in lines if f'"{marks}"' in " ".join(line))
+        for marks in ("not long and not slow", "slow and not long")
+    )
+    ignored = {word.removeprefix("--ignore=") for word in fast if word.startswith("--ignore=")}
+    assert ignored == {word.removeprefix("--ignore=") for word in slow if word.startswith("--ignore=")} != set()
+    assert ignored <= {word for line in lines for word in line}
+    assert all((ROOT / folder).is_dir() for folder in ignored)
+
+
+def test_the_list_of_slow_tests_names_tests() -> None:
+    from tests import slow
+
+    names = slow.LIST.read_text().split()
+    assert [name for name in names if not slow.exists(name)] == [], "python -m tests.slow"
+    assert names == sorted(set(names))
+
+
+def test_slow_tests_are_read_from_a_report(tmp_path: Path) -> None:
+    from tests import slow
+
+    case = '<testcase file="tests/docs/test_releasing.py" name="{}"><properties><property name="processor seconds" value="{}"/></properties></testcase>'
+    names = [
+        "test_each_change_is_listed_once",
+        "test_scripts_are_well_formed[run]",
+        "test_scripts_are_well_formed[package]",
+    ]
+    report = tmp_path / "report.xml"
+    report.write_text(
+        "<s>" + "".join(case.format(name, value) for name, value in zip(names, (0.9, 0.1, 1.1), strict=True)) + "</s>"
+    )
+    found, here = slow.measured([report]), "tests/docs/test_releasing.py::"
+    before = [here + "test_each_change_is_listed_once", here + "test_long_gone", "tests/conftest.py::processor_seconds"]
+    assert slow.listed(found, before) == ["tests/conftest.py::processor_seconds", here + "test_scripts_are_well_formed"]
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")

@@ -255,15 +255,26 @@ BAD_LINES = {
 
 @pytest.mark.parametrize("piped", [False, True])
 @pytest.mark.parametrize("bad", BAD_LINES)
-def test_a_bad_csv_line_takes_no_other_one_with_it(path, tmp_path, bad: str, piped: bool) -> None:
+def test_a_bad_csv_line_takes_no_other_one_with_it(path, tmp_path, monkeypatch, capsys, bad: str, piped: bool) -> None:
     """The request before it is served and published, and so is the one after it; the refusal names its line."""
     text = b"request_id,id\nA," + name(0).encode() + b"\n" + BAD_LINES[bad] + b"\nB," + name(1).encode() + b"\n"
     (tmp_path / "requests.csv").write_bytes(text)
-    source, given = ("-", text) if piped else (str(tmp_path / "requests.csv"), None)
-    command = [sys.executable, "-m", "noisygd_delete", "stream", str(path), source, "--csv", "--batch", "9", "--json"]
-    done = subprocess.run(command, input=given, capture_output=True, timeout=60, check=False)
+    if piped:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    source = "-" if piped else str(tmp_path / "requests.csv")
+    assert main(["stream", str(path), source, "--csv", "--batch", "9", "--json"]) == 2
+    checked(path, json.loads(capsys.readouterr().out))
+
+
+def test_a_bad_csv_line_in_a_pipe_takes_no_other_one_with_it(path) -> None:
+    text = b"request_id,id\nA," + name(0).encode() + b"\nx,a,b\nB," + name(1).encode() + b"\n"
+    command = [sys.executable, "-m", "noisygd_delete", "stream", str(path), "-", "--csv", "--batch", "9", "--json"]
+    done = subprocess.run(command, input=text, capture_output=True, timeout=60, check=False)
     assert done.returncode == 2, done.stderr
-    answer = json.loads(done.stdout)
+    checked(path, json.loads(done.stdout))
+
+
+def checked(path, answer) -> None:
     assert (answer["served"], len(answer["publications"]), len(answer["refused"])) == (2, 1, 1)
     assert answer["refused"][0][1].startswith("line 3: ")
     with Store.open(path) as store:
