@@ -13,7 +13,7 @@ from pathlib import Path
 
 from noisygd_delete import Budget, EditRequest, Records, Schema, Store, losses, make_plan
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.report import erasure_certificate, new_key, sign, verify_certificate
+from noisygd_delete.report import erasure_certificate, new_key, plain_words, sign, verify_certificate
 
 named = sys.argv[1] if len(sys.argv) > 1 else Path(os.environ.get("NOISYGD_DELETE_DATA", ".")) / "adult.csv.gz"
 if not Path(named).exists():
@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as folder:
     holds = verify_certificate(paper, public_key=f"{key}.pub").passed
 
 print(f"held-out accuracy {before:.3f} before, {after:.3f} after two deletions in {release.steps} steps")
-print("\n".join(paper["statement"]["plain_words"]))
+print("\n".join(plain_words(paper)))
 
 assert holds
 assert before > 0.80

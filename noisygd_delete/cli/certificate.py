@@ -101,7 +101,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
     from ..evidence.envelope import BEGINS, enveloped
     from ..evidence.erasure import erasure_in, ledger_of
     from ..evidence.stamp import stamped
-    from ..report import certificate_html, erasure_certificate, sign
+    from ..report import certificate_html, erasure_certificate, plain_words, sign
     from ..report.page import PAGE, file_text
     from ..report.requests import line_of, notices_of, practice_of, received_of
 
@@ -160,7 +160,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
     signed = f"signed by key {paper['signature']['key_id']}" if "signature" in paper else "NOT signed: give --key"
     files = (parsed.out, parsed.timestamp, parsed.log_proof, parsed.envelope, parsed.html)
     written = [f"wrote {file}" for file in files if file is not None]
-    show(parsed, paper, "\n".join([*paper["statement"]["plain_words"], "", signed, *written]))
+    show(parsed, paper, "\n".join([*plain_words(paper), "", signed, *written]))
     return 0
 
 

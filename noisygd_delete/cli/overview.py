@@ -29,7 +29,7 @@ LINES = {
     "export": "fields for a registry of deployments (YAML), a model card, an annex to an impact assessment; the model as ONNX or plain numbers",
     "publish-to": "put the model in force, and every later one in its place, into a folder, an object store or a model registry",
     "keygen": "make a key that signs certificates",
-    "verify-certificate": "recompute every number and sentence of an erasure certificate and check its signature",
+    "verify-certificate": "compare what an erasure certificate claims with what can be proven, and check its signature",
     "bench": "compare with other deletion methods",
     "residue": "where is this person still? Given texts looked for in databases, lakes, folders and backups",
     "watch": "count what an application changes in the source unseen (a trigger in PostgreSQL: numbers, no content, no id)",

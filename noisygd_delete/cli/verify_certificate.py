@@ -14,7 +14,7 @@ from .shared import add_json, read_certificate, show
 def register(commands: Any) -> None:
     parser = commands.add_parser(
         "verify-certificate",
-        help="recompute every number and sentence of an erasure certificate and check its signature",
+        help="compare what an erasure certificate claims with what can be proven, and check its signature",
         description="Needs neither the store nor the data nor a network. Exit status 0 if every check passes, 5 if one fails.",
         epilog="example: noisygd-delete verify-certificate certificate.json --public-key controller.pem.pub",
         allow_abbrev=False,

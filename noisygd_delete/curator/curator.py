@@ -47,6 +47,7 @@ class Release:
                      nothing), "deletion" (this release alone, Definition 4.1: only if requests did not depend on earlier
                      models) and "deletion_observed" (every release so far, whatever the requests were)
     model            None when withheld
+    remaining        rows of the same persons that were left in the table, as the request found it; None where the table does not say
     answered_before  the request id was known: this is what it was told then, and nothing was done this time
     """
 
@@ -62,6 +63,7 @@ class Release:
     seconds: float = 0.0
     answered_before: bool = False
     counts: EditCounts = NO_EDITS
+    remaining: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", self.counts.among(self.edits))
@@ -104,6 +106,7 @@ class Release:
             "gradient_passes": self.gradient_passes,
             "certified": None if self.model is None else self.model.certified,
             "request_id": self.request_id,
+            "remaining": self.remaining,
             "answered_before": self.answered_before,
             "guarantees": {name: guarantee.to_dict() for name, guarantee in self.guarantees.items()},
         }

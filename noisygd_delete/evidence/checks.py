@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import NoisyGDDeleteError
-from .erasure_certificate import Bound
 
-LAST_DIGITS = 1e-12  # relative, of a bound before it is rounded up to be written: another machine's log and exp
 REFUSALS = (
     NoisyGDDeleteError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError, MemoryError,
     RecursionError,
@@ -60,17 +57,16 @@ def brief(error: BaseException) -> str:
     return said + ("..." if len(str(error)) > _LONGEST else "")
 
 
-def difference(stated: Any, again: Any, path: str = "", tolerance: float = 0.0) -> str | None:
-    """Path of the first place where two JSON values differ in kind or content, fractions by more than `tolerance`.
+def difference(stated: Any, again: Any, path: str = "") -> str | None:
+    """Path of the first place where two JSON values differ in kind or content.
 
-    A `Bound` must stand there as it is written, rounded up, give or take another machine's last digits before the rounding.
     Where a fraction is due, 1 is 1.0: most languages write it so.
     """
     if isinstance(stated, Mapping) and isinstance(again, Mapping):
         for name in [*again, *(name for name in stated if name not in again)]:
             if name not in stated or name not in again:
                 return brief(ValueError(f"{path}{name}"))
-            found = difference(stated[name], again[name], f"{path}{name}.", tolerance)
+            found = difference(stated[name], again[name], f"{path}{name}.")
             if found:
                 return found
         return None
@@ -78,15 +74,8 @@ def difference(stated: Any, again: Any, path: str = "", tolerance: float = 0.0) 
         if len(stated) != len(again):
             return path.rstrip(".")
         pairs = enumerate(zip(stated, again, strict=True), start=1)
-        return next((found for i, (a, b) in pairs if (found := difference(a, b, f"{path}{i}.", tolerance))), None)
+        return next((found for i, (a, b) in pairs if (found := difference(a, b, f"{path}{i}."))), None)
     if type(stated) is int and isinstance(again, float) and abs(stated) < _LARGEST and float(stated) == stated:
         stated = float(stated)
-    if isinstance(again, Bound):
-        forms = {repr(Bound(again * factor).written) for factor in (1 - LAST_DIGITS, 1.0, 1 + LAST_DIGITS)}
-        same = type(stated) is float and repr(stated) in forms  # as text: −0.0 is another number than 0.0 to a reader
-    elif tolerance and type(stated) is float and type(again) is float:
-        same = math.isclose(stated, again, rel_tol=tolerance, abs_tol=0.0)
-        same = same and (stated != 0 or repr(stated) == repr(again))
-    else:
-        same = type(stated) is type(again) and repr(stated) == repr(again)
+    same = type(stated) is type(again) and repr(stated) == repr(again)  # −0.0 is another number than 0.0 to a reader
     return None if same else path.rstrip(".") or "value"

@@ -25,8 +25,8 @@ CATALOGUE = "4"  # of the keys below: a key that is added, or means something el
 class Claimable:
     """A line of the table.
 
-    kind    what it is: "done" (follows from facts that the operator states), "figure", "condition" (figures hold only under it),
-            "limit" (what no figure covers) or "duty" (left to the operator)
+    kind    what it is: "done" (what became of the rows), "figure", "limit" (how little a figure says), "condition" (figures hold only
+            under it), "notice" (for the person), "uncovered" (what no figure is about) or "duty" (left to the operator)
     values  name and unit of everything that it states. "bound" and "odds" hold if they are at least what can be proven; any other
             value must be the one that follows from the facts
     needs   the facts that it follows from
@@ -55,7 +55,7 @@ class Claim:
 # of one figure. renyi, epsilon, gdp: null where there is none. of_hundred: even bets won at most by the best observer, of a hundred
 _FIGURE = {
     "rows": "count",  # erased together, each of which the figure is about
-    "unit": "word",  # whose data it covers: "person" (all rows of one) or "row"
+    "unit": "word",  # what it is about: a "record" (each is another person's), all rows of a "person" together, or a "row" alone
     "rows_per_person": "count",
     "question": "word",  # "used" (was it ever there?) or "which" (this content or another?)
     "worlds": "word",
@@ -80,6 +80,7 @@ KEYS: dict[str, Claimable] = {
     "published.fresh": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
     "published.warm": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
     "published.resumed": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
+    "published.kept": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
     "published.on": Claimable("done", {"day": "day"}),
     "withheld": Claimable("done", {"rows": "count"}),
     "pending": Claimable("done", {"rows": "count"}),
@@ -88,11 +89,11 @@ KEYS: dict[str, Claimable] = {
         "done", {"by": "word", "deleted": "count", "replaced": "count", "inserted": "count"}, "the source's own count"
     ),
     "source.uncounted": Claimable("done", {}, "the source's own count: none"),
-    "deadline": Claimable("done", {"day": "day"}, "when the request was received"),
-    "deadline.holidays": Claimable("done", {"day": "day"}, "when the request was received; public holidays"),
-    "deadline.extended": Claimable("done", {"day": "day", "reason": "word"}, "the extension"),
-    "in-time": Claimable("done", {"what": "word"}, "deadline; days of edit, publication and answer"),
-    "late": Claimable("done", {"what": "word"}, "deadline; days of edit, publication and answer"),
+    "deadline": Claimable("notice", {"day": "day"}, "when the request was received"),
+    "deadline.holidays": Claimable("notice", {"day": "day"}, "when the request was received; public holidays"),
+    "deadline.extended": Claimable("notice", {"day": "day", "reason": "word"}, "the extension"),
+    "in-time": Claimable("notice", {"what": "word"}, "deadline; days of edit, publication and answer"),
+    "late": Claimable("notice", {"what": "word"}, "deadline; days of edit, publication and answer"),
     # what somebody can still tell
     "erased.later": Claimable("figure", _FIGURE, _LEDGER, "S.forgotten"),
     "erased.all": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
@@ -104,6 +105,7 @@ KEYS: dict[str, Claimable] = {
     "present.all": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
     # under which conditions: of one figure (they stand in its sentence) ...
     "requests-blind": Claimable("condition", {}, "figures for later models, or of one release"),
+    "schedule-calendar": Claimable("condition", {}, "the occasion of every release: a date of a calendar"),
     "schedule-fixed": Claimable(
         "condition", {}, "figures for several models: nothing says by what their times were chosen"
     ),
@@ -124,6 +126,7 @@ KEYS: dict[str, Claimable] = {
     "solver-tolerance": Claimable("condition", {"method": "text", "tolerance": "number"}, _HISTORY),
     "time-unseen": Claimable("condition", {"method": "text"}, _HISTORY),
     "exact-noise": Claimable("condition", {"method": "text"}, _HISTORY),
+    "rows-in-place": Claimable("condition", {"method": "text"}, _HISTORY),
     "row-shape": Claimable("condition", {"method": "text"}, _HISTORY),
     "machine-trusted": Claimable("condition", {}, _HISTORY),
     "stages-published": Claimable("condition", {}, _HISTORY),
@@ -135,38 +138,41 @@ KEYS: dict[str, Claimable] = {
     "rows-may-remain": Claimable(
         "limit", {"rows_per_person": "count"}, "rows of the same persons that remain: not known"
     ),
-    "hardly": Claimable("limit", {"figure": "word"}, _LEDGER),
+    "hardly": Claimable("limit", {"figure": "word"}, _HISTORY),
+    "delta-large": Claimable("limit", {"delta": "number", "records": "count"}, "δ and the number of slots"),
     "kinds-unrecorded": Claimable("limit", {}, _LEDGER),
     "left.base": Claimable("limit", {}, _HISTORY),
     "left.extractor": Claimable("limit", {}, _HISTORY),
     "left.statistics": Claimable("limit", {}, _HISTORY),
-    "model-in-use": Claimable("limit", {"rows": "count"}),
-    "model-in-use.until": Claimable("limit", {"rows": "count", "day": "day"}),
-    "model-withdrawn": Claimable("done", {"rows": "count", "day": "day"}),
-    "elsewhere.none": Claimable("done", {"places": "count", "kinds": "list"}, "what the publishers hold"),
+    "model-in-use": Claimable("notice", {"rows": "count"}),
+    "model-in-use.until": Claimable("notice", {"rows": "count", "day": "day"}),
+    "model-withdrawn": Claimable("notice", {"rows": "count", "day": "day"}),
+    "model-withdrawn.kept": Claimable("notice", {"rows": "count", "day": "day"}),
+    "elsewhere.none": Claimable("notice", {"places": "count", "kinds": "list"}, "what the publishers hold"),
     "elsewhere.left": Claimable(
-        "limit", {"places": "count", "kinds": "list", "left": "count"}, "what the publishers hold"
+        "notice", {"places": "count", "kinds": "list", "left": "count"}, "what the publishers hold"
     ),
-    "backups": Claimable("limit", {"rows": "count", "day": "day"}),
-    "not-covered.earlier-models": Claimable("limit", {}),
-    "not-covered.backups": Claimable("limit", {}),
-    "not-covered.storage": Claimable("limit", {}),
-    "not-covered.others": Claimable("limit", {}),
-    "not-covered.other-models": Claimable("limit", {}),
-    "not-covered.inference": Claimable("limit", {}),
-    "not-anonymous": Claimable("limit", {}),
+    "backups": Claimable("notice", {"rows": "count", "day": "day"}),
+    "not-covered.earlier-models": Claimable("uncovered", {}),
+    "not-covered.backups": Claimable("uncovered", {}),
+    "not-covered.storage": Claimable("uncovered", {}),
+    "not-covered.others": Claimable("uncovered", {}),
+    "not-covered.other-models": Claimable("uncovered", {}),
+    "not-covered.inference": Claimable("uncovered", {}),
+    "not-anonymous": Claimable("uncovered", {}),
     # for the person
-    "models": Claimable("done", {"models": "text"}, "the register"),
-    "purposes": Claimable("done", {"purposes": "text"}, "the register"),
-    "recipients": Claimable("done", {"recipients": "count"}, "the register"),
-    "recipients.told": Claimable("done", {"recipients": "count", "day": "day"}, "the register"),
-    "told": Claimable("done", {"day": "day"}, "the register"),
-    "contact": Claimable("done", {"contact": "text"}, "the register"),
-    "complaint": Claimable("done", {}),
-    "complaint.to": Claimable("done", {"authority": "text"}, "the register"),
-    "record-kept": Claimable("done", {}),
+    "models": Claimable("notice", {"models": "text"}, "the register"),
+    "purposes": Claimable("notice", {"purposes": "text"}, "the register"),
+    "recipients": Claimable("notice", {"recipients": "count"}, "the register"),
+    "recipients.told": Claimable("notice", {"recipients": "count", "day": "day"}, "the register"),
+    "told": Claimable("notice", {"day": "day"}, "the register"),
+    "contact": Claimable("notice", {"contact": "text"}, "the register"),
+    "complaint": Claimable("notice", {}),
+    "complaint.to": Claimable("notice", {"authority": "text"}, "the register"),
+    "record-kept": Claimable("notice", {}),
     # left to do
     "to-do.budget": Claimable("duty", {}),
+    "to-do.total": Claimable("duty", {}),
     "to-do.publish": Claimable("duty", {}),
     "to-do.tell": Claimable("duty", {}),
     "to-do.recipients": Claimable("duty", {}),
@@ -211,6 +217,15 @@ def sentence(claim: Claim, language: str = "en") -> str:
     return _filled(words["claims"][claim.key], claim.values, filled)
 
 
+def terms(claim: Claim, language: str = "en") -> str:
+    """A figure in the terms of the field; a measure that says nothing is left out."""
+    words, units = catalogue(language), KEYS[claim.key].values
+    named = {"figure": words["words"].get(claim.key, claim.key)}
+    filled = named | {name: _written(value, units[name], words) for name, value in claim.values.items()}
+    said = [words["terms"], *([words["renyi"]] if claim.values["renyi"] is not None else [])]
+    return " ".join(_filled(one, {}, filled) for one in said)
+
+
 def _filled(entry: Any, values: Mapping[str, Any], filled: Mapping[str, str]) -> str:
     """An entry with its {names} in place; one of several by a value: by its word, or by whether it is one or many."""
     while not isinstance(entry, str):
@@ -239,3 +254,9 @@ def _written(value: Any, unit: str, words: Mapping[str, Any]) -> str:
     if unit == "word":
         return str(words["words"].get(value, value))
     return str(value)
+
+
+def of_history(key: str) -> bool:
+    """Whether a claim only says under what figures hold, or how little they limit, by the mechanisms of the releases. A better proof may
+    need fewer of them: to state one too many does no harm."""
+    return KEYS[key].needs == _HISTORY and KEYS[key].kind in ("condition", "limit")

@@ -18,7 +18,7 @@ from ..errors import InvalidParameter
 from ..records import bounded
 from .canonical import canonical
 from .checks import Check
-from .signing import key_id, read_private, read_public, signed_by
+from .signing import decoded, key_id, read_private, read_public, signed_by
 
 PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -78,7 +78,7 @@ def opened(envelope: Mapping[str, Any], *, public_key: str | Path | None = None)
     try:
         if set(envelope) != {"payload", "payloadType", "signatures"} or envelope["payloadType"] != PAYLOAD:
             raise InvalidParameter(f"not an envelope of {PAYLOAD}")
-        body = base64.b64decode(envelope["payload"], validate=True)
+        body = decoded(envelope["payload"])
         inside = bounded.parsed(body.decode())
         certificate = inside["predicate"]
         if canonical(inside) != body or canonical(statement(certificate)) != body:
@@ -90,7 +90,7 @@ def opened(envelope: Mapping[str, Any], *, public_key: str | Path | None = None)
         ((signature),) = envelope["signatures"]
         if set(signature) != {"keyid", "sig"} or signature["keyid"] != key_id(expected):
             raise InvalidParameter("it was signed by another key")
-        expected.verify(base64.b64decode(signature["sig"], validate=True), encoded(PAYLOAD, body))
+        expected.verify(decoded(signature["sig"]), encoded(PAYLOAD, body))
     except InvalidSignature:
         return certificate, Check("envelope", False, "altered after signing")
     except (InvalidParameter, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

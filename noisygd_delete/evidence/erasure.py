@@ -15,7 +15,7 @@ from ..methods.reading import plan_from_dict
 from ..publishers.address import kind_of
 from ..records import EditCounts
 from ..store import onward, presence
-from ..store.entry import EntryKinds, Outline
+from ..store.entry import EntryKinds, Occasions, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from .facts import Erasure
@@ -144,8 +144,33 @@ def erasure_in(
         counted=None if published is None or release is not None else ledger.entry(published).counted,
         residue=tuple(residue),
         publishers=held_besides(ledger),
+        remaining=None if release is not None else _remaining(ledger, first),
+        from_data=from_data_of(ledger),
+        by_calendar=kept_to_calendar(ledger),
     )
     return erasure, plan_from_dict(ledger.plan_at(last)), events
+
+
+def from_data_of(ledger: Ledger) -> tuple[str, ...]:
+    """Columns whose range or list of values was read off the data, as the store's schema says of them."""
+    schema = ledger.schema
+    label = schema.get("label", {})
+    columns = {**schema.get("columns", {}), str(label.get("column")): label}
+    return tuple(name for name, column in columns.items() if column.get("from_data"))
+
+
+def kept_to_calendar(ledger: Ledger) -> bool:
+    """Whether every publication after the first was made on a date of a calendar, and no date went by unused: whether one is used depends
+    on requests."""
+    made = [entry for entry in ledger.outline if entry.event is not None and entry.kind is not EntryKinds.STATISTIC]
+    return len(made) > 1 and all(entry.occasion == Occasions.CALENDAR and not entry.unused_dates for entry in made[1:])
+
+
+def _remaining(ledger: Ledger, position: int) -> int | None:
+    """Rows that a request left of the persons whose rows it edited, as it found the table; None: not known."""
+    answer = ledger.entry(position).answer or {}
+    left = answer.get("remaining")
+    return left if isinstance(left, int) else None
 
 
 def held_besides(ledger: Ledger) -> tuple[dict[str, Any], ...]:

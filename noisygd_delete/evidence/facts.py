@@ -9,28 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
 from ..accountant import Statuses
 from ..errors import InvalidParameter, count, real
-from ..register.dates import last_day, local_day, moment
+from ..register.dates import day, last_day, local_day, moment
 from .elsewhere import in_order_of_the_source, looked_for, put_besides
 from .notices import NOTHING_STATED, Notices, text
 
-MOST_AUDITS = 100
-
-STATED = (
-    "who issued the certificate and when, its number, and the version of the software",
-    "the request id, and when the request was received",
-    "when the rows were edited, how many and how, and when the model was published",
-    "the notices: what the models are for, whom to ask, who was told and when, until when backups last, an extension, holidays",
-    "the SHA-256 of the models, except where the model's file is at hand to compare",
-    "the checks made on the store, the audit's figures, and the length and last link of the ledger",
-    "the choices that the plan was made from, δ, and which releases were made: their number, order, steps, edits and mechanisms",
-)
+MOST_AUDITS, MOST_COLUMNS = 100, 10_000
 
 
 @dataclass(frozen=True)
@@ -45,7 +34,9 @@ class Erasure:
                  "pending": rows erased, the model will follow with the next release
     request_id   the caller's random token: never a name or an address
     received     when the request came in, with the time zone of that place: the deadline depends on its calendar
-    edited       when the rows were edited; served: when the model without them was published, None while none is
+    edited       the day on which the rows were edited; served: the day on which the model without them was published, None while
+                 none is. A moment is kept as its day where the request came in: how long a run took may depend on the records
+    remaining    rows of the same persons that the request left in the table; None: not known
     model_before, model_after   SHA-256 of the model files, hexadecimal
     checked      what was checked on the store afterwards, in words, with the result
     audit        results of an audit run, if any: {"name", "measured_lower_bound", "claimed_advantage"}
@@ -57,6 +48,8 @@ class Erasure:
                  the published model was computed from (see `store.position`); counted: by what that source counted everything that
                  changed since the model before ("trigger", "versions"), None where only what was told is counted
     residue      what was looked for in the source and around it afterwards, place by place: {"place", "verdict", "found", "remedy"}
+    by_calendar  whether every publication after the first kept to dates of a calendar fixed beforehand, each of which was used
+    from_data    columns whose range or list of values was read off the data, by their schema; None: not known
     publishers   what the other places to which models are put were last known to hold: {"kind", "release", "oldest"}, the release in
                  force there and the earliest that may still lie there, None: none
 
@@ -69,6 +62,7 @@ class Erasure:
     status: Statuses = Statuses.PUBLISHED
     replaced: int = 0
     inserted: int = 0
+    remaining: int | None = None
     request_id: str | None = None
     received: str | None = None
     edited: str | None = None
@@ -86,12 +80,16 @@ class Erasure:
     counted: str | None = None
     residue: tuple[Mapping[str, Any], ...] = ()
     publishers: tuple[Mapping[str, Any], ...] = ()
+    from_data: tuple[str, ...] | None = None
+    by_calendar: bool = False
 
     def __post_init__(self) -> None:
         count("rows", self.rows)
         count("inserted", self.inserted, minimum=0)
         if not count("replaced", self.replaced, minimum=0) <= self.rows:
             raise InvalidParameter(f"replaced={self.replaced} rows cannot be among rows={self.rows} erased")
+        if self.remaining is not None:
+            count("remaining", self.remaining, minimum=0)
         object.__setattr__(self, "status", Statuses(self.status))
         if (self.release is None) != (self.status is not Statuses.PUBLISHED):
             raise InvalidParameter(f"status={str(self.status)!r} and release={self.release!r} contradict each other")
@@ -109,13 +107,19 @@ class Erasure:
             raise InvalidParameter("ledger_entries and ledger_sha256 describe the same state: give both or neither")
         if self.ledger_entries is not None:
             count("ledger_entries", self.ledger_entries)
-        for name, given in (("received", self.received), ("edited", self.edited), ("served", self.served)):
-            object.__setattr__(self, name, None if given is None else moment(name, given, utc=name != "received"))
-        in_order(received=self.received, edited=self.edited, served=self.served)
+        if self.received is not None:
+            object.__setattr__(self, "received", moment("received", self.received, utc=False))
+        for name in ("edited", "served"):
+            object.__setattr__(self, name, _day_of(name, getattr(self, name), self.received))
+        start = None if self.received is None else self.received[:10]
+        in_order(received=start, edited=self.edited, served=self.served)
         object.__setattr__(self, "audit", audited(self.audit))
         self.notices.fit(self.received)
         object.__setattr__(self, "residue", looked_for(self.residue))
         object.__setattr__(self, "publishers", put_besides(self.publishers))
+        object.__setattr__(self, "from_data", _columns(self.from_data))
+        if not isinstance(self.by_calendar, bool):
+            raise InvalidParameter(f"by_calendar={self.by_calendar!r} must be true or false")
         in_order_of_the_source(self.deleted_at, self.read_at, self.counted, published=self.release is not None)
 
     @property
@@ -136,23 +140,34 @@ class Erasure:
         extended = self.notices.extended_until
         return (extended or last_day(self.received, holidays=self.notices.holidays)).isoformat()
 
-    @property
-    def in_time(self) -> bool | None:
-        """Whether the person was told by then or, where nobody states that, whether the model was published by then; None while
-        neither is known."""
-        if self.received is None or self.deadline is None:
-            return None
-        answered = self.notices.informed
-        if answered is None and self.served is not None:
-            answered = local_day(self.served, self.received)
-        return None if answered is None else answered.isoformat() <= self.deadline
+
+def _day_of(name: str, when: Any, received: str | None) -> str | None:
+    """A day, where the request came in."""
+    if when is None:
+        return None
+    if isinstance(when, str) and "T" in when:
+        return local_day(moment(name, when), received).isoformat()
+    return day(name, when).isoformat()
 
 
-def in_order(**times: str | None) -> None:
-    """Refuse times that do not follow one another as named."""
-    known = [(name, when) for name, when in times.items() if when is not None]
+def _columns(names: Any) -> tuple[str, ...] | None:
+    """Names of columns, each once, in their order."""
+    if names is None:
+        return None
+    if not isinstance(names, (list, tuple)) or len(names) > MOST_COLUMNS:
+        raise InvalidParameter(f"from_data must be a list of at most {MOST_COLUMNS} columns, or left out")
+    for name in names:
+        if name is None:
+            raise InvalidParameter("a column of from_data needs a name")
+        text("column of from_data", name)
+    return tuple(dict.fromkeys(names))
+
+
+def in_order(**days: str | None) -> None:
+    """Refuse days that do not follow one another as named."""
+    known = [(name, when) for name, when in days.items() if when is not None]
     for (before, first), (after, second) in pairwise(known):
-        if datetime.fromisoformat(first) > datetime.fromisoformat(second):
+        if first > second:
             raise InvalidParameter(f"{after}={second} lies before {before}={first}")
 
 
@@ -174,7 +189,7 @@ def number(certificate_id: Any) -> str:
 
 def version(name: Any) -> str:
     """The version of the software that wrote the certificate."""
-    if not isinstance(name, str) or not re.fullmatch(r"\d{1,5}(\.\d{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name):
+    if not isinstance(name, str) or not re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name):
         raise InvalidParameter("version must be that of the software, for example 0.2.0")
     return name
 

@@ -20,7 +20,7 @@ def text(name: str, value: Any) -> None:
         return
     if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
         raise InvalidParameter(f"{name} must be a text of at most {_LONGEST} characters, or left out")
-    if not value.isprintable():
+    if not value.isprintable() or "\ufffd" in value:  # what a browser reads in the place of a byte that is no text
         raise InvalidParameter(f"{name} holds characters that no page can show; leave them out")
 
 
@@ -91,7 +91,7 @@ class Notices:
     def follow(self, *, edited: str | None, received: str | None, issued: str) -> None:
         """Refuse days that a certificate of rows edited then, and issued then, cannot name: nobody is told of what was not done."""
         if edited is not None:
-            done = local_day(edited, received)
+            done = date.fromisoformat(edited)
             for name in ("informed", "recipients_told", "backups_until", "withdrawn"):
                 when = getattr(self, name)
                 if when is not None and when < done:

@@ -37,6 +37,14 @@ class Scheme:
     written: Callable[[Any], bytes]
 
 
+# points of order 1, 2, 4 and 8 in every form, with either sign: a signature by such a "key" fits any document
+_OF_SMALL_ORDER = (
+    *("00" * 31 + sign for sign in ("00", "80")),
+    *("01" + "00" * 30 + sign for sign in ("00", "80")),
+    *("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc" + sign for sign in ("05", "85")),
+    *("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03" + sign for sign in ("7a", "fa")),
+    *(low + "ff" * 30 + sign for low in ("ec", "ed", "ee") for sign in ("7f", "ff")),
+)
 SIGNED = Scheme("Ed25519 over canonical JSON (RFC 8785)", canonical)
 
 
@@ -141,16 +149,19 @@ def signed_by(document: dict[str, Any], scheme: Scheme = SIGNED) -> Ed25519Publi
     unsigned = {name: block for name, block in document.items() if name != "signature"}
     try:
         block = document["signature"]
-        key = Ed25519PublicKey.from_public_bytes(_decoded(block["public_key"]))
+        raw = decoded(block["public_key"])
+        if raw.hex() in _OF_SMALL_ORDER:
+            return None
+        key = Ed25519PublicKey.from_public_bytes(raw)
         if block["key_id"] != key_id(key) or block["algorithm"] != scheme.algorithm or len(block) != 4:
             return None
-        key.verify(_decoded(block["value"]), scheme.written(unsigned))
-    except (InvalidSignature, KeyError, TypeError, ValueError, RecursionError):
+        key.verify(decoded(block["value"]), scheme.written(unsigned))
+    except (InvalidSignature, LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return None
     return key
 
 
-def _decoded(coded: str) -> bytes:
+def decoded(coded: str) -> bytes:
     """Base64 in its one form: the last letter may hold bits that decoding ignores, and then it is another text."""
     raw = base64.b64decode(coded, validate=True)
     if base64.b64encode(raw).decode() != coded:

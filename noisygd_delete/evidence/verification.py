@@ -1,29 +1,35 @@
-"""Offline verification: recompute all that a certificate concludes, check the facts it states, and who signed it."""
+"""Offline verification: a certificate holds if what it claims is at least what can be proven from its facts, by this version.
+
+A better bound, another planner, a forecast or other words change nothing about a paper that was issued before. A looser bound, after a
+fault was found in a proof, makes exactly those papers fail that state less than it, and names the claim.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..accountant import Event
-from ..accountant.tallies import MOST_TALLIES, Tallied, Tally, tallied
-from ..errors import InvalidParameter, NoisyGDDeleteError, count
+from ..accountant.intervals import within
+from ..accountant.tallies import Tally, tallied
+from ..errors import NoisyGDDeleteError
 from ..methods.plan import Plan
-from ..methods.reading import plan_from_dict
-from ..planner.make import plan_for
+from ..privacy.shown import right_of_hundred
 from ..records import bounded
+from ..register.dates import day
 from ..store.ledger import Ledger
-from ..version import __version__
-from . import format_1
+from . import former_formats
+from .certificate import BLOCKS, FORMAT, check_facts, erasure_of, read_history, stated
 from .checks import REFUSALS, Check, Verification, brief, difference
-from .erasure_certificate import BLOCKS, FORMAT, erasure_of, stated, statement
+from .claims import AT_LEAST, KEYS, Claim, of_history
+from .deriving import claims_of
 from .signing import SIGNED, Scheme, key_id, read_public, signed_by
 
-FORMAT_2 = "noisygd-delete/erasure-certificate/2"  # as `FORMAT`, but that it lists every release
-TOLERANCE = 1e-9  # relative, of a plan made again: another machine's log and exp may differ in the last digits
-SCHEMES = {FORMAT: SIGNED, FORMAT_2: SIGNED, format_1.FORMAT: Scheme(format_1.ALGORITHM, format_1.canonical)}
+LAST_DIGITS = 1e-9  # relative: another machine's log and exp, and where a search over orders ends there
+SAME = 1e-9  # relative, of a number that a bound is computed from
+MOST_CLAIMS = 20_000  # in one paper: a stranger's is to be answered in seconds
+SCHEMES: dict[str, Scheme] = {FORMAT: SIGNED, **former_formats.SCHEMES}
 
 
 def verify_certificate(
@@ -31,7 +37,7 @@ def verify_certificate(
 ) -> Verification:
     """Check a certificate without the store, the data or a network.
 
-    Everything in it is either recomputed or, where the operator states it, held to its type, range and order. Read the file
+    What it claims is compared with what its facts prove; what the operator states is held to its type, range and order. Read the file
     with `bounded.parsed`, which refuses a name that stands twice in an object.
 
     Args:
@@ -43,12 +49,145 @@ def verify_certificate(
     checks = [_format(certificate), _signature(certificate, public_key)]
     if not checks[0].passed:
         return Verification(tuple(checks))
-    checks.append(_plan(certificate))
-    earlier = certificate["format"] == format_1.FORMAT
-    checks += _format_1(certificate) if earlier else [_statement(certificate), _facts(certificate)]
+    if certificate["format"] == FORMAT:
+        checks += [_facts(certificate), _claims(certificate)]
+        left: tuple[str, ...] = ()
+    else:
+        checks += former_formats.checks(certificate)
+        left = former_formats.NOT_RECOMPUTED
     if model is not None:
         checks.append(_model(certificate, model))
-    return Verification(tuple(checks), format_1.NOT_RECOMPUTED if earlier else ())
+    return Verification(tuple(checks), left)
+
+
+def read_claims(certificate: Mapping[str, Any]) -> list[Claim]:
+    """The claims of a certificate of this format; anything else is refused with one of `REFUSALS`."""
+    found = []
+    for given in certificate["claims"]:
+        if set(given) != {"key", "values", "conditions"} or not isinstance(given["conditions"], list):
+            raise ValueError("a claim has key, values and conditions")
+        found.append(Claim(given["key"], dict(given["values"]), tuple(given["conditions"])))
+    return found
+
+
+def _facts(certificate: Mapping[str, Any]) -> Check:
+    """What the operator states: each fact in its range, nothing beside them, and a plan whose proof covers what was run."""
+    try:
+        identity, erasure = certificate["identity"], erasure_of(certificate)
+        again = stated(
+            erasure,
+            certificate_id=identity["certificate_id"],
+            issued=identity["issued"],
+            made_by=identity["version"],
+        )
+        for name in again:
+            found = difference(certificate[name], again[name], f"{name}.")
+            if found is not None:
+                return Check("facts", False, f"{found} is not as this program writes it")
+        plan, history, _ = read_history(certificate)
+        check_facts(erasure, plan, history)
+    except REFUSALS as error:
+        return Check("facts", False, f"out of their range: {brief(error)}")
+    over = over_budget(plan)
+    if over is not None:
+        return Check("facts", False, f"the plan does not meet its own budget: {over}")
+    return Check("facts", True, "in their ranges; the operator's word, but that the plan meets its budget")
+
+
+def over_budget(plan: Plan) -> str | None:
+    """Which part of its budget a plan exceeds."""
+    for name, promise in (("a record that is still there", plan.dp), ("a deleted record", plan.deletion)):
+        if not within(promise, plan):
+            return name
+    return None
+
+
+def _claims(certificate: Mapping[str, Any]) -> Check:
+    try:
+        said = read_claims(certificate)
+        plan, history, delta = read_history(certificate)
+        proven = claims_of(erasure_of(certificate), plan, history, delta)
+        fault = claims_fault(said, proven)
+    except REFUSALS as error:
+        return Check("claims", False, f"cannot be compared: {brief(error)}")
+    if fault is not None:
+        return Check("claims", False, fault)
+    return Check("claims", True, f"{len(said)} claims, each at least what the facts prove")
+
+
+def claims_fault(said: Sequence[Claim], proven: Sequence[Claim]) -> str | None:
+    """What is claimed beyond what is proven, or is left unsaid; None where nothing is."""
+    for claim in said:
+        if not _known(claim):
+            return f"{str(claim.key)[:60]!r} is no claim with these values and conditions"
+    left: dict[str, list[Claim]] = {}
+    for claim in said:
+        left.setdefault(claim.key, []).append(claim)
+    for due in proven:
+        like = left.get(due.key, [])
+        place = next((i for i, claim in enumerate(like) if covers(claim, due)), None)
+        if place is None:
+            return f"{due.key}: {_short(like[0], due) if like else 'it is not stated'}"
+        like.pop(place)
+    for key, others in left.items():
+        if others and not of_history(key):
+            return f"{key}: nothing in the facts shows it"
+    return None
+
+
+def _short(claim: Claim, due: Claim) -> str:
+    """In which part a claim says less than it has to, or something else."""
+    for name, unit in KEYS[due.key].values.items():
+        if not _holds(unit, claim.values.get(name), due.values[name], due.values):
+            return f"{name} is stated as {claim.values.get(name)!r}, where {due.values[name]!r} can be proven"[:200]
+    return f"it needs the conditions {', '.join(due.conditions)}"
+
+
+def _known(claim: Claim) -> bool:
+    """Whether a claim is one of the table: its key, its values, each of its type, and conditions that are keys."""
+    key = KEYS.get(claim.key) if isinstance(claim.key, str) else None
+    if key is None or set(claim.values) != set(key.values) or len(set(claim.conditions)) != len(claim.conditions):
+        return False
+    conditions = all(
+        name in KEYS and KEYS[name].kind == "condition" and not KEYS[name].values for name in claim.conditions
+    )
+    return conditions and all(_typed(unit, claim.values[name]) for name, unit in key.values.items())
+
+
+def _typed(unit: str, value: Any) -> bool:
+    if unit in ("bound", "number"):
+        return value is None or (type(value) in (int, float) and 0 <= value < math.inf and str(value)[0] != "-")
+    if unit in ("count", "odds"):
+        return type(value) is int and 0 <= value < 2**53
+    if unit == "list":
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if not isinstance(value, str):
+        return False
+    return unit != "day" or day("day", value).isoformat() == value
+
+
+def covers(claim: Claim, due: Claim) -> bool:
+    """Whether a claim states at least what another one proves: no figure is smaller, no condition is left out, all else is the same."""
+    return (
+        claim.key == due.key
+        and set(claim.conditions) >= set(due.conditions)
+        and all(
+            _holds(unit, claim.values[name], due.values[name], due.values)
+            for name, unit in KEYS[due.key].values.items()
+        )
+    )
+
+
+def _holds(unit: str, said: Any, proven: Any, values: Mapping[str, Any]) -> bool:
+    if unit in AT_LEAST:
+        if said is None or proven is None:
+            return said is None
+        if unit == "odds":
+            return bool(100 >= said >= right_of_hundred(values["advantage"] * (1 - LAST_DIGITS)))
+        return bool(said >= proven * (1 - LAST_DIGITS))
+    if unit == "number" and said is not None and proven is not None:
+        return math.isclose(said, proven, rel_tol=SAME, abs_tol=0.0)
+    return type(said) is type(proven) and bool(said == proven)
 
 
 def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | None = None) -> str | None:
@@ -83,9 +222,12 @@ def facts_fault(ledger: Ledger, certificate: Mapping[str, Any]) -> str | None:
     entries = certificate["evidence"]["ledger_entries"]
     made = sum(entry.event is not None for entry in ledger.outline[:entries])
     try:
-        _, stated = _read(certificate)
-        listed = [Tally(event) for event in ledger.events[:made]]
         if certificate["format"] == FORMAT:
+            _, stated, _ = read_history(certificate)
+        else:
+            _, stated = former_formats.read_history(certificate)
+        listed = [Tally(event) for event in ledger.events[:made]]
+        if certificate["format"] not in former_formats.LIST_EACH:
             listed = [*tallied(ledger.events[:made], stated.about).tallies]
     except REFUSALS as error:
         return f"the releases that the certificate states cannot be read: {brief(error)}"
@@ -104,14 +246,20 @@ def _named(certificate: Any) -> str:
 
 
 def _format(certificate: Any) -> Check:
-    if _named(certificate) not in SCHEMES:
+    named = _named(certificate)
+    if named not in SCHEMES:
         return Check("format", False, f"this is not a {FORMAT}")
-    missing = [name for name in BLOCKS if name not in certificate and name != "signature"]
-    if missing or not set(certificate) <= set(BLOCKS):
-        return Check("format", False, f"missing or unknown blocks; there must be {', '.join(BLOCKS)}")
-    if not all(isinstance(certificate[name], Mapping) for name in BLOCKS[1:] if name in certificate):
-        return Check("format", False, "a block of it is no JSON object")
-    return Check("format", True, str(certificate["format"]))
+    blocks = BLOCKS if named == FORMAT else former_formats.BLOCKS
+    missing = [name for name in blocks if name not in certificate and name != "signature"]
+    if missing or not set(certificate) <= set(blocks):
+        return Check("format", False, f"missing or unknown blocks; there must be {', '.join(blocks)}")
+    for name in blocks[1:]:
+        kind = list if name == "claims" else Mapping
+        if name in certificate and not isinstance(certificate[name], kind):
+            return Check("format", False, "a block of it is of another kind than it must be")
+    if named == FORMAT and len(certificate["claims"]) > MOST_CLAIMS:
+        return Check("format", False, f"a certificate has at most {MOST_CLAIMS} claims")
+    return Check("format", True, named)
 
 
 def _signature(certificate: Any, public_key: str | Path | None) -> Check:
@@ -127,90 +275,6 @@ def _signature(certificate: Any, public_key: str | Path | None) -> Check:
     if key_id(signer) != expected:
         return Check("signature", False, f"signed by key {key_id(signer)}, not by the expected {expected}")
     return Check("signature", True, f"signed by the expected key {expected}")
-
-
-def _plan(certificate: Mapping[str, Any]) -> Check:
-    """The plan's steps and noise must be those that its budget asks for, or safer."""
-    try:
-        plan = plan_from_dict(certificate["public_facts"]["plan"])
-        again = plan_for(plan.problem)
-        if certificate["format"] == format_1.FORMAT and plan.method.passes_depend_on_data:
-            again = replace(
-                again, learn_solver_passes=plan.learn_solver_passes, delete_solver_passes=plan.delete_solver_passes
-            )
-        found = difference(plan.to_dict(), again.to_dict(), tolerance=TOLERANCE)
-    except REFUSALS as error:
-        return Check("plan", False, f"cannot be recomputed: {brief(error)}")
-    if found:
-        return Check("plan", False, f"planning again gives another {found}")
-    return Check("plan", True, f"planning again gives the same noise and steps ({plan.method.noise(plan)})")
-
-
-def _statement(certificate: Mapping[str, Any]) -> Check:
-    try:
-        plan, history = _read(certificate)
-        found = difference(certificate["statement"], statement(certificate, erasure_of(certificate), plan, history))
-    except REFUSALS as error:
-        return Check("statement", False, f"cannot be recomputed: {brief(error)}")
-    if found:
-        return Check("statement", False, f"recomputing gives another {found}{_other_version(certificate)}")
-    return Check("statement", True, "every number and sentence recomputed from the plan and the ledger")
-
-
-def _other_version(certificate: Mapping[str, Any]) -> str:
-    """What to do where the sentences may differ for an honest reason."""
-    made_by = certificate["identity"].get("version")
-    if made_by == __version__ or not isinstance(made_by, str):
-        return ""
-    return f"; if it was written by version {made_by[:40]!r}, as it says, check it with that version: this is {__version__}"
-
-
-def _format_1(certificate: Mapping[str, Any]) -> list[Check]:
-    try:
-        plan, history = _read(certificate)
-    except REFUSALS as error:
-        return [Check("figures", False, f"cannot be recomputed: {brief(error)}")]
-    return format_1.checks(certificate, plan, history)
-
-
-def _read(certificate: Mapping[str, Any]) -> tuple[Plan, Tallied]:
-    """The plan and the releases, every field of them of its type."""
-    public = certificate["public_facts"]
-    if set(public) != {"plan", "ledger", "delta"}:
-        raise InvalidParameter("public_facts are plan, ledger and delta")
-    ledger, about = public["ledger"], certificate["action"]["release"]
-    if not isinstance(ledger, list) or len(ledger) > MOST_TALLIES:
-        raise InvalidParameter(f"the ledger must be a list of at most {MOST_TALLIES}")
-    if certificate["format"] == FORMAT:
-        listed = [Tally.from_dict(fields) for fields in ledger]
-    else:
-        listed = [Tally(Event.from_dict(fields)) for fields in ledger]
-    return plan_from_dict(public["plan"]), Tallied(listed, None if about is None else count("release", about))
-
-
-def _facts(certificate: Mapping[str, Any]) -> Check:
-    """What the operator states: each fact in its range, and nothing else beside them."""
-    try:
-        identity = certificate["identity"]
-        again = stated(
-            erasure_of(certificate),
-            certificate_id=identity["certificate_id"],
-            issued=identity["issued"],
-            made_by=identity["version"],
-            named=_named(certificate),
-        )
-        other = next(
-            (found for name in again if (found := difference(certificate[name], again[name], f"{name}."))), None
-        )
-    except REFUSALS as error:
-        return Check("stated facts", False, f"out of their range: {brief(error)}")
-    if other:
-        return Check("stated facts", False, f"{other} is not as this program writes it")
-    return Check(
-        "stated facts",
-        True,
-        "in their ranges, not recomputed: the operator's word, listed under stated_by_the_operator",
-    )
 
 
 def _model(certificate: Mapping[str, Any], model: str | Path) -> Check:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 Cost = dict[str, Any]  # the parts of a `Guarantee` that a run costs
+Condition = tuple[str, dict[str, Any]]  # a key of `evidence.claims` and its values
 
 # every step of a bound on paper, or one of them by rigorous interval arithmetic (`proofs_check`)
 PROOFS = ("by-hand", "computer-checked")
@@ -57,8 +58,12 @@ class Mechanism(ABC):
 
     @property
     def left(self) -> str:
-        """For the person whose record was erased: what of the model no erasure takes back, in a sentence; "" where nothing."""
+        """What of the model no erasure takes back: "base", "extractor" or "statistics"; "" where nothing."""
         return ""
+
+    def conditions(self) -> tuple[Condition, ...]:
+        """What the bounds assume, for papers: keys of the catalogue of claims, each with its values (`evidence.claims`)."""
+        return (("slots-public", {"records": self.records}),)
 
     @property
     def shows_start(self) -> bool:
@@ -207,6 +212,15 @@ class NoisySteps(Mechanism):
         stated = {self.objective_smoothness, getattr(other, "objective_smoothness", None)} - {None}
         return self == other and len(stated) > 1
 
+    def conditions(self) -> tuple[Condition, ...]:
+        own = {"method": self.method}
+        return (
+            *bounded_gradients(self.lipschitz, proven=self.proven),
+            *super().conditions(),
+            ("real-arithmetic", own),
+            ("gaussian-noise", own),
+        )
+
     def _chain(self) -> dict[str, Any]:
         return {"step_size": self.step_size, "noise_variance": self.noise_variance, "records": self.records}
 
@@ -218,6 +232,12 @@ class NoisySteps(Mechanism):
             "real arithmetic; the rounding of gradient sums adds the stated slack to the sensitivity",
             "the noise is Gaussian, independent and unknown to the observer",
         )
+
+
+def bounded_gradients(lipschitz: float, *, proven: bool) -> tuple[Condition, ...]:
+    """That no record's loss is steeper, as conditions: proven, or declared by the user."""
+    norm = ("gradient-norm", {"lipschitz": lipschitz})
+    return (norm,) if proven else (norm, ("constants-declared", {}))
 
 
 @dataclass(frozen=True)
@@ -273,6 +293,19 @@ class Method(ABC):
     def in_any_order(self) -> Self:
         """The same method for rows that come in another order in every release; only where `any_order`."""
         return self
+
+    def check_plan(self, plan: Plan) -> None:
+        """Raise unless the proof covers what the plan runs, wherever its numbers came from: what `mechanism` cannot see of it.
+
+        Raises:
+            InvalidParameter, AssumptionViolated: it does not.
+        """
+        if plan.problem.deletion_notion not in self.notions:
+            raise InvalidParameter(
+                f"deletion_notion={str(plan.problem.deletion_notion)!r} is not covered by method {self.name!r}"
+            )
+        if not math.isfinite(plan.loss.constants.lipschitz):
+            raise InvalidParameter(f"the {plan.loss.name} loss has no Lipschitz constant; clip its gradients to L")
 
     def fresh_publications(self, plan: Plan) -> int:
         """How many of the `releases` start afresh, the learn among them."""

@@ -14,7 +14,7 @@ from ..bounds.arithmetic import GRID_BITS
 from ..bounds.objective_perturbation_gdp import inexact_gdp
 from ..errors import InvalidParameter, count, positive
 from ..privacy.worlds import Worlds
-from .base import Cost, Mechanism
+from .base import Condition, Cost, Mechanism
 
 _MOST = 2.0**24  # τ up to which counts are whole steps of the grid
 
@@ -47,10 +47,10 @@ class CountedRecords(Mechanism):
 
     @property
     def left(self) -> str:
-        return (
-            "Numbers about the records were published too, with noise. Those made before the erasure may have counted what was erased, and "
-            "no erasure takes that back; the limits for someone who kept everything count them."
-        )
+        return "statistics"
+
+    def conditions(self) -> tuple[Condition, ...]:
+        return (*super().conditions(), ("counts-one-cell", {}))
 
     @property
     def rows(self) -> int:

@@ -25,7 +25,7 @@ from ..privacy.budget import Budget
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
-from .base import Cost, Method
+from .base import Condition, Cost, Method
 from .forecast import forecast_excess_risk
 from .perturbed import Perturbed
 from .perturbed_run import PerturbedRun
@@ -68,6 +68,9 @@ class InterleavedRun(SharpRun):
         with_record, clean = (math.inf if endless else steps_with // 2), steps_without // 2
         steps = super()._cost(worlds, with_record, clean) if with_record else {}
         return {**(self.fresh_release._cost(worlds, 1, 0) if fresh else {}), **steps}
+
+    def conditions(self) -> tuple[Condition, ...]:
+        return (*super().conditions(), *self.fresh_release.conditions())
 
     def _assumptions(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*super()._assumptions(), *self.fresh_release._assumptions())))
@@ -190,6 +193,10 @@ class Interleaved(Method):
     def fresh_publications(self, plan: Plan) -> int:
         assert self.fresh_every is not None
         return _fresh(plan.releases, self.fresh_every)
+
+    def check_plan(self, plan: Plan) -> None:
+        super().check_plan(plan)
+        Perturbed(solver=self.solver).check_plan(plan)
 
     def mechanism(self, plan: Plan) -> InterleavedRun:
         facts = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance)

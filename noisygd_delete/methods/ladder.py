@@ -171,6 +171,21 @@ class Ladder(Method):
         nothing = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0)
         return replace(nothing, points=((amounts.dp_order, amounts.dp * amounts.dp_order / 2),))
 
+    def check_plan(self, plan: Plan) -> None:
+        """Every stage is what `of_stage` makes of the problem, and covered by its own method."""
+        super().check_plan(plan)
+        staged, problem = self._staged(plan.problem), plan.problem
+        if len(plan.stages) != len(self.stages) or plan.kept != self.level + 1:
+            raise InvalidParameter(
+                f"a ladder of {len(self.stages)} stages that keeps {self.level + 1} has a plan for each"
+            )
+        for number, (asked, stage) in enumerate(zip(self.stages, plan.stages, strict=True)):
+            due = of_stage(asked, number, problem, staged, gdp=1.0, worlds=problem.adjacency)
+            for name in ("loss", "features", "records", "regularization", "rows_per_subject", "dtype"):
+                if getattr(stage.problem, name) != getattr(due, name):
+                    raise InvalidParameter(f"stage {number} of the ladder has another {name} than the problem")
+            stage.method.check_plan(stage)
+
     def mechanism(self, plan: Plan) -> LadderRun:
         kept, later = plan.stages[: plan.kept], plan.stages[plan.kept :]
         return LadderRun(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..errors import InvalidParameter, count
 from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
-from .base import Cost, Mechanism
+from .base import Condition, Cost, Mechanism
 
 KEPT = "the base's ε_dd is not reduced by deletions: what the kept stages showed of an erased record stays until a fresh learn"
 
@@ -64,8 +64,11 @@ class LadderRun(Mechanism):
 
     @property
     def left(self) -> str:
-        what = "The first part of the model was trained while what was erased may have been there, and an erasure does not train it again"
-        return f"{what}; the limits count it." if self.kept else ""
+        return "base" if self.kept else ""
+
+    def conditions(self) -> tuple[Condition, ...]:
+        inner = (condition for stage in (*self.kept, *self.later) for condition in stage.conditions())
+        return (("stages-published", {}), *inner)
 
     @property
     def rows(self) -> int:

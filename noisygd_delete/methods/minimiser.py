@@ -15,7 +15,7 @@ from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_ne
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
-from .base import Cost, Method
+from .base import Condition, Cost, Method
 from .calibration import calibrate
 from .forecast import forecast_excess_risk
 from .plan import Plan
@@ -81,6 +81,11 @@ class MinimiserRun(SharpRun):
             "a release from the minimiser is not a composition of noisy steps; it has no such export"
         )
 
+    def conditions(self) -> tuple[Condition, ...]:
+        own = {"method": self.method}
+        solved = ("solver-tolerance", {**own, "tolerance": self.gradient_tolerance})
+        return (*super().conditions(), solved, ("time-unseen", own))
+
     def _assumptions(self) -> tuple[str, ...]:
         solved = (
             f"the solver's answer has gradient norm at most {self.gradient_tolerance:.3g} in real arithmetic; its running "
@@ -125,11 +130,7 @@ class Minimiser(Method):
         return self.solver != "fixed"
 
     def plan(self, problem: Problem) -> Plan:
-        if not problem.strong_convexity > 0:
-            raise AssumptionViolated(
-                f"λ={problem.regularization:g} must exceed the weak convexity β₋={problem.loss.constants.weak_convexity:g} of the "
-                f"{problem.loss.name} loss: only then is there one minimiser, close for neighbouring tables"
-            )
+        _check_one_minimiser(problem)
         eta = contracting_step_size(problem, self.step_size)
         chain = {"step_size": eta, "strong_convexity": problem.strong_convexity}
         steps = self.diffusion_steps or diffusion_steps(problem, eta)
@@ -165,6 +166,15 @@ class Minimiser(Method):
         )
         single *= 1 + 1e-14  # rounding, to the safe side
         return calibrate(problem, single, self.noise_variance, complete, affordable)
+
+    def check_plan(self, plan: Plan) -> None:
+        super().check_plan(plan)
+        _check_one_minimiser(plan.problem)
+        least = gradient_error(**_rounding_facts(plan.problem))
+        if not plan.gradient_tolerance >= least:
+            raise InvalidParameter(
+                f"gradient_tolerance={plan.gradient_tolerance:g} is below {least:g}, the rounding of a gradient in float64"
+            )
 
     def mechanism(self, plan: Plan) -> MinimiserRun:
         return MinimiserRun(
@@ -266,15 +276,7 @@ def _tolerance(problem: Problem, method: Minimiser, step_size: float, steps: int
         # μ_dd/μ_dp = 2γnc^K/(Δ + 2γnc^K) must not exceed the ratio of the budgets
         ratio = problem.deletion_gdp() / problem.dp_gdp()
         most = math.inf if ratio >= 1 else ratio / (1 - ratio) * delta / (2 * n * forgotten) * (1 - 1e-9)
-    facts: dict[str, Any] = {
-        "lipschitz": problem.loss.constants.lipschitz,
-        "curvature": problem.loss.constants.curvature,
-        "outputs": problem.loss.outputs,
-        "records": n,
-        "features": problem.features,
-        "regularization": problem.regularization,
-        "weights_norm": 2 * problem.loss.constants.lipschitz / problem.regularization,
-    }
+    facts = _rounding_facts(problem)
     least = _ROUNDING_ROOM * gradient_error(**facts)
     tolerance = method.gradient_tolerance
     if tolerance is None:  # a plan from before sums were added in a tree stays what it was
@@ -291,6 +293,27 @@ def _tolerance(problem: Problem, method: Minimiser, step_size: float, steps: int
             "rounding of a gradient in float64; raise it, or leave it out"
         )
     return tolerance
+
+
+def _check_one_minimiser(problem: Problem) -> None:
+    if not problem.strong_convexity > 0:
+        raise AssumptionViolated(
+            f"λ={problem.regularization:g} must exceed the weak convexity β₋={problem.loss.constants.weak_convexity:g} of the "
+            f"{problem.loss.name} loss: only then is there one minimiser, close for neighbouring tables"
+        )
+
+
+def _rounding_facts(problem: Problem) -> dict[str, Any]:
+    """Of `gradient_error`, wherever the solver may end."""
+    return {
+        "lipschitz": problem.loss.constants.lipschitz,
+        "curvature": problem.loss.constants.curvature,
+        "outputs": problem.loss.outputs,
+        "records": problem.records,
+        "features": problem.features,
+        "regularization": problem.regularization,
+        "weights_norm": 2 * problem.loss.constants.lipschitz / problem.regularization,
+    }
 
 
 def solver_passes(problem: Problem, solver: str, tolerance: float) -> int:

@@ -15,7 +15,7 @@ from ..bounds.arithmetic import GRID_BITS
 from ..errors import InvalidParameter, count, positive
 from ..privacy.worlds import Worlds
 from . import procedure
-from .base import Cost, Mechanism, Method
+from .base import Condition, Cost, Mechanism, Method
 from .plan import Plan
 from .problem import Problem
 
@@ -64,6 +64,9 @@ class MomentsRun(Mechanism):
         apart = moments.moments_sensitivity(between_records=worlds.between_records, rows=self.rows_per_subject)
         mu = moments.moments_gdp(sensitivity=apart, deviation=self.deviation, coordinates=self.coordinates, grid=GRID)
         return {"gdp_squared": mu**2}
+
+    def conditions(self) -> tuple[Condition, ...]:
+        return (*super().conditions(), ("moments-own-norm", {}))
 
     def _assumptions(self) -> tuple[str, ...]:
         return (

@@ -196,6 +196,14 @@ class NearGibbs(Method):
             return schedules.cheapest(ask, form)
         return form(ask, self.noise_variance)
 
+    def check_plan(self, plan: Plan) -> None:
+        super().check_plan(plan)
+        self._check(plan.problem)
+        if not math.isclose(plan.init_variance, plan.noise_variance / plan.regularization, rel_tol=1e-9):
+            raise AssumptionViolated(
+                f"init_variance={plan.init_variance:g} must be σ²/λ: Theorem 5.2 starts from that law"
+            )
+
     def mechanism(self, plan: Plan) -> NearGibbsRun:
         assert self.order is not None
         constants = plan.loss.constants

@@ -24,7 +24,16 @@ from . import procedure
 from .base import PROOFS, Method
 from .calibration import published_together
 from .minimiser import SOLVERS, forecast_passes
-from .perturbed_noise import form_of, hessian_trace, inexact_share, least_noise, output_of, proven_passes, row_facts
+from .perturbed_noise import (
+    form_of,
+    hessian_trace,
+    inexact_share,
+    least_noise,
+    output_of,
+    proven_passes,
+    rounding_of_gradient,
+    row_facts,
+)
 from .perturbed_run import PerturbedRun
 from .plan import Plan
 from .problem import Problem
@@ -108,6 +117,15 @@ class Perturbed(Method):
             linear_term=noise,
             output_noise=output_noise,
         )
+
+    def check_plan(self, plan: Plan) -> None:
+        super().check_plan(plan)
+        _check_covered(plan.problem)
+        least = rounding_of_gradient(plan.problem, plan.linear_term)
+        if not plan.gradient_tolerance >= least:
+            raise InvalidParameter(
+                f"gradient_tolerance={plan.gradient_tolerance:g} is below {least:g}, the rounding of a gradient in float64"
+            )
 
     def mechanism(self, plan: Plan) -> PerturbedRun:
         facts: dict[str, Any] = {

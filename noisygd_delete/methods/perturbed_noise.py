@@ -127,7 +127,7 @@ def output_of(problem: Problem, noise: float, inexact_rate: float) -> tuple[floa
     )
     exponent = math.frexp(wanted)[1] - 1
     for one_by_one in (True, False):  # a plan from before sums were added in a tree stays what it was
-        least = _ROUNDING_ROOM * _rounding(problem, noise, one_by_one=one_by_one)
+        least = _ROUNDING_ROOM * rounding_of_gradient(problem, noise, one_by_one=one_by_one)
         for wider in range(_MOST_WIDENING + 1):
             output_noise = math.ldexp(1.0, exponent + wider)
             tolerance = flow.tolerance_for(
@@ -145,7 +145,7 @@ def output_of(problem: Problem, noise: float, inexact_rate: float) -> tuple[floa
     )
 
 
-def _rounding(problem: Problem, noise: float, *, one_by_one: bool) -> float:
+def rounding_of_gradient(problem: Problem, noise: float, *, one_by_one: bool = False) -> float:
     """A bound on the rounding of a measured gradient with b, wherever the solver may end: up to twice as far out as a minimiser."""
     constants, pull = problem.loss.constants, _usual_pull(problem, noise)
     longest = (constants.lipschitz + pull) / problem.regularization

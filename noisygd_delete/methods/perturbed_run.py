@@ -13,7 +13,7 @@ from ..bounds.rounding import UNIT
 from ..errors import InvalidParameter, choice, count, non_negative, positive
 from ..privacy.curve import FORMS, ONE_DIRECTION, WEAKLY_CONVEX, Curve
 from ..privacy.worlds import Worlds
-from .base import Cost, Mechanism
+from .base import Condition, Cost, Mechanism, bounded_gradients
 
 ROOM = (
     1 + 2 * NORM_TOLERANCE
@@ -182,6 +182,19 @@ class PerturbedRun(Mechanism):
         """`in_place` only where it is not so: facts of rows that keep their places read as they always did."""
         told = super().to_dict()
         return {name: value for name, value in told.items() if name != "in_place" or not value}
+
+    def conditions(self) -> tuple[Condition, ...]:
+        own = {"method": self.method}
+        return (
+            *bounded_gradients(self.lipschitz, proven=self.proven),
+            *super().conditions(),
+            *((("row-shape", own),) if self.shaped else ()),
+            *((("rows-in-place", own),) if self.in_place else ()),
+            ("solver-tolerance", {**own, "tolerance": self.gradient_tolerance}),
+            ("time-unseen", own),
+            ("exact-noise", own),
+            ("machine-trusted", {}),
+        )
 
     def _assumptions(self) -> tuple[str, ...]:
         constants = "proven" if self.proven else "declared by the user, not proven"

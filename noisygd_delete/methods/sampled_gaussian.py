@@ -12,7 +12,7 @@ from typing import ClassVar
 from ..bounds import subsampled
 from ..errors import InvalidParameter, positive
 from ..privacy.worlds import Worlds
-from .base import Cost, Mechanism
+from .base import Condition, Cost, Mechanism
 
 ORDERS = (*range(2, 33), 48, 64, 128, 256, 512)
 
@@ -43,10 +43,10 @@ class SampledGaussian(Mechanism):
 
     @property
     def left(self) -> str:
-        return (
-            "The feature extractor below the model may have been trained with what was erased, and no erasure takes that back; the limits "
-            "count it."
-        )
+        return "extractor"
+
+    def conditions(self) -> tuple[Condition, ...]:
+        return (*super().conditions(), ("samples-unseen", {}), ("gaussian-noise", {"method": self.method}))
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         """Of a record that took part in `steps_with` steps; steps without it change nothing."""

@@ -87,6 +87,16 @@ class SampledStage(Method):
             "steps on samples are a stage of a ladder: method='ladder' with Stage('network', steps, sampling_rate=) plans them"
         )
 
+    def check_plan(self, plan: Plan) -> None:
+        super().check_plan(plan)
+        check_sampled(plan.problem)
+        lipschitz = plan.loss.constants.lipschitz * (1 + plan.problem.slack)
+        least = plan.step_size * (self.noise_multiplier * lipschitz / (self.sampling_rate * plan.records)) ** 2 / 2
+        if not plan.noise_variance >= least * (1 - 1e-9):
+            raise InvalidParameter(
+                f"noise_variance={plan.noise_variance:g} is below {least:g}, which noise_multiplier={self.noise_multiplier:g} is"
+            )
+
     def mechanism(self, plan: Plan) -> SampledSteps:
         return SampledSteps(
             records=plan.records,

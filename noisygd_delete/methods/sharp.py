@@ -128,6 +128,13 @@ class Sharp(Method):
         plan = calibrate(problem, single, self.noise_variance, complete, affordable)
         return plan if self.excess_risk_target is None else reaching(plan, self.excess_risk_target)
 
+    def check_plan(self, plan: Plan) -> None:
+        super().check_plan(plan)
+        if not plan.problem.strong_convexity > 0:
+            raise AssumptionViolated(
+                f"λ={plan.regularization:g} must exceed β₋={plan.loss.constants.weak_convexity:g}: only then does a step contract"
+            )
+
     def mechanism(self, plan: Plan) -> SharpRun:
         return SharpRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
 

@@ -112,11 +112,7 @@ class Theorem(Method):
 
     def _step_size(self, problem: Problem) -> float:
         constants, lam = problem.loss.constants, problem.regularization
-        if not problem.loss.twice_differentiable:
-            raise AssumptionViolated(
-                f"the {problem.loss.name} loss is C^{{1,1}}, not twice differentiable, which Theorem 5.1 assumes; "
-                "method='sharp' needs no more and is tighter"
-            )
+        _check_covered(problem)
         if problem.deletion_notion not in self.notions:
             raise InvalidParameter(
                 "deletion_notion='pairwise' needs method='sharp': Theorem 5.1 states Definition 4.1 (a deleted record "
@@ -135,6 +131,17 @@ class Theorem(Method):
             )
         return eta
 
+    def check_plan(self, plan: Plan) -> None:
+        super().check_plan(plan)
+        _check_covered(plan.problem)
+        widest = theorem_5_1.init_variance(
+            noise_variance=plan.noise_variance, regularization=plan.regularization, step_size=plan.step_size
+        )
+        if not (plan.step_size < 1 / plan.problem.objective_smoothness and plan.init_variance <= widest * (1 + 1e-9)):
+            raise AssumptionViolated(
+                f"step_size={plan.step_size:g} must be below 1/(λ+β), and init_variance={plan.init_variance:g} at most {widest:g}, for Theorem 5.1"
+            )
+
     def mechanism(self, plan: Plan) -> TheoremRun:
         return TheoremRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
 
@@ -150,6 +157,14 @@ class Theorem(Method):
         )
         promised = (quarter,) if plan.problem.adjacency == Worlds.REPLACE else ()
         return (noise(plan), learning(plan, per_factor), deleting(plan), *promised)
+
+
+def _check_covered(problem: Problem) -> None:
+    if not (problem.loss.constants.convex and problem.loss.twice_differentiable):
+        raise AssumptionViolated(
+            f"the {problem.loss.name} loss is not twice differentiable and convex, which Theorem 5.1 assumes; method='sharp' needs less "
+            "and is tighter"
+        )
 
 
 def _printed_risk(plan: Plan) -> float:

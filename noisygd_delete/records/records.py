@@ -30,7 +30,8 @@ _BYTES_BESIDE = 24  # of a slot besides its row: label, and places for its id an
 @dataclass(frozen=True)
 class SlotEdits:
     """A resolved request: what every touched slot holds afterwards, and how many edits of each kind that makes. `ids` None
-    marks an erased slot. `rows` are `SparseRows` where the table's are, else an array."""
+    marks an erased slot. `rows` are `SparseRows` where the table's are, else an array. `beside`: slots of the same persons that are not
+    touched; None where the table does not say whom its rows are about."""
 
     slots: NDArray[np.int64]
     rows: Any
@@ -39,6 +40,7 @@ class SlotEdits:
     subjects: tuple[Id | None, ...]
     next_id: int
     counts: EditCounts
+    beside: frozenset[int] | None = None
 
 
 def check_size(slots: int, features: int) -> None:
@@ -276,6 +278,16 @@ class Records:
             tuple(owners),
             next_id,
             EditCounts(len(erased), len(replaced), len(slots) - len(erased) - len(replaced)),
+            self._beside([*erased, *replaced]),
+        )
+
+    def _beside(self, slots: Sequence[int]) -> frozenset[int] | None:
+        """The other slots of the persons whose rows these are."""
+        if self._subjects is None:
+            return None
+        persons = {self._subjects[slot] for slot in slots} - {None}
+        return frozenset(self._subjects.find([name for name in persons if name is not None]).tolist()) - frozenset(
+            slots
         )
 
     def _slots_of(self, names: Sequence[Id], found: Mapping[Id, int] | None) -> list[int]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..evidence.erasure_certificate import erasure_certificate
+from ..evidence.certificate import erasure_certificate, plain_words
 from ..loading import on_first_use
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = [
     "erasure_certificate",
     "key_id",
     "new_key",
+    "plain_words",
     "sign",
     "store_report",
     "verify_certificate",

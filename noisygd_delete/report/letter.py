@@ -14,8 +14,8 @@ from typing import Any
 
 from ..accountant.tallies import tallied
 from ..errors import InvalidParameter
+from ..evidence.deriving import guarantees
 from ..evidence.erasure import erasure_in, ledger_of
-from ..evidence.erasure_certificate import guarantees
 from ..evidence.notices import text
 from ..privacy.guarantee import Guarantee
 from ..privacy.shown import right_of_hundred
@@ -119,7 +119,8 @@ def _limits(line: Line, promised: Promised | None, words: Language) -> list[str]
         return []
     said = []
     for what in ("erased", "replaced"):
-        everything, later = (promised.guarantees.get(f"{what}_{seen}_models") for seen in ("all", "later"))
+        everything, later = (promised.guarantees.get(f"{what}.{seen}") for seen in ("all", "later"))
+        everything = everything or promised.guarantees.get(f"{what}.before")
         if everything is None:
             continue
         asked = "which" if what == "replaced" or everything.adjacency in (Worlds.PAIRWISE, Worlds.REPLACE) else "used"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from importlib.resources import files
 from typing import Any
 
-from ..evidence.words import dated
+from ..evidence.claims import KEYS, Claim, sentence
+from ..evidence.claims import languages as claim_languages
 from ..privacy.shown import right_of_hundred, shown
 from .catalogue.readings import ORIGINAL, Reading, reading
-from .checker import embedded
 
 PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
 
@@ -63,6 +63,28 @@ def written_out(when: str | None) -> str:
     return f"{dated(found.date())}, {found:%H:%M} {zone}"
 
 
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+
+
+def dated(when: str | date) -> str:
+    """A day as people write it, in no country's order of numbers."""
+    day = when if isinstance(when, date) else date.fromisoformat(when)
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
 def figure(value: Any) -> str:
     """A number for a table: four digits, rounded up like every bound; a dash where there is none."""
     if value is None:
@@ -73,23 +95,23 @@ def figure(value: Any) -> str:
 
 
 QUESTIONS = {
-    "definition-4.1": "Was the record ever in the data? (definition-4.1: a record against no record)",
-    "zero-out": "Was the record ever in the data? (zero-out: a record against no record)",
-    "pairwise": "Was it this content or another? (pairwise: two records, one of which was there)",
-    "replace": "Was it this content or another? (replace: two records, one of which was there)",
+    "used": "Was the record ever in the data? (a record against no record)",
+    "which": "Was it this content or another? (two records, one of which was there)",
 }
 LABELS = {
-    "erased_later_models": "what was erased, from every model since",
-    "erased_all_models": "what was erased, from all models ever published",
-    "replaced_later_models": "the content before the rectification, from every model since",
-    "replaced_all_models": "the content before the rectification, from all models ever published",
-    "existing_one_release": "a record still there, from the last model alone",
-    "existing_all_models": "a record still there, from all models",
+    "erased.later": "what was erased, from every model since",
+    "erased.all": "what was erased, from all models ever published",
+    "erased.before": "what was erased, from all models so far",
+    "replaced.later": "the content before the rectification, from every model since",
+    "replaced.all": "the content before the rectification, from all models ever published",
+    "replaced.before": "the content before the rectification, from all models so far",
+    "present.one": "a record still there, from the last model alone",
+    "present.all": "a record still there, from all models",
 }
 
 
 def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, code: str = ORIGINAL) -> str:
-    """The certificate for a reader or a printer. The signed JSON is the original; this page shows it.
+    """The certificate for a reader or a printer. The signed JSON is the original; this page says its claims in sentences.
 
     Figures about different pairs of worlds stand in different tables: a number of one column is compared with its neighbours.
 
@@ -97,14 +119,20 @@ def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, 
         checking: the page also holds the signed file and a script that verifies it in the reader's browser, without a network (`checker`).
         code: of the language that the page is in; the signed file is the same for all.
     """
-    tables: dict[tuple[str, str], dict[str, tuple[str, Any]]] = {}
-    for name, label in LABELS.items():
-        figures = certificate["statement"]["guarantees"].get(name)
-        if figures is not None:
-            group = tables.setdefault((figures["adjacency"], name.partition("_")[0]), {})
-            group[label] = name, figures
-    shown_tables = [(QUESTIONS[adjacency], rows) for (adjacency, _), rows in tables.items()]
+    claims = [Claim(**claim) for claim in certificate["claims"]]
+    spoken = code if code in claim_languages() else ORIGINAL
+    said: dict[str, list[str]] = {kind: [] for kind in ("plain", "notice", "condition", "uncovered", "duty")}
+    tables: dict[str, dict[str, Claim]] = {}
+    for claim in claims:
+        kind = KEYS[claim.key].kind
+        if kind == "figure":
+            tables.setdefault(claim.values["question"], {})[LABELS[claim.key]] = claim
+        if not claim.key.startswith("present."):
+            said[kind if kind in said else "plain"].append(sentence(claim, spoken))
     check = None
     if checking:
+        from .checker import embedded
+
         check = embedded(file_text(certificate), stylesheet(), code=code) | {"decimal": reading(code).decimal}
-    return render("certificate.html", words=reading(code), c=certificate, tables=shown_tables, check=check)
+    shown_tables = [(QUESTIONS[question], rows) for question, rows in tables.items()]
+    return render("certificate.html", words=reading(code), c=certificate, said=said, tables=shown_tables, check=check)

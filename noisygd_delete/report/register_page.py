@@ -14,7 +14,6 @@ from datetime import date
 from typing import Any
 
 from ..errors import count
-from ..evidence.words import dated
 from ..register import Case, Line, Served
 from ..register.dates import local_day
 from ..register.line import need
@@ -22,7 +21,7 @@ from ..register.terms import Decisions, Reasons
 from ..version import __version__
 from .catalogue import language
 from .catalogue.readings import ORIGINAL, Reading, reading, written_languages
-from .page import render, stylesheet
+from .page import dated, render, stylesheet
 
 PAGE_LINES = 100  # requests on one page
 _DIGITS = 16  # of a certificate's digest: enough to find it by

@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from ..evidence import words
-from ..evidence.erasure import standing
-from ..evidence.erasure_certificate import ORDER, figures, written
-from ..evidence.words import dated
+from ..evidence.claims import Claim, sentence
+from ..evidence.deriving import NOT_COVERED, conditions_of
+from ..evidence.erasure import from_data_of, standing
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE
 from ..privacy.shown import right_of_hundred
@@ -26,7 +25,8 @@ from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..version import __version__
 from .catalogue.readings import ORIGINAL, Reading, reading
-from .page import figure, render
+from .figures import ORDER, figures
+from .page import dated, figure, render
 from .summary import accuracy
 
 NOT_STATED = "not stated by the operator"
@@ -44,12 +44,12 @@ def _stated(text: str | None) -> str:
 def entry(ledger: Ledger, practice: Practice) -> dict[str, Any]:
     """The registry's fields, in JSON's own types; one relation of neighbours to a figure."""
     plan, accountant = ledger.plan, ledger.accountant
-    problem, mechanism = plan.problem, plan.mechanism
+    problem = plan.problem
     order, delta = plan.budget.order or ORDER, plan.budget.shown_delta
     remaining = accountant.remaining()
 
     def told(guarantee: Any) -> dict[str, Any]:
-        return dict(written(figures(guarantee, order=order, delta=delta)))
+        return figures(guarantee, order=order, delta=delta)
 
     released: dict[str, Any] = {"this_release": told(plan.dp)}
     if ledger.releases:
@@ -102,7 +102,12 @@ def entry(ledger: Ledger, practice: Practice) -> dict[str, Any]:
             "post_processing": "weights are rounded to a public grid",
         },
         "composition": "all releases are accounted together, whatever the requests depended on; releases of other programs are not",
-        "pre_processing": "record by record, by bounds that were not read off the data",
+        "pre_processing": "record by record"
+        + (
+            f", by ranges of which these were read off the data: {', '.join(read_off)}"
+            if (read_off := from_data_of(ledger))
+            else ""
+        ),
         "not_counted": ["tuning on the data", "releases made elsewhere from the same data"],
         "mechanism": {
             "method": Stated(plan.method.name),
@@ -110,10 +115,7 @@ def entry(ledger: Ledger, practice: Practice) -> dict[str, Any]:
             "constants": "proven" if plan.dp.proven else "declared by the user",
             "noise": "Gaussian, from a cryptographic generator keyed anew by the operating system for each release",
             "floating_point": f"rounding of gradient sums adds a slack to the sensitivity, which the figures include ({figure(plan.dp.slack)})",
-            "assumptions": [
-                *mechanism.interval("dp", problem.adjacency, steps_with=0).assumptions,
-                *words.assumptions(plan),
-            ],
+            "assumptions": [sentence(claim) for claim in conditions_of(plan, ledger.accountant, from_data_of(ledger))],
         },
         "not_a_claim": "this is not a statement that the model is anonymous",
     }
@@ -253,7 +255,7 @@ def assessment(
                 )
                 for row in audit
             ],
-            ("what the figures leave out", words.NOT_COVERED),
+            ("what the figures leave out", [sentence(Claim(key, {})) for key in NOT_COVERED]),
             (
                 "residual risk",
                 f"at most {odds} of 100 for a record still there, over the {ledger.releases} releases so far",

@@ -7,7 +7,6 @@ from typing import Any
 
 from ..accountant import Accountant, Event, Remaining
 from ..evidence.erasure import Standing
-from ..evidence.erasure_certificate import figures
 from ..methods.plan import Plan
 from ..planner.advise import guessing_loss
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
@@ -19,6 +18,7 @@ from ..store.entry import EntryKinds
 from ..version import __version__
 from . import curves, plots
 from .catalogue.readings import ORIGINAL, reading
+from .figures import figures
 from .page import render, written_out
 from .register_page import counted, row_of
 

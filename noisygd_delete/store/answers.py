@@ -13,7 +13,7 @@ from .entry import Entry
 from .ledger import Ledger
 
 # gradient passes and seconds are missing: they may depend on the data, so they are told once and never kept
-_PUBLIC = ("release", "kind", "status", "steps", "edits", "counts", "certified", "guarantees")
+_PUBLIC = ("release", "kind", "status", "steps", "edits", "counts", "certified", "guarantees", "remaining")
 
 
 def plain(fields: dict[str, Any]) -> dict[str, Any]:

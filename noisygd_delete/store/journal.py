@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..errors import StoreCorrupt
+from ..errors import StoreCorrupt, count
 from ..records import NO_EDITS, EditCounts, SlotEdits, bounded
 from .disk import Disk, read
 from .layout import FORMAT, READABLE, ROW, Layout
@@ -29,6 +29,7 @@ class InFlight:
     publish  whether a release follows at once
     parts    where it is several requests in one: each one's id and counts, in order. Each has an entry of the ledger, and
              the release one more
+    left     rows that each request leaves of the persons whose rows it edits; None where the table does not say
     """
 
     base: int
@@ -36,11 +37,14 @@ class InFlight:
     publish: bool
     request_id: str | None
     parts: tuple[tuple[str | None, EditCounts], ...] = ()
+    left: tuple[int | None, ...] = ()
 
     @property
-    def requests(self) -> tuple[tuple[str | None, EditCounts], ...]:
-        """Id and counts of every request in it."""
-        return self.parts or ((self.request_id, self.edits.counts),)
+    def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]:
+        """Id and counts of every request in it, and how many rows it leaves of the same persons."""
+        named = self.parts or ((self.request_id, self.edits.counts),)
+        left = self.left or (None,) * len(named)  # of an earlier version
+        return tuple((*one, rows) for one, rows in zip(named, left, strict=True))
 
     def to_bytes(self) -> bytes:
         held = np.array([name is not None for name in self.edits.ids], dtype=bool)
@@ -60,6 +64,7 @@ class InFlight:
                 "next_id": self.edits.next_id,
                 "counts": self.edits.counts.to_dict(),
                 "parts": [[name, counts.to_dict()] for name, counts in self.parts],
+                "left": self.left,
             }
         ).encode()
         return sealed(body)
@@ -101,7 +106,8 @@ class InFlight:
         parts = tuple((name, EditCounts.from_dict(counts)) for name, counts in fields.get("parts", ()))
         if parts and sum((counts for _, counts in parts), NO_EDITS) != edits.counts:
             raise ValueError("its requests are not its edits")
-        return cls(int(fields["base"]), edits, bool(fields["publish"]), fields["request_id"], parts)
+        left = tuple(None if one is None else count("left", one, minimum=0) for one in fields.get("left", ()))
+        return cls(int(fields["base"]), edits, bool(fields["publish"]), fields["request_id"], parts, left)
 
 
 def sealed(body: bytes) -> bytes:

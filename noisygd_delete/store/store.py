@@ -426,7 +426,8 @@ class Store:
             edits = check_edit(self.records, self.plan, request)
             if self._rolling.tombstones is not None:
                 self._rolling.tombstones.mind(request, edits, self.records, self._rolling.disk)
-            change = journal.InFlight(self.ledger.length, edits, publish, request.request_id)
+            left = None if edits.beside is None else len(edits.beside)
+            change = journal.InFlight(self.ledger.length, edits, publish, request.request_id, left=(left,))
             with explained(self.path, _NOTHING_CHANGED):
                 self._note(request, case)
                 journal.accept(self._rolling.disk, self._rolling.layout, change)

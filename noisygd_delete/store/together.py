@@ -89,4 +89,8 @@ class Together:
         )
         named = [request.request_id for request in self._requests]
         parts = tuple(zip(named, (part.counts for part in self.edits), strict=True))
-        return InFlight(base, merged, publish, named[-1], parts if publish or len(parts) > 1 else ())
+        left, edited = list[int | None](), set[int]()
+        for part in self.edits:  # what an earlier one of them edited is not left by a later one
+            left.append(None if part.beside is None else len(part.beside - edited))
+            edited |= set(part.slots.tolist())
+        return InFlight(base, merged, publish, named[-1], parts if publish or len(parts) > 1 else (), tuple(left))

@@ -171,7 +171,7 @@ class Rolling:
                     if change.parts:
                         release = self.released(pending, None, execution, entries)
                     else:
-                        release = self.released(pending, change.request_id, execution)
+                        release = self.released(pending, change.request_id, execution, left=change.requests[-1][2])
                 except (StoreError, ProcessLost):
                     raise
                 except NoisyGDDeleteError as error:
@@ -193,10 +193,12 @@ class Rolling:
         execution: Execution,
         edits: Sequence[Entry] = (),
         unused_dates: int | None = None,
+        left: int | None = None,
     ) -> Release:
         """Noisy-GD from the published model, and the ledger entry that puts its result in force or withholds it; with it, and not
         before, those of `edits` that it covers and the ledger does not hold yet."""
         release, event = self.run("publish", self.ledger.plan, pending, request_id, execution)
+        release = replace(release, remaining=left)
         self.commit(release, event, edits=edits, unused_dates=unused_dates)
         return release
 
@@ -228,9 +230,9 @@ class Rolling:
     def _edits_noted(self, change: journal.InFlight) -> tuple[list[Entry], Release]:
         """An entry for every request of an accepted change, and the answer to the last of them while no release covers it."""
         pending, head, entries, spent = self.pending, self.ledger.head, [], answers.spent(self.ledger)
-        for request_id, counts in change.requests:
+        for request_id, counts, left in change.requests:
             pending += counts
-            answer = answers.pending(self.ledger, pending, request_id, spent)
+            answer = replace(answers.pending(self.ledger, pending, request_id, spent), remaining=left)
             entries.append(self._entry(EntryKinds.EDIT, answer, head.model, withdrawn=head.withdrawn))
         return entries, answer
 

@@ -12,11 +12,13 @@ import pytest
 from noisygd_delete import EditRequest, Model, Records, losses
 from noisygd_delete.accountant import Accountant
 from noisygd_delete.cli import main
+from noisygd_delete.evidence.certificate import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.evidence.erasure_certificate import erasure_certificate
 from noisygd_delete.report import counted
 from noisygd_delete.store import Store
 from tests.cli.test_evaluate import LABELS, SCHEMA, table
+
+from ..evidence.reading_papers import figure, said
 
 PLAN = ["--method", "sharp", "--no-utility", "--regularization", "0.01", "--dp", "50", "--deletion", "5"]
 
@@ -96,9 +98,9 @@ def test_a_certificate_counts_them_and_says_so(kind: str, capsys) -> None:
         paper = erasure_certificate(erasure, plan=plan, events=events)
         everything = store.accountant.deletion(1, 3).with_slack().gdp
     assert erasure.release == 3
-    assert "Numbers about the records were published too" in " ".join(paper["statement"]["plain_words"])
-    assert any("exact discrete Gaussian" in text for text in paper["statement"]["assumptions"])
-    assert paper["statement"]["guarantees"]["erased_all_models"]["gdp"] == pytest.approx(everything, rel=1e-9)
+    assert "Numbers about the records were published too" in said(paper)
+    assert "exact discrete Gaussian" in said(paper)
+    assert figure(paper, "erased.all")["gdp"] == pytest.approx(everything, rel=1e-9)
 
 
 def test_nothing_is_shown_that_is_not_charged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:

@@ -13,8 +13,8 @@ import pytest
 
 from noisygd_delete import Curator
 from noisygd_delete.clusters import on_ray, spark_session
-from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
+from noisygd_delete.report import erasure_certificate
 from noisygd_delete.sources import SourcedStore, open_store, source_at
 from noisygd_delete.sources.reading import records_of
 from noisygd_delete.store import verify

@@ -17,6 +17,7 @@ from noisygd_delete.report.requests import register_lines
 from noisygd_delete.store import Store
 from tests.store.conftest import SCHEMA, plan, records
 
+from ..evidence.reading_papers import said as sentences
 from .test_folder import delete
 
 
@@ -35,7 +36,7 @@ def paper(path: Path, request: str = "r3") -> dict[str, Any]:
 
 
 def said(certificate: dict[str, Any]) -> str:
-    return " ".join(certificate["statement"]["notices"])
+    return sentences(certificate)
 
 
 def card(path: Path) -> str:
@@ -45,7 +46,9 @@ def card(path: Path) -> str:
 def test_a_place_without_a_model_made_with_the_rows_is_counted_as_such(path: Path, tmp_path: Path) -> None:
     certificate = paper(path)
     assert certificate["evidence"]["publishers"] == [{"kind": "folder", "release": 2, "oldest": 2}]
-    assert "1 other place(s) (folder): 1 of them hold no model that may have used the record." in said(certificate)
+    assert "1 other place(s) (folder): none of them holds a model that may have used what was erased" in said(
+        certificate
+    )
     assert "may still lie" not in said(certificate)
     assert str(tmp_path) not in str(certificate)  # where the operator's folders are is nobody's business
     assert "release 2 in force" in card(path)
@@ -59,12 +62,12 @@ def test_a_place_that_did_not_give_up_the_old_model_is_named(path: Path, tmp_pat
         delete(store, 4)
     certificate = paper(path, "r4")
     assert certificate["evidence"]["publishers"] == [{"kind": "folder", "release": 2, "oldest": 2}]
-    assert "0 of them hold no model" in said(certificate)
-    assert "In 1 of them a model that may have used the record may still lie." in said(certificate)
+    assert "in 1 of them a model that may have used what was erased may still lie" in said(certificate)
+    assert "in 1 of them a model that may have used what was erased may still lie." in said(certificate)
     (tmp_path / "out").unlink()
     away.rename(tmp_path / "out")
     Store.open(path).close()
-    assert "1 of them hold no model" in said(paper(path, "r4"))
+    assert "none of them holds a model" in said(paper(path, "r4"))
 
 
 def test_the_report_names_each_place_and_what_it_holds(path: Path, tmp_path: Path) -> None:
@@ -87,7 +90,7 @@ def test_a_store_without_publishers_says_nothing_of_them(tmp_path: Path) -> None
         store.learn()
         delete(store)
     certificate = paper(tmp_path / "store")
-    assert "publishers" not in certificate["evidence"]
+    assert certificate["evidence"]["publishers"] == []
     assert "other place" not in said(certificate)
     assert "put besides" not in card(tmp_path / "store")
 

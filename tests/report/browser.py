@@ -16,7 +16,6 @@ in_a_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this m
 _REMEMBERED = """for (const name of ["gdp_epsilon", "rate_epsilon", "rate_advantage"]) {
   $.modules["bounds.conversion"][name] = $.cache($.modules["bounds.conversion"][name]);
 }"""
-_PLANNED = '$.modules["planner.make"]["plan_for"]'  # plans and conversions are functions of numbers, and most mutants ask for the same ones again
 
 
 def run(page: Path, folder: Path, *options: str, width: int = 1000, timeout: float = 120) -> str:
@@ -46,10 +45,7 @@ def judged_by(
 ) -> list[list[bool]]:
     """The same by several scripts, each for itself."""
     given = json.dumps([texts, key]).replace("<", "\\u003c")
-    checkers = ",\n".join(
-        f"(() => {{ {script.replace(_PLANNED, f'$.cache({_PLANNED})')}\n{_REMEMBERED}\nreturn $; }})()"
-        for script in scripts
-    )
+    checkers = ",\n".join(f"(() => {{ {script}\n{_REMEMBERED}\nreturn $; }})()" for script in scripts)
     loop = f"""(async () => {{
   const [texts, key] = JSON.parse(document.getElementById("given").textContent), found = [];
   for (const $ of [{checkers}]) {{

@@ -1,9 +1,9 @@
-"""Mutants of an erasure certificate, and what an honest verifier must say of each.
+"""Mutants of an erasure certificate, and which of them are unsafe: claim more than the paper that they come from, or state other facts.
 
-The generator knows the layout of the file and nothing of the package. Every mutant is a text, re-signed by the caller
-where it still parses: what is tested is not the signature but whether a dishonest *signer* can alter what follows from the
-facts. A mutant may verify only if it says the same in every recomputed place, and differs in facts that the operator
-states, each in its range.
+The generators know the layout of the file and nothing of the package: one alters fields, the other swaps parts between valid papers. Every
+mutant is a text, re-signed by the caller where it still parses: what is tested is not the signature but whether a dishonest *signer*
+can claim more than follows from the facts. A mutant may verify if it claims no more than the honest paper did (a larger figure, a condition
+more, the same in another order) and differs in facts that the operator states, each in its range.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 import math
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -57,17 +57,49 @@ STATED: dict[Path, Callable[[Any], bool]] = {
     ("evidence", "ledger_entries"): lambda v: type(v) is int and v > 0,
     ("evidence", "ledger_sha256"): _digest,
 }
-SAME_SENTENCES = {  # stated too, but sentences or the deadline are made from them: only the time of day is free
-    ("request", "received"),
-    ("request", "edited"),
-    ("request", "served"),
+SAME_DAY = {("request", "received")}  # stated too, but the deadline is counted from it: only the time of day is free
+BOUNDS = {"of_hundred", "advantage", "epsilon", "renyi", "gdp"}  # of a figure: more than can be proven may be stated
+HARMLESS = {  # conditions, and remarks on how little a figure limits: to state one too many takes nothing away
+    *(
+        "map-public",
+        "gradient-norm",
+        "constants-declared",
+        "slots-public",
+        "gaussian-noise",
+        "real-arithmetic",
+        "solver-tolerance",
+    ),
+    *(
+        "time-unseen",
+        "exact-noise",
+        "row-shape",
+        "rows-in-place",
+        "machine-trusted",
+        "stages-published",
+        "samples-unseen",
+        "counts-one-cell",
+    ),
+    *(
+        "moments-own-norm",
+        "hardly",
+        "left.base",
+        "left.extractor",
+        "left.statistics",
+        "requests-blind",
+        "schedule-fixed",
+        "schedule-calendar",
+    ),
 }
 
 
 def allowed(path: Path, old: Any, new: Any) -> bool:
     """Whether a certificate may still verify with this one value in place of the old."""
-    if path in SAME_SENTENCES:
+    if path[0] == "public_facts":
+        return True  # no claim, and the ones beside it are judged by themselves
+    if path in SAME_DAY:
         return _time(new) and _time(old) and new[:10] == old[:10]
+    if path == ("request", "remaining"):  # each record counts as another person's in these papers
+        return new is None or (type(new) is int and new >= 0)
     if path[:2] == ("evidence", "audit") and len(path) == 4:
         return isinstance(new, str) and _text(new) if path[3] == "name" else _number(new)
     if path == ("evidence", "audit"):
@@ -75,13 +107,112 @@ def allowed(path: Path, old: Any, new: Any) -> bool:
     return path in STATED and STATED[path](new)
 
 
-def may_stand(path: Path, before: Any, after: Any) -> bool:
-    """The same of what stands in one place in the end, however it came there."""
+def unsafe(before: dict[str, Any], after: Any) -> bool:
+    """Whether the second paper claims what the first does not, leaves out what it says, or states other facts."""
     try:
-        old, new = place(before, path), place(after, path)
-    except (KeyError, IndexError, TypeError):
-        return False
-    return same(old, new) or allowed(path, old, new)
+        facts = [
+            place_fine(before[block], after[block], (block,))
+            for block in ("format", "identity", "request", "action", "evidence")
+        ]
+        return (
+            not all(facts)
+            or claims_more(before["claims"], after["claims"])
+            or not set(after) <= set(before) | {"signature"}
+        )
+    except (KeyError, TypeError, AttributeError, IndexError):
+        return True
+
+
+def place_fine(old: Any, new: Any, path: Path) -> bool:
+    """Whether facts may stand so, each in its place."""
+    if same(old, new) or allowed(path, old, new):
+        return True
+    if isinstance(old, dict) and isinstance(new, dict) and set(old) == set(new):
+        return all(place_fine(old[name], new[name], (*path, name)) for name in old)
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        return all(place_fine(one, other, (*path, i)) for i, (one, other) in enumerate(zip(old, new, strict=True)))
+    return False
+
+
+def claims_more(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> bool:
+    """Whether a claim of the first list has no place in the second where it stands as cautiously, or another stands there."""
+    left = list(after)
+    for claim in before:
+        fitting = next((one for one in left if weaker(claim, one)), None)
+        if fitting is None:
+            return True
+        left.remove(fitting)
+    return any(one["key"] not in HARMLESS for one in left)
+
+
+def weaker(claim: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether the second says no more than the first."""
+    values, others = claim["values"], other["values"]
+    return (
+        claim["key"] == other["key"]
+        and set(values) == set(others)
+        and set(other["conditions"]) >= set(claim["conditions"])
+        and set(other["conditions"]) <= HARMLESS
+        and all(_no_less(name, values[name], others[name]) for name in values)
+    )
+
+
+def _no_less(name: str, value: Any, other: Any) -> bool:
+    if name not in BOUNDS:
+        near = type(value) is float and type(other) in (int, float) and math.isclose(value, other, rel_tol=1e-9)
+        return same(value, other) or near
+    if other is None or value is None:
+        return other is None and name != "of_hundred"
+    return type(other) in (int, float) and not isinstance(other, bool) and math.inf > other >= value * (1 - 2e-9)
+
+
+def mixtures(papers: list[dict[str, Any]], sign: Callable[[dict[str, Any]], dict[str, Any]], count: int, seed: int):
+    """(text, whether it may verify, what was done) of mutants made of parts of valid papers: other claims, releases, requests, units,
+    conditions, and another format's name."""
+    source = random.Random(seed)
+    while count:
+        one, other = source.sample(papers, 2)
+        changed = copy.deepcopy({name: block for name, block in one.items() if name != "signature"})
+        way = source.choice(("block", "block", "claim", "figure", "unit", "condition", "fact", "format"))
+        if way == "block":
+            name = source.choice(("claims", "public_facts", "request", "action", "evidence"))
+            changed[name] = copy.deepcopy(other[name])
+        elif way == "claim":
+            claim = copy.deepcopy(source.choice(other["claims"]))
+            at = source.randrange(len(changed["claims"]))
+            changed["claims"][at : at + source.choice((0, 1))] = [claim]
+        elif way == "figure":
+            mine = [c for c in changed["claims"] if "advantage" in c["values"]]
+            theirs = [c for c in other["claims"] if "advantage" in c["values"]]
+            source.choice(mine)["values"] |= copy.deepcopy(source.choice(theirs)["values"])
+        elif way == "unit":
+            figures = [c for c in changed["claims"] if "unit" in c["values"]]
+            source.choice(figures)["values"] |= source.choice(
+                (
+                    {"unit": "person"},
+                    {"unit": "row"},
+                    {"rows_per_person": 5},
+                    {"question": "used"},
+                    {"worlds": "zero-out"},
+                    {"rows": 9},
+                )
+            )
+        elif way == "condition":
+            held = [c for c in changed["claims"] if c["conditions"]]
+            claim = source.choice(held)
+            claim["conditions"] = source.choice(
+                ([], ["requests-blind"], ["schedule-fixed"], ["curator-trusted"], ["requests-blind", "schedule-fixed"])
+            )
+        elif way == "fact":
+            block = source.choice(("request", "action", "evidence", "identity"))
+            name = source.choice(list(changed[block]))
+            changed[block][name] = copy.deepcopy(other[block][name])
+        else:
+            changed["format"] = f"noisygd-delete/erasure-certificate/{source.choice((1, 2, 3, 5))}"
+        if same(changed, {name: block for name, block in one.items() if name != "signature"}):
+            continue
+        yield dumped(sign(changed)), not unsafe(one, changed), f"{way} of another paper"
+        count -= 1
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -174,7 +305,7 @@ def mutants(paper: dict[str, Any], sign: Callable[[dict[str, Any]], dict[str, An
                 continue
             yield dumped(with_value(paper, ("signature", *path), new)), False, f"signature.{path}"
         else:
-            changed, touched, done = unsigned, [], []
+            changed, done = unsigned, []
             for _ in range(source.choice((1, 1, 1, 2, 3))):
                 # every third time among the facts that a signer may state, which are few
                 path, _ = source.choice(places) if source.random() < 0.67 else (source.choice(list(STATED)), None)
@@ -187,11 +318,10 @@ def mutants(paper: dict[str, Any], sign: Callable[[dict[str, Any]], dict[str, An
                 new = other(old, source)
                 if not same(old, new):
                     changed = with_value(changed, path, new)
-                    touched.append(path)
                     done.append(f"{'.'.join(map(str, path))}: {str(old)[:60]!r} -> {str(new)[:60]!r}")
             if not done or same(changed, unsigned):
                 continue
-            fine = all(may_stand(path, unsigned, changed) for path in touched)
+            fine = not unsafe(unsigned, changed)
             try:
                 yield dumped(sign(changed)), fine, "; ".join(done)
             except (ValueError, TypeError):
@@ -203,16 +333,10 @@ def dumped(document: Any) -> str:
     return json.dumps(document, indent=2)
 
 
-def verdicts(
-    paper: dict[str, Any],
-    sign: Callable[[dict[str, Any]], dict[str, Any]],
-    verify: Callable[[str], bool],
-    count: int,
-    seed: int,
-) -> tuple[list[str], int]:
+def verdicts(made: Iterable[tuple[str, bool, str]], verify: Callable[[str], bool]) -> tuple[list[str], int]:
     """(mutants that verify and must not, how many verified because they may)."""
     wrong, passed = [], 0
-    for text, fine, done in mutants(paper, sign, count, seed):
+    for text, fine, done in made:
         if verify(text):
             passed += 1
             if not fine:

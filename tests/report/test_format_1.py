@@ -38,23 +38,17 @@ def test_what_version_0_1_0_issued_still_verifies_and_says_what_it_leaves_open(s
     for words in (
         "/erasure-certificate/1",
         "unaltered since key",
-        "figures: recomputed",
+        "figures: each at least",
         "the figures hold, and nothing beyond",
     ):
         assert words in said
-    for open_question in (
-        "erased, corrected or inserted",
-        "the operator's word",
-        "deadline",
-        "claims more than a bound",
-        "again",
-    ):
+    for open_question in ("its sentences", "deadline", "claim more than a bound", "again"):
         assert open_question in said.split("not recomputed:", 1)[1]
     assert "the certificate holds" not in said
     assert main(["verify-certificate", str(sample), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["passed"]
-    assert len(answer["not_recomputed"]) == 4
+    assert len(answer["not_recomputed"]) == 2
 
 
 def test_there_are_samples_of_every_kind() -> None:
@@ -67,11 +61,7 @@ def test_there_are_samples_of_every_kind() -> None:
     ("path", "value"),
     [
         (("identity", "version"), "9.9.9"),  # switched the check of sentences off
-        (("statement", "plain_words", 1), "Nothing at all can be learned."),
-        (("statement", "not_covered"), []),
-        (("statement", "assumptions"), []),
-        (("statement", "theorem"), "a better one"),
-        (("statement", "extra"), 1),
+        (("statement", "guarantees", "extra"), 1),
         (("statement", "guarantees", "erased_all_models", "advantage"), 0.01),
         (("statement", "guarantees", "erased_all_models", "holds_only_if"), None),
         (("evidence", "audit"), [{"name": "a", "measured_lower_bound": -5, "claimed_advantage": 0.1}]),

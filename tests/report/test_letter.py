@@ -11,7 +11,7 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence.erasure_certificate import guarantees
+from noisygd_delete.evidence.deriving import guarantees
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.privacy.shown import right_of_hundred
 from noisygd_delete.records import EditCounts
@@ -73,7 +73,7 @@ def test_every_language_has_the_same_keys_and_the_same_names_in_them() -> None:
 def test_who_was_erased_reads_both_observers_and_the_remedies(promised: Promised, code: str) -> None:
     case = Case(received=RECEIVED, recipients=3, recipients_told="2026-05-18", backups_until="2026-09-01")
     page = written(case, OUT, promised, code)
-    later, everything = (promised.guarantees[f"erased_{seen}_models"] for seen in ("later", "all"))
+    later, everything = (promised.guarantees[f"erased.{seen}"] for seen in ("later", "all"))
     for guarantee in (later, everything):
         assert f"{right_of_hundred(guarantee.with_slack().advantage)}" in page
     words = language(code)
@@ -110,7 +110,7 @@ SITUATIONS = {
 def test_each_situation_has_its_sentences_and_claims_nothing_more(promised: Promised, name: str, code: str) -> None:
     case, served, keys = SITUATIONS[name]
     if served is not None and served.published is None:
-        promised = Promised({"erased_all_models": promised.guarantees["erased_all_models"]})
+        promised = Promised({"erased.before": promised.guarantees["erased.all"]})
     page = written(case, served, promised if served else None, code, because="Reason.")
     sentences = language(code).sentences
     for key in keys:

@@ -20,6 +20,7 @@ from noisygd_delete.sources import SourcedStore, source_at, trigger
 from noisygd_delete.sources.counting import missing, unseen
 from noisygd_delete.store import status, verify
 
+from ..evidence.reading_papers import said as sentences
 from ..store.conftest import Crash, CrashAt
 from .conftest import ROWS, SCHEMA, name, people, plan, statement
 from .test_lake import arrow, deltalake, in_delta, in_duckdb, in_parquet
@@ -157,13 +158,11 @@ def test_what_is_told_is_among_what_is_counted(watched: SourcedStore, database: 
     assert release.counts == EditCounts(deleted=2, replaced=2)
     found = paper(watched)
     assert found["request"]["rows"] == 1
-    assert found["evidence"]["source"]["counted"] == "trigger"
-    assert "counted by a trigger in the database: 2 records erased, 2 replaced" in " ".join(
-        found["statement"]["plain_words"]
-    )
+    assert found["evidence"]["counted"] == "trigger"
+    assert "counted by a trigger in the database: 2 deleted, 2 replaced" in sentences(found)
     assert {check.name for check in verify_certificate(found).checks if not check.passed} == {"signature"}
-    found["evidence"]["source"]["counted"] = "guesswork"
-    assert "stated facts" in {check.name for check in verify_certificate(found).checks if not check.passed}
+    found["evidence"]["counted"] = "guesswork"
+    assert "facts" in {check.name for check in verify_certificate(found).checks if not check.passed}
     (told, counted_there) = standing(watched.ledger).unpublished
     assert (told.counts, told.counted, counted_there.counts, counted_there.counted) == (
         *(EditCounts(deleted=1), None),
@@ -193,8 +192,8 @@ def test_without_a_count_the_paper_says_so(store: SourcedStore, database: str) -
     store.serve(EditRequest.delete([name(4)], request_id="r"))
     assert (last_counts(store), counted(store)) == (EditCounts(deleted=1), None)
     found = paper(store)
-    assert "counted" not in found["evidence"]["source"]
-    assert "was not counted. No figure here depends on it" in " ".join(found["statement"]["plain_words"])
+    assert found["evidence"]["counted"] is None
+    assert "was not counted. No figure here depends on it" in sentences(found)
 
 
 def test_a_count_that_began_between_two_releases_is_not_one(store: SourcedStore, database: str) -> None:
@@ -251,7 +250,7 @@ def test_a_count_that_was_silenced_is_noticed(
     assert watched.watch() is None, "counted anew"
     watched.publish()
     assert (last_counts(watched), counted(watched)) == (EditCounts(deleted=1), None)
-    assert "was not counted" in " ".join(paper(watched)["statement"]["plain_words"])
+    assert "was not counted" in sentences(paper(watched))
     statement(database, "UPDATE people SET a = 0 WHERE id = %s", name(20))
     watched.publish()
     assert (last_counts(watched), counted(watched)) == (EditCounts(replaced=1), "trigger")
@@ -373,8 +372,8 @@ def test_versions_of_a_delta_table_are_compared(tmp_path: Path) -> None:
         assert release.counts == EditCounts(deleted=2, replaced=2, inserted=1)
         assert counted(store) == "versions"
         erasure, made, events = erasure_in(store.ledger, request_id="r")
-        words = erasure_certificate(erasure, plan=made, events=events)["statement"]["plain_words"]
-        assert "a comparison of its versions: 2 records erased, 2 replaced, 1 inserted" in " ".join(words)
+        words = sentences(erasure_certificate(erasure, plan=made, events=events))
+        assert "a comparison of its versions: 2 deleted, 2 replaced, 1 inserted" in words
         deltalake.DeltaTable(folder).optimize.compact()
         store.publish(redo=True)
         assert last_counts(store) == EditCounts(), "written anew as they were"
@@ -440,4 +439,4 @@ def test_a_release_that_continues_is_certified_only_with_a_count(store: SourcedS
     with pytest.raises(InvalidParameter, match="only with a count by a trigger or by versions"):
         erasure_certificate(replace(erasure, ledger_entries=None, ledger_sha256=None), plan=resuming, events=events)
     stated = replace(erasure, ledger_entries=None, ledger_sha256=None, counted="trigger")
-    assert erasure_certificate(stated, plan=resuming, events=events)["evidence"]["source"]["counted"] == "trigger"
+    assert erasure_certificate(stated, plan=resuming, events=events)["evidence"]["counted"] == "trigger"

@@ -92,7 +92,7 @@ def test_a_deletion_is_committed_in_the_source_and_certified_in_its_order(tmp_pa
         assert source.held([name(9)], []) == 1
         erasure, made, events = erasure_in(store.ledger, request_id="r")
         paper = erasure_certificate(erasure, plan=made, events=events)
-        assert paper["evidence"]["source"]["deleted_at"] == "version:1"
+        assert paper["evidence"]["deleted_at"] == "version:1"
         assert len(records_of(source, SCHEMA, SLOTS)[0]) == ROWS - 2
     assert verify(tmp_path / "store").passed
     assert files_holding(tmp_path / "store", b"identifier-token") == []

@@ -223,7 +223,7 @@ def test_a_delta_table_is_read_by_workers_at_one_version(engine: str, blank: Pat
         deltalake.DeltaTable(address).delete("id = 'identifier-token-0009'")
         assert store.serve(EditRequest.delete(["identifier-token-0003"], request_id="r")).release == 2
         erasure, made, events = erasure_in(store.ledger, request_id="r")
-        stated = erasure_certificate(erasure, plan=made, events=events)["evidence"]["source"]
+        stated = erasure_certificate(erasure, plan=made, events=events)["evidence"]
         assert (stated["deleted_at"], stated["read_at"], stated["counted"]) == ("version:2", "version:2", "versions")
         assert store.accountant.last.counts.deleted == 2, "one of them nobody told of"
         with source.opened(SCHEMA, SLOTS) as (held, position, _):

@@ -94,7 +94,7 @@ def test_the_digest_stands_in_plan_ledger_and_certificate(made: Path, capsys: py
     )
     certificate = json.loads((made / "c.json").read_text())
     assert certificate["public_facts"]["plan"]["problem"]["feature_map"] == digest
-    assert any(digest in text for text in certificate["statement"]["assumptions"])
+    assert {"key": "map-public", "values": {"digest": digest}, "conditions": []} in certificate["claims"]
     capsys.readouterr()
     assert main(["verify-certificate", str(made / "c.json")]) == 0
     assert main(["relearn", str(path), "--regularization", "0.6"]) == 0

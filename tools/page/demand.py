@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
+# of a `Method`: how plans are made, forecast and told of
+PLANNING = {"plan", "complete", "together", "towards", "words", "forecast", "excess_risk", "start", "noise"}
 PACKAGE = Path(__file__).parents[2] / "noisygd_delete"
 
 
@@ -204,6 +206,8 @@ class Demand:
 
     def keeps(self, statement: ast.stmt) -> bool:
         """Whether a statement of a class is of use."""
+        if isinstance(statement, ast.FunctionDef) and statement.name in PLANNING:
+            return False  # asked by name alone: what is checked was planned before
         if isinstance(statement, ast.FunctionDef):
             return statement.name in self.attributes or statement.name.startswith("__")
         return not isinstance(statement, ast.Pass)

@@ -1610,7 +1610,7 @@ $.libraries.uuid = {
 };
 
 $.modules["errors"] = (() => {
-let NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, PlanInfeasible, real, positive, LEAST_SCALE, MOST_SCALE, scale, non_negative, probability, renyi_order, count, choice, bound, Word;
+let NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, real, positive, LEAST_SCALE, MOST_SCALE, scale, non_negative, probability, renyi_order, count, choice, bound, Word;
 const math = $.libraries["math"];
 const StrEnum = $.libraries["enum"]["StrEnum"];
 NoisyGDDeleteError = $.cls("NoisyGDDeleteError", [$.b.Exception], ($ns) => {
@@ -1624,14 +1624,6 @@ AssumptionViolated = $.cls("AssumptionViolated", [NoisyGDDeleteError, $.b.ValueE
 });
 NotLearned = $.cls("NotLearned", [NoisyGDDeleteError, $.b.RuntimeError], ($ns) => {
 
-});
-PlanInfeasible = $.cls("PlanInfeasible", [NoisyGDDeleteError], ($ns) => {
-$ns.__init__ = $.fn("__init__", ["self", "message", "plan", "alternatives"], {"plan": null, "alternatives": $.tuple([])}, function (self, message, plan, alternatives) {
-$.sup(PlanInfeasible, self, "__init__")([message]);
-$.sa(self, "plan", plan);
-$.sa(self, "alternatives", alternatives);
-return null;
-});
 });
 real = $.fn("real", ["name", "value"], {}, function (name, value) {
 let error, number;
@@ -1726,7 +1718,7 @@ $ns.__repr__ = $.fn("__repr__", ["self"], {}, function (self) {
 return $.b.repr([$.b.str([self])]);
 });
 });
-return {NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, PlanInfeasible, real, positive, LEAST_SCALE, MOST_SCALE, scale, non_negative, probability, renyi_order, count, choice, bound, Word, StrEnum};
+return {NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, real, positive, LEAST_SCALE, MOST_SCALE, scale, non_negative, probability, renyi_order, count, choice, bound, Word, StrEnum};
 })();
 $.modules["losses.base"] = (() => {
 let MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss;
@@ -1862,7 +1854,7 @@ return $.b.min([tried], {"key": $.ga(tried, "__getitem__")});
 return {UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order};
 })();
 $.modules["bounds.search"] = (() => {
-let first_safe, least_safe, first_whole;
+let first_safe, least_safe, first_whole, least_whole, last_whole;
 const math = $.libraries["math"];
 first_safe = $.fn("first_safe", ["safe", "low", "high", "digits"], {"digits": 1e-15}, function (safe, low, high, digits) {
 let _, middle;
@@ -1909,7 +1901,26 @@ middle = $.floordiv($.add(low, high), 2n);
 }
 return high;
 });
-return {first_safe, least_safe, first_whole};
+least_whole = $.fn("least_whole", ["safe", "*", "guess", "below", "most", "digits"], {"guess": 1n, "below": 0n, "most": $.libraries["math"].inf, "digits": 0.0}, function (safe, guess, below, most, digits) {
+let high, low;
+{const $v9 = [below, guess];low = $v9[0];high = $v9[1];}
+while ($.t($.le(high, most))) {
+
+if ($.t(safe([high]))) {
+return first_whole([safe, low, high, digits]);
+}
+{const $v10 = [high, $.mul(2n, high)];low = $v10[0];high = $v10[1];}
+}
+return null;
+});
+last_whole = $.fn("last_whole", ["fits", "sure"], {"sure": null}, function (fits, sure) {
+let begun, beyond;
+begun = ($.t($.is(sure, null)) ? 0n : last_whole([sure]));
+beyond = least_whole([$.fn("<lambda>", ["number"], {}, (number) => !$.t(fits([number])))], {"guess": $.add(begun, 1n), "below": begun});
+if (!$.t(!$.is(beyond, null))) throw $.raised($.b.AssertionError);
+return $.sub(beyond, 1n);
+});
+return {first_safe, least_safe, first_whole, least_whole, last_whole};
 })();
 $.modules["bounds.tails"] = (() => {
 let _SQRT2, _SQRT_PI, _FAR, _SPLIT, erfcx, upper_tail, log_sum;
@@ -2224,7 +2235,7 @@ rate = $.imul(rate, $.sub(1n, 1e-12));
 }
 return $.tuple([rate, order]);
 });
-return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _least_share, rate_epsilon, rate_log_delta, rate_for, best_order, sum_up, MARGIN, log_sum, log_down, UNIT, least, LEAST_LOG};
+return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _least_share, rate_epsilon, rate_log_delta, rate_for, MARGIN, log_sum, log_down, sum_up, UNIT, least, best_order, LEAST_LOG};
 })();
 $.modules["bounds.conversion"] = (() => {
 const gdp_epsilon = $.modules["bounds.gaussian"]["gdp_epsilon"];
@@ -2240,10 +2251,10 @@ const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"]
 const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
 const best_order = $.modules["bounds.rounding"]["best_order"];
 const exp_up = $.modules["bounds.rounding"]["exp_up"];
-return {gdp_for, rate_for, rate_epsilon, renyi_epsilon_optimal, gdp_epsilon, exp_up, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, renyi_epsilon, best_order, rate_advantage, gdp_advantage};
+return {gdp_for, exp_up, rate_epsilon, renyi_epsilon_optimal, gdp_epsilon, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for, renyi_epsilon, best_order, rate_advantage, gdp_advantage};
 })();
 $.modules["bounds.objective_perturbation"] = (() => {
-let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, renyi, excess_risk;
+let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, excess_risk;
 const math = $.libraries["math"];
 const UNIT = $.modules["bounds.rounding"]["UNIT"];
 const sum_up = $.modules["bounds.rounding"]["sum_up"];
@@ -2313,21 +2324,15 @@ return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest),
 });
 return $.mul($.div($.b.max([$.add(_with([q, ratio]), _without([q, ratio])), $.add(_with([q, $.neg(below)]), _without([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
 });
-renyi = $.fn("renyi", ["*", "order", "sensitivity", "noise", "hessian", "inexact_gdp"], {"inexact_gdp": 0.0}, function (order, sensitivity, noise, hessian, inexact_gdp) {
-if (!$.t($.lt(0n, noise))) {
-return $.libraries["math"].inf;
-}
-return sum_up([$.div($.mul(order, $.pow(sensitivity, 2n)), $.mul(2n, $.pow(noise, 2n))), hessian, $.div($.mul(order, $.pow(inexact_gdp, 2n)), 2n)]);
-});
 excess_risk = $.fn("excess_risk", ["*", "dimension", "noise", "strong_convexity", "records", "gradient_tolerance", "output_noise", "hessian_trace"], {"gradient_tolerance": 0.0, "output_noise": 0.0, "hessian_trace": 0.0}, function (dimension, noise, strong_convexity, records, gradient_tolerance, output_noise, hessian_trace) {
 let pull;
 pull = $.add($.div($.mul($.libraries["math"].sqrt([dimension]), noise), records), gradient_tolerance);
 return $.add($.div($.pow(pull, 2n), $.mul(2n, strong_convexity)), $.div($.mul($.pow(output_noise, 2n), hessian_trace), 2n));
 });
-return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, renyi, excess_risk, sum_up, UNIT};
+return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, excess_risk, sum_up, UNIT};
 })();
 $.modules["bounds.objective_perturbation_gdp"] = (() => {
-let LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, most_noise, spread, deletion_spread, inexact_rate, inexact_gdp, _square, tolerance_for, output_noise;
+let LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise;
 const math = $.libraries["math"];
 const UNIT = $.modules["bounds.rounding"]["UNIT"];
 LARGEST_KAPPA = 0.25;
@@ -2349,9 +2354,6 @@ return $.libraries["math"].inf;
 shift = $.div(lipschitz, noise);
 kappa = ($.t(ratio) ? $.mul($.div(ratio, shift), $.add(1n, $.mul(4n, UNIT))) : 0.0);
 return $.mul($.mul($.mul($.mul($.mul(rows, worlds), $.libraries["math"].sqrt([blocks])), shift), flow_constant([], {"kappa": kappa})), $.add(1n, $.mul(8n, UNIT)));
-});
-most_noise = $.fn("most_noise", ["*", "lipschitz", "ratio"], {}, function (lipschitz, ratio) {
-return ($.t(ratio) ? $.mul($.div($.mul(LARGEST_KAPPA, lipschitz), ratio), $.sub(1n, $.mul(16n, UNIT))) : $.libraries["math"].inf);
 });
 spread = $.fn("spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
 return $.mul($.add($.div($.mul(2n, gradient_tolerance), strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
@@ -2376,29 +2378,21 @@ return ($.t(spread) ? $.libraries["math"].inf : 0.0);
 }
 return $.mul($.pow($.div(spread, deviation), 2n), $.add(1n, $.mul(16n, UNIT)));
 });
-tolerance_for = $.fn("tolerance_for", ["*", "rate", "output_noise", "strong_convexity", "grid", "dimension"], {}, function (rate, output_noise, strong_convexity, grid, dimension) {
-let free;
-free = $.sub($.mul($.mul(output_noise, $.libraries["math"].sqrt([$.mul(2n, rate)])), $.sub(1n, $.mul(32n, UNIT))), $.mul($.mul(grid, $.libraries["math"].sqrt([dimension])), $.add(1n, $.mul(8n, UNIT))));
-return ($.t($.lt(0n, free)) ? $.mul($.mul($.div(strong_convexity, 2n), free), $.sub(1n, $.mul(32n, UNIT))) : 0.0);
-});
 output_noise = $.fn("output_noise", ["*", "share", "noise", "records", "dimension", "hessian_trace"], {}, function (share, noise, records, dimension, hessian_trace) {
 return $.div($.mul($.div($.mul($.libraries["math"].sqrt([share]), noise), records), dimension), hessian_trace);
 });
-return {LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, most_noise, spread, deletion_spread, inexact_rate, inexact_gdp, _square, tolerance_for, output_noise, UNIT};
+return {LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise, UNIT};
 })();
 $.modules["bounds.order_curve"] = (() => {
-let _LEAST, _MOST, _DIGITS, _sound, _best, curve_epsilon, curve_log_delta, least_noise, noise_for_renyi, noise_for_epsilon_delta, noise_for_gdp;
+let _LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta;
 const math = $.libraries["math"];
 const renyi_epsilon = $.modules["bounds.renyi"]["renyi_epsilon"];
 const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
 const renyi_log_delta = $.modules["bounds.renyi"]["renyi_log_delta"];
 const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
 const best_order = $.modules["bounds.rounding"]["best_order"];
 const least = $.modules["bounds.rounding"]["least"];
-const least_safe = $.modules["bounds.search"]["least_safe"];
 {const $v1 = [0.001, 1000000000.0];_LEAST = $v1[0];_MOST = $v1[1];}
-_DIGITS = 1e-09;
 _sound = $.fn("_sound", ["renyi"], {}, function (renyi) {
 let at;
 at = $.fn("at", ["order"], {}, function (order) {
@@ -2451,53 +2445,7 @@ centre = $.libraries["math"].log([$.sub(order, 1n)]);
 plain = renyi_log_delta([], {"order": order, "renyi": renyi([order]), "epsilon": epsilon});
 return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
 });
-least_noise = $.fn("least_noise", ["*", "affordable", "guess", "most"], {"most": 1e+150}, function (affordable, guess, most) {
-return least_safe([affordable], {"guess": guess, "factor": 4n, "most": most, "digits": _DIGITS});
-});
-noise_for_renyi = $.fn("noise_for_renyi", ["*", "order", "budget", "sensitivity", "hessian", "inexact_rate"], {"inexact_rate": 0.0}, function (order, budget, sensitivity, hessian, inexact_rate) {
-let affordable, left;
-left = $.sub($.sub(budget, hessian), $.mul(order, inexact_rate));
-if (!$.t($.lt(0n, left))) {
-return $.libraries["math"].inf;
-}
-affordable = $.fn("affordable", ["noise"], {}, function (noise) {
-let cost;
-cost = $.modules["bounds.objective_perturbation"].renyi([], {"order": order, "sensitivity": sensitivity, "noise": noise, "hessian": hessian});
-return $.le($.add(cost, $.mul($.mul(order, inexact_rate), $.add(1n, $.mul(4n, UNIT)))), budget);
-});
-return least_noise([], {"affordable": affordable, "guess": $.mul($.mul(sensitivity, $.libraries["math"].sqrt([$.div(order, $.mul(2n, left))])), $.add(1n, 1e-12))});
-});
-noise_for_epsilon_delta = $.fn("noise_for_epsilon_delta", ["*", "epsilon", "delta", "sensitivity", "hessian", "highest_order", "inexact_rate", "releases"], {"inexact_rate": 0.0, "releases": 1n}, function (epsilon, delta, sensitivity, hessian, highest_order, inexact_rate, releases) {
-let _, budget, facts, noise, order;
-budget = $.fn("budget", ["order"], {}, function (order) {
-let conversion;
-conversion = $.sub(renyi_epsilon([], {"order": order, "renyi": 1.0, "delta": delta}), 1.0);
-return $.mul($.div($.sub(epsilon, conversion), releases), $.sub(1n, $.mul(8n, UNIT)));
-});
-noise = $.fn("noise", ["order"], {}, function (order) {
-let left;
-left = $.sub($.sub(budget([order]), hessian([order])), $.mul(order, inexact_rate));
-return ($.t($.lt(0n, left)) ? $.mul(sensitivity, $.libraries["math"].sqrt([$.div(order, $.mul(2n, left))])) : $.libraries["math"].inf);
-});
-{const $v4 = $.unpack(_best([noise, highest_order]), 2, -1);order = $v4[0];_ = $v4[1];}
-facts = $.dict([["sensitivity", sensitivity], ["hessian", hessian([order])], ["inexact_rate", inexact_rate]]);
-return noise_for_renyi([], {"order": order, "budget": budget([order]), ...$.named(facts)});
-});
-noise_for_gdp = $.fn("noise_for_gdp", ["*", "gdp", "lipschitz", "ratio", "rows", "worlds", "blocks", "inexact_gdp", "releases"], {"rows": 1n, "worlds": 1n, "blocks": 1n, "inexact_gdp": 0.0, "releases": 1n}, function (gdp, lipschitz, ratio, rows, worlds, blocks, inexact_gdp, releases) {
-let affordable, guess, left;
-affordable = $.fn("affordable", ["noise"], {}, function (noise) {
-let one;
-one = $.modules["bounds.objective_perturbation_gdp"].gdp([], {"lipschitz": lipschitz, "noise": noise, "ratio": ratio, "rows": rows, "worlds": worlds, "blocks": blocks});
-return $.le($.mul($.mul($.libraries["math"].sqrt([releases]), $.libraries["math"].hypot([one, inexact_gdp])), $.add(1n, $.mul(4n, UNIT))), gdp);
-});
-left = $.sub($.div($.pow(gdp, 2n), releases), $.pow(inexact_gdp, 2n));
-if (!$.t($.lt(0n, left))) {
-return $.libraries["math"].inf;
-}
-guess = $.mul($.div($.mul($.mul($.mul(rows, worlds), $.libraries["math"].sqrt([blocks])), lipschitz), $.libraries["math"].sqrt([left])), $.add(1n, 1e-12));
-return least_noise([], {"affordable": affordable, "guess": guess, "most": $.b.min([1e+150, $.modules["bounds.objective_perturbation_gdp"].most_noise([], {"lipschitz": lipschitz, "ratio": ratio})])});
-});
-return {_LEAST, _MOST, _DIGITS, _sound, _best, curve_epsilon, curve_log_delta, least_noise, noise_for_renyi, noise_for_epsilon_delta, noise_for_gdp, least, renyi_epsilon, renyi_epsilon_optimal, best_order, renyi_log_delta, renyi_log_delta_optimal, UNIT, least_safe};
+return {_LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta, least, renyi_epsilon, renyi_epsilon_optimal, best_order, renyi_log_delta, renyi_log_delta_optimal};
 })();
 $.modules["privacy.curve"] = (() => {
 let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer;
@@ -2579,10 +2527,10 @@ $.si(merged, whole, number);
 }
 return merged;
 });
-return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, UNIT, sum_up, InvalidParameter, bound, count, non_negative, choice, Callable, replace};
+return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Callable, UNIT, replace, sum_up, InvalidParameter, bound, count, non_negative, choice};
 })();
 $.modules["privacy.shown"] = (() => {
-let DIGITS, WRITTEN, rounded_up, shown, brief, right_of_hundred, _exponent;
+let DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent;
 const math = $.libraries["math"];
 const re = $.libraries["re"];
 const ROUND_CEILING = $.libraries["decimal"]["ROUND_CEILING"];
@@ -2590,7 +2538,6 @@ const Context = $.libraries["decimal"]["Context"];
 const Decimal = $.libraries["decimal"]["Decimal"];
 const Fraction = $.libraries["fractions"]["Fraction"];
 DIGITS = 4n;
-WRITTEN = 10n;
 rounded_up = $.fn("rounded_up", ["bound", "digits"], {"digits": DIGITS}, function (bound, digits) {
 if (!$.t($.libraries["math"].isfinite([bound]))) {
 return bound;
@@ -2620,7 +2567,7 @@ return $.b.min([100n, $.add(50n, $.libraries["math"].ceil([$.mul(50n, Fraction([
 _exponent = $.fn("_exponent", ["text"], {}, function (text) {
 return $.libraries["re"].sub(["e([+-])0*", $.fn("<lambda>", ["sign"], {}, (sign) => ($.t($.eq($.gi(sign, 1n), "-")) ? "e-" : "e")), text]);
 });
-return {DIGITS, WRITTEN, rounded_up, shown, brief, right_of_hundred, _exponent, Fraction, Decimal, ROUND_CEILING, Context};
+return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, Fraction, Decimal, ROUND_CEILING, Context};
 })();
 $.modules["privacy.worlds"] = (() => {
 let Worlds, ADJACENCIES, DELETION_NOTIONS;
@@ -2777,6 +2724,15 @@ return $.cm(self, "delta", [0.0]);
 $ns.at_most = $.property($.fn("at_most", ["self"], {}, function (self) {
 return shown([$.ga($.cm(self, "with_slack", []), "advantage")], {"percent": true});
 }));
+$ns.by_gdp = $.property($.fn("by_gdp", ["self"], {}, function (self) {
+if ($.t($.is($.ga(self, "gdp"), null))) {
+return null;
+}
+return replace([self], {"gdp_squared": $.mul($.pow($.ga(self, "gdp"), 2n), $.add(1n, 1e-15)), "rate": 0.0, "points": $.tuple([]), "curves": $.tuple([])});
+}));
+$ns.unit = $.property($.fn("unit", ["self"], {}, function (self) {
+return ($.t($.eq($.ga(self, "rows"), 1n)) ? "one row" : ("" + "one data subject with at most " + $.formatted($.ga(self, "rows"), "", "") + " rows"));
+}));
 $ns.covers = $.fn("covers", ["self", "other"], {}, function (self, other) {
 let fewer, own, rest, room;
 if (($.t(!$.eq($.tuple([$.ga(self, "about"), $.ga(self, "adjacency")]), $.tuple([$.ga(other, "about"), $.ga(other, "adjacency")]))) || $.t($.lt($.ga(other, "rows"), $.ga(self, "rows"))))) {
@@ -2854,7 +2810,7 @@ throw $.raised(InvalidParameter([("" + "not a guarantee: " + $.formatted(error, 
 return null;
 }));
 }), [["about", () => ["is", $.b.str]], ["adjacency", () => ["is", Worlds]], ["gdp_squared", () => ["is", $.b.float]], ["rate", () => ["is", $.b.float]], ["points", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["curves", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", Curve], ["is", $.b.float]]]], ["rows", () => ["is", $.b.int]], ["source", () => ["is", $.b.str]], ["assumptions", () => ["of", $.b.tuple, ["is", $.b.str]]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true});
-return {LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, asdict, fewer, replace, Curve, InvalidParameter, count, bound, renyi_order, non_negative, DELETION_NOTIONS, ADJACENCIES, choice, Worlds, probability, curve_epsilon, curve_log_delta, shown};
+return {LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, InvalidParameter, probability, Curve, asdict, replace, fewer, curve_epsilon, bound, renyi_order, non_negative, count, DELETION_NOTIONS, ADJACENCIES, choice, Worlds, curve_log_delta, shown};
 })();
 $.modules["methods.forecast"] = (() => {
 let forecast_excess_risk;
@@ -2906,7 +2862,7 @@ return null;
 return {Prior, Published, Solved, Fitted, Sampling, Start, Procedure, InvalidParameter};
 })();
 $.modules["methods.base"] = (() => {
-let PROOFS, Mechanism, NoisySteps, Method;
+let PROOFS, Mechanism, NoisySteps, bounded_gradients, Method;
 const math = $.libraries["math"];
 const ABC = $.libraries["abc"]["ABC"];
 const abstractmethod = $.libraries["abc"]["abstractmethod"];
@@ -2923,9 +2879,6 @@ const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
 const DELETION_NOTIONS = $.modules["privacy.worlds"]["DELETION_NOTIONS"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
-const Prior = $.modules["methods.procedure"]["Prior"];
-const Published = $.modules["methods.procedure"]["Published"];
 PROOFS = $.tuple(["by-hand", "computer-checked"]);
 Mechanism = $.dataclass($.cls("Mechanism", [], ($ns) => {
 $ns.fresh = false;
@@ -2944,6 +2897,9 @@ return null;
 $ns.left = $.property($.fn("left", ["self"], {}, function (self) {
 return "";
 }));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([$.tuple(["slots-public", $.dict([["records", $.ga(self, "records")]])])]);
+});
 $ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
 return false;
 }));
@@ -3028,6 +2984,11 @@ let stated;
 stated = $.sub($.set([$.ga(self, "objective_smoothness"), $.b.getattr([other, "objective_smoothness", null])]), $.set([null]));
 return $.both($.eq(self, other), () => $.lt(1n, $.b.len([stated])));
 });
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own;
+own = $.dict([["method", $.ga(self, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(NoisySteps, self, "conditions")([])), $.tuple(["real-arithmetic", own]), $.tuple(["gaussian-noise", own])]);
+});
 $ns._chain = $.fn("_chain", ["self"], {}, function (self) {
 return $.dict([["step_size", $.ga(self, "step_size")], ["noise_variance", $.ga(self, "noise_variance")], ["records", $.ga(self, "records")]]);
 });
@@ -3037,6 +2998,11 @@ constants = ($.t($.ga(self, "proven")) ? "proven" : "declared by the user, not p
 return $.tuple([("" + "every record's loss has gradient norm at most " + $.formatted($.ga(self, "lipschitz"), "", ("" + "g")) + " (" + $.formatted(constants, "", "") + ")"), ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), "real arithmetic; the rounding of gradient sums adds the stated slack to the sensitivity", "the noise is Gaussian, independent and unknown to the observer"]);
 });
 }), [["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["objective_smoothness", () => ["or", ["is", $.b.float], ["none"]]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+bounded_gradients = $.fn("bounded_gradients", ["lipschitz", "*", "proven"], {}, function (lipschitz, proven) {
+let norm;
+norm = $.tuple(["gradient-norm", $.dict([["lipschitz", lipschitz]])]);
+return ($.t(proven) ? $.tuple([norm]) : $.tuple([norm, $.tuple(["constants-declared", $.dict([])])]));
+});
 Method = $.dataclass($.cls("Method", [], ($ns) => {
 $ns.for_streams = false;
 $ns.notions = DELETION_NOTIONS;
@@ -3046,25 +3012,21 @@ $ns.any_order = false;
 $ns.gaussian = $.property($.fn("gaussian", ["self"], {}, function (self) {
 return true;
 }));
-$ns.passes_depend_on_data = $.property($.fn("passes_depend_on_data", ["self"], {}, function (self) {
-return false;
-}));
 $ns.sampling = $.property($.fn("sampling", ["self"], {}, function (self) {
 return null;
 }));
-$ns.plan = $.fn("plan", ["self", "problem"], {}, function (self, problem) {
-
-return null;
-});
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 
 return null;
 });
-$ns.fresh_publications = $.fn("fresh_publications", ["self", "plan"], {}, function (self, plan) {
-return ($.t($.ga($.ga(plan, "mechanism"), "fresh")) ? $.ga(plan, "releases") : 1n);
-});
-$ns.start = $.fn("start", ["self", "plan", "*", "learning"], {}, function (self, plan, learning) {
-return ($.t(learning) ? Prior([$.ga(plan, "init_variance")]) : Published([]));
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+if ($.t(!$.has($.ga(self, "notions"), $.ga($.ga(plan, "problem"), "deletion_notion")))) {
+throw $.raised(InvalidParameter([("" + "deletion_notion=" + $.formatted($.b.str([$.ga($.ga(plan, "problem"), "deletion_notion")]), "r", "") + " is not covered by method " + $.formatted($.ga(self, "name"), "r", ""))]));
+}
+if (!$.t($.libraries["math"].isfinite([$.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz")]))) {
+throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga($.ga(plan, "loss"), "name"), "", "") + " loss has no Lipschitz constant; clip its gradients to L")]));
+}
+return null;
 });
 $ns.model_loss = $.fn("model_loss", ["self", "plan"], {}, function (self, plan) {
 return $.ga(plan, "loss");
@@ -3086,21 +3048,582 @@ return replace([nothing], {"gdp_squared": $.pow($.cm($.ga(plan, "problem"), "dp_
 }
 return replace([nothing], {"rate": $.gi($.cm($.ga(plan, "problem"), "dp_rate", []), 0n)});
 });
-$ns.excess_risk = $.fn("excess_risk", ["self", "plan"], {}, function (self, plan) {
-
-return null;
-});
-$ns.forecast = $.fn("forecast", ["self", "plan"], {}, function (self, plan) {
-return forecast_excess_risk([$.ga(plan, "problem")], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
-});
-$ns.noise = $.fn("noise", ["self", "plan"], {}, function (self, plan) {
-return ("" + "\u03c3\u00b2=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + ".6g")));
-});
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
 });
 }), [], {frozen: true});
-return {PROOFS, Mechanism, NoisySteps, Method, Worlds, positive, InvalidParameter, count, field, asdict, Guarantee, non_negative, ClassVar, ABC, abstractmethod, forecast_excess_risk, replace, NON_ADAPTIVE, Published, Prior, DELETION_NOTIONS};
+return {PROOFS, Mechanism, NoisySteps, bounded_gradients, Method, asdict, non_negative, count, ClassVar, ABC, Worlds, Guarantee, abstractmethod, positive, InvalidParameter, field, NON_ADAPTIVE, DELETION_NOTIONS, replace};
+})();
+$.modules["bounds.shifted_interpolation"] = (() => {
+let largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, stationary_distance, distance_after, excess_risk, minimiser_move, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp;
+const math = $.libraries["math"];
+largest_step_size = $.fn("largest_step_size", ["*", "strong_convexity", "objective_smoothness"], {}, function (strong_convexity, objective_smoothness) {
+return $.div(2n, $.add(strong_convexity, objective_smoothness));
+});
+_log_contraction = $.fn("_log_contraction", ["step_size", "strong_convexity"], {}, function (step_size, strong_convexity) {
+let decrease;
+decrease = $.mul(step_size, strong_convexity);
+return ($.t($.lt(decrease, 1n)) ? $.libraries["math"].log1p([$.neg(decrease)]) : $.neg($.libraries["math"].inf));
+});
+_one_minus_power = $.fn("_one_minus_power", ["log_contraction", "steps"], {}, function (log_contraction, steps) {
+if ($.t($.eq(steps, 0n))) {
+return 0.0;
+}
+return $.neg($.libraries["math"].expm1([$.mul(steps, log_contraction)]));
+});
+gdp_limit = $.fn("gdp_limit", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records"], {}, function (sensitivity, step_size, strong_convexity, noise_variance, records) {
+return $.mul($.div(sensitivity, records), $.libraries["math"].sqrt([$.div($.sub(1n, $.div($.mul(step_size, strong_convexity), 2n)), $.mul(strong_convexity, noise_variance))]));
+});
+gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records", "steps_with_record", "steps_without_record"], {"steps_without_record": 0n}, function (sensitivity, step_size, strong_convexity, noise_variance, records, steps_with_record, steps_without_record) {
+let decay, everything, limit, log_c, present;
+if ($.t($.eq(steps_with_record, 0n))) {
+return 0.0;
+}
+log_c = _log_contraction([step_size, strong_convexity]);
+limit = gdp_limit([], {"sensitivity": sensitivity, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records});
+decay = ($.t(steps_without_record) ? $.libraries["math"].exp([$.mul(steps_without_record, log_c)]) : 1.0);
+present = _one_minus_power([log_c, steps_with_record]);
+everything = _one_minus_power([log_c, $.mul(2n, $.add(steps_with_record, steps_without_record))]);
+return $.div($.mul($.mul(limit, decay), present), $.libraries["math"].sqrt([everything]));
+});
+noise_variance = $.fn("noise_variance", ["*", "gdp", "sensitivity", "step_size", "strong_convexity", "records"], {}, function (gdp, sensitivity, step_size, strong_convexity, records) {
+return $.div($.mul($.pow(sensitivity, 2n), $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))), $.mul($.mul(strong_convexity, $.pow(gdp, 2n)), $.pow(records, 2n)));
+});
+stationary_distance = $.fn("stationary_distance", ["*", "dimension", "noise_variance", "strong_convexity", "step_size"], {}, function (dimension, noise_variance, strong_convexity, step_size) {
+return $.div($.mul(dimension, noise_variance), $.mul(strong_convexity, $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))));
+});
+distance_after = $.fn("distance_after", ["*", "distance_before", "move", "steps", "step_size", "strong_convexity", "stationary"], {}, function (distance_before, move, steps, step_size, strong_convexity, stationary) {
+let forgotten;
+forgotten = _one_minus_power([$.mul(2n, _log_contraction([step_size, strong_convexity])), steps]);
+return $.add($.mul($.sub(1n, forgotten), $.pow($.add($.libraries["math"].sqrt([distance_before]), move), 2n)), $.mul(forgotten, stationary));
+});
+excess_risk = $.fn("excess_risk", ["*", "distance", "objective_smoothness"], {}, function (distance, objective_smoothness) {
+return $.mul($.div(objective_smoothness, 2n), distance);
+});
+minimiser_move = $.fn("minimiser_move", ["*", "lipschitz", "strong_convexity", "records", "batch"], {}, function (lipschitz, strong_convexity, records, batch) {
+return $.div($.mul($.mul(2n, lipschitz), batch), $.mul(strong_convexity, records));
+});
+minimiser_dp_gdp = $.fn("minimiser_dp_gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records", "steps", "gradient_tolerance"], {}, function (sensitivity, step_size, strong_convexity, noise_variance, records, steps, gradient_tolerance) {
+let limit, log_c, widened;
+log_c = _log_contraction([step_size, strong_convexity]);
+widened = $.add(sensitivity, $.mul($.mul($.mul(2n, gradient_tolerance), records), $.libraries["math"].exp([$.mul(steps, log_c)])));
+limit = gdp_limit([], {"sensitivity": widened, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records});
+return $.div(limit, $.libraries["math"].sqrt([_one_minus_power([log_c, $.mul(2n, steps)])]));
+});
+noise_inflation = $.fn("noise_inflation", ["*", "steps", "step_size", "strong_convexity"], {}, function (steps, step_size, strong_convexity) {
+return $.div(1n, _one_minus_power([_log_contraction([step_size, strong_convexity]), $.mul(2n, steps)]));
+});
+minimiser_deletion_gdp = $.fn("minimiser_deletion_gdp", ["*", "step_size", "strong_convexity", "noise_variance", "records", "steps", "gradient_tolerance"], {}, function (step_size, strong_convexity, noise_variance, records, steps, gradient_tolerance) {
+return minimiser_dp_gdp([], {"sensitivity": 0.0, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records, "steps": steps, "gradient_tolerance": gradient_tolerance});
+});
+return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, stationary_distance, distance_after, excess_risk, minimiser_move, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp};
+})();
+$.modules["privacy.budget"] = (() => {
+let _gdp_for, Measures, Budget;
+const math = $.libraries["math"];
+const asdict = $.libraries["dataclasses"]["asdict"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const lru_cache = $.libraries["functools"]["lru_cache"];
+const conversion = $.modules["bounds.conversion"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const Word = $.modules["errors"]["Word"];
+const positive = $.modules["errors"]["positive"];
+const renyi_order = $.modules["errors"]["renyi_order"];
+const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
+const brief = $.modules["privacy.shown"]["brief"];
+_gdp_for = $.lru_cache($.fn("_gdp_for", ["epsilon", "delta"], {}, function (epsilon, delta) {
+return $.modules["bounds.conversion"].gdp_for([], {"epsilon": epsilon, "delta": delta});
+}));
+Measures = $.cls("Measures", [Word], ($ns) => {
+$ns.RENYI = "renyi";
+$ns.EPSILON_DELTA = "epsilon-delta";
+$ns.GDP = "gdp";
+});
+Budget = $.dataclass($.cls("Budget", [], ($ns) => {
+$ns.order = null;
+$ns.dp = 1.0;
+$ns.deletion = 0.1;
+$ns.measure = $.ga(Measures, "RENYI");
+$ns.dp_delta = null;
+$ns.deletion_delta = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.cm($.b.object, "__setattr__", [self, "measure", Measures([$.ga(self, "measure")])]);
+$.cm($.b.object, "__setattr__", [self, "dp", positive(["dp", $.ga(self, "dp")])]);
+$.cm($.b.object, "__setattr__", [self, "deletion", positive(["deletion", $.ga(self, "deletion")])]);
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
+if ($.t($.is($.ga(self, "order"), null))) {
+throw $.raised(InvalidParameter(["order=None must be a R\u00e9nyi order > 1, for example Budget(order=10, dp=1.0, deletion=0.1)"]));
+}
+$.cm($.b.object, "__setattr__", [self, "order", renyi_order(["order", $.ga(self, "order")])]);
+} else {
+if ($.t(!$.is($.ga(self, "order"), null))) {
+throw $.raised(InvalidParameter([("" + "order=" + $.formatted($.ga(self, "order"), "r", "") + " belongs to a R\u00e9nyi budget, not to " + $.formatted($.b.str([$.ga(self, "measure")]), "r", ""))]));
+}
+}
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "EPSILON_DELTA")))) {
+$.cm($.b.object, "__setattr__", [self, "dp_delta", stated_delta(["dp delta", $.ga(self, "dp_delta")])]);
+$.cm($.b.object, "__setattr__", [self, "deletion_delta", stated_delta(["deletion delta", $.ga(self, "deletion_delta")])]);
+} else {
+if (($.t(!$.is($.ga(self, "dp_delta"), null)) || $.t(!$.is($.ga(self, "deletion_delta"), null)))) {
+throw $.raised(InvalidParameter(["delta belongs to an (\u03b5, \u03b4) budget; use Budget.from_epsilon_delta"]));
+}
+}
+if (!$.t($.le($.cm(self, "deletion_gdp", []), $.mul($.cm(self, "dp_gdp", []), $.add(1n, 1e-12))))) {
+throw $.raised(InvalidParameter([("" + "deletion=" + $.formatted($.ga(self, "deletion"), "r", "") + " must be at most dp=" + $.formatted($.ga(self, "dp"), "r", "") + ": privacy of present records already gives deletion privacy at the dp level, so a weaker deletion budget asks for nothing")]));
+}
+return null;
+});
+$ns.from_gdp = $.classmethod($.fn("from_gdp", ["cls", "*", "dp", "deletion"], {}, function (cls, dp, deletion) {
+return cls([], {"dp": dp, "deletion": deletion, "measure": $.ga(Measures, "GDP")});
+}));
+$ns.shown_delta = $.property($.fn("shown_delta", ["self"], {}, function (self) {
+return $.either($.ga(self, "dp_delta"), () => 1e-06);
+}));
+$ns.dp_gdp = $.fn("dp_gdp", ["self"], {}, function (self) {
+return $.cm(self, "_gdp", [$.ga(self, "dp"), $.ga(self, "dp_delta")]);
+});
+$ns.deletion_gdp = $.fn("deletion_gdp", ["self"], {}, function (self) {
+return $.cm(self, "_gdp", [$.ga(self, "deletion"), $.ga(self, "deletion_delta")]);
+});
+$ns._gdp = $.fn("_gdp", ["self", "amount", "delta"], {}, function (self, amount, delta) {
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
+return amount;
+}
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
+if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
+return $.libraries["math"].sqrt([$.div($.mul(2n, amount), $.ga(self, "order"))]);
+}
+if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
+return _gdp_for([amount, delta]);
+});
+$ns.dp_rate = $.fn("dp_rate", ["self"], {}, function (self) {
+return $.cm(self, "_rate", [$.ga(self, "dp"), $.ga(self, "dp_delta")]);
+});
+$ns.deletion_rate = $.fn("deletion_rate", ["self"], {}, function (self) {
+return $.cm(self, "_rate", [$.ga(self, "deletion"), $.ga(self, "deletion_delta")]);
+});
+$ns._rate = $.fn("_rate", ["self", "amount", "delta"], {}, function (self, amount, delta) {
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
+throw $.raised(InvalidParameter(["a Gaussian-DP budget needs method='sharp': Theorem 5.1 bounds R\u00e9nyi divergences, which do not give a \u03bc"]));
+}
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
+if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
+return $.tuple([$.div(amount, $.ga(self, "order")), $.ga(self, "order")]);
+}
+if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
+return $.modules["bounds.conversion"].rate_for([], {"epsilon": amount, "delta": delta});
+});
+$ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
+let amount, delta, most, present, room;
+{const $v1 = [$.eq($.ga(spent, "about"), "dp"), $.add(1n, 1e-12)];present = $v1[0];room = $v1[1];}
+amount = ($.t(present) ? $.ga(self, "dp") : $.ga(self, "deletion"));
+most = ($.t(present) ? $.cm(self, "dp_gdp", []) : $.cm(self, "deletion_gdp", []));
+if (($.t(!$.is($.ga(spent, "gdp"), null)) && $.t($.le($.pow($.ga(spent, "gdp"), 2n), $.mul($.pow(most, 2n), room))))) {
+return true;
+}
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
+return false;
+}
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
+if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
+return $.le($.cm(spent, "renyi", [$.ga(self, "order")]), $.mul(amount, room));
+}
+delta = ($.t(present) ? $.ga(self, "dp_delta") : $.ga(self, "deletion_delta"));
+if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
+return $.le($.cm(spent, "epsilon", [delta]), $.mul(amount, room));
+});
+$ns.describe = $.fn("describe", ["self"], {}, function (self) {
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
+return ("" + "(q=" + $.formatted(brief([$.ga(self, "order")]), "", "") + ", \u03b5_dp=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + ") and (q=" + $.formatted(brief([$.ga(self, "order")]), "", "") + ", \u03b5_dd=" + $.formatted(brief([$.ga(self, "deletion")]), "", "") + ") R\u00e9nyi");
+}
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
+return ("" + "\u03bc_dp=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + " and \u03bc_dd=" + $.formatted(brief([$.ga(self, "deletion")]), "", "") + " Gaussian DP");
+}
+return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "dp_delta")]), "", "") + ") for present records and (\u03b5=" + $.formatted(brief([$.ga(self, "deletion")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "deletion_delta")]), "", "") + ") for erased ones");
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let stated;
+stated = $.dict([...$.pairs(asdict([self])), ["measure", $.b.str([$.ga(self, "measure")])]]);
+return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let key, value; {const $v3 = $.unpack($v2, 2, -1);key = $v3[0];value = $v3[1];} if (!$.t(!$.is(value, null))) continue; yield [key, value]; } })($.cm(stated, "items", [])));
+});
+}), [["order", () => ["or", ["is", $.b.float], ["none"]]], ["dp", () => ["is", $.b.float]], ["deletion", () => ["is", $.b.float]], ["measure", () => ["is", Measures]], ["dp_delta", () => ["or", ["is", $.b.float], ["none"]]], ["deletion_delta", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {_gdp_for, Measures, Budget, asdict, InvalidParameter, stated_delta, renyi_order, positive, Word, lru_cache, brief};
+})();
+$.modules["privacy.total"] = (() => {
+let Total;
+const math = $.libraries["math"];
+const asdict = $.libraries["dataclasses"]["asdict"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const conversion = $.modules["bounds.conversion"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const positive = $.modules["errors"]["positive"];
+const renyi_order = $.modules["errors"]["renyi_order"];
+const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
+const brief = $.modules["privacy.shown"]["brief"];
+Total = $.dataclass($.cls("Total", [], ($ns) => {
+$ns.delta = 1e-06;
+$ns.gdp = false;
+$ns.order = null;
+$ns.late = false;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.cm($.b.object, "__setattr__", [self, "epsilon", positive(["total epsilon", $.ga(self, "epsilon")])]);
+$.cm($.b.object, "__setattr__", [self, "delta", stated_delta(["total delta", $.ga(self, "delta")])]);
+if ($.t(!$.is($.ga(self, "order"), null))) {
+$.cm($.b.object, "__setattr__", [self, "order", renyi_order(["total order", $.ga(self, "order")])]);
+}
+if (($.t($.ga(self, "gdp")) && $.t(!$.is($.ga(self, "order"), null)))) {
+throw $.raised(InvalidParameter([("" + "total order=" + $.formatted($.ga(self, "order"), "", ("" + "g")) + " beside gdp=True: what is spent is summed in one measure")]));
+}
+return null;
+});
+$ns.of = $.classmethod($.fn("of", ["cls", "given"], {}, function (cls, given) {
+if (($.t($.is(given, null)) || $.t($.b.isinstance([given, cls])))) {
+return given;
+}
+if ((!$.t($.b.isinstance([given, $.tuple([$.b.tuple, $.b.list])])) || $.t(!$.eq($.b.len([given]), 2n)))) {
+throw $.raised(InvalidParameter([("" + "total=" + $.formatted(given, "r", "") + " must be (\u03b5, \u03b4) of all publications together, for example (8.0, 1e-6)")]));
+}
+return cls([...$.each(given)]);
+}));
+$ns.measure = $.property($.fn("measure", ["self"], {}, function (self) {
+if ($.t(!$.is($.ga(self, "order"), null))) {
+return ("" + "as R\u00e9nyi divergence at order " + $.formatted(brief([$.ga(self, "order"), 4n]), "", ""));
+}
+return ($.t($.ga(self, "gdp")) ? "as \u03bc\u00b2 of Gaussian DP" : null);
+}));
+$ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
+return $.le($.cm(self, "spent", [spent]), $.mul($.ga(self, "epsilon"), $.add(1n, 1e-12)));
+});
+$ns.spent = $.fn("spent", ["self", "guarantee"], {}, function (self, guarantee) {
+let cost;
+guarantee = $.cm(guarantee, "with_slack", []);
+if ($.t($.ga(self, "gdp"))) {
+return ($.t($.is($.ga(guarantee, "gdp"), null)) ? $.libraries["math"].inf : $.modules["bounds.conversion"].gdp_epsilon([], {"mu": $.ga(guarantee, "gdp"), "delta": $.ga(self, "delta")}));
+}
+if ($.t(!$.is($.ga(self, "order"), null))) {
+cost = $.cm(guarantee, "renyi", [$.ga(self, "order")]);
+return $.modules["bounds.conversion"].renyi_epsilon_optimal([], {"order": $.ga(self, "order"), "renyi": cost, "delta": $.ga(self, "delta")});
+}
+return $.cm(guarantee, "epsilon", [$.ga(self, "delta")]);
+});
+$ns.describe = $.fn("describe", ["self"], {}, function (self) {
+return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "epsilon")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "delta")]), "", "") + ")");
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let unsaid;
+unsaid = $.dict([["gdp", false], ["order", null], ["late", false]]);
+return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} if (!($.t(!$.has(unsaid, name)) || $.t(!$.eq(value, $.gi(unsaid, name))))) continue; yield [name, value]; } })($.cm(asdict([self]), "items", [])));
+});
+}), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
+return {Total, asdict, brief, InvalidParameter, renyi_order, stated_delta, positive};
+})();
+$.modules["bounds.arithmetic"] = (() => {
+let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree;
+const choice = $.modules["errors"]["choice"];
+DTYPES = $.tuple(["float32", "float64"]);
+BLOCK = 256n;
+SPAN = $.mul(64n, BLOCK);
+CHUNK = 2048n;
+GRID_BITS = 24n;
+MOST_PROCESSES = 128n;
+MOST_PARTITIONS = $.shl(1n, 16n);
+NORM_TOLERANCE = $.pow(2.0, $.neg(20n));
+_SLOPE_TOLERANCE = $.pow(2.0, $.neg(21n));
+_UNIT_ROUNDOFF = $.dict([["float32", $.pow(2.0, $.neg(24n))], ["float64", $.pow(2.0, $.neg(53n))]]);
+sensitivity_slack = $.fn("sensitivity_slack", ["*", "records", "dtype"], {}, function (records, dtype) {
+let additions, inside, unit;
+unit = $.gi(_UNIT_ROUNDOFF, choice(["dtype", dtype, DTYPES]));
+inside = $.div($.mul(BLOCK, unit), $.sub(1n, $.mul(BLOCK, unit)));
+additions = $.add($.add($.floordiv(SPAN, BLOCK), $.mul(2n, $.cm($.add($.floordiv(records, SPAN), 1n), "bit_length", []))), MOST_PROCESSES);
+return $.add($.add($.add($.mul($.mul(2n, BLOCK), inside), $.mul($.mul($.mul(4n, records), additions), $.pow(2.0, $.neg(53n)))), NORM_TOLERANCE), _SLOPE_TOLERANCE);
+});
+gradient_error = $.fn("gradient_error", ["*", "lipschitz", "curvature", "outputs", "records", "features", "regularization", "weights_norm", "one_by_one"], {"one_by_one": false}, function (lipschitz, curvature, outputs, records, features, regularization, weights_norm, one_by_one) {
+let additions, chunks, curved, last, summed;
+curved = $.mul($.mul(curvature, $.add(features, 2n)), weights_norm);
+last = $.b.max([MOST_PROCESSES, _in_a_tree([MOST_PARTITIONS])]);
+chunks = $.neg($.floordiv($.neg(records), BLOCK));
+additions = $.add($.add($.b.min([CHUNK, records]), ($.t(one_by_one) ? chunks : _in_a_tree([chunks]))), last);
+summed = $.mul($.add($.add(24n, $.mul(4n, outputs)), additions), lipschitz);
+return $.mul($.mul(2n, $.gi(_UNIT_ROUNDOFF, "float64")), $.add($.add(curved, summed), $.mul($.mul(4n, regularization), weights_norm)));
+});
+_in_a_tree = $.fn("_in_a_tree", ["parts"], {}, function (parts) {
+return $.cm($.sub(parts, 1n), "bit_length", []);
+});
+return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, choice};
+})();
+$.modules["bounds.noise_shape"] = (() => {
+let block_variances, column_variances;
+const math = $.libraries["math"];
+block_variances = $.fn("block_variances", ["*", "categories", "constant"], {"constant": true}, function (categories, constant) {
+let roots;
+roots = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.libraries["math"].sqrt([k]); } })($.tuple([...$.each(categories), ...$.each(($.t(constant) ? $.tuple([1n]) : $.tuple([])))]))];
+return $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let root; root = $v2; yield $.div($.libraries["math"].fsum([roots]), $.mul($.b.len([roots]), root)); } })(roots)]);
+});
+column_variances = $.fn("column_variances", ["*", "blocks"], {}, function (blocks) {
+let hot;
+hot = $.b.iter([block_variances([], {"categories": [...(function* ($first) { for (const $v3 of $.each($first)) { let k; k = $v3; if (!$.t(k)) continue; yield k; } })(blocks)], "constant": false})]);
+return $.b.tuple([(function* ($first) { for (const $v4 of $.each($first)) { let k; k = $v4; for (const $v5 of $.each(($.t(k) ? $.mul($.tuple([$.b.next([hot])]), k) : $.tuple([1.0])))) { let v; v = $v5; yield v; }} })(blocks)]);
+});
+return {block_variances, column_variances};
+})();
+$.modules["methods.problem"] = (() => {
+let Problem;
+const math = $.libraries["math"];
+const re = $.libraries["re"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const fields = $.libraries["dataclasses"]["fields"];
+const Any = $.libraries["typing"]["Any"];
+const DTYPES = $.modules["bounds.arithmetic"]["DTYPES"];
+const sensitivity_slack = $.modules["bounds.arithmetic"]["sensitivity_slack"];
+const column_variances = $.modules["bounds.noise_shape"]["column_variances"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const probability = $.modules["errors"]["probability"];
+const scale = $.modules["errors"]["scale"];
+const Loss = $.modules["losses.base"]["Loss"];
+const Budget = $.modules["privacy.budget"]["Budget"];
+const Total = $.modules["privacy.total"]["Total"];
+const ADJACENCIES = $.modules["privacy.worlds"]["ADJACENCIES"];
+const DELETION_NOTIONS = $.modules["privacy.worlds"]["DELETION_NOTIONS"];
+const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const Method = $.modules["methods.base"]["Method"];
+Problem = $.dataclass($.cls("Problem", [], ($ns) => {
+$ns.adjacency = $.ga(Worlds, "REPLACE");
+$ns.deletion_notion = $.ga(Worlds, "DEFINITION_4_1");
+$ns.releases = 1n;
+$ns.batch = 1n;
+$ns.rows_per_subject = 1n;
+$ns.utility = true;
+$ns.utility_tolerance = 0.01;
+$ns.dtype = "float32";
+$ns.slack_in_budget = true;
+$ns.asked_regularization = null;
+$ns.one_hot_blocks = null;
+$ns.model_norm = null;
+$ns.feature_map = null;
+$ns.total = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let checked, name, sizes, value;
+if (!$.t($.b.isinstance([$.ga(self, "loss"), Loss]))) {
+throw $.raised(InvalidParameter([("" + "loss=" + $.formatted($.ga(self, "loss"), "r", "") + " must be a loss of noisygd_delete.losses, for example losses.Logistic(radius=1.0)")]));
+}
+if (!$.t($.b.isinstance([$.ga(self, "budget"), Budget]))) {
+throw $.raised(InvalidParameter([("" + "budget=" + $.formatted($.ga(self, "budget"), "r", "") + " must be a Budget, for example Budget(order=10, dp=1.0, deletion=0.1)")]));
+}
+$.cm($.b.object, "__setattr__", [self, "total", $.cm(Total, "of", [$.ga(self, "total")])]);
+checked = $.dict([["regularization", scale(["regularization", $.ga(self, "regularization")])], ["adjacency", Worlds([choice(["adjacency", $.ga(self, "adjacency"), ADJACENCIES])])], ["deletion_notion", Worlds([choice(["deletion_notion", $.ga(self, "deletion_notion"), DELETION_NOTIONS])])], ["utility", $.b.bool([$.ga(self, "utility")])], ["slack_in_budget", $.b.bool([$.ga(self, "slack_in_budget")])], ["utility_tolerance", probability(["utility_tolerance", $.ga(self, "utility_tolerance")])], ["dtype", choice(["dtype", $.ga(self, "dtype"), DTYPES])]]);
+for (const $v1 of $.each($.tuple(["records", "features", "releases", "batch", "rows_per_subject"]))) {
+name = $v1;
+$.si(checked, name, count([name, $.b.getattr([self, name])], {"maximum": $.pow(2n, 53n)}));
+}
+for (const $v2 of $.each($.tuple(["asked_regularization", "model_norm"]))) {
+name = $v2;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+$.si(checked, name, scale([name, $.b.getattr([self, name])]));
+}
+}
+for (const $v3 of $.each($.cm(checked, "items", []))) {
+{const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];}
+$.cm($.b.object, "__setattr__", [self, name, value]);
+}
+if (($.t(!$.is($.ga(self, "asked_regularization"), null)) && !($.t(!$.is($.ga(self, "model_norm"), null)) && $.t($.le($.ga(self, "asked_regularization"), $.ga(self, "regularization")))))) {
+throw $.raised(InvalidParameter([("" + "asked_regularization=" + $.formatted($.ga(self, "asked_regularization"), "", ("" + "g")) + " must be at most regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + "g")) + ", with the model_norm that it was raised for")]));
+}
+if (($.t(!$.is($.ga(self, "feature_map"), null)) && !$.t($.libraries["re"].fullmatch(["[0-9a-f]{64}", $.ga(self, "feature_map")])))) {
+throw $.raised(InvalidParameter(["feature_map must be the digest of a public map: 64 hexadecimal digits in lower case"]));
+}
+if ($.t(!$.is($.ga(self, "one_hot_blocks"), null))) {
+sizes = $.b.tuple([$.ga(self, "one_hot_blocks")]);
+if ((!$.t($.b.all([(function* ($first) { for (const $v5 of $.each($first)) { let k; k = $v5; yield $.both($.b.isinstance([k, $.b.int]), () => $.le(0n, k)); } })(sizes)])) || $.t(!$.eq($.b.sum([(function* ($first) { for (const $v6 of $.each($first)) { let k; k = $v6; yield $.either(k, () => 1n); } })(sizes)]), $.ga(self, "features"))))) {
+throw $.raised(InvalidParameter([("" + "one_hot_blocks=" + $.formatted(sizes, "", "") + " must be whole numbers, k for k columns of which one is always hot and 0 for any other column, " + $.formatted($.ga(self, "features"), "", "") + " columns in all")]));
+}
+$.cm($.b.object, "__setattr__", [self, "one_hot_blocks", sizes]);
+}
+return null;
+});
+$ns.noise_shape = $.property($.fn("noise_shape", ["self"], {}, function (self) {
+let variances;
+if ($.t($.is($.ga(self, "one_hot_blocks"), null))) {
+return null;
+}
+variances = column_variances([], {"blocks": $.ga(self, "one_hot_blocks")});
+return ($.t($.b.any([(function* ($first) { for (const $v7 of $.each($first)) { let v; v = $v7; yield !$.eq(v, 1n); } })(variances)])) ? variances : null);
+}));
+$ns.noise_trace = $.property($.fn("noise_trace", ["self"], {}, function (self) {
+return ($.t($.is($.ga(self, "noise_shape"), null)) ? $.ga(self, "dimension") : $.mul($.ga($.ga(self, "loss"), "outputs"), $.libraries["math"].fsum([$.ga(self, "noise_shape")])));
+}));
+$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
+return $.cm($.ga(self, "loss"), "dimension", [$.ga(self, "features")]);
+}));
+$ns.strong_convexity = $.property($.fn("strong_convexity", ["self"], {}, function (self) {
+return $.sub($.ga(self, "regularization"), $.ga($.ga($.ga(self, "loss"), "constants"), "weak_convexity"));
+}));
+$ns.objective_smoothness = $.property($.fn("objective_smoothness", ["self"], {}, function (self) {
+return $.add($.ga(self, "regularization"), $.ga($.ga($.ga(self, "loss"), "constants"), "smoothness"));
+}));
+$ns.slack = $.property($.fn("slack", ["self"], {}, function (self) {
+return sensitivity_slack([], {"records": $.ga(self, "records"), "dtype": $.ga(self, "dtype")});
+}));
+$ns.growth = $.property($.fn("growth", ["self"], {}, function (self) {
+return ($.t($.ga(self, "slack_in_budget")) ? $.add(1n, $.ga(self, "slack")) : 1.0);
+}));
+$ns.dp_gdp = $.fn("dp_gdp", ["self"], {}, function (self) {
+return $.div($.cm($.ga(self, "budget"), "dp_gdp", []), $.ga(self, "growth"));
+});
+$ns.deletion_gdp = $.fn("deletion_gdp", ["self"], {}, function (self) {
+return $.div($.cm($.ga(self, "budget"), "deletion_gdp", []), $.ga(self, "growth"));
+});
+$ns.dp_rate = $.fn("dp_rate", ["self"], {}, function (self) {
+let order, rate;
+{const $v8 = $.unpack($.cm($.ga(self, "budget"), "dp_rate", []), 2, -1);rate = $v8[0];order = $v8[1];}
+return $.tuple([$.div(rate, $.pow($.ga(self, "growth"), 2n)), order]);
+});
+$ns.deletion_rate = $.fn("deletion_rate", ["self"], {}, function (self) {
+let order, rate;
+{const $v9 = $.unpack($.cm($.ga(self, "budget"), "deletion_rate", []), 2, -1);rate = $v9[0];order = $v9[1];}
+return $.tuple([$.div(rate, $.pow($.ga(self, "growth"), 2n)), order]);
+});
+$ns.sensitivity = $.fn("sensitivity", ["self", "worlds"], {}, function (self, worlds) {
+return $.cm(worlds, "sensitivity", [$.ga($.ga($.ga(self, "loss"), "constants"), "lipschitz"), $.ga(self, "rows_per_subject")]);
+});
+$ns.run = $.fn("run", ["self", "*", "step_size", "noise_variance"], {}, function (self, step_size, noise_variance) {
+return $.dict([["records", $.ga(self, "records")], ["step_size", step_size], ["noise_variance", noise_variance], ["strong_convexity", ($.t($.lt(0n, $.ga(self, "strong_convexity"))) ? $.ga(self, "strong_convexity") : $.ga(self, "regularization"))], ["objective_smoothness", $.ga(self, "objective_smoothness")], ["lipschitz", $.ga($.ga($.ga(self, "loss"), "constants"), "lipschitz")], ["rows_per_subject", $.ga(self, "rows_per_subject")], ["proven", $.ga($.ga($.ga(self, "loss"), "constants"), "proven")], ["slack", $.ga(self, "slack")]]);
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let described, own, total, worlds;
+own = $.dict((function* ($first) { for (const $v10 of $.each($first)) { let field; field = $v10; yield [$.ga(field, "name"), $.b.getattr([self, $.ga(field, "name")])]; } })(fields([self])));
+described = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let name; name = $v11; yield [name, $.cm($.gi(own, name), "to_dict", [])]; } })($.tuple(["loss", "budget", "method"])));
+worlds = $.dict((function* ($first) { for (const $v12 of $.each($first)) { let name; name = $v12; yield [name, $.b.str([$.gi(own, name)])]; } })($.tuple(["adjacency", "deletion_notion"])));
+total = ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"), "to_dict", []));
+return $.dict([...$.pairs(own), ...$.pairs(described), ...$.pairs(worlds), ["total", total]]);
+});
+}), [["loss", () => ["is", Loss]], ["records", () => ["is", $.b.int]], ["features", () => ["is", $.b.int]], ["regularization", () => ["is", $.b.float]], ["budget", () => ["is", Budget]], ["method", () => ["is", Method]], ["adjacency", () => ["is", Worlds]], ["deletion_notion", () => ["is", Worlds]], ["releases", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["utility", () => ["is", $.b.bool]], ["utility_tolerance", () => ["is", $.b.float]], ["dtype", () => ["is", $.b.str]], ["slack_in_budget", () => ["is", $.b.bool]], ["asked_regularization", () => ["or", ["is", $.b.float], ["none"]]], ["one_hot_blocks", () => ["or", ["of", $.b.tuple, ["is", $.b.int]], ["none"]]], ["model_norm", () => ["or", ["is", $.b.float], ["none"]]], ["feature_map", () => ["or", ["is", $.b.str], ["none"]]], ["total", () => ["or", ["is", Total], ["none"]]]], {frozen: true});
+return {Problem, fields, sensitivity_slack, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, Worlds, ADJACENCIES, Total, Budget, Loss, Method, column_variances};
+})();
+$.modules["methods.plan"] = (() => {
+let MOST_STAGES, Plan;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const fields = $.libraries["dataclasses"]["fields"];
+const cached_property = $.libraries["functools"]["cached_property"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const count = $.modules["errors"]["count"];
+const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
+const brief = $.modules["privacy.shown"]["brief"];
+const Problem = $.modules["methods.problem"]["Problem"];
+const Fitted = $.modules["methods.procedure"]["Fitted"];
+const Procedure = $.modules["methods.procedure"]["Procedure"];
+const Solved = $.modules["methods.procedure"]["Solved"];
+MOST_STAGES = 16n;
+Plan = $.dataclass($.cls("Plan", [], ($ns) => {
+$ns.gradient_tolerance = 0.0;
+$ns.learn_solver_passes = 0n;
+$ns.delete_solver_passes = 0n;
+$ns.horizon = null;
+$ns.linear_term = 0.0;
+$ns.output_noise = 0.0;
+$ns.stages = $.tuple([]);
+$ns.kept = 0n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name, steps;
+for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"]))) {
+name = $v1;
+count([name, $.b.getattr([self, name])], {"minimum": 0n});
+}
+for (const $v2 of $.each($.tuple([$.ga(self, "learn_steps"), $.ga(self, "delete_steps")]))) {
+steps = $v2;
+$.cm($.ga(self, "mechanism"), "check_steps", [steps]);
+}
+return null;
+});
+$ns.method = $.property($.fn("method", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "method");
+}));
+$ns.delete_steps = $.property($.fn("delete_steps", ["self"], {}, function (self) {
+return $.b.max([$.ga(self, "delete_steps_for_deletion"), $.ga(self, "delete_steps_for_utility")]);
+}));
+$ns.loss = $.property($.fn("loss", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "loss");
+}));
+$ns.budget = $.property($.fn("budget", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "budget");
+}));
+$ns.records = $.property($.fn("records", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "records");
+}));
+$ns.features = $.property($.fn("features", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "features");
+}));
+$ns.regularization = $.property($.fn("regularization", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "regularization");
+}));
+$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "dimension");
+}));
+$ns.releases = $.property($.fn("releases", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "releases");
+}));
+$ns.total = $.property($.fn("total", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "total");
+}));
+$ns.capped = $.property($.fn("capped", ["self"], {}, function (self) {
+return $.either($.lt(1n, $.ga(self, "releases")), () => !$.is($.ga(self, "total"), null));
+}));
+$ns.model_loss = $.property($.fn("model_loss", ["self"], {}, function (self) {
+return $.cm($.ga(self, "method"), "model_loss", [self]);
+}));
+$ns.shape = $.property($.fn("shape", ["self"], {}, function (self) {
+return $.cm($.ga(self, "model_loss"), "shape", [$.ga(self, "features")]);
+}));
+$ns.mechanism = $.cached_property($.fn("mechanism", ["self"], {}, function (self) {
+return $.cm($.ga(self, "method"), "mechanism", [self]);
+}));
+$ns.procedure = $.property($.fn("procedure", ["self"], {}, function (self) {
+return $.cm(self, "_procedure", [], {"learning": false});
+}));
+$ns._procedure = $.fn("_procedure", ["self", "*", "learning"], {}, function (self, learning) {
+let solved, start;
+start = $.cm($.ga(self, "method"), "start", [self], {"learning": learning});
+solved = $.b.isinstance([start, Solved]);
+return Procedure([], {"start": start, "steps": ($.t($.b.isinstance([start, Fitted])) ? 0n : ($.t(learning) ? $.ga(self, "learn_steps") : $.ga(self, "delete_steps"))), "step_size": $.ga(self, "step_size"), "noise_variance": $.ga(self, "noise_variance"), "linear_term": ($.t(solved) ? $.ga(self, "linear_term") : 0.0), "output_noise": ($.t(solved) ? $.ga(self, "output_noise") : 0.0), "shape": ($.t(solved) ? $.ga(self, "noise_shape") : null), "sampling": $.ga($.ga(self, "method"), "sampling")});
+});
+$ns.noise_shape = $.property($.fn("noise_shape", ["self"], {}, function (self) {
+return ($.t($.ga(self, "linear_term")) ? $.ga($.ga(self, "problem"), "noise_shape") : null);
+}));
+$ns.dp = $.property($.fn("dp", ["self"], {}, function (self) {
+return $.cm($.ga(self, "method"), "dp", [self]);
+}));
+$ns.deletion = $.property($.fn("deletion", ["self"], {}, function (self) {
+return $.cm($.ga(self, "method"), "deletion", [self]);
+}));
+$ns.deletion_observed = $.fn("deletion_observed", ["self", "models"], {"models": 1n}, function (self, models) {
+let learned, notion, parts, requested;
+notion = $.ga($.ga(self, "problem"), "deletion_notion");
+learned = $.cm($.ga(self, "mechanism"), "interval", ["deletion", notion], {"steps_with": $.cm($.ga(self, "mechanism"), "exposure", [$.ga(self, "learn_steps")])});
+requested = $.cm($.ga(self, "mechanism"), "interval", ["deletion", notion], {"steps_with": $.cm($.ga(self, "mechanism"), "exposure", [$.ga(self, "delete_steps")])});
+parts = [$.tuple([learned, 1n]), ...$.each(($.t($.lt(1n, count(["models", models]))) ? [$.tuple([requested, $.sub(models, 1n)])] : []))];
+return $.cm($.cm(Guarantee, "composed", [parts]), "assuming", ["every release is observed"]);
+});
+$ns.allowed = $.property($.fn("allowed", ["self"], {}, function (self) {
+return $.cm($.ga(self, "method"), "allowed", [self]);
+}));
+$ns.stationary_distance = $.property($.fn("stationary_distance", ["self"], {}, function (self) {
+return $.modules["bounds.shifted_interpolation"].stationary_distance([], {"dimension": $.ga(self, "dimension"), "noise_variance": $.ga(self, "noise_variance"), "strong_convexity": $.ga($.ga(self, "problem"), "strong_convexity"), "step_size": $.ga(self, "step_size")});
+}));
+$ns.__repr__ = $.fn("__repr__", ["self"], {}, function (self) {
+let steps;
+steps = ("" + $.formatted($.ga(self, "learn_steps"), "", "") + " and " + $.formatted($.ga(self, "delete_steps"), "", "") + " steps");
+return ("" + "Plan(" + $.formatted($.ga($.ga(self, "loss"), "name"), "", "") + ", n=" + $.formatted($.ga(self, "records"), "", "") + ", d=" + $.formatted($.ga(self, "dimension"), "", "") + ", \u03bb=" + $.formatted(brief([$.ga(self, "regularization")]), "", "") + ", method=" + $.formatted($.ga($.ga(self, "method"), "name"), "r", "") + ", " + $.formatted(steps, "", "") + ", " + $.formatted($.cm($.ga(self, "budget"), "describe", []), "", "") + ")");
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let inner, others, own;
+own = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let field; field = $v3; yield [$.ga(field, "name"), $.b.getattr([self, $.ga(field, "name")])]; } })(fields([self])));
+inner = ($.t($.ga(self, "stages")) ? $.dict([["stages", [...(function* ($first) { for (const $v4 of $.each($first)) { let stage; stage = $v4; yield $.cm(stage, "to_dict", []); } })($.ga(self, "stages"))]], ["kept", $.ga(self, "kept")]]) : $.dict([]));
+others = $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!$.t(!$.has($.tuple(["stages", "kept"]), name))) continue; yield [name, value]; } })($.cm(own, "items", [])));
+return $.dict([...$.pairs(others), ["problem", $.cm($.ga(self, "problem"), "to_dict", [])], ...$.pairs(inner)]);
+});
+}), [["problem", () => ["is", Problem]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["init_variance", () => ["is", $.b.float]], ["learn_steps", () => ["is", $.b.int]], ["delete_steps_for_deletion", () => ["is", $.b.int]], ["delete_steps_for_utility", () => ["is", $.b.int]], ["gradient_tolerance", () => ["is", $.b.float]], ["learn_solver_passes", () => ["is", $.b.int]], ["delete_solver_passes", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]]], {frozen: true});
+return {MOST_STAGES, Plan, fields, brief, cached_property, count, Problem, Fitted, Procedure, Solved, Guarantee};
 })();
 $.modules["loading"] = (() => {
 let T, Catalogue;
@@ -3349,202 +3872,6 @@ return null;
 });
 return {__getattr__, _KINDS, CATALOGUE, Squared, from_dict, InvalidParameter, AssumptionViolated, Mapping, Catalogue, on_first_use};
 })();
-$.modules["privacy.budget"] = (() => {
-let _gdp_for, Measures, Budget;
-const math = $.libraries["math"];
-const asdict = $.libraries["dataclasses"]["asdict"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const lru_cache = $.libraries["functools"]["lru_cache"];
-const conversion = $.modules["bounds.conversion"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const Word = $.modules["errors"]["Word"];
-const positive = $.modules["errors"]["positive"];
-const renyi_order = $.modules["errors"]["renyi_order"];
-const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
-const brief = $.modules["privacy.shown"]["brief"];
-_gdp_for = $.lru_cache($.fn("_gdp_for", ["epsilon", "delta"], {}, function (epsilon, delta) {
-return $.modules["bounds.conversion"].gdp_for([], {"epsilon": epsilon, "delta": delta});
-}));
-Measures = $.cls("Measures", [Word], ($ns) => {
-$ns.RENYI = "renyi";
-$ns.EPSILON_DELTA = "epsilon-delta";
-$ns.GDP = "gdp";
-});
-Budget = $.dataclass($.cls("Budget", [], ($ns) => {
-$ns.order = null;
-$ns.dp = 1.0;
-$ns.deletion = 0.1;
-$ns.measure = $.ga(Measures, "RENYI");
-$ns.dp_delta = null;
-$ns.deletion_delta = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.cm($.b.object, "__setattr__", [self, "measure", Measures([$.ga(self, "measure")])]);
-$.cm($.b.object, "__setattr__", [self, "dp", positive(["dp", $.ga(self, "dp")])]);
-$.cm($.b.object, "__setattr__", [self, "deletion", positive(["deletion", $.ga(self, "deletion")])]);
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
-if ($.t($.is($.ga(self, "order"), null))) {
-throw $.raised(InvalidParameter(["order=None must be a R\u00e9nyi order > 1, for example Budget(order=10, dp=1.0, deletion=0.1)"]));
-}
-$.cm($.b.object, "__setattr__", [self, "order", renyi_order(["order", $.ga(self, "order")])]);
-} else {
-if ($.t(!$.is($.ga(self, "order"), null))) {
-throw $.raised(InvalidParameter([("" + "order=" + $.formatted($.ga(self, "order"), "r", "") + " belongs to a R\u00e9nyi budget, not to " + $.formatted($.b.str([$.ga(self, "measure")]), "r", ""))]));
-}
-}
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "EPSILON_DELTA")))) {
-$.cm($.b.object, "__setattr__", [self, "dp_delta", stated_delta(["dp delta", $.ga(self, "dp_delta")])]);
-$.cm($.b.object, "__setattr__", [self, "deletion_delta", stated_delta(["deletion delta", $.ga(self, "deletion_delta")])]);
-} else {
-if (($.t(!$.is($.ga(self, "dp_delta"), null)) || $.t(!$.is($.ga(self, "deletion_delta"), null)))) {
-throw $.raised(InvalidParameter(["delta belongs to an (\u03b5, \u03b4) budget; use Budget.from_epsilon_delta"]));
-}
-}
-if (!$.t($.le($.cm(self, "deletion_gdp", []), $.mul($.cm(self, "dp_gdp", []), $.add(1n, 1e-12))))) {
-throw $.raised(InvalidParameter([("" + "deletion=" + $.formatted($.ga(self, "deletion"), "r", "") + " must be at most dp=" + $.formatted($.ga(self, "dp"), "r", "") + ": privacy of present records already gives deletion privacy at the dp level, so a weaker deletion budget asks for nothing")]));
-}
-return null;
-});
-$ns.from_gdp = $.classmethod($.fn("from_gdp", ["cls", "*", "dp", "deletion"], {}, function (cls, dp, deletion) {
-return cls([], {"dp": dp, "deletion": deletion, "measure": $.ga(Measures, "GDP")});
-}));
-$ns.dp_gdp = $.fn("dp_gdp", ["self"], {}, function (self) {
-return $.cm(self, "_gdp", [$.ga(self, "dp"), $.ga(self, "dp_delta")]);
-});
-$ns.deletion_gdp = $.fn("deletion_gdp", ["self"], {}, function (self) {
-return $.cm(self, "_gdp", [$.ga(self, "deletion"), $.ga(self, "deletion_delta")]);
-});
-$ns._gdp = $.fn("_gdp", ["self", "amount", "delta"], {}, function (self, amount, delta) {
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
-return amount;
-}
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
-if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
-return $.libraries["math"].sqrt([$.div($.mul(2n, amount), $.ga(self, "order"))]);
-}
-if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
-return _gdp_for([amount, delta]);
-});
-$ns.dp_rate = $.fn("dp_rate", ["self"], {}, function (self) {
-return $.cm(self, "_rate", [$.ga(self, "dp"), $.ga(self, "dp_delta")]);
-});
-$ns.deletion_rate = $.fn("deletion_rate", ["self"], {}, function (self) {
-return $.cm(self, "_rate", [$.ga(self, "deletion"), $.ga(self, "deletion_delta")]);
-});
-$ns._rate = $.fn("_rate", ["self", "amount", "delta"], {}, function (self, amount, delta) {
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
-throw $.raised(InvalidParameter(["a Gaussian-DP budget needs method='sharp': Theorem 5.1 bounds R\u00e9nyi divergences, which do not give a \u03bc"]));
-}
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
-if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
-return $.tuple([$.div(amount, $.ga(self, "order")), $.ga(self, "order")]);
-}
-if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
-return $.modules["bounds.conversion"].rate_for([], {"epsilon": amount, "delta": delta});
-});
-$ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
-let amount, delta, most, present, room;
-{const $v1 = [$.eq($.ga(spent, "about"), "dp"), $.add(1n, 1e-12)];present = $v1[0];room = $v1[1];}
-amount = ($.t(present) ? $.ga(self, "dp") : $.ga(self, "deletion"));
-most = ($.t(present) ? $.cm(self, "dp_gdp", []) : $.cm(self, "deletion_gdp", []));
-if (($.t(!$.is($.ga(spent, "gdp"), null)) && $.t($.le($.pow($.ga(spent, "gdp"), 2n), $.mul($.pow(most, 2n), room))))) {
-return true;
-}
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
-return false;
-}
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
-if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
-return $.le($.cm(spent, "renyi", [$.ga(self, "order")]), $.mul(amount, room));
-}
-delta = ($.t(present) ? $.ga(self, "dp_delta") : $.ga(self, "deletion_delta"));
-if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
-return $.le($.cm(spent, "epsilon", [delta]), $.mul(amount, room));
-});
-$ns.describe = $.fn("describe", ["self"], {}, function (self) {
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
-return ("" + "(q=" + $.formatted(brief([$.ga(self, "order")]), "", "") + ", \u03b5_dp=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + ") and (q=" + $.formatted(brief([$.ga(self, "order")]), "", "") + ", \u03b5_dd=" + $.formatted(brief([$.ga(self, "deletion")]), "", "") + ") R\u00e9nyi");
-}
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
-return ("" + "\u03bc_dp=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + " and \u03bc_dd=" + $.formatted(brief([$.ga(self, "deletion")]), "", "") + " Gaussian DP");
-}
-return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "dp_delta")]), "", "") + ") for present records and (\u03b5=" + $.formatted(brief([$.ga(self, "deletion")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "deletion_delta")]), "", "") + ") for erased ones");
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let stated;
-stated = $.dict([...$.pairs(asdict([self])), ["measure", $.b.str([$.ga(self, "measure")])]]);
-return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let key, value; {const $v3 = $.unpack($v2, 2, -1);key = $v3[0];value = $v3[1];} if (!$.t(!$.is(value, null))) continue; yield [key, value]; } })($.cm(stated, "items", [])));
-});
-}), [["order", () => ["or", ["is", $.b.float], ["none"]]], ["dp", () => ["is", $.b.float]], ["deletion", () => ["is", $.b.float]], ["measure", () => ["is", Measures]], ["dp_delta", () => ["or", ["is", $.b.float], ["none"]]], ["deletion_delta", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_gdp_for, Measures, Budget, asdict, InvalidParameter, stated_delta, renyi_order, positive, Word, lru_cache, brief};
-})();
-$.modules["privacy.total"] = (() => {
-let Total;
-const math = $.libraries["math"];
-const asdict = $.libraries["dataclasses"]["asdict"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const conversion = $.modules["bounds.conversion"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const positive = $.modules["errors"]["positive"];
-const renyi_order = $.modules["errors"]["renyi_order"];
-const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
-const brief = $.modules["privacy.shown"]["brief"];
-Total = $.dataclass($.cls("Total", [], ($ns) => {
-$ns.delta = 1e-06;
-$ns.gdp = false;
-$ns.order = null;
-$ns.late = false;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.cm($.b.object, "__setattr__", [self, "epsilon", positive(["total epsilon", $.ga(self, "epsilon")])]);
-$.cm($.b.object, "__setattr__", [self, "delta", stated_delta(["total delta", $.ga(self, "delta")])]);
-if ($.t(!$.is($.ga(self, "order"), null))) {
-$.cm($.b.object, "__setattr__", [self, "order", renyi_order(["total order", $.ga(self, "order")])]);
-}
-if (($.t($.ga(self, "gdp")) && $.t(!$.is($.ga(self, "order"), null)))) {
-throw $.raised(InvalidParameter([("" + "total order=" + $.formatted($.ga(self, "order"), "", ("" + "g")) + " beside gdp=True: what is spent is summed in one measure")]));
-}
-return null;
-});
-$ns.of = $.classmethod($.fn("of", ["cls", "given"], {}, function (cls, given) {
-if (($.t($.is(given, null)) || $.t($.b.isinstance([given, cls])))) {
-return given;
-}
-if ((!$.t($.b.isinstance([given, $.tuple([$.b.tuple, $.b.list])])) || $.t(!$.eq($.b.len([given]), 2n)))) {
-throw $.raised(InvalidParameter([("" + "total=" + $.formatted(given, "r", "") + " must be (\u03b5, \u03b4) of all publications together, for example (8.0, 1e-6)")]));
-}
-return cls([...$.each(given)]);
-}));
-$ns.measure = $.property($.fn("measure", ["self"], {}, function (self) {
-if ($.t(!$.is($.ga(self, "order"), null))) {
-return ("" + "as R\u00e9nyi divergence at order " + $.formatted(brief([$.ga(self, "order"), 4n]), "", ""));
-}
-return ($.t($.ga(self, "gdp")) ? "as \u03bc\u00b2 of Gaussian DP" : null);
-}));
-$ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
-return $.le($.cm(self, "spent", [spent]), $.mul($.ga(self, "epsilon"), $.add(1n, 1e-12)));
-});
-$ns.spent = $.fn("spent", ["self", "guarantee"], {}, function (self, guarantee) {
-let cost;
-guarantee = $.cm(guarantee, "with_slack", []);
-if ($.t($.ga(self, "gdp"))) {
-return ($.t($.is($.ga(guarantee, "gdp"), null)) ? $.libraries["math"].inf : $.modules["bounds.conversion"].gdp_epsilon([], {"mu": $.ga(guarantee, "gdp"), "delta": $.ga(self, "delta")}));
-}
-if ($.t(!$.is($.ga(self, "order"), null))) {
-cost = $.cm(guarantee, "renyi", [$.ga(self, "order")]);
-return $.modules["bounds.conversion"].renyi_epsilon_optimal([], {"order": $.ga(self, "order"), "renyi": cost, "delta": $.ga(self, "delta")});
-}
-return $.cm(guarantee, "epsilon", [$.ga(self, "delta")]);
-});
-$ns.describe = $.fn("describe", ["self"], {}, function (self) {
-return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "epsilon")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "delta")]), "", "") + ")");
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let unsaid;
-unsaid = $.dict([["gdp", false], ["order", null], ["late", false]]);
-return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} if (!($.t(!$.has(unsaid, name)) || $.t(!$.eq(value, $.gi(unsaid, name))))) continue; yield [name, value]; } })($.cm(asdict([self]), "items", [])));
-});
-}), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
-return {Total, asdict, brief, InvalidParameter, renyi_order, stated_delta, positive};
-})();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
@@ -3558,420 +3885,6 @@ METHODS = Catalogue([_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getatt
 STAGE_METHODS = Catalogue([_STAGE_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_STAGE_METHODS, name)]))]);
 MECHANISMS = Catalogue([_MECHANISMS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_MECHANISMS, name)]))]);
 return {__getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS, Mapping, Catalogue, on_first_use};
-})();
-$.modules["bounds.shifted_interpolation"] = (() => {
-let largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, deletion_steps, stationary_distance, distance_after, excess_risk, minimiser_move, steps_to_distance, minimiser_dp_gdp, minimiser_noise_variance, noise_inflation, minimiser_deletion_gdp;
-const math = $.libraries["math"];
-largest_step_size = $.fn("largest_step_size", ["*", "strong_convexity", "objective_smoothness"], {}, function (strong_convexity, objective_smoothness) {
-return $.div(2n, $.add(strong_convexity, objective_smoothness));
-});
-_log_contraction = $.fn("_log_contraction", ["step_size", "strong_convexity"], {}, function (step_size, strong_convexity) {
-let decrease;
-decrease = $.mul(step_size, strong_convexity);
-return ($.t($.lt(decrease, 1n)) ? $.libraries["math"].log1p([$.neg(decrease)]) : $.neg($.libraries["math"].inf));
-});
-_one_minus_power = $.fn("_one_minus_power", ["log_contraction", "steps"], {}, function (log_contraction, steps) {
-if ($.t($.eq(steps, 0n))) {
-return 0.0;
-}
-return $.neg($.libraries["math"].expm1([$.mul(steps, log_contraction)]));
-});
-gdp_limit = $.fn("gdp_limit", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records"], {}, function (sensitivity, step_size, strong_convexity, noise_variance, records) {
-return $.mul($.div(sensitivity, records), $.libraries["math"].sqrt([$.div($.sub(1n, $.div($.mul(step_size, strong_convexity), 2n)), $.mul(strong_convexity, noise_variance))]));
-});
-gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records", "steps_with_record", "steps_without_record"], {"steps_without_record": 0n}, function (sensitivity, step_size, strong_convexity, noise_variance, records, steps_with_record, steps_without_record) {
-let decay, everything, limit, log_c, present;
-if ($.t($.eq(steps_with_record, 0n))) {
-return 0.0;
-}
-log_c = _log_contraction([step_size, strong_convexity]);
-limit = gdp_limit([], {"sensitivity": sensitivity, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records});
-decay = ($.t(steps_without_record) ? $.libraries["math"].exp([$.mul(steps_without_record, log_c)]) : 1.0);
-present = _one_minus_power([log_c, steps_with_record]);
-everything = _one_minus_power([log_c, $.mul(2n, $.add(steps_with_record, steps_without_record))]);
-return $.div($.mul($.mul(limit, decay), present), $.libraries["math"].sqrt([everything]));
-});
-noise_variance = $.fn("noise_variance", ["*", "gdp", "sensitivity", "step_size", "strong_convexity", "records"], {}, function (gdp, sensitivity, step_size, strong_convexity, records) {
-return $.div($.mul($.pow(sensitivity, 2n), $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))), $.mul($.mul(strong_convexity, $.pow(gdp, 2n)), $.pow(records, 2n)));
-});
-deletion_steps = $.fn("deletion_steps", ["*", "gdp_before", "gdp_after", "step_size", "strong_convexity"], {}, function (gdp_before, gdp_after, step_size, strong_convexity) {
-let log_c, steps;
-if ($.t($.le(gdp_before, gdp_after))) {
-return 0n;
-}
-log_c = _log_contraction([step_size, strong_convexity]);
-steps = $.libraries["math"].ceil([$.div($.libraries["math"].log([$.div(gdp_before, gdp_after)]), $.neg(log_c))]);
-while ($.t($.lt($.mul(gdp_after, $.add(1n, 1e-13)), $.mul($.libraries["math"].exp([$.mul(steps, log_c)]), gdp_before)))) {
-
-steps = $.iadd(steps, 1n);
-}
-return $.b.max([1n, steps]);
-});
-stationary_distance = $.fn("stationary_distance", ["*", "dimension", "noise_variance", "strong_convexity", "step_size"], {}, function (dimension, noise_variance, strong_convexity, step_size) {
-return $.div($.mul(dimension, noise_variance), $.mul(strong_convexity, $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))));
-});
-distance_after = $.fn("distance_after", ["*", "distance_before", "move", "steps", "step_size", "strong_convexity", "stationary"], {}, function (distance_before, move, steps, step_size, strong_convexity, stationary) {
-let forgotten;
-forgotten = _one_minus_power([$.mul(2n, _log_contraction([step_size, strong_convexity])), steps]);
-return $.add($.mul($.sub(1n, forgotten), $.pow($.add($.libraries["math"].sqrt([distance_before]), move), 2n)), $.mul(forgotten, stationary));
-});
-excess_risk = $.fn("excess_risk", ["*", "distance", "objective_smoothness"], {}, function (distance, objective_smoothness) {
-return $.mul($.div(objective_smoothness, 2n), distance);
-});
-minimiser_move = $.fn("minimiser_move", ["*", "lipschitz", "strong_convexity", "records", "batch"], {}, function (lipschitz, strong_convexity, records, batch) {
-return $.div($.mul($.mul(2n, lipschitz), batch), $.mul(strong_convexity, records));
-});
-steps_to_distance = $.fn("steps_to_distance", ["*", "distance_before", "tolerance", "stationary", "step_size", "strong_convexity"], {}, function (distance_before, tolerance, stationary, step_size, strong_convexity) {
-let log_c, surplus;
-surplus = $.sub(distance_before, stationary);
-if ($.t($.le(surplus, $.mul(tolerance, stationary)))) {
-return 0n;
-}
-log_c = _log_contraction([step_size, strong_convexity]);
-return $.libraries["math"].ceil([$.div($.libraries["math"].log([$.div(surplus, $.mul(tolerance, stationary))]), $.mul($.neg(2n), log_c))]);
-});
-minimiser_dp_gdp = $.fn("minimiser_dp_gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records", "steps", "gradient_tolerance"], {}, function (sensitivity, step_size, strong_convexity, noise_variance, records, steps, gradient_tolerance) {
-let limit, log_c, widened;
-log_c = _log_contraction([step_size, strong_convexity]);
-widened = $.add(sensitivity, $.mul($.mul($.mul(2n, gradient_tolerance), records), $.libraries["math"].exp([$.mul(steps, log_c)])));
-limit = gdp_limit([], {"sensitivity": widened, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records});
-return $.div(limit, $.libraries["math"].sqrt([_one_minus_power([log_c, $.mul(2n, steps)])]));
-});
-minimiser_noise_variance = $.fn("minimiser_noise_variance", ["*", "gdp", "sensitivity", "step_size", "strong_convexity", "records", "steps", "gradient_tolerance"], {}, function (gdp, sensitivity, step_size, strong_convexity, records, steps, gradient_tolerance) {
-let chain, log_c, widened;
-log_c = _log_contraction([step_size, strong_convexity]);
-widened = $.add(sensitivity, $.mul($.mul($.mul(2n, gradient_tolerance), records), $.libraries["math"].exp([$.mul(steps, log_c)])));
-chain = $.dict([["step_size", step_size], ["strong_convexity", strong_convexity], ["records", records]]);
-return $.mul(noise_variance([], {"gdp": gdp, "sensitivity": widened, ...$.named(chain)}), noise_inflation([], {"steps": steps, "step_size": step_size, "strong_convexity": strong_convexity}));
-});
-noise_inflation = $.fn("noise_inflation", ["*", "steps", "step_size", "strong_convexity"], {}, function (steps, step_size, strong_convexity) {
-return $.div(1n, _one_minus_power([_log_contraction([step_size, strong_convexity]), $.mul(2n, steps)]));
-});
-minimiser_deletion_gdp = $.fn("minimiser_deletion_gdp", ["*", "step_size", "strong_convexity", "noise_variance", "records", "steps", "gradient_tolerance"], {}, function (step_size, strong_convexity, noise_variance, records, steps, gradient_tolerance) {
-return minimiser_dp_gdp([], {"sensitivity": 0.0, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records, "steps": steps, "gradient_tolerance": gradient_tolerance});
-});
-return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, deletion_steps, stationary_distance, distance_after, excess_risk, minimiser_move, steps_to_distance, minimiser_dp_gdp, minimiser_noise_variance, noise_inflation, minimiser_deletion_gdp};
-})();
-$.modules["bounds.arithmetic"] = (() => {
-let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree;
-const choice = $.modules["errors"]["choice"];
-DTYPES = $.tuple(["float32", "float64"]);
-BLOCK = 256n;
-SPAN = $.mul(64n, BLOCK);
-CHUNK = 2048n;
-GRID_BITS = 24n;
-MOST_PROCESSES = 128n;
-MOST_PARTITIONS = $.shl(1n, 16n);
-NORM_TOLERANCE = $.pow(2.0, $.neg(20n));
-_SLOPE_TOLERANCE = $.pow(2.0, $.neg(21n));
-_UNIT_ROUNDOFF = $.dict([["float32", $.pow(2.0, $.neg(24n))], ["float64", $.pow(2.0, $.neg(53n))]]);
-sensitivity_slack = $.fn("sensitivity_slack", ["*", "records", "dtype"], {}, function (records, dtype) {
-let additions, inside, unit;
-unit = $.gi(_UNIT_ROUNDOFF, choice(["dtype", dtype, DTYPES]));
-inside = $.div($.mul(BLOCK, unit), $.sub(1n, $.mul(BLOCK, unit)));
-additions = $.add($.add($.floordiv(SPAN, BLOCK), $.mul(2n, $.cm($.add($.floordiv(records, SPAN), 1n), "bit_length", []))), MOST_PROCESSES);
-return $.add($.add($.add($.mul($.mul(2n, BLOCK), inside), $.mul($.mul($.mul(4n, records), additions), $.pow(2.0, $.neg(53n)))), NORM_TOLERANCE), _SLOPE_TOLERANCE);
-});
-gradient_error = $.fn("gradient_error", ["*", "lipschitz", "curvature", "outputs", "records", "features", "regularization", "weights_norm", "one_by_one"], {"one_by_one": false}, function (lipschitz, curvature, outputs, records, features, regularization, weights_norm, one_by_one) {
-let additions, chunks, curved, last, summed;
-curved = $.mul($.mul(curvature, $.add(features, 2n)), weights_norm);
-last = $.b.max([MOST_PROCESSES, _in_a_tree([MOST_PARTITIONS])]);
-chunks = $.neg($.floordiv($.neg(records), BLOCK));
-additions = $.add($.add($.b.min([CHUNK, records]), ($.t(one_by_one) ? chunks : _in_a_tree([chunks]))), last);
-summed = $.mul($.add($.add(24n, $.mul(4n, outputs)), additions), lipschitz);
-return $.mul($.mul(2n, $.gi(_UNIT_ROUNDOFF, "float64")), $.add($.add(curved, summed), $.mul($.mul(4n, regularization), weights_norm)));
-});
-_in_a_tree = $.fn("_in_a_tree", ["parts"], {}, function (parts) {
-return $.cm($.sub(parts, 1n), "bit_length", []);
-});
-return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, choice};
-})();
-$.modules["bounds.noise_shape"] = (() => {
-let block_variances, column_variances;
-const math = $.libraries["math"];
-block_variances = $.fn("block_variances", ["*", "categories", "constant"], {"constant": true}, function (categories, constant) {
-let roots;
-roots = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.libraries["math"].sqrt([k]); } })($.tuple([...$.each(categories), ...$.each(($.t(constant) ? $.tuple([1n]) : $.tuple([])))]))];
-return $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let root; root = $v2; yield $.div($.libraries["math"].fsum([roots]), $.mul($.b.len([roots]), root)); } })(roots)]);
-});
-column_variances = $.fn("column_variances", ["*", "blocks"], {}, function (blocks) {
-let hot;
-hot = $.b.iter([block_variances([], {"categories": [...(function* ($first) { for (const $v3 of $.each($first)) { let k; k = $v3; if (!$.t(k)) continue; yield k; } })(blocks)], "constant": false})]);
-return $.b.tuple([(function* ($first) { for (const $v4 of $.each($first)) { let k; k = $v4; for (const $v5 of $.each(($.t(k) ? $.mul($.tuple([$.b.next([hot])]), k) : $.tuple([1.0])))) { let v; v = $v5; yield v; }} })(blocks)]);
-});
-return {block_variances, column_variances};
-})();
-$.modules["methods.problem"] = (() => {
-let Problem;
-const math = $.libraries["math"];
-const re = $.libraries["re"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const fields = $.libraries["dataclasses"]["fields"];
-const Any = $.libraries["typing"]["Any"];
-const conversion = $.modules["bounds.conversion"];
-const DTYPES = $.modules["bounds.arithmetic"]["DTYPES"];
-const sensitivity_slack = $.modules["bounds.arithmetic"]["sensitivity_slack"];
-const column_variances = $.modules["bounds.noise_shape"]["column_variances"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const probability = $.modules["errors"]["probability"];
-const scale = $.modules["errors"]["scale"];
-const Loss = $.modules["losses.base"]["Loss"];
-const Budget = $.modules["privacy.budget"]["Budget"];
-const Total = $.modules["privacy.total"]["Total"];
-const ADJACENCIES = $.modules["privacy.worlds"]["ADJACENCIES"];
-const DELETION_NOTIONS = $.modules["privacy.worlds"]["DELETION_NOTIONS"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const Method = $.modules["methods.base"]["Method"];
-Problem = $.dataclass($.cls("Problem", [], ($ns) => {
-$ns.adjacency = $.ga(Worlds, "REPLACE");
-$ns.deletion_notion = $.ga(Worlds, "DEFINITION_4_1");
-$ns.releases = 1n;
-$ns.batch = 1n;
-$ns.rows_per_subject = 1n;
-$ns.utility = true;
-$ns.utility_tolerance = 0.01;
-$ns.dtype = "float32";
-$ns.slack_in_budget = true;
-$ns.asked_regularization = null;
-$ns.one_hot_blocks = null;
-$ns.model_norm = null;
-$ns.feature_map = null;
-$ns.total = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let checked, name, sizes, value;
-if (!$.t($.b.isinstance([$.ga(self, "loss"), Loss]))) {
-throw $.raised(InvalidParameter([("" + "loss=" + $.formatted($.ga(self, "loss"), "r", "") + " must be a loss of noisygd_delete.losses, for example losses.Logistic(radius=1.0)")]));
-}
-if (!$.t($.b.isinstance([$.ga(self, "budget"), Budget]))) {
-throw $.raised(InvalidParameter([("" + "budget=" + $.formatted($.ga(self, "budget"), "r", "") + " must be a Budget, for example Budget(order=10, dp=1.0, deletion=0.1)")]));
-}
-$.cm($.b.object, "__setattr__", [self, "total", $.cm(Total, "of", [$.ga(self, "total")])]);
-checked = $.dict([["regularization", scale(["regularization", $.ga(self, "regularization")])], ["adjacency", Worlds([choice(["adjacency", $.ga(self, "adjacency"), ADJACENCIES])])], ["deletion_notion", Worlds([choice(["deletion_notion", $.ga(self, "deletion_notion"), DELETION_NOTIONS])])], ["utility", $.b.bool([$.ga(self, "utility")])], ["slack_in_budget", $.b.bool([$.ga(self, "slack_in_budget")])], ["utility_tolerance", probability(["utility_tolerance", $.ga(self, "utility_tolerance")])], ["dtype", choice(["dtype", $.ga(self, "dtype"), DTYPES])]]);
-for (const $v1 of $.each($.tuple(["records", "features", "releases", "batch", "rows_per_subject"]))) {
-name = $v1;
-$.si(checked, name, count([name, $.b.getattr([self, name])], {"maximum": $.pow(2n, 53n)}));
-}
-for (const $v2 of $.each($.tuple(["asked_regularization", "model_norm"]))) {
-name = $v2;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-$.si(checked, name, scale([name, $.b.getattr([self, name])]));
-}
-}
-for (const $v3 of $.each($.cm(checked, "items", []))) {
-{const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];}
-$.cm($.b.object, "__setattr__", [self, name, value]);
-}
-if (($.t(!$.is($.ga(self, "asked_regularization"), null)) && !($.t(!$.is($.ga(self, "model_norm"), null)) && $.t($.le($.ga(self, "asked_regularization"), $.ga(self, "regularization")))))) {
-throw $.raised(InvalidParameter([("" + "asked_regularization=" + $.formatted($.ga(self, "asked_regularization"), "", ("" + "g")) + " must be at most regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + "g")) + ", with the model_norm that it was raised for")]));
-}
-if (($.t(!$.is($.ga(self, "feature_map"), null)) && !$.t($.libraries["re"].fullmatch(["[0-9a-f]{64}", $.ga(self, "feature_map")])))) {
-throw $.raised(InvalidParameter(["feature_map must be the digest of a public map: 64 hexadecimal digits in lower case"]));
-}
-if ($.t(!$.is($.ga(self, "one_hot_blocks"), null))) {
-sizes = $.b.tuple([$.ga(self, "one_hot_blocks")]);
-if ((!$.t($.b.all([(function* ($first) { for (const $v5 of $.each($first)) { let k; k = $v5; yield $.both($.b.isinstance([k, $.b.int]), () => $.le(0n, k)); } })(sizes)])) || $.t(!$.eq($.b.sum([(function* ($first) { for (const $v6 of $.each($first)) { let k; k = $v6; yield $.either(k, () => 1n); } })(sizes)]), $.ga(self, "features"))))) {
-throw $.raised(InvalidParameter([("" + "one_hot_blocks=" + $.formatted(sizes, "", "") + " must be whole numbers, k for k columns of which one is always hot and 0 for any other column, " + $.formatted($.ga(self, "features"), "", "") + " columns in all")]));
-}
-$.cm($.b.object, "__setattr__", [self, "one_hot_blocks", sizes]);
-}
-return null;
-});
-$ns.noise_shape = $.property($.fn("noise_shape", ["self"], {}, function (self) {
-let variances;
-if ($.t($.is($.ga(self, "one_hot_blocks"), null))) {
-return null;
-}
-variances = column_variances([], {"blocks": $.ga(self, "one_hot_blocks")});
-return ($.t($.b.any([(function* ($first) { for (const $v7 of $.each($first)) { let v; v = $v7; yield !$.eq(v, 1n); } })(variances)])) ? variances : null);
-}));
-$ns.noise_trace = $.property($.fn("noise_trace", ["self"], {}, function (self) {
-return ($.t($.is($.ga(self, "noise_shape"), null)) ? $.ga(self, "dimension") : $.mul($.ga($.ga(self, "loss"), "outputs"), $.libraries["math"].fsum([$.ga(self, "noise_shape")])));
-}));
-$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
-return $.cm($.ga(self, "loss"), "dimension", [$.ga(self, "features")]);
-}));
-$ns.strong_convexity = $.property($.fn("strong_convexity", ["self"], {}, function (self) {
-return $.sub($.ga(self, "regularization"), $.ga($.ga($.ga(self, "loss"), "constants"), "weak_convexity"));
-}));
-$ns.objective_smoothness = $.property($.fn("objective_smoothness", ["self"], {}, function (self) {
-return $.add($.ga(self, "regularization"), $.ga($.ga($.ga(self, "loss"), "constants"), "smoothness"));
-}));
-$ns.slack = $.property($.fn("slack", ["self"], {}, function (self) {
-return sensitivity_slack([], {"records": $.ga(self, "records"), "dtype": $.ga(self, "dtype")});
-}));
-$ns.growth = $.property($.fn("growth", ["self"], {}, function (self) {
-return ($.t($.ga(self, "slack_in_budget")) ? $.add(1n, $.ga(self, "slack")) : 1.0);
-}));
-$ns.dp_gdp = $.fn("dp_gdp", ["self"], {}, function (self) {
-return $.div($.cm($.ga(self, "budget"), "dp_gdp", []), $.ga(self, "growth"));
-});
-$ns.deletion_gdp = $.fn("deletion_gdp", ["self"], {}, function (self) {
-return $.div($.cm($.ga(self, "budget"), "deletion_gdp", []), $.ga(self, "growth"));
-});
-$ns.dp_rate = $.fn("dp_rate", ["self"], {}, function (self) {
-let order, rate;
-{const $v8 = $.unpack($.cm($.ga(self, "budget"), "dp_rate", []), 2, -1);rate = $v8[0];order = $v8[1];}
-return $.tuple([$.div(rate, $.pow($.ga(self, "growth"), 2n)), order]);
-});
-$ns.deletion_rate = $.fn("deletion_rate", ["self"], {}, function (self) {
-let order, rate;
-{const $v9 = $.unpack($.cm($.ga(self, "budget"), "deletion_rate", []), 2, -1);rate = $v9[0];order = $v9[1];}
-return $.tuple([$.div(rate, $.pow($.ga(self, "growth"), 2n)), order]);
-});
-$ns.deletion_renyi = $.fn("deletion_renyi", ["self", "order"], {}, function (self, order) {
-let allowed;
-allowed = $.ga($.ga(self, "budget"), "deletion");
-if ($.t($.eq($.ga($.ga(self, "budget"), "measure"), "epsilon-delta"))) {
-if (!$.t(!$.is($.ga($.ga(self, "budget"), "deletion_delta"), null))) throw $.raised($.b.AssertionError);
-allowed = $.isub(allowed, $.sub($.modules["bounds.conversion"].renyi_epsilon([], {"order": order, "renyi": 1.0, "delta": $.ga($.ga(self, "budget"), "deletion_delta")}), 1.0));
-}
-return $.div(allowed, $.pow($.ga(self, "growth"), 2n));
-});
-$ns.sensitivity = $.fn("sensitivity", ["self", "worlds"], {}, function (self, worlds) {
-return $.cm(worlds, "sensitivity", [$.ga($.ga($.ga(self, "loss"), "constants"), "lipschitz"), $.ga(self, "rows_per_subject")]);
-});
-$ns.run = $.fn("run", ["self", "*", "step_size", "noise_variance"], {}, function (self, step_size, noise_variance) {
-return $.dict([["records", $.ga(self, "records")], ["step_size", step_size], ["noise_variance", noise_variance], ["strong_convexity", ($.t($.lt(0n, $.ga(self, "strong_convexity"))) ? $.ga(self, "strong_convexity") : $.ga(self, "regularization"))], ["objective_smoothness", $.ga(self, "objective_smoothness")], ["lipschitz", $.ga($.ga($.ga(self, "loss"), "constants"), "lipschitz")], ["rows_per_subject", $.ga(self, "rows_per_subject")], ["proven", $.ga($.ga($.ga(self, "loss"), "constants"), "proven")], ["slack", $.ga(self, "slack")]]);
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let described, own, total, worlds;
-own = $.dict((function* ($first) { for (const $v10 of $.each($first)) { let field; field = $v10; yield [$.ga(field, "name"), $.b.getattr([self, $.ga(field, "name")])]; } })(fields([self])));
-described = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let name; name = $v11; yield [name, $.cm($.gi(own, name), "to_dict", [])]; } })($.tuple(["loss", "budget", "method"])));
-worlds = $.dict((function* ($first) { for (const $v12 of $.each($first)) { let name; name = $v12; yield [name, $.b.str([$.gi(own, name)])]; } })($.tuple(["adjacency", "deletion_notion"])));
-total = ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"), "to_dict", []));
-return $.dict([...$.pairs(own), ...$.pairs(described), ...$.pairs(worlds), ["total", total]]);
-});
-}), [["loss", () => ["is", Loss]], ["records", () => ["is", $.b.int]], ["features", () => ["is", $.b.int]], ["regularization", () => ["is", $.b.float]], ["budget", () => ["is", Budget]], ["method", () => ["is", Method]], ["adjacency", () => ["is", Worlds]], ["deletion_notion", () => ["is", Worlds]], ["releases", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["utility", () => ["is", $.b.bool]], ["utility_tolerance", () => ["is", $.b.float]], ["dtype", () => ["is", $.b.str]], ["slack_in_budget", () => ["is", $.b.bool]], ["asked_regularization", () => ["or", ["is", $.b.float], ["none"]]], ["one_hot_blocks", () => ["or", ["of", $.b.tuple, ["is", $.b.int]], ["none"]]], ["model_norm", () => ["or", ["is", $.b.float], ["none"]]], ["feature_map", () => ["or", ["is", $.b.str], ["none"]]], ["total", () => ["or", ["is", Total], ["none"]]]], {frozen: true});
-return {Problem, fields, sensitivity_slack, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, Worlds, ADJACENCIES, Total, Budget, Loss, Method, column_variances};
-})();
-$.modules["methods.plan"] = (() => {
-let MOST_STAGES, Plan;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const fields = $.libraries["dataclasses"]["fields"];
-const cached_property = $.libraries["functools"]["cached_property"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const count = $.modules["errors"]["count"];
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-const brief = $.modules["privacy.shown"]["brief"];
-const Problem = $.modules["methods.problem"]["Problem"];
-const Fitted = $.modules["methods.procedure"]["Fitted"];
-const Procedure = $.modules["methods.procedure"]["Procedure"];
-const Solved = $.modules["methods.procedure"]["Solved"];
-MOST_STAGES = 16n;
-Plan = $.dataclass($.cls("Plan", [], ($ns) => {
-$ns.gradient_tolerance = 0.0;
-$ns.learn_solver_passes = 0n;
-$ns.delete_solver_passes = 0n;
-$ns.horizon = null;
-$ns.linear_term = 0.0;
-$ns.output_noise = 0.0;
-$ns.stages = $.tuple([]);
-$ns.kept = 0n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name, steps;
-for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"]))) {
-name = $v1;
-count([name, $.b.getattr([self, name])], {"minimum": 0n});
-}
-for (const $v2 of $.each($.tuple([$.ga(self, "learn_steps"), $.ga(self, "delete_steps")]))) {
-steps = $v2;
-$.cm($.ga(self, "mechanism"), "check_steps", [steps]);
-}
-return null;
-});
-$ns.method = $.property($.fn("method", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "method");
-}));
-$ns.delete_steps = $.property($.fn("delete_steps", ["self"], {}, function (self) {
-return $.b.max([$.ga(self, "delete_steps_for_deletion"), $.ga(self, "delete_steps_for_utility")]);
-}));
-$ns.loss = $.property($.fn("loss", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "loss");
-}));
-$ns.budget = $.property($.fn("budget", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "budget");
-}));
-$ns.records = $.property($.fn("records", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "records");
-}));
-$ns.features = $.property($.fn("features", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "features");
-}));
-$ns.regularization = $.property($.fn("regularization", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "regularization");
-}));
-$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "dimension");
-}));
-$ns.releases = $.property($.fn("releases", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "releases");
-}));
-$ns.total = $.property($.fn("total", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "total");
-}));
-$ns.model_loss = $.property($.fn("model_loss", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "model_loss", [self]);
-}));
-$ns.shape = $.property($.fn("shape", ["self"], {}, function (self) {
-return $.cm($.ga(self, "model_loss"), "shape", [$.ga(self, "features")]);
-}));
-$ns.mechanism = $.cached_property($.fn("mechanism", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "mechanism", [self]);
-}));
-$ns.procedure = $.property($.fn("procedure", ["self"], {}, function (self) {
-return $.cm(self, "_procedure", [], {"learning": false});
-}));
-$ns._procedure = $.fn("_procedure", ["self", "*", "learning"], {}, function (self, learning) {
-let solved, start;
-start = $.cm($.ga(self, "method"), "start", [self], {"learning": learning});
-solved = $.b.isinstance([start, Solved]);
-return Procedure([], {"start": start, "steps": ($.t($.b.isinstance([start, Fitted])) ? 0n : ($.t(learning) ? $.ga(self, "learn_steps") : $.ga(self, "delete_steps"))), "step_size": $.ga(self, "step_size"), "noise_variance": $.ga(self, "noise_variance"), "linear_term": ($.t(solved) ? $.ga(self, "linear_term") : 0.0), "output_noise": ($.t(solved) ? $.ga(self, "output_noise") : 0.0), "shape": ($.t(solved) ? $.ga(self, "noise_shape") : null), "sampling": $.ga($.ga(self, "method"), "sampling")});
-});
-$ns.noise_shape = $.property($.fn("noise_shape", ["self"], {}, function (self) {
-return ($.t($.ga(self, "linear_term")) ? $.ga($.ga(self, "problem"), "noise_shape") : null);
-}));
-$ns.dp = $.property($.fn("dp", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "dp", [self]);
-}));
-$ns.deletion = $.property($.fn("deletion", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "deletion", [self]);
-}));
-$ns.deletion_observed = $.fn("deletion_observed", ["self", "models"], {"models": 1n}, function (self, models) {
-let learned, notion, parts, requested;
-notion = $.ga($.ga(self, "problem"), "deletion_notion");
-learned = $.cm($.ga(self, "mechanism"), "interval", ["deletion", notion], {"steps_with": $.cm($.ga(self, "mechanism"), "exposure", [$.ga(self, "learn_steps")])});
-requested = $.cm($.ga(self, "mechanism"), "interval", ["deletion", notion], {"steps_with": $.cm($.ga(self, "mechanism"), "exposure", [$.ga(self, "delete_steps")])});
-parts = [$.tuple([learned, 1n]), ...$.each(($.t($.lt(1n, count(["models", models]))) ? [$.tuple([requested, $.sub(models, 1n)])] : []))];
-return $.cm($.cm(Guarantee, "composed", [parts]), "assuming", ["every release is observed"]);
-});
-$ns.allowed = $.property($.fn("allowed", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "allowed", [self]);
-}));
-$ns.stationary_distance = $.property($.fn("stationary_distance", ["self"], {}, function (self) {
-return $.modules["bounds.shifted_interpolation"].stationary_distance([], {"dimension": $.ga(self, "dimension"), "noise_variance": $.ga(self, "noise_variance"), "strong_convexity": $.ga($.ga(self, "problem"), "strong_convexity"), "step_size": $.ga(self, "step_size")});
-}));
-$ns.excess_risk = $.property($.fn("excess_risk", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "excess_risk", [self]);
-}));
-$ns.gradient_evaluations = $.property($.fn("gradient_evaluations", ["self"], {}, function (self) {
-return $.dict([["learn", $.mul($.ga(self, "records"), $.add($.ga(self, "learn_solver_passes"), $.ga(self, "learn_steps")))], ["delete", $.mul($.ga(self, "records"), $.add($.ga(self, "delete_solver_passes"), $.ga(self, "delete_steps")))]]);
-}));
-$ns.__repr__ = $.fn("__repr__", ["self"], {}, function (self) {
-let steps;
-steps = ("" + $.formatted($.ga(self, "learn_steps"), "", "") + " and " + $.formatted($.ga(self, "delete_steps"), "", "") + " steps");
-return ("" + "Plan(" + $.formatted($.ga($.ga(self, "loss"), "name"), "", "") + ", n=" + $.formatted($.ga(self, "records"), "", "") + ", d=" + $.formatted($.ga(self, "dimension"), "", "") + ", \u03bb=" + $.formatted(brief([$.ga(self, "regularization")]), "", "") + ", method=" + $.formatted($.ga($.ga(self, "method"), "name"), "r", "") + ", " + $.formatted(steps, "", "") + ", " + $.formatted($.cm($.ga(self, "budget"), "describe", []), "", "") + ")");
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let inner, others, own;
-own = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let field; field = $v3; yield [$.ga(field, "name"), $.b.getattr([self, $.ga(field, "name")])]; } })(fields([self])));
-inner = ($.t($.ga(self, "stages")) ? $.dict([["stages", [...(function* ($first) { for (const $v4 of $.each($first)) { let stage; stage = $v4; yield $.cm(stage, "to_dict", []); } })($.ga(self, "stages"))]], ["kept", $.ga(self, "kept")]]) : $.dict([]));
-others = $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!$.t(!$.has($.tuple(["stages", "kept"]), name))) continue; yield [name, value]; } })($.cm(own, "items", [])));
-return $.dict([...$.pairs(others), ["problem", $.cm($.ga(self, "problem"), "to_dict", [])], ...$.pairs(inner)]);
-});
-}), [["problem", () => ["is", Problem]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["init_variance", () => ["is", $.b.float]], ["learn_steps", () => ["is", $.b.int]], ["delete_steps_for_deletion", () => ["is", $.b.int]], ["delete_steps_for_utility", () => ["is", $.b.int]], ["gradient_tolerance", () => ["is", $.b.float]], ["learn_solver_passes", () => ["is", $.b.int]], ["delete_solver_passes", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]]], {frozen: true});
-return {MOST_STAGES, Plan, fields, brief, cached_property, count, Problem, Fitted, Procedure, Solved, Guarantee};
 })();
 $.modules["methods.reading"] = (() => {
 let _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
@@ -4147,7 +4060,7 @@ method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (co
 }
 return $.dict([...$.pairs(asked), ["method", method]]);
 });
-return {_OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, Plan, Mapping, InvalidParameter, fields, METHODS, MOST_STAGES, real, Any, cache, get_type_hints, Problem, Budget, Method, STAGE_METHODS, Total, Mechanism, MECHANISMS};
+return {_OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, Mechanism, MECHANISMS, Any, Mapping, InvalidParameter, MOST_STAGES, real, fields, cache, get_type_hints, Plan, METHODS, Problem, Budget, Method, STAGE_METHODS, Total};
 })();
 $.modules["records.counts"] = (() => {
 let KINDS, EditCounts, NO_EDITS;
@@ -4310,10 +4223,10 @@ return null;
 }), [["kind", () => ["is", EventKinds]], ["steps", () => ["is", $.b.int]], ["edits", () => ["is", $.b.int]], ["mechanism", () => ["is", Mechanism]], ["counts", () => ["is", EditCounts]]], {frozen: true});
 _READ = $.dict([]);
 _MOST_READ = 4096n;
-return {EventKinds, Statuses, Event, _READ, _MOST_READ, InvalidParameter, count, EditCounts, NO_EDITS, Mechanism, Word, mechanism_from_dict};
+return {EventKinds, Statuses, Event, _READ, _MOST_READ, Word, InvalidParameter, count, EditCounts, NO_EDITS, Mechanism, mechanism_from_dict};
 })();
 $.modules["accountant.intervals"] = (() => {
-let Stretch, stretches, orders, alone, erasures, compose, answer, _listed, cost;
+let Stretch, stretches, orders, alone, erasures, compose, answer, _listed, cost, within, affordable;
 const Counter = $.libraries["collections"]["Counter"];
 const replace = $.libraries["dataclasses"]["replace"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
@@ -4463,7 +4376,15 @@ let gone, mechanism, steps;
 {const $v19 = $.unpack(stretch, 3, -1);mechanism = $v19[0];steps = $v19[1];gone = $v19[2];}
 return $.cm(mechanism, "interval", [about, adjacency], {"steps_with": steps, "steps_without": gone});
 });
-return {Stretch, stretches, orders, alone, erasures, compose, answer, _listed, cost, Mechanism, Counter, replace, NON_ADAPTIVE, Guarantee};
+within = $.fn("within", ["spent", "plan"], {}, function (spent, plan) {
+return $.cm($.ga(plan, "budget"), "affords", [($.t($.ga($.ga(plan, "problem"), "slack_in_budget")) ? $.cm(spent, "with_slack", []) : spent)]);
+});
+affordable = $.fn("affordable", ["spent", "plan"], {}, function (spent, plan) {
+let shared;
+shared = $.either($.eq($.ga(plan, "releases"), 1n), () => within([spent, plan]));
+return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm($.ga(plan, "total"), "affords", [spent])));
+});
+return {Stretch, stretches, orders, alone, erasures, compose, answer, _listed, cost, within, affordable, Mechanism, Counter, replace, NON_ADAPTIVE, Guarantee};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, Account, _stretch, CONTRADICTION;
@@ -4666,10 +4587,26 @@ CONTRADICTION = "runs that share every other fact state different smoothness of 
 return {Erasing, Account, _stretch, CONTRADICTION, count, groupby, Stretch, Counter, field, Mechanism, Event, InvalidParameter, EventKinds, replace, orders, answer};
 })();
 $.modules["accountant.ahead"] = (() => {
-let Ahead;
+let Remaining, Ahead;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const last_whole = $.modules["bounds.search"]["last_whole"];
+const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
+const Total = $.modules["privacy.total"]["Total"];
 const EditCounts = $.modules["records"]["EditCounts"];
 const Event = $.modules["accountant.events"]["Event"];
 const EventKinds = $.modules["accountant.events"]["EventKinds"];
+const affordable = $.modules["accountant.intervals"]["affordable"];
+Remaining = $.dataclass($.cls("Remaining", [], ($ns) => {
+$ns.capped = false;
+$ns.total = null;
+$ns.delta = 1e-06;
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let spent;
+spent = ($.t($.is($.ga(self, "total"), null)) ? $.cm($.cm($.ga(self, "spent"), "with_slack", []), "epsilon", [$.ga(self, "delta")]) : $.cm($.ga(self, "total"), "spent", [$.ga(self, "spent")]));
+return $.dict([["capped", $.ga(self, "capped")], ["publications", $.ga(self, "publications")], ["spent_epsilon", ($.t($.libraries["math"].isfinite([spent])) ? spent : null)], ["delta", $.ga(self, "delta")], ["total", ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"), "to_dict", []))], ["allowed", $.ga(self, "allowed")]]);
+});
+}), [["publications", () => ["or", ["is", $.b.int], ["none"]]], ["spent", () => ["is", Guarantee]], ["allowed", () => ["is", $.b.str]], ["capped", () => ["is", $.b.bool]], ["total", () => ["or", ["is", Total], ["none"]]], ["delta", () => ["is", $.b.float]]], {frozen: true});
 Ahead = $.cls("Ahead", [], ($ns) => {
 $ns.__init__ = $.fn("__init__", ["self", "plan", "account"], {}, function (self, plan, account) {
 {const $v1 = [plan, $.cm(account, "copy", [])];$.sa(self, "plan", $v1[0]);$.sa(self, "account", $v1[1]);}
@@ -4679,6 +4616,11 @@ return null;
 $ns._spent = $.fn("_spent", ["self"], {}, function (self) {
 return $.cm($.ga(self, "account"), "everything", ["dp", $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency")]);
 });
+$ns.steps_since_learn = $.property($.fn("steps_since_learn", ["self"], {}, function (self) {
+let last;
+last = $.ga($.ga(self, "account"), "last");
+return (($.t(!$.is(last, null)) && $.t($.is($.ga(last, "kind"), $.ga(EventKinds, "EXTRACTOR")))) ? $.ga(last, "exposure") : $.ga($.ga(self, "account"), "since_fresh"));
+}));
 $ns.planned = $.fn("planned", ["self", "kind", "edits"], {"kind": null, "edits": 1n}, function (self, kind, edits) {
 let begun, chosen, counts, last, steps;
 last = $.ga($.ga(self, "account"), "last");
@@ -4688,14 +4630,89 @@ steps = ($.t($.is(chosen, $.ga(EventKinds, "UNLEARN"))) ? $.ga($.ga(self, "plan"
 counts = $.cm(EditCounts, "of", [edits]);
 return Event([chosen, steps, $.ga(counts, "total"), $.ga($.ga(self, "plan"), "mechanism"), counts]);
 });
+$ns.add = $.fn("add", ["self", "event"], {}, function (self, event) {
+$.cm($.ga(self, "account"), "record", [event]);
+return null;
+});
+$ns.affordable = $.fn("affordable", ["self", "event"], {}, function (self, event) {
+let further;
+if (!$.t($.ga($.ga(self, "plan"), "capped"))) {
+return true;
+}
+further = Ahead([$.ga(self, "plan"), $.ga(self, "account")]);
+$.cm(further, "add", [event]);
+return affordable([$.cm(further, "_spent", []), $.ga(self, "plan")]);
+});
 $ns.deletion = $.fn("deletion", ["self", "delta"], {}, function (self, delta) {
 let alone, observed, seen;
 observed = $.cm($.ga(self, "account"), "deletion_observed", [$.ga($.ga($.ga(self, "plan"), "problem"), "deletion_notion")]);
 {const $v3 = $.unpack((function* ($first) { for (const $v2 of $.each($first)) { let guarantee; guarantee = $v2; yield $.cm($.cm(guarantee, "with_slack", []), "epsilon", [delta]); } })($.tuple([$.ga($.ga(self, "plan"), "deletion"), observed])), 2, -1);alone = $v3[0];seen = $v3[1];}
 return $.tuple([alone, seen]);
 });
+$ns.coming = $.fn("coming", ["self", "publications", "edits"], {"edits": 1n}, function (self, publications, edits) {
+let horizon, learns, left, served, unlearn;
+{const $v4 = [$.cm(self, "planned", [$.ga(EventKinds, "UNLEARN"), edits]), $.ga($.ga(self, "plan"), "horizon")];unlearn = $v4[0];horizon = $v4[1];}
+if ($.t($.is(horizon, null))) {
+return [$.tuple([unlearn, publications])];
+}
+served = $.fn("served", ["since_learn"], {}, function (since_learn) {
+let room;
+room = $.sub(horizon, since_learn);
+return ($.t($.le(0n, room)) ? $.add($.floordiv(room, $.ga(unlearn, "exposure")), 1n) : 0n);
 });
-return {Ahead, Event, EditCounts, EventKinds};
+left = $.sub(publications, $.b.min([publications, served([$.ga(self, "steps_since_learn")])]));
+learns = $.neg($.floordiv($.neg(left), $.add(1n, served([$.ga($.ga(self, "plan"), "learn_steps")]))));
+return [$.tuple([unlearn, $.sub(publications, learns)]), $.tuple([$.cm(self, "planned", [$.ga(EventKinds, "RELEARN"), edits]), learns])];
+});
+$ns.cost_of_coming = $.fn("cost_of_coming", ["self", "publications"], {}, function (self, publications) {
+let world;
+world = $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency");
+return $.cm(Guarantee, "composed", [(function* ($first) { for (const $v5 of $.each($first)) { let event, times; {const $v6 = $.unpack($v5, 2, -1);event = $v6[0];times = $v6[1];} if (!$.t(times)) continue; yield $.tuple([$.cm($.ga(event, "mechanism"), "interval", ["dp", world], {"steps_with": $.ga(event, "exposure")}), times]); } })($.cm(self, "coming", [publications]))]);
+});
+$ns._learned = $.fn("_learned", ["self"], {}, function (self) {
+let first, learned;
+first = $.cm(self, "planned", []);
+if ($.t($.is($.ga(first, "kind"), $.ga(EventKinds, "UNLEARN")))) {
+return self;
+}
+learned = Ahead([$.ga(self, "plan"), $.ga(self, "account")]);
+$.cm(learned, "add", [first]);
+return learned;
+});
+$ns.remaining = $.fn("remaining", ["self"], {}, function (self) {
+let allowed, capped, delta, nothing, spent, total;
+nothing = $.cm($.ga($.ga(self, "plan"), "mechanism"), "interval", ["dp", $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency")], {"steps_with": 0n});
+spent = ($.t($.ga($.ga(self, "account"), "releases")) ? $.cm(self, "_spent", []) : nothing);
+allowed = $.cm($.ga($.ga(self, "plan"), "budget"), "describe", []);
+{const $v7 = [$.ga($.ga(self, "plan"), "capped"), $.ga($.ga(self, "plan"), "total")];capped = $v7[0];total = $v7[1];}
+delta = ($.t($.is(total, null)) ? $.ga($.ga($.ga(self, "plan"), "budget"), "shown_delta") : $.ga(total, "delta"));
+allowed = $.iadd(allowed, ($.t($.eq($.ga($.ga(self, "plan"), "releases"), 1n)) ? ", per release" : ("" + ", over " + $.formatted($.ga($.ga(self, "plan"), "releases"), "", "") + " releases")));
+if ($.t(!$.is(total, null))) {
+allowed = $.iadd(allowed, ("" + "; all publications within " + $.formatted($.cm(total, "describe", []), "", "")));
+}
+return Remaining([($.t(capped) ? $.cm(self, "_publications_left", []) : null), spent, allowed, capped, total, delta]);
+});
+$ns._publications_left = $.fn("_publications_left", ["self"], {}, function (self) {
+let after, first, learned, spent, within;
+learned = $.cm(self, "_learned", []);
+first = !$.is(learned, self);
+if (($.t(first) && !$.t($.cm(self, "affordable", [$.cm(self, "planned", [])])))) {
+return 0n;
+}
+spent = $.cm(learned, "_spent", []);
+if ($.t($.eq($.cm($.cm(learned, "cost_of_coming", [1n]), "renyi", [2.0]), 0n))) {
+return null;
+}
+within = $.fn("within", ["total"], {}, function (total) {
+return $.both(!$.is(total, null), () => affordable([total, $.ga(self, "plan")]));
+});
+after = $.fn("after", ["number"], {}, function (number) {
+return $.add(spent, $.cm(learned, "cost_of_coming", [number]));
+});
+return $.add(first, last_whole([$.fn("<lambda>", ["number"], {}, (number) => within([after([number])])), $.fn("<lambda>", ["number"], {}, (number) => within([$.ga(after([number]), "by_gdp")]))]));
+});
+});
+return {Remaining, Ahead, Total, Guarantee, last_whole, affordable, EventKinds, Event, EditCounts};
 })();
 $.modules["accountant.history"] = (() => {
 let History;
@@ -4940,6 +4957,12 @@ return Ahead([$.ga(self, "plan"), $.ga($.ga(self, "_history"), "account")]);
 $ns.planned = $.fn("planned", ["self", "kind", "edits"], {"kind": null, "edits": 1n}, function (self, kind, edits) {
 return $.cm($.cm(self, "ahead", []), "planned", [kind, edits]);
 });
+$ns.affordable = $.fn("affordable", ["self", "event"], {}, function (self, event) {
+return $.either($.is($.ga(self, "plan"), null), () => $.cm($.cm(self, "ahead", []), "affordable", [event]));
+});
+$ns.remaining = $.fn("remaining", ["self"], {}, function (self) {
+return $.cm($.cm(self, "ahead", []), "remaining", []);
+});
 $ns.__repr__ = $.fn("__repr__", ["self"], {}, function (self) {
 if (!$.t($.ga(self, "releases"))) {
 return "Accountant(no releases)";
@@ -5089,8 +5112,1765 @@ return null;
 });
 return {MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied, Event, InvalidParameter, Mapping, count, Account, NO_EDITS, replace, Accountant};
 })();
+$.modules["register.dates"] = (() => {
+let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day;
+const calendar = $.libraries["calendar"];
+const UTC = $.libraries["datetime"]["UTC"];
+const date = $.libraries["datetime"]["date"];
+const datetime = $.libraries["datetime"]["datetime"];
+const timedelta = $.libraries["datetime"]["timedelta"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+MOST_HOLIDAYS = 2000n;
+_ONE_DAY = timedelta([], {"days": 1n});
+_SATURDAY = 5n;
+moment = $.fn("moment", ["name", "when", "*", "utc"], {"utc": true}, function (name, when, utc) {
+let error, found;
+try {
+found = $.cm(datetime, "fromisoformat", [when]);
+if ($.t($.is($.ga(found, "tzinfo"), null))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted(when, "r", "") + " needs a time zone, for example a trailing Z or +02:00")]));
+}
+if (!$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(1971n, $.ga(found, "year"), 9000n))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted(when, "r", "") + " is not a time at which anybody asked for an erasure")]));
+}
+found = $.cm(found, "replace", [], {"microsecond": 0n});
+return $.cm(($.t(utc) ? $.cm(found, "astimezone", [UTC]) : found), "isoformat", []);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.OverflowError]))) {error = $caught;
+if ($.t($.b.isinstance([error, InvalidParameter]))) {
+throw $caught;
+}
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted(when, "r", "") + " must be a time in ISO 8601, for example 2026-05-04T09:30:00+02:00")]));
+} else throw $caught;
+}
+return null;
+});
+day = $.fn("day", ["name", "when"], {}, function (name, when) {
+let error, found;
+if (($.t($.b.isinstance([when, date])) && !$.t($.b.isinstance([when, datetime])))) {
+found = when;
+} else {
+try {
+found = $.cm(date, "fromisoformat", [when]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError]))) {error = $caught;
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted(when, "r", "") + " must be a day, for example 2026-05-04")]));
+} else throw $caught;
+}
+if ($.t(!$.eq($.cm(found, "isoformat", []), when))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted(when, "r", "") + " must be written with hyphens, for example 2026-05-04")]));
+}
+}
+if (!$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(1971n, $.ga(found, "year"), 9000n))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted($.cm(found, "isoformat", []), "", "") + " is not a day on which anybody answers a request")]));
+}
+return found;
+});
+days = $.fn("days", ["name", "given"], {}, function (name, given) {
+let found;
+found = $.b.sorted([$.set((function* ($first) { for (const $v7 of $.each($first)) { let one; one = $v7; yield day([name, one]); } })(given))]);
+if ($.t($.lt(MOST_HOLIDAYS, $.b.len([found])))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + ": " + $.formatted($.b.len([found]), "", "") + " days; give at most " + $.formatted(MOST_HOLIDAYS, "", ""))]));
+}
+return $.b.tuple([found]);
+});
+last_day = $.fn("last_day", ["received", "*", "months", "holidays"], {"months": 1n, "holidays": $.tuple([])}, function (received, months, holidays) {
+let last, month, number, start, year;
+count(["months", months], {"minimum": 0n, "maximum": 120n});
+start = ($.t($.b.isinstance([received, date])) ? received : $.cm($.cm(datetime, "fromisoformat", [received]), "date", []));
+number = $.add($.sub($.add($.mul($.ga(start, "year"), 12n), $.ga(start, "month")), 1n), months);
+{const $v8 = $.unpack($.b.divmod([number, 12n]), 2, -1);year = $v8[0];month = $v8[1];}
+month = $.iadd(month, 1n);
+last = date([year, month, $.b.min([$.ga(start, "day"), $.gi($.libraries["calendar"].monthrange([year, month]), 1n)])]);
+while (($.t($.le(_SATURDAY, $.cm(last, "weekday", []))) || $.t($.has(holidays, last)))) {
+
+last = $.iadd(last, _ONE_DAY);
+}
+return last;
+});
+moved_by = $.fn("moved_by", ["received", "*", "months", "holidays"], {"months": 1n, "holidays": $.tuple([])}, function (received, months, holidays) {
+let known, last, plain;
+known = $.b.frozenset([holidays]);
+{const $v9 = [last_day([received], {"months": months, "holidays": known}), last_day([received], {"months": months})];last = $v9[0];plain = $v9[1];}
+return $.b.tuple([(function* ($first) { for (const $v10 of $.each($first)) { let one; one = $v10; if (!($.t((($v11, $v12, $v13) => $.le($v11, $v12) && $.lt($v12, $v13))(plain, one, last)) && $.t($.lt($.cm(one, "weekday", []), _SATURDAY)))) continue; yield one; } })($.b.sorted([known]))]);
+});
+local_day = $.fn("local_day", ["when", "received"], {}, function (when, received) {
+let zone;
+zone = ($.t($.is(received, null)) ? UTC : $.ga($.cm(datetime, "fromisoformat", [received]), "tzinfo"));
+return $.cm($.cm($.cm(datetime, "fromisoformat", [when]), "astimezone", [zone]), "date", []);
+});
+return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, InvalidParameter, UTC, datetime, date, count, timedelta};
+})();
+$.modules["evidence.canonical"] = (() => {
+let MOST_VALUES, canonical, _values, _as_doubles;
+const rfc8785 = $.libraries["rfc8785"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+MOST_VALUES = 1000000n;
+canonical = $.fn("canonical", ["document"], {}, function (document) {
+let error, said;
+if ($.t($.lt(MOST_VALUES, _values([document])))) {
+throw $.raised(InvalidParameter([("" + "a document of more than " + $.formatted(MOST_VALUES, "", "") + " values is not signed; give one with fewer releases")]));
+}
+try {
+try {
+return $.libraries["rfc8785"].dumps([document]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.libraries["rfc8785"].IntegerDomainError)) {
+return $.libraries["rfc8785"].dumps([_as_doubles([document])]);
+} else throw $caught;
+}
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.ValueError, $.b.OverflowError, $.b.RecursionError]))) {error = $caught;
+said = $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"));
+throw $.raised(InvalidParameter([("" + "no canonical JSON (RFC 8785): " + $.formatted(said, "", ""))]));
+} else throw $caught;
+}
+return null;
+});
+_values = $.fn("_values", ["document"], {}, function (document) {
+let found, left, value;
+{const $v1 = [0n, [document]];found = $v1[0];left = $v1[1];}
+while (($.t(left) && $.t($.le(found, MOST_VALUES)))) {
+
+value = $.cm(left, "pop", []);
+found = $.iadd(found, 1n);
+if ($.t($.b.isinstance([value, $.b.dict]))) {
+$.cm(left, "extend", [$.cm(value, "values", [])]);
+} else {
+if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
+$.cm(left, "extend", [value]);
+}
+}
+}
+return found;
+});
+_as_doubles = $.fn("_as_doubles", ["value"], {}, function (value) {
+if ($.t($.b.isinstance([value, $.b.dict]))) {
+return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let inner, name; {const $v3 = $.unpack($v2, 2, -1);name = $v3[0];inner = $v3[1];} yield [name, _as_doubles([inner])]; } })($.cm(value, "items", [])));
+}
+if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
+return [...(function* ($first) { for (const $v4 of $.each($first)) { let inner; inner = $v4; yield _as_doubles([inner]); } })(value)];
+}
+if (($.t($.b.isinstance([value, $.b.int])) && !$.t($.b.isinstance([value, $.b.bool])) && $.t($.le($.pow(2n, 53n), $.b.abs([value]))) && $.t($.eq($.b.float([value]), value)))) {
+return $.b.float([value]);
+}
+return value;
+});
+return {MOST_VALUES, canonical, _values, _as_doubles, InvalidParameter};
+})();
+$.modules["evidence.checks"] = (() => {
+let REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const asdict = $.libraries["dataclasses"]["asdict"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
+REFUSALS = $.tuple([NoisyGDDeleteError, $.b.ArithmeticError, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.AssertionError, $.b.MemoryError, $.b.RecursionError]);
+_LARGEST = $.pow(10n, 300n);
+_LONGEST = 400n;
+Check = $.dataclass($.cls("Check", [], ($ns) => {
+
+}), [["name", () => ["is", $.b.str]], ["passed", () => ["is", $.b.bool]], ["detail", () => ["is", $.b.str]]], {frozen: true});
+Verification = $.dataclass($.cls("Verification", [], ($ns) => {
+$ns.not_recomputed = $.tuple([]);
+$ns.passed = $.property($.fn("passed", ["self"], {}, function (self) {
+return $.b.all([(function* ($first) { for (const $v1 of $.each($first)) { let check; check = $v1; yield $.ga(check, "passed"); } })($.ga(self, "checks"))]);
+}));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["passed", $.ga(self, "passed")], ["checks", [...(function* ($first) { for (const $v2 of $.each($first)) { let check; check = $v2; yield asdict([check]); } })($.ga(self, "checks"))]], ["not_recomputed", $.b.list([$.ga(self, "not_recomputed")])]]);
+});
+$ns.text = $.fn("text", ["self"], {}, function (self) {
+let held, lines;
+lines = [...(function* ($first) { for (const $v3 of $.each($first)) { let check; check = $v3; yield ("" + $.formatted(($.t($.ga(check, "passed")) ? "ok  " : "FAIL"), "", "") + " " + $.formatted($.ga(check, "name"), "", "") + ": " + $.formatted($.ga(check, "detail"), "", "")); } })($.ga(self, "checks"))];
+lines = $.iadd(lines, [...(function* ($first) { for (const $v4 of $.each($first)) { let what; what = $v4; yield ("" + "not recomputed: " + $.formatted(what, "", "")); } })($.ga(self, "not_recomputed"))]);
+held = ($.t($.ga(self, "not_recomputed")) ? "the figures hold, and nothing beyond them" : "the certificate holds");
+return $.cm("\n", "join", [[...$.each(lines), ($.t($.ga(self, "passed")) ? held : "the certificate does NOT hold")]]);
+});
+}), [["checks", () => ["of", $.b.tuple, ["is", Check]]], ["not_recomputed", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
+brief = $.fn("brief", ["error"], {}, function (error) {
+let said;
+said = $.either($.b.str([error]), () => $.ga($.b.type([error]), "__name__"));
+said = $.cm("", "join", [(function* ($first) { for (const $v5 of $.each($first)) { let letter; letter = $v5; yield ($.t($.cm(letter, "isprintable", [])) ? letter : "?"); } })($.slice(said, null, _LONGEST, null))]);
+return $.add(said, ($.t($.lt(_LONGEST, $.b.len([$.b.str([error])]))) ? "..." : ""));
+});
+difference = $.fn("difference", ["stated", "again", "path"], {"path": ""}, function (stated, again, path) {
+let found, name, pairs, same;
+if (($.t($.b.isinstance([stated, Mapping])) && $.t($.b.isinstance([again, Mapping])))) {
+for (const $v6 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
+name = $v6;
+if (($.t(!$.has(stated, name)) || $.t(!$.has(again, name)))) {
+return brief([$.b.ValueError([("" + $.formatted(path, "", "") + $.formatted(name, "", ""))])]);
+}
+found = difference([$.gi(stated, name), $.gi(again, name), ("" + $.formatted(path, "", "") + $.formatted(name, "", "") + ".")]);
+if ($.t(found)) {
+return found;
+}
+}
+return null;
+}
+if (($.t($.b.isinstance([stated, $.tuple([$.b.list, $.b.tuple])])) && $.t($.b.isinstance([again, $.tuple([$.b.list, $.b.tuple])])))) {
+if ($.t(!$.eq($.b.len([stated]), $.b.len([again])))) {
+return $.cm(path, "rstrip", ["."]);
+}
+pairs = $.b.enumerate([$.b.zip([stated, again], {"strict": true})], {"start": 1n});
+return $.b.next([(function* ($first) { for (const $v8 of $.each($first)) { let a, b, i; {const $v9 = $.unpack($v8, 2, -1);i = $v9[0];{const $v10 = $.unpack($v9[1], 2, -1);a = $v10[0];b = $v10[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
+}
+if (($.t($.is($.b.type([stated]), $.b.int)) && $.t($.b.isinstance([again, $.b.float])) && $.t($.lt($.b.abs([stated]), _LARGEST)) && $.t($.eq($.b.float([stated]), stated)))) {
+stated = $.b.float([stated]);
+}
+same = $.both($.is($.b.type([stated]), $.b.type([again])), () => $.eq($.b.repr([stated]), $.b.repr([again])));
+return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"));
+});
+return {REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference, Mapping, NoisyGDDeleteError, asdict};
+})();
+$.modules["evidence.claims"] = (() => {
+let CATALOGUE, Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, AT_LEAST, of_history;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+CATALOGUE = "4";
+Claimable = $.dataclass($.cls("Claimable", [], ($ns) => {
+$ns.needs = "the request";
+$ns.row = "";
+}), [["kind", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", $.b.str]]], ["needs", () => ["is", $.b.str]], ["row", () => ["is", $.b.str]]], {frozen: true});
+Claim = $.dataclass($.cls("Claim", [], ($ns) => {
+$ns.conditions = $.tuple([]);
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["key", $.ga(self, "key")], ["values", $.b.dict([$.ga(self, "values")])], ["conditions", $.b.list([$.ga(self, "conditions")])]]);
+});
+}), [["key", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", Any]]], ["conditions", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
+_FIGURE = $.dict([["rows", "count"], ["unit", "word"], ["rows_per_person", "count"], ["question", "word"], ["worlds", "word"], ["of_hundred", "odds"], ["advantage", "bound"], ["epsilon", "bound"], ["delta", "number"], ["order", "number"], ["renyi", "bound"], ["gdp", "bound"]]);
+_LEDGER = "releases, by kind; the row counts of the request and of its persons";
+_HISTORY = "the mechanism of every release";
+KEYS = $.dict([["erased", Claimable(["done", $.dict([["rows", "count"]])])], ["replaced", Claimable(["done", $.dict([["rows", "count"]])])], ["inserted", Claimable(["done", $.dict([["rows", "count"]])])], ["edited", Claimable(["done", $.dict([["day", "day"]])])], ["person-gone", Claimable(["done", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: none"])], ["published.fresh", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.warm", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.resumed", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.kept", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.on", Claimable(["done", $.dict([["day", "day"]])])], ["withheld", Claimable(["done", $.dict([["rows", "count"]])])], ["pending", Claimable(["done", $.dict([["rows", "count"]])])], ["source.order", Claimable(["done", $.dict([["deleted_at", "text"], ["read_at", "text"]]), "positions in the source"])], ["source.counted", Claimable(["done", $.dict([["by", "word"], ["deleted", "count"], ["replaced", "count"], ["inserted", "count"]]), "the source's own count"])], ["source.uncounted", Claimable(["done", $.dict([]), "the source's own count: none"])], ["deadline", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received"])], ["deadline.holidays", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received; public holidays"])], ["deadline.extended", Claimable(["notice", $.dict([["day", "day"], ["reason", "word"]]), "the extension"])], ["in-time", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["late", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["erased.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["erased.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["erased.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["replaced.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.one", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["requests-blind", Claimable(["condition", $.dict([]), "figures for later models, or of one release"])], ["schedule-calendar", Claimable(["condition", $.dict([]), "the occasion of every release: a date of a calendar"])], ["schedule-fixed", Claimable(["condition", $.dict([]), "figures for several models: nothing says by what their times were chosen"])], ["ranges-public", Claimable(["condition", $.dict([["radius", "number"]]), "columns whose range was read off the data: none"])], ["ranges-from-data", Claimable(["condition", $.dict([["radius", "number"], ["columns", "list"]]), "columns read off the data: these"])], ["ranges-unknown", Claimable(["condition", $.dict([["radius", "number"]]), "columns read off the data: not known"])], ["map-public", Claimable(["condition", $.dict([["digest", "text"]]), "the public map that made the rows"])], ["rows-per-person", Claimable(["condition", $.dict([["rows_per_person", "count"]]), "the plan"])], ["curator-trusted", Claimable(["condition", $.dict([])])], ["gradient-norm", Claimable(["condition", $.dict([["lipschitz", "number"]]), _HISTORY])], ["constants-declared", Claimable(["condition", $.dict([]), _HISTORY])], ["slots-public", Claimable(["condition", $.dict([["records", "count"]]), _HISTORY])], ["gaussian-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["real-arithmetic", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["solver-tolerance", Claimable(["condition", $.dict([["method", "text"], ["tolerance", "number"]]), _HISTORY])], ["time-unseen", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["rows-in-place", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["row-shape", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["machine-trusted", Claimable(["condition", $.dict([]), _HISTORY])], ["stages-published", Claimable(["condition", $.dict([]), _HISTORY])], ["samples-unseen", Claimable(["condition", $.dict([]), _HISTORY])], ["counts-one-cell", Claimable(["condition", $.dict([]), _HISTORY])], ["moments-own-norm", Claimable(["condition", $.dict([]), _HISTORY])], ["rows-remain", Claimable(["limit", $.dict([["remaining", "count"]]), "rows of the same persons that remain"])], ["rows-may-remain", Claimable(["limit", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: not known"])], ["hardly", Claimable(["limit", $.dict([["figure", "word"]]), _HISTORY])], ["delta-large", Claimable(["limit", $.dict([["delta", "number"], ["records", "count"]]), "\u03b4 and the number of slots"])], ["kinds-unrecorded", Claimable(["limit", $.dict([]), _LEDGER])], ["left.base", Claimable(["limit", $.dict([]), _HISTORY])], ["left.extractor", Claimable(["limit", $.dict([]), _HISTORY])], ["left.statistics", Claimable(["limit", $.dict([]), _HISTORY])], ["model-in-use", Claimable(["notice", $.dict([["rows", "count"]])])], ["model-in-use.until", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn.kept", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["elsewhere.none", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"]]), "what the publishers hold"])], ["elsewhere.left", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"], ["left", "count"]]), "what the publishers hold"])], ["backups", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["not-covered.earlier-models", Claimable(["uncovered", $.dict([])])], ["not-covered.backups", Claimable(["uncovered", $.dict([])])], ["not-covered.storage", Claimable(["uncovered", $.dict([])])], ["not-covered.others", Claimable(["uncovered", $.dict([])])], ["not-covered.other-models", Claimable(["uncovered", $.dict([])])], ["not-covered.inference", Claimable(["uncovered", $.dict([])])], ["not-anonymous", Claimable(["uncovered", $.dict([])])], ["models", Claimable(["notice", $.dict([["models", "text"]]), "the register"])], ["purposes", Claimable(["notice", $.dict([["purposes", "text"]]), "the register"])], ["recipients", Claimable(["notice", $.dict([["recipients", "count"]]), "the register"])], ["recipients.told", Claimable(["notice", $.dict([["recipients", "count"], ["day", "day"]]), "the register"])], ["told", Claimable(["notice", $.dict([["day", "day"]]), "the register"])], ["contact", Claimable(["notice", $.dict([["contact", "text"]]), "the register"])], ["complaint", Claimable(["notice", $.dict([])])], ["complaint.to", Claimable(["notice", $.dict([["authority", "text"]]), "the register"])], ["record-kept", Claimable(["notice", $.dict([])])], ["to-do.budget", Claimable(["duty", $.dict([])])], ["to-do.total", Claimable(["duty", $.dict([])])], ["to-do.publish", Claimable(["duty", $.dict([])])], ["to-do.tell", Claimable(["duty", $.dict([])])], ["to-do.recipients", Claimable(["duty", $.dict([])])], ["to-do.withdraw", Claimable(["duty", $.dict([])])], ["to-do.backups", Claimable(["duty", $.dict([])])]]);
+AT_LEAST = $.tuple(["bound", "odds"]);
+of_history = $.fn("of_history", ["key"], {}, function (key) {
+return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tuple(["condition", "limit"]), $.ga($.gi(KEYS, key), "kind")));
+});
+return {CATALOGUE, Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, AT_LEAST, of_history, Any, Mapping};
+})();
+$.modules["sources.verdicts"] = (() => {
+let Verdicts;
+const Word = $.modules["errors"]["Word"];
+Verdicts = $.cls("Verdicts", [Word], ($ns) => {
+$ns.ERASED = "ERASED";
+$ns.RESIDUAL = "RESIDUAL";
+$ns.NOT_COVERED = "NOT COVERED";
+});
+return {Verdicts, Word};
+})();
+$.modules["store.position"] = (() => {
+let COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers;
+const re = $.libraries["re"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const datetime = $.libraries["datetime"]["datetime"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+COUNTED_BY = $.tuple(["trigger", "versions"]);
+_LONGEST = 10000n;
+_NUMBER = "(0|[1-9]\\d{0,19})";
+_FORMS = $.dict([["transaction", $.libraries["re"].compile([_NUMBER])], ["snapshot", $.libraries["re"].compile([("" + $.formatted(_NUMBER, "", "") + ":" + $.formatted(_NUMBER, "", "") + ":(" + $.formatted(_NUMBER, "", "") + "(," + $.formatted(_NUMBER, "", "") + ")*)?")])], ["version", $.libraries["re"].compile([_NUMBER])], ["time", $.libraries["re"].compile(["\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{6})?\\+00:00"])]]);
+_Snapshot = $.dataclass($.cls("_Snapshot", [], ($ns) => {
+$ns.of = $.classmethod($.fn("of", ["cls", "text"], {}, function (cls, text) {
+let end, first, under_way;
+{const $v1 = $.unpack($.cm(text, "split", [":"]), 3, -1);first = $v1[0];end = $v1[1];under_way = $v1[2];}
+return cls([$.b.int([first]), $.b.int([end]), $.b.frozenset([$.b.map([$.b.int, $.b.filter([null, $.cm(under_way, "split", [","])])])])]);
+}));
+$ns.sees = $.fn("sees", ["self", "transaction"], {}, function (self, transaction) {
+return $.either($.lt(transaction, $.ga(self, "first")), () => $.both($.lt(transaction, $.ga(self, "end")), () => !$.has($.ga(self, "open"), transaction)));
+});
+$ns.sees_all_of = $.fn("sees_all_of", ["self", "other"], {}, function (self, other) {
+let unseen;
+unseen = [...(function* ($first) { for (const $v2 of $.each($first)) { let number; number = $v2; if (!($.t($.lt(number, $.ga(other, "end"))) && $.t($.cm(other, "sees", [number])))) continue; yield number; } })($.ga(self, "open"))];
+return $.both($.le($.ga(other, "end"), $.ga(self, "end")), () => !$.t(unseen));
+});
+}), [["first", () => ["is", $.b.int]], ["end", () => ["is", $.b.int]], ["open", () => ["parts", $.b.frozenset, ["is", $.b.int]]]], {frozen: true});
+checked = $.fn("checked", ["text"], {}, function (text) {
+let _, kind, rest;
+{const $v3 = $.unpack((($.t($.b.isinstance([text, $.b.str])) && $.t($.le($.b.len([text]), _LONGEST))) ? $.cm(text, "partition", [":"]) : $.tuple(["", "", ""])), 3, -1);kind = $v3[0];_ = $v3[1];rest = $v3[2];}
+if (($.t(!$.has(_FORMS, kind)) || !$.t($.cm($.gi(_FORMS, kind), "fullmatch", [rest])))) {
+throw $.raised(InvalidParameter(["a position in a source is written as transaction:734, snapshot:734:740:735, version:12 or time:2026-11-22T05:45:00+00:00"]));
+}
+if ($.t($.eq(kind, "time"))) {
+try {
+$.cm(datetime, "fromisoformat", [rest]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.b.ValueError)) {
+throw $.raised(InvalidParameter(["a position in a source names a time that does not exist"]));
+} else throw $caught;
+}
+}
+return text;
+});
+covers = $.fn("covers", ["read", "changed"], {}, function (read, changed) {
+let _, kind, made, other, seen;
+{const $v4 = [$.cm(checked([read]), "partition", [":"]), $.cm(checked([changed]), "partition", [":"])];{const $v5 = $.unpack($v4[0], 3, -1);kind = $v5[0];_ = $v5[1];seen = $v5[2];}{const $v6 = $.unpack($v4[1], 3, -1);other = $v6[0];_ = $v6[1];made = $v6[2];}}
+if ($.t($.eq(kind, "snapshot"))) {
+if ($.t($.eq(other, "transaction"))) {
+return $.cm($.cm(_Snapshot, "of", [seen]), "sees", [$.b.int([made])]);
+}
+return $.both($.eq(other, "snapshot"), () => $.cm($.cm(_Snapshot, "of", [seen]), "sees_all_of", [$.cm(_Snapshot, "of", [made])]));
+}
+if (($.t(!$.eq(kind, other)) || $.t($.eq(kind, "transaction")))) {
+return false;
+}
+if ($.t($.eq(kind, "version"))) {
+return $.le($.b.int([made]), $.b.int([seen]));
+}
+return $.le($.cm(datetime, "fromisoformat", [made]), $.cm(datetime, "fromisoformat", [seen]));
+});
+return {COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers, InvalidParameter, datetime};
+})();
+$.modules["register.terms"] = (() => {
+let Reasons;
+const Word = $.modules["errors"]["Word"];
+Reasons = $.cls("Reasons", [Word], ($ns) => {
+$ns.COMPLEXITY = "complexity";
+$ns.NUMBER = "number of requests";
+});
+return {Reasons, Word};
+})();
+$.modules["evidence.notices"] = (() => {
+let _LONGEST, TEXTS, text, Notices, _NOTICED, _in_json, NOTHING_STATED;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const fields = $.libraries["dataclasses"]["fields"];
+const date = $.libraries["datetime"]["date"];
+const datetime = $.libraries["datetime"]["datetime"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const day = $.modules["register.dates"]["day"];
+const days = $.modules["register.dates"]["days"];
+const last_day = $.modules["register.dates"]["last_day"];
+const local_day = $.modules["register.dates"]["local_day"];
+const moved_by = $.modules["register.dates"]["moved_by"];
+const Reasons = $.modules["register.terms"]["Reasons"];
+_LONGEST = 1000n;
+TEXTS = $.tuple(["purposes", "models", "contact", "authority"]);
+text = $.fn("text", ["name", "value"], {}, function (name, value) {
+if ($.t($.is(value, null))) {
+return null;
+}
+if ((!$.t($.b.isinstance([value, $.b.str])) || !$.t($.cm(value, "strip", [])) || $.t($.lt(_LONGEST, $.b.len([value]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a text of at most " + $.formatted(_LONGEST, "", "") + " characters, or left out")]));
+}
+if ((!$.t($.cm(value, "isprintable", [])) || $.t($.has(value, "\ufffd")))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " holds characters that no page can show; leave them out")]));
+}
+return null;
+});
+Notices = $.dataclass($.cls("Notices", [], ($ns) => {
+$ns.purposes = null;
+$ns.models = null;
+$ns.contact = null;
+$ns.authority = null;
+$ns.informed = null;
+$ns.recipients = null;
+$ns.recipients_told = null;
+$ns.backups_until = null;
+$ns.withdrawn = null;
+$ns.publish_by = null;
+$ns.extended_until = null;
+$ns.extension_reason = null;
+$ns.holidays = $.tuple([]);
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each(TEXTS)) {
+name = $v1;
+text([name, $.b.getattr([self, name])]);
+}
+for (const $v2 of $.each(_NOTICED)) {
+name = $v2;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+$.cm($.b.object, "__setattr__", [self, name, day([name, $.b.getattr([self, name])])]);
+}
+}
+if ($.t(!$.is($.ga(self, "recipients"), null))) {
+count(["recipients", $.ga(self, "recipients")], {"minimum": 0n, "maximum": $.pow(10n, 6n)});
+}
+if ($.t(!$.eq($.is($.ga(self, "extended_until"), null), $.is($.ga(self, "extension_reason"), null)))) {
+throw $.raised(InvalidParameter(["extended_until and extension_reason belong together; give both"]));
+}
+if ($.t(!$.is($.ga(self, "extension_reason"), null))) {
+$.cm($.b.object, "__setattr__", [self, "extension_reason", Reasons([$.ga(self, "extension_reason")])]);
+}
+$.cm($.b.object, "__setattr__", [self, "holidays", days(["holidays", $.ga(self, "holidays")])]);
+return null;
+});
+$ns.fit = $.fn("fit", ["self", "received"], {}, function (self, received) {
+let name, start, when;
+if ($.t($.is(received, null))) {
+if (($.t($.ga(self, "holidays")) || $.t(!$.is($.ga(self, "extended_until"), null)))) {
+throw $.raised(InvalidParameter(["a deadline is counted from the day of receipt: state when the request was received"]));
+}
+return null;
+}
+start = $.cm($.cm(datetime, "fromisoformat", [received]), "date", []);
+for (const $v3 of $.each(_NOTICED)) {
+name = $v3;
+when = $.b.getattr([self, name]);
+if (($.t(!$.is(when, null)) && $.t($.lt(when, start)))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted($.cm(when, "isoformat", []), "", "") + " lies before received=" + $.formatted(received, "", ""))]));
+}
+}
+if (($.t(!$.is($.ga(self, "extended_until"), null)) && !$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(last_day([received]), $.ga(self, "extended_until"), last_day([received], {"months": 3n}))))) {
+throw $.raised(InvalidParameter([("" + "extended_until=" + $.formatted($.cm($.ga(self, "extended_until"), "isoformat", []), "", "") + " must lie between one and three months after received=" + $.formatted(received, "", ""))]));
+}
+if ($.t(!$.eq($.ga(self, "holidays"), moved_by([received], {"holidays": $.ga(self, "holidays")})))) {
+throw $.raised(InvalidParameter(["holidays must be those by which the deadline moved, and no others"]));
+}
+return null;
+});
+$ns.follow = $.fn("follow", ["self", "*", "edited", "received", "issued"], {}, function (self, edited, received, issued) {
+let done, name, today, when;
+if ($.t(!$.is(edited, null))) {
+done = $.cm(date, "fromisoformat", [edited]);
+for (const $v7 of $.each($.tuple(["informed", "recipients_told", "backups_until", "withdrawn"]))) {
+name = $v7;
+when = $.b.getattr([self, name]);
+if (($.t(!$.is(when, null)) && $.t($.lt(when, done)))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted($.cm(when, "isoformat", []), "", "") + " lies before " + $.formatted($.cm(done, "isoformat", []), "", "") + ", when the rows were edited; leave it out, or state the day on which it was true")]));
+}
+}
+}
+today = local_day([issued, received]);
+for (const $v8 of $.each($.tuple(["informed", "recipients_told", "withdrawn"]))) {
+name = $v8;
+when = $.b.getattr([self, name]);
+if (($.t(!$.is(when, null)) && $.t($.lt(today, when)))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted($.cm(when, "isoformat", []), "", "") + " lies after " + $.formatted($.cm(today, "isoformat", []), "", "") + ", when the certificate is issued: certify it then")]));
+}
+}
+return null;
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let found;
+found = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let part; part = $v9; yield [$.ga(part, "name"), $.b.getattr([self, $.ga(part, "name")])]; } })(fields([self])));
+return $.dict((function* ($first) { for (const $v10 of $.each($first)) { let name, value; {const $v11 = $.unpack($v10, 2, -1);name = $v11[0];value = $v11[1];} yield [name, _in_json([value])]; } })($.cm(found, "items", [])));
+});
+}), [["purposes", () => ["or", ["is", $.b.str], ["none"]]], ["models", () => ["or", ["is", $.b.str], ["none"]]], ["contact", () => ["or", ["is", $.b.str], ["none"]]], ["authority", () => ["or", ["is", $.b.str], ["none"]]], ["informed", () => ["or", ["is", date], ["none"]]], ["recipients", () => ["or", ["is", $.b.int], ["none"]]], ["recipients_told", () => ["or", ["is", date], ["none"]]], ["backups_until", () => ["or", ["is", date], ["none"]]], ["withdrawn", () => ["or", ["is", date], ["none"]]], ["publish_by", () => ["or", ["is", date], ["none"]]], ["extended_until", () => ["or", ["is", date], ["none"]]], ["extension_reason", () => ["or", ["is", Reasons], ["none"]]], ["holidays", () => ["of", $.b.tuple, ["is", date]]]], {frozen: true});
+_NOTICED = $.tuple(["informed", "recipients_told", "backups_until", "withdrawn", "publish_by", "extended_until"]);
+_in_json = $.fn("_in_json", ["value"], {}, function (value) {
+if ($.t($.b.isinstance([value, $.b.tuple]))) {
+return [...(function* ($first) { for (const $v12 of $.each($first)) { let one; one = $v12; yield $.cm(one, "isoformat", []); } })(value)];
+}
+return ($.t($.b.isinstance([value, date])) ? $.cm(value, "isoformat", []) : ($.t($.is(value, null)) ? null : ($.t($.b.isinstance([value, $.b.int])) ? value : $.b.str([value]))));
+});
+NOTHING_STATED = Notices([]);
+return {_LONGEST, TEXTS, text, Notices, _NOTICED, _in_json, NOTHING_STATED, InvalidParameter, moved_by, last_day, datetime, days, Reasons, count, day, date, local_day, fields};
+})();
+$.modules["evidence.elsewhere"] = (() => {
+let MOST_PLACES, MOST_PUBLISHERS, in_order_of_the_source, looked_for, put_besides, made_by;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const Verdicts = $.modules["sources.verdicts"]["Verdicts"];
+const position = $.modules["store.position"];
+const text = $.modules["evidence.notices"]["text"];
+MOST_PLACES = 1000n;
+MOST_PUBLISHERS = 50n;
+in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
+let place;
+for (const $v1 of $.each($.tuple([deleted_at, read_at]))) {
+place = $v1;
+if ($.t(!$.is(place, null))) {
+$.modules["store.position"].checked([place]);
+}
+}
+if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
+throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
+}
+if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.position"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
+throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
+}
+if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.position"].covers([read_at, deleted_at])))) {
+throw $.raised(InvalidParameter([("" + "the published model was computed from " + $.formatted(read_at, "", "") + ", which does not show the deletion at " + $.formatted(deleted_at, "", "") + ": it may have been trained with what was erased, so nothing is certified. Publish again")]));
+}
+return null;
+});
+looked_for = $.fn("looked_for", ["places"], {}, function (places) {
+let checked, name, place;
+if ((!$.t($.b.isinstance([places, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_PLACES, $.b.len([places]))))) {
+throw $.raised(InvalidParameter([("" + "residue must be a list of at most " + $.formatted(MOST_PLACES, "", "") + " places")]));
+}
+checked = [];
+for (const $v2 of $.each(places)) {
+place = $v2;
+if ((!$.t($.b.isinstance([place, Mapping])) || $.t(!$.eq($.b.set([place]), $.set(["place", "verdict", "found", "remedy"]))))) {
+throw $.raised(InvalidParameter(["a place of a residue report has place, verdict, found and remedy"]));
+}
+if ($.t($.is($.gi(place, "place"), null))) {
+throw $.raised(InvalidParameter(["a place of a residue report needs a name"]));
+}
+for (const $v3 of $.each($.tuple(["place", "remedy"]))) {
+name = $v3;
+text([name, $.gi(place, name)]);
+}
+Verdicts([$.gi(place, "verdict")]);
+if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
+throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
+}
+$.cm(checked, "append", [$.b.dict([place])]);
+}
+return $.b.tuple([checked]);
+});
+put_besides = $.fn("put_besides", ["places"], {}, function (places) {
+let checked, name, place;
+if ((!$.t($.b.isinstance([places, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_PUBLISHERS, $.b.len([places]))))) {
+throw $.raised(InvalidParameter([("" + "publishers must be a list of at most " + $.formatted(MOST_PUBLISHERS, "", "") + " places")]));
+}
+checked = [];
+for (const $v4 of $.each(places)) {
+place = $v4;
+if ((!$.t($.b.isinstance([place, Mapping])) || $.t(!$.eq($.b.set([place]), $.set(["kind", "release", "oldest"]))) || $.t($.is($.gi(place, "kind"), null)))) {
+throw $.raised(InvalidParameter(["a publisher has kind, release and oldest"]));
+}
+text(["kind", $.gi(place, "kind")]);
+for (const $v5 of $.each($.tuple(["release", "oldest"]))) {
+name = $v5;
+if ($.t(!$.is($.gi(place, name), null))) {
+count([name, $.gi(place, name)]);
+}
+}
+if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
+throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
+}
+$.cm(checked, "append", [$.b.dict([place])]);
+}
+return $.b.tuple([checked]);
+});
+made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
+let name, place;
+for (const $v6 of $.each(publishers)) {
+place = $v6;
+for (const $v7 of $.each($.tuple(["release", "oldest"]))) {
+name = $v7;
+if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
+throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
+}
+}
+}
+return null;
+});
+return {MOST_PLACES, MOST_PUBLISHERS, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, Verdicts, count, text, Mapping, choice};
+})();
+$.modules["evidence.facts"] = (() => {
+let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited;
+const re = $.libraries["re"];
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const pairwise = $.libraries["itertools"]["pairwise"];
+const Any = $.libraries["typing"]["Any"];
+const UUID = $.libraries["uuid"]["UUID"];
+const Statuses = $.modules["accountant.events"]["Statuses"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const real = $.modules["errors"]["real"];
+const day = $.modules["register.dates"]["day"];
+const last_day = $.modules["register.dates"]["last_day"];
+const local_day = $.modules["register.dates"]["local_day"];
+const moment = $.modules["register.dates"]["moment"];
+const in_order_of_the_source = $.modules["evidence.elsewhere"]["in_order_of_the_source"];
+const looked_for = $.modules["evidence.elsewhere"]["looked_for"];
+const put_besides = $.modules["evidence.elsewhere"]["put_besides"];
+const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
+const Notices = $.modules["evidence.notices"]["Notices"];
+const text = $.modules["evidence.notices"]["text"];
+{const $v1 = [100n, 10000n];MOST_AUDITS = $v1[0];MOST_COLUMNS = $v1[1];}
+Erasure = $.dataclass($.cls("Erasure", [], ($ns) => {
+$ns.status = $.ga(Statuses, "PUBLISHED");
+$ns.replaced = 0n;
+$ns.inserted = 0n;
+$ns.remaining = null;
+$ns.request_id = null;
+$ns.received = null;
+$ns.edited = null;
+$ns.served = null;
+$ns.model_before = null;
+$ns.model_after = null;
+$ns.checked = null;
+$ns.audit = $.tuple([]);
+$ns.controller = null;
+$ns.ledger_entries = null;
+$ns.ledger_sha256 = null;
+$ns.notices = NOTHING_STATED;
+$ns.deleted_at = null;
+$ns.read_at = null;
+$ns.counted = null;
+$ns.residue = $.tuple([]);
+$ns.publishers = $.tuple([]);
+$ns.from_data = null;
+$ns.by_calendar = false;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name, start;
+count(["rows", $.ga(self, "rows")]);
+count(["inserted", $.ga(self, "inserted")], {"minimum": 0n});
+if (!$.t($.le(count(["replaced", $.ga(self, "replaced")], {"minimum": 0n}), $.ga(self, "rows")))) {
+throw $.raised(InvalidParameter([("" + "replaced=" + $.formatted($.ga(self, "replaced"), "", "") + " rows cannot be among rows=" + $.formatted($.ga(self, "rows"), "", "") + " erased")]));
+}
+if ($.t(!$.is($.ga(self, "remaining"), null))) {
+count(["remaining", $.ga(self, "remaining")], {"minimum": 0n});
+}
+$.cm($.b.object, "__setattr__", [self, "status", Statuses([$.ga(self, "status")])]);
+if ($.t(!$.eq($.is($.ga(self, "release"), null), !$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))))) {
+throw $.raised(InvalidParameter([("" + "status=" + $.formatted($.b.str([$.ga(self, "status")]), "r", "") + " and release=" + $.formatted($.ga(self, "release"), "r", "") + " contradict each other")]));
+}
+if ($.t(!$.is($.ga(self, "release"), null))) {
+count(["release", $.ga(self, "release")]);
+}
+if (($.t(!$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))) && !($.t($.is($.ga(self, "model_after"), null)) && $.t($.is($.ga(self, "served"), null))))) {
+throw $.raised(InvalidParameter([("" + "served and model_after say that a model was published, status=" + $.formatted($.b.str([$.ga(self, "status")]), "r", "") + " does not")]));
+}
+for (const $v2 of $.each($.tuple(["request_id", "checked", "controller"]))) {
+name = $v2;
+text([name, $.b.getattr([self, name])]);
+}
+for (const $v3 of $.each($.tuple(["model_before", "model_after", "ledger_sha256"]))) {
+name = $v3;
+digest([name, $.b.getattr([self, name])]);
+}
+if ($.t(!$.eq($.is($.ga(self, "ledger_entries"), null), $.is($.ga(self, "ledger_sha256"), null)))) {
+throw $.raised(InvalidParameter(["ledger_entries and ledger_sha256 describe the same state: give both or neither"]));
+}
+if ($.t(!$.is($.ga(self, "ledger_entries"), null))) {
+count(["ledger_entries", $.ga(self, "ledger_entries")]);
+}
+if ($.t(!$.is($.ga(self, "received"), null))) {
+$.cm($.b.object, "__setattr__", [self, "received", moment(["received", $.ga(self, "received")], {"utc": false})]);
+}
+for (const $v4 of $.each($.tuple(["edited", "served"]))) {
+name = $v4;
+$.cm($.b.object, "__setattr__", [self, name, _day_of([name, $.b.getattr([self, name]), $.ga(self, "received")])]);
+}
+start = ($.t($.is($.ga(self, "received"), null)) ? null : $.slice($.ga(self, "received"), null, 10n, null));
+in_order([], {"received": start, "edited": $.ga(self, "edited"), "served": $.ga(self, "served")});
+$.cm($.b.object, "__setattr__", [self, "audit", audited([$.ga(self, "audit")])]);
+$.cm($.ga(self, "notices"), "fit", [$.ga(self, "received")]);
+$.cm($.b.object, "__setattr__", [self, "residue", looked_for([$.ga(self, "residue")])]);
+$.cm($.b.object, "__setattr__", [self, "publishers", put_besides([$.ga(self, "publishers")])]);
+$.cm($.b.object, "__setattr__", [self, "from_data", _columns([$.ga(self, "from_data")])]);
+if (!$.t($.b.isinstance([$.ga(self, "by_calendar"), $.b.bool]))) {
+throw $.raised(InvalidParameter([("" + "by_calendar=" + $.formatted($.ga(self, "by_calendar"), "r", "") + " must be true or false")]));
+}
+in_order_of_the_source([$.ga(self, "deleted_at"), $.ga(self, "read_at"), $.ga(self, "counted")], {"published": !$.is($.ga(self, "release"), null)});
+return null;
+});
+$ns.deleted = $.property($.fn("deleted", ["self"], {}, function (self) {
+return $.sub($.ga(self, "rows"), $.ga(self, "replaced"));
+}));
+$ns.deadline = $.property($.fn("deadline", ["self"], {}, function (self) {
+let extended;
+if ($.t($.is($.ga(self, "received"), null))) {
+return null;
+}
+extended = $.ga($.ga(self, "notices"), "extended_until");
+return $.cm($.either(extended, () => last_day([$.ga(self, "received")], {"holidays": $.ga($.ga(self, "notices"), "holidays")})), "isoformat", []);
+}));
+}), [["rows", () => ["is", $.b.int]], ["release", () => ["or", ["is", $.b.int], ["none"]]], ["status", () => ["is", Statuses]], ["replaced", () => ["is", $.b.int]], ["inserted", () => ["is", $.b.int]], ["remaining", () => ["or", ["is", $.b.int], ["none"]]], ["request_id", () => ["or", ["is", $.b.str], ["none"]]], ["received", () => ["or", ["is", $.b.str], ["none"]]], ["edited", () => ["or", ["is", $.b.str], ["none"]]], ["served", () => ["or", ["is", $.b.str], ["none"]]], ["model_before", () => ["or", ["is", $.b.str], ["none"]]], ["model_after", () => ["or", ["is", $.b.str], ["none"]]], ["checked", () => ["or", ["is", $.b.str], ["none"]]], ["audit", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["controller", () => ["or", ["is", $.b.str], ["none"]]], ["ledger_entries", () => ["or", ["is", $.b.int], ["none"]]], ["ledger_sha256", () => ["or", ["is", $.b.str], ["none"]]], ["notices", () => ["is", Notices]], ["deleted_at", () => ["or", ["is", $.b.str], ["none"]]], ["read_at", () => ["or", ["is", $.b.str], ["none"]]], ["counted", () => ["or", ["is", $.b.str], ["none"]]], ["residue", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["publishers", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["from_data", () => ["or", ["of", $.b.tuple, ["is", $.b.str]], ["none"]]], ["by_calendar", () => ["is", $.b.bool]]], {frozen: true});
+_day_of = $.fn("_day_of", ["name", "when", "received"], {}, function (name, when, received) {
+if ($.t($.is(when, null))) {
+return null;
+}
+if (($.t($.b.isinstance([when, $.b.str])) && $.t($.has(when, "T")))) {
+return $.cm(local_day([moment([name, when]), received]), "isoformat", []);
+}
+return $.cm(day([name, when]), "isoformat", []);
+});
+_columns = $.fn("_columns", ["names"], {}, function (names) {
+let name;
+if ($.t($.is(names, null))) {
+return null;
+}
+if ((!$.t($.b.isinstance([names, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_COLUMNS, $.b.len([names]))))) {
+throw $.raised(InvalidParameter([("" + "from_data must be a list of at most " + $.formatted(MOST_COLUMNS, "", "") + " columns, or left out")]));
+}
+for (const $v5 of $.each(names)) {
+name = $v5;
+if ($.t($.is(name, null))) {
+throw $.raised(InvalidParameter(["a column of from_data needs a name"]));
+}
+text(["column of from_data", name]);
+}
+return $.b.tuple([$.cm($.b.dict, "fromkeys", [names])]);
+});
+in_order = $.fn("in_order", ["**days"], {}, function (days) {
+let after, before, first, known, second;
+known = [...(function* ($first) { for (const $v6 of $.each($first)) { let name, when; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];when = $v7[1];} if (!$.t(!$.is(when, null))) continue; yield $.tuple([name, when]); } })($.cm(days, "items", []))];
+for (const $v8 of $.each(pairwise([known]))) {
+{const $v9 = $.unpack($v8, 2, -1);{const $v10 = $.unpack($v9[0], 2, -1);before = $v10[0];first = $v10[1];}{const $v11 = $.unpack($v9[1], 2, -1);after = $v11[0];second = $v11[1];}}
+if ($.t($.lt(second, first))) {
+throw $.raised(InvalidParameter([("" + $.formatted(after, "", "") + "=" + $.formatted(second, "", "") + " lies before " + $.formatted(before, "", "") + "=" + $.formatted(first, "", ""))]));
+}
+}
+return null;
+});
+digest = $.fn("digest", ["name", "value"], {}, function (name, value) {
+if (($.t(!$.is(value, null)) && !($.t($.b.isinstance([value, $.b.str])) && $.t($.libraries["re"].fullmatch(["[0-9a-f]{64}", value]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a SHA-256, 64 hexadecimal digits in lower case, or left out")]));
+}
+return null;
+});
+number = $.fn("number", ["certificate_id"], {}, function (certificate_id) {
+try {
+if ($.t($.eq($.b.str([UUID([certificate_id])]), certificate_id))) {
+return $.b.str([certificate_id]);
+}
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.AttributeError]))) {
+
+} else throw $caught;
+}
+throw $.raised(InvalidParameter(["certificate_id must be a UUID, for example 6f1c0f6e-0c0b-4a53-9d5c-0d8c2f0f6c11"]));
+return null;
+});
+version = $.fn("version", ["name"], {}, function (name) {
+if ((!$.t($.b.isinstance([name, $.b.str])) || !$.t($.libraries["re"].fullmatch(["[0-9]{1,5}(\\.[0-9]{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name])))) {
+throw $.raised(InvalidParameter(["version must be that of the software, for example 0.2.0"]));
+}
+return name;
+});
+audited = $.fn("audited", ["results"], {}, function (results) {
+let checked, name, result;
+if ((!$.t($.b.isinstance([results, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_AUDITS, $.b.len([results]))))) {
+throw $.raised(InvalidParameter([("" + "audit must be a list of at most " + $.formatted(MOST_AUDITS, "", "") + " results")]));
+}
+checked = [];
+for (const $v12 of $.each(results)) {
+result = $v12;
+if ((!$.t($.b.isinstance([result, Mapping])) || $.t(!$.eq($.b.set([result]), $.set(["name", "measured_lower_bound", "claimed_advantage"]))))) {
+throw $.raised(InvalidParameter(["a result of an audit has name, measured_lower_bound and claimed_advantage"]));
+}
+if ($.t($.is($.gi(result, "name"), null))) {
+throw $.raised(InvalidParameter(["a result of an audit needs a name"]));
+}
+text(["name of an audit", $.gi(result, "name")]);
+for (const $v13 of $.each($.tuple(["measured_lower_bound", "claimed_advantage"]))) {
+name = $v13;
+if (!$.t((($v14, $v15, $v16) => $.le($v14, $v15) && $.le($v15, $v16))(0n, real([name, $.gi(result, name)]), 1n))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted($.gi(result, name), "r", "") + " must lie between 0 and 1: it is an advantage over guessing")]));
+}
+}
+if ($.t($.lt($.gi(result, "claimed_advantage"), $.gi(result, "measured_lower_bound")))) {
+throw $.raised(InvalidParameter([("" + "the audit " + $.formatted($.gi(result, "name"), "r", "") + " measured more than is certified: nothing may be certified until it is known why")]));
+}
+$.cm(checked, "append", [$.b.dict([result])]);
+}
+return $.b.tuple([checked]);
+});
+return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, in_order_of_the_source, InvalidParameter, put_besides, looked_for, moment, count, text, Statuses, Any, Mapping, Notices, NOTHING_STATED, day, local_day, pairwise, real, UUID, last_day};
+})();
+$.modules["evidence.deriving"] = (() => {
+let HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do;
+const math = $.libraries["math"];
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const Any = $.libraries["typing"]["Any"];
+const Statuses = $.modules["accountant.events"]["Statuses"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const right_of_hundred = $.modules["privacy.shown"]["right_of_hundred"];
+const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const Claim = $.modules["evidence.claims"]["Claim"];
+HARDLY = 0.9;
+NOT_COVERED = $.tuple(["not-covered.earlier-models", "not-covered.backups", "not-covered.storage", "not-covered.others", "not-covered.other-models", "not-covered.inference", "not-anonymous"]);
+claims_of = $.fn("claims_of", ["erasure", "plan", "history", "delta"], {}, function (erasure, plan, history, delta) {
+let accountant, left, served;
+{const $v1 = [release_served([erasure, plan, history]), $.cm(history, "accountant", [plan])];served = $v1[0];accountant = $v1[1];}
+left = $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v2 of $.each($first)) { let facts; facts = $v2; if (!$.t($.ga(facts, "left"))) continue; yield $.ga(facts, "left"); } })($.ga($.ga(accountant, "account"), "mechanisms"))])]);
+return $.tuple([...$.each(_done([erasure, plan, served, left])), ...$.each(_source([erasure, served])), ...$.each(_figures([erasure, accountant, delta])), ...$.each((function* ($first) { for (const $v3 of $.each($first)) { let what; what = $v3; yield Claim([("" + "left." + $.formatted(what, "", "")), $.dict([])]); } })(left)), ...$.each(conditions_of([plan, accountant, $.ga(erasure, "from_data")])), ...$.each(_in_time([erasure])), ...$.each(_notices([erasure, left])), ...$.each((function* ($first) { for (const $v4 of $.each($first)) { let key; key = $v4; yield Claim([key, $.dict([])]); } })(NOT_COVERED)), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let what; what = $v5; yield Claim([("" + "to-do." + $.formatted(what, "", "")), $.dict([])]); } })(_to_do([$.ga(erasure, "status")], {"total": !$.is($.ga(plan, "total"), null)})))]);
+});
+release_served = $.fn("release_served", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
+let counts, event, name, release;
+if ($.t($.is($.ga(erasure, "release"), null))) {
+return null;
+}
+{const $v6 = [$.ga(history, "served"), $.ga(erasure, "release")];event = $v6[0];release = $v6[1];}
+if (($.t($.is(event, null)) || $.t(!$.eq(release, $.ga(history, "about"))))) {
+throw $.raised(InvalidParameter([("" + "release=" + $.formatted(release, "", "") + " is not in the ledger of " + $.formatted($.ga(history, "releases"), "", "") + " releases")]));
+}
+if ($.t(!$.eq($.ga(event, "mechanism"), $.ga(plan, "mechanism")))) {
+throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "") + " was not made under the plan of this certificate")]));
+}
+if (!$.t($.le(($.t($.ga(event, "fresh")) ? $.ga(plan, "learn_steps") : $.ga(plan, "delete_steps")), $.ga(event, "steps")))) {
+throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "") + " took " + $.formatted($.ga(event, "steps"), "", "") + " steps, fewer than its plan asks for")]));
+}
+if (!$.t($.le($.add($.ga(erasure, "rows"), $.ga(erasure, "inserted")), $.ga(event, "edits")))) {
+throw $.raised(InvalidParameter([$.add(("" + "release " + $.formatted(release, "", "") + " covers " + $.formatted($.ga(event, "edits"), "", "") + " edits, fewer than the " + $.formatted($.ga(erasure, "rows"), "", "") + " rows erased"), ($.t($.ga(erasure, "inserted")) ? ("" + " and " + $.formatted($.ga(erasure, "inserted"), "", "") + " inserted") : ""))]));
+}
+if (($.t(!$.is($.ga(erasure, "read_at"), null)) && $.t($.is($.ga(erasure, "counted"), null)) && !$.t($.ga(event, "fresh")))) {
+throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "") + " continues from the model before, and nothing counted what changed in between: where rows lie in a source of their own, such a release is certified only with a count by a trigger or by versions")]));
+}
+counts = $.ga(event, "counts");
+for (const $v7 of $.each($.tuple(["deleted", "replaced", "inserted"]))) {
+name = $v7;
+if (!$.t($.le($.b.getattr([erasure, name]), $.add($.b.getattr([counts, name]), $.ga(counts, "unrecorded"))))) {
+throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "") + " covers " + $.formatted($.cm(counts, "text", []), "", "") + ", fewer " + $.formatted(name, "", "") + " than the " + $.formatted($.b.getattr([erasure, name]), "", "") + " of the request")]));
+}
+}
+return event;
+});
+guarantees = $.fn("guarantees", ["erasure", "accountant"], {}, function (erasure, accountant) {
+let found, from_here, notion, notions, plan, what, world;
+plan = $.ga(accountant, "plan");
+if (!$.t(!$.is(plan, null))) throw $.raised($.b.AssertionError);
+notions = $.dict([]);
+if ($.t($.ga(erasure, "deleted"))) {
+$.si(notions, "erased", $.ga($.ga(plan, "problem"), "deletion_notion"));
+}
+if ($.t($.ga(erasure, "replaced"))) {
+$.si(notions, "replaced", $.ga(Worlds, "PAIRWISE"));
+}
+found = $.dict([]);
+for (const $v8 of $.each($.cm(notions, "items", []))) {
+{const $v9 = $.unpack($v8, 2, -1);what = $v9[0];notion = $v9[1];}
+if ($.t($.is($.ga(erasure, "release"), null))) {
+world = ($.t($.eq(notion, $.ga(Worlds, "PAIRWISE"))) ? $.ga(Worlds, "REPLACE") : $.ga(Worlds, "ZERO_OUT"));
+$.si(found, ("" + $.formatted(what, "", "") + ".before"), $.cm(accountant, "dp_cumulative", [], {"adjacency": world}));
+continue;
+}
+from_here = $.b.range([$.ga(erasure, "release"), $.add($.ga(accountant, "releases"), 1n)]);
+$.si(found, ("" + $.formatted(what, "", "") + ".later"), $.cm(accountant, "deletion", [], {"erased_at": $.ga(erasure, "release"), "observed": from_here, "notion": notion}));
+$.si(found, ("" + $.formatted(what, "", "") + ".all"), $.cm(accountant, "deletion", [], {"erased_at": $.ga(erasure, "release"), "notion": notion}));
+}
+return $.dict([...$.pairs(found), ["present.one", $.cm(accountant, "dp", [])], ["present.all", $.cm(accountant, "dp_cumulative", [])]]);
+});
+whole_persons = $.fn("whole_persons", ["erasure", "rows_per_person"], {}, function (erasure, rows_per_person) {
+return $.either($.eq(rows_per_person, 1n), () => $.eq($.ga(erasure, "remaining"), 0n));
+});
+_done = $.fn("_done", ["erasure", "plan", "served", "left"], {}, function* (erasure, plan, served, left) {
+let key, most, origin, rows;
+for (const $v10 of $.each($.tuple([$.tuple(["erased", $.ga(erasure, "deleted")]), $.tuple(["replaced", $.ga(erasure, "replaced")]), $.tuple(["inserted", $.ga(erasure, "inserted")])]))) {
+{const $v11 = $.unpack($v10, 2, -1);key = $v11[0];rows = $v11[1];}
+if ($.t(rows)) {
+yield Claim([key, $.dict([["rows", rows]])]);
+}
+}
+if ($.t(!$.is($.ga(erasure, "edited"), null))) {
+yield Claim(["edited", $.dict([["day", $.ga(erasure, "edited")]])]);
+}
+most = $.ga($.ga(plan, "problem"), "rows_per_subject");
+if ($.t(whole_persons([erasure, most]))) {
+yield Claim(["person-gone", $.dict([["rows_per_person", most]])]);
+} else {
+if ($.t($.is($.ga(erasure, "remaining"), null))) {
+yield Claim(["rows-may-remain", $.dict([["rows_per_person", most]])]);
+} else {
+yield Claim(["rows-remain", $.dict([["remaining", $.ga(erasure, "remaining")]])]);
+}
+}
+if ($.t($.is(served, null))) {
+yield Claim([$.b.str([$.ga(erasure, "status")]), $.dict([["rows", $.ga(erasure, "rows")]])]);
+return null;
+}
+origin = (!$.t($.ga(served, "fresh")) ? "resumed" : ($.t($.ga(served, "warm")) ? "warm" : "fresh"));
+if (($.t($.has(left, "base")) || $.t($.has(left, "extractor")))) {
+origin = "kept";
+}
+yield Claim([("" + "published." + $.formatted(origin, "", "")), $.dict([["rows", $.ga(erasure, "rows")], ["release", $.ga(erasure, "release")]])]);
+if ($.t(!$.is($.ga(erasure, "served"), null))) {
+yield Claim(["published.on", $.dict([["day", $.ga(erasure, "served")]])]);
+}
+if ($.t($.ga($.ga(served, "counts"), "unrecorded"))) {
+yield Claim(["kinds-unrecorded", $.dict([])]);
+}
+return null;
+});
+_source = $.fn("_source", ["erasure", "served"], {}, function* (erasure, served) {
+let counts, edits;
+if (($.t($.is($.ga(erasure, "deleted_at"), null)) || $.t($.is($.ga(erasure, "read_at"), null)) || $.t($.is(served, null)))) {
+return null;
+}
+yield Claim(["source.order", $.dict([["deleted_at", $.ga(erasure, "deleted_at")], ["read_at", $.ga(erasure, "read_at")]])]);
+if ($.t($.is($.ga(erasure, "counted"), null))) {
+yield Claim(["source.uncounted", $.dict([])]);
+return null;
+}
+counts = $.ga(served, "counts");
+edits = $.dict([["deleted", $.ga(counts, "deleted")], ["replaced", $.ga(counts, "replaced")], ["inserted", $.ga(counts, "inserted")]]);
+yield Claim(["source.counted", $.dict([["by", $.ga(erasure, "counted")], ...$.pairs(edits)])]);
+return null;
+});
+_figures = $.fn("_figures", ["erasure", "accountant", "delta"], {}, function* (erasure, accountant, delta) {
+let _, conditions, exact, guarantee, key, order, plan, rows, schedule, seen, slots, values, what, whole;
+plan = $.ga(accountant, "plan");
+if (!$.t(!$.is(plan, null))) throw $.raised($.b.AssertionError);
+{const $v12 = [$.ga($.ga(plan, "budget"), "order"), $.ga(plan, "records")];order = $v12[0];slots = $v12[1];}
+for (const $v13 of $.each($.cm(guarantees([erasure, accountant]), "items", []))) {
+{const $v14 = $.unpack($v13, 2, -1);key = $v14[0];guarantee = $v14[1];}
+{const $v15 = $.unpack($.cm(key, "partition", ["."]), 3, -1);what = $v15[0];_ = $v15[1];seen = $v15[2];}
+exact = $.cm(guarantee, "with_slack", []);
+rows = $.gi($.dict([["erased", $.ga(erasure, "deleted")], ["replaced", $.ga(erasure, "replaced")], ["present", 1n]]), what);
+whole = $.either($.eq(what, "present"), () => $.both($.eq(what, "erased"), () => whole_persons([erasure, $.ga(guarantee, "rows")])));
+values = $.dict([["rows", rows], ["unit", ($.t($.eq($.ga(guarantee, "rows"), 1n)) ? "record" : ($.t(whole) ? "person" : "row"))], ["rows_per_person", $.ga(guarantee, "rows")], ["question", ($.t($.ga($.ga(guarantee, "adjacency"), "between_records")) ? "which" : "used")], ["worlds", $.b.str([$.ga(guarantee, "adjacency")])], ["of_hundred", right_of_hundred([$.ga(exact, "advantage")])], ["advantage", $.ga(exact, "advantage")], ["epsilon", _finite([$.cm(exact, "epsilon", [delta])])], ["delta", delta], ["order", order], ["renyi", ($.t($.is(order, null)) ? null : _finite([$.cm(exact, "renyi", [order])]))], ["gdp", $.ga(exact, "gdp")]]);
+schedule = ($.t($.ga(erasure, "by_calendar")) ? "schedule-calendar" : "schedule-fixed");
+conditions = ($.t($.ga(guarantee, "non_adaptive")) ? $.tuple(["requests-blind"]) : $.tuple([]));
+yield Claim([key, values, $.tuple([...$.each(conditions), ...$.each(($.t($.has($.tuple(["all", "before"]), seen)) ? $.tuple([schedule]) : $.tuple([])))])]);
+if (($.t(!$.eq(what, "present")) && $.t($.le(HARDLY, $.ga(exact, "advantage"))))) {
+yield Claim(["hardly", $.dict([["figure", key]])]);
+}
+}
+if ($.t($.lt(1n, $.mul(delta, slots)))) {
+yield Claim(["delta-large", $.dict([["delta", delta], ["records", slots]])]);
+}
+return null;
+});
+_finite = $.fn("_finite", ["bound"], {}, function (bound) {
+return ($.t($.libraries["math"].isinf([bound])) ? null : bound);
+});
+conditions_of = $.fn("conditions_of", ["plan", "accountant", "from_data"], {}, function* (plan, accountant, from_data) {
+let radius;
+radius = $.dict([["radius", $.ga($.ga(plan, "loss"), "radius")]]);
+if ($.t($.is(from_data, null))) {
+yield Claim(["ranges-unknown", radius]);
+} else {
+if ($.t(from_data)) {
+yield Claim(["ranges-from-data", $.dict([...$.pairs(radius), ["columns", $.b.list([from_data])]])]);
+} else {
+yield Claim(["ranges-public", radius]);
+}
+}
+if ($.t(!$.is($.ga($.ga(plan, "problem"), "feature_map"), null))) {
+yield Claim(["map-public", $.dict([["digest", $.ga($.ga(plan, "problem"), "feature_map")]])]);
+}
+yield Claim(["rows-per-person", $.dict([["rows_per_person", $.ga($.ga(plan, "problem"), "rows_per_subject")]])]);
+yield Claim(["curator-trusted", $.dict([])]);
+yield* $.each(_each_once([(function* ($first) { for (const $v16 of $.each($first)) { let facts; facts = $v16; for (const $v17 of $.each($.cm(facts, "conditions", []))) { let key, values; {const $v18 = $.unpack($v17, 2, -1);key = $v18[0];values = $v18[1];} yield Claim([key, values]); }} })($.ga($.ga(accountant, "account"), "mechanisms"))]));
+return null;
+});
+_each_once = $.fn("_each_once", ["claims"], {}, function (claims) {
+let claim, found;
+found = $.dict([]);
+for (const $v19 of $.each(claims)) {
+claim = $v19;
+$.cm(found, "setdefault", [("" + $.formatted($.ga(claim, "key"), "", "") + " " + $.formatted($.b.sorted([$.cm($.ga(claim, "values"), "items", [])]), "", "")), claim]);
+}
+return $.b.list([$.cm(found, "values", [])]);
+});
+_in_time = $.fn("_in_time", ["erasure"], {}, function* (erasure) {
+let last, notices, told, what, when;
+{const $v20 = [$.ga(erasure, "deadline"), $.ga(erasure, "notices")];last = $v20[0];notices = $v20[1];}
+if ($.t($.is(last, null))) {
+return null;
+}
+if ($.t(!$.is($.ga(notices, "extended_until"), null))) {
+yield Claim(["deadline.extended", $.dict([["day", last], ["reason", $.b.str([$.ga(notices, "extension_reason")])]])]);
+} else {
+yield Claim([($.t($.ga(notices, "holidays")) ? "deadline.holidays" : "deadline"), $.dict([["day", last]])]);
+}
+told = ($.t($.is($.ga(notices, "informed"), null)) ? null : $.cm($.ga(notices, "informed"), "isoformat", []));
+for (const $v21 of $.each($.tuple([$.tuple(["erased", $.ga(erasure, "edited")]), $.tuple(["published", $.ga(erasure, "served")]), $.tuple(["told", told])]))) {
+{const $v22 = $.unpack($v21, 2, -1);what = $v22[0];when = $v22[1];}
+if ($.t(!$.is(when, null))) {
+yield Claim([($.t($.le(when, last)) ? "in-time" : "late"), $.dict([["what", what]])]);
+}
+}
+return null;
+});
+_notices = $.fn("_notices", ["erasure", "left"], {}, function* (erasure, left) {
+let kept, name, rows, said, told, until, when;
+{const $v23 = [$.ga(erasure, "notices"), $.dict([["rows", $.ga(erasure, "rows")]])];said = $v23[0];rows = $v23[1];}
+for (const $v24 of $.each($.tuple(["models", "purposes"]))) {
+name = $v24;
+if ($.t(!$.is($.b.getattr([said, name]), null))) {
+yield Claim([name, $.dict([[name, $.b.getattr([said, name])]])]);
+}
+}
+if ($.t(!$.is($.ga(said, "withdrawn"), null))) {
+kept = $.either($.has(left, "base"), () => $.has(left, "extractor"));
+yield Claim([($.t(kept) ? "model-withdrawn.kept" : "model-withdrawn"), $.dict([...$.pairs(rows), ["day", $.cm($.ga(said, "withdrawn"), "isoformat", [])]])]);
+} else {
+if ($.t(!$.is($.ga(erasure, "status"), $.ga(Statuses, "PUBLISHED")))) {
+until = $.ga(said, "publish_by");
+yield ($.t($.is(until, null)) ? Claim(["model-in-use", rows]) : Claim(["model-in-use.until", $.dict([...$.pairs(rows), ["day", $.cm(until, "isoformat", [])]])]));
+}
+}
+yield* $.each(_elsewhere([erasure]));
+if ($.t(!$.is($.ga(said, "recipients"), null))) {
+told = $.dict([["recipients", $.ga(said, "recipients")]]);
+when = $.ga(said, "recipients_told");
+yield ($.t($.is(when, null)) ? Claim(["recipients", told]) : Claim(["recipients.told", $.dict([...$.pairs(told), ["day", $.cm(when, "isoformat", [])]])]));
+}
+if ($.t(!$.is($.ga(said, "backups_until"), null))) {
+yield Claim(["backups", $.dict([...$.pairs(rows), ["day", $.cm($.ga(said, "backups_until"), "isoformat", [])]])]);
+}
+if ($.t(!$.is($.ga(said, "informed"), null))) {
+yield Claim(["told", $.dict([["day", $.cm($.ga(said, "informed"), "isoformat", [])]])]);
+}
+if ($.t(!$.is($.ga(said, "contact"), null))) {
+yield Claim(["contact", $.dict([["contact", $.ga(said, "contact")]])]);
+}
+yield ($.t($.is($.ga(said, "authority"), null)) ? Claim(["complaint", $.dict([])]) : Claim(["complaint.to", $.dict([["authority", $.ga(said, "authority")]])]));
+yield Claim(["record-kept", $.dict([])]);
+return null;
+});
+_elsewhere = $.fn("_elsewhere", ["erasure"], {}, function* (erasure) {
+let left, places;
+if (!$.t($.ga(erasure, "publishers"))) {
+return null;
+}
+places = $.dict([["places", $.b.len([$.ga(erasure, "publishers")])], ["kinds", $.b.sorted([$.set((function* ($first) { for (const $v25 of $.each($first)) { let place; place = $v25; yield $.b.str([$.gi(place, "kind")]); } })($.ga(erasure, "publishers")))])]]);
+left = $.b.len([[...(function* ($first) { for (const $v26 of $.each($first)) { let place; place = $v26; if (!$.t(_may_have_used([$.gi(place, "oldest"), $.ga(erasure, "release")]))) continue; yield place; } })($.ga(erasure, "publishers"))]]);
+yield ($.t(left) ? Claim(["elsewhere.left", $.dict([...$.pairs(places), ["left", left]])]) : Claim(["elsewhere.none", places]));
+return null;
+});
+_may_have_used = $.fn("_may_have_used", ["oldest", "release"], {}, function (oldest, release) {
+return $.both(!$.is(oldest, null), () => $.either($.is(release, null), () => $.lt(oldest, release)));
+});
+_to_do = $.fn("_to_do", ["status", "*", "total"], {}, function* (status, total) {
+if ($.t($.is(status, $.ga(Statuses, "WITHHELD")))) {
+yield ($.t(total) ? "total" : "budget");
+}
+if ($.t($.is(status, $.ga(Statuses, "PENDING")))) {
+yield "publish";
+}
+yield* $.each($.tuple(["tell", "recipients", "withdraw", "backups"]));
+return null;
+});
+return {HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do, Claim, InvalidParameter, Any, right_of_hundred, Worlds, Mapping, Statuses};
+})();
+$.modules["evidence.signing"] = (() => {
+let Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded;
+const base64 = $.libraries["base64"];
+const hashlib = $.libraries["hashlib"];
+const Callable = $.libraries["collections.abc"]["Callable"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
+const UnsupportedAlgorithm = $.libraries["cryptography.exceptions"]["UnsupportedAlgorithm"];
+const Ed25519PrivateKey = $.libraries["cryptography.hazmat.primitives.asymmetric.ed25519"]["Ed25519PrivateKey"];
+const Ed25519PublicKey = $.libraries["cryptography.hazmat.primitives.asymmetric.ed25519"]["Ed25519PublicKey"];
+const Encoding = $.libraries["cryptography.hazmat.primitives.serialization"]["Encoding"];
+const PublicFormat = $.libraries["cryptography.hazmat.primitives.serialization"]["PublicFormat"];
+const load_pem_private_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_private_key"];
+const load_pem_public_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_public_key"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const bounded = $.libraries["records.bounded"];
+const canonical = $.modules["evidence.canonical"]["canonical"];
+Scheme = $.dataclass($.cls("Scheme", [], ($ns) => {
+
+}), [["algorithm", () => ["is", $.b.str]], ["written", () => ["parts", Callable, ["is", [Any]], ["is", $.b.bytes]]]], {frozen: true});
+_OF_SMALL_ORDER = $.tuple([...$.each((function* ($first) { for (const $v1 of $.each($first)) { let sign; sign = $v1; yield $.add($.mul("00", 31n), sign); } })($.tuple(["00", "80"]))), ...$.each((function* ($first) { for (const $v2 of $.each($first)) { let sign; sign = $v2; yield $.add($.add("01", $.mul("00", 30n)), sign); } })($.tuple(["00", "80"]))), ...$.each((function* ($first) { for (const $v3 of $.each($first)) { let sign; sign = $v3; yield $.add("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc", sign); } })($.tuple(["05", "85"]))), ...$.each((function* ($first) { for (const $v4 of $.each($first)) { let sign; sign = $v4; yield $.add("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03", sign); } })($.tuple(["7a", "fa"]))), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let low; low = $v5; for (const $v6 of $.each($.tuple(["7f", "ff"]))) { let sign; sign = $v6; yield $.add($.add(low, $.mul("ff", 30n)), sign); }} })($.tuple(["ec", "ed", "ee"])))]);
+SIGNED = Scheme(["Ed25519 over canonical JSON (RFC 8785)", canonical]);
+key_id = $.fn("key_id", ["key"], {}, function (key) {
+return $.slice($.cm($.libraries["hashlib"].sha256([$.cm(key, "public_bytes", [$.ga(Encoding, "Raw"), $.ga(PublicFormat, "Raw")])]), "hexdigest", []), null, 16n, null);
+});
+encrypted = $.fn("encrypted", ["pem"], {}, function (pem) {
+return $.has(pem, new Uint8Array([69, 78, 67, 82, 89, 80, 84, 69, 68]));
+});
+read_private = $.fn("read_private", ["path", "*", "password"], {"password": null}, function (path, password) {
+let error, key, pem, wrong;
+pem = $.libraries["records.bounded"].content([path, $.libraries["records.bounded"].KEY]);
+if ($.t(!$.eq(encrypted([pem]), !$.is(password, null)))) {
+throw $.raised(InvalidParameter([($.t($.is(password, null)) ? ("" + $.formatted(path, "", "") + ": the key is encrypted; give its passphrase") : ("" + $.formatted(path, "", "") + ": the key is not encrypted; leave the passphrase out"))]));
+}
+try {
+key = load_pem_private_key([pem, password]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.ValueError, $.b.TypeError, UnsupportedAlgorithm]))) {error = $caught;
+wrong = ($.t(!$.is(password, null)) ? "or another passphrase " : "");
+throw $.raised(InvalidParameter([("" + "cannot read a signing key from " + $.formatted(path, "", "") + ": not a key in PEM form " + $.formatted(wrong, "", "") + "(" + $.formatted(error, "", "") + ")")]));
+} else throw $caught;
+}
+if (!$.t($.b.isinstance([key, Ed25519PrivateKey]))) {
+throw $.raised(InvalidParameter([("" + $.formatted(path, "", "") + " does not hold an Ed25519 key; make one with `noisygd-delete keygen`")]));
+}
+return key;
+});
+read_public = $.fn("read_public", ["path"], {}, function (path) {
+let error, key;
+try {
+key = load_pem_public_key([$.libraries["records.bounded"].content([path, $.libraries["records.bounded"].KEY])]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.ValueError, UnsupportedAlgorithm]))) {error = $caught;
+if ($.t($.b.isinstance([error, InvalidParameter]))) {
+throw $caught;
+}
+throw $.raised(InvalidParameter([("" + "cannot read a public key from " + $.formatted(path, "", "") + ": " + $.formatted(error, "", ""))]));
+} else throw $caught;
+}
+if (!$.t($.b.isinstance([key, Ed25519PublicKey]))) {
+throw $.raised(InvalidParameter([("" + $.formatted(path, "", "") + " does not hold an Ed25519 public key")]));
+}
+return key;
+});
+sign = $.fn("sign", ["document", "key", "*", "password"], {"password": null}, function (document, key, password) {
+let block, private$, raw, unsigned;
+private$ = read_private([key], {"password": password});
+unsigned = $.dict((function* ($first) { for (const $v7 of $.each($first)) { let block, name; {const $v8 = $.unpack($v7, 2, -1);name = $v8[0];block = $v8[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
+raw = $.cm($.cm(private$, "public_key", []), "public_bytes", [$.ga(Encoding, "Raw"), $.ga(PublicFormat, "Raw")]);
+block = $.dict([["algorithm", $.ga(SIGNED, "algorithm")], ["key_id", key_id([$.cm(private$, "public_key", [])])], ["public_key", $.cm($.libraries["base64"].b64encode([raw]), "decode", [])], ["value", $.cm($.libraries["base64"].b64encode([$.cm(private$, "sign", [$.cm(SIGNED, "written", [unsigned])])]), "decode", [])]]);
+return $.dict([...$.pairs(unsigned), ["signature", block]]);
+});
+signed_by = $.fn("signed_by", ["document", "scheme"], {"scheme": SIGNED}, function (document, scheme) {
+let block, key, raw, unsigned;
+unsigned = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let block, name; {const $v10 = $.unpack($v9, 2, -1);name = $v10[0];block = $v10[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
+try {
+block = $.gi(document, "signature");
+raw = decoded([$.gi(block, "public_key")]);
+if ($.t($.has(_OF_SMALL_ORDER, $.cm(raw, "hex", [])))) {
+return null;
+}
+key = $.cm(Ed25519PublicKey, "from_public_bytes", [raw]);
+if (($.t(!$.eq($.gi(block, "key_id"), key_id([key]))) || $.t(!$.eq($.gi(block, "algorithm"), $.ga(scheme, "algorithm"))) || $.t(!$.eq($.b.len([block]), 4n)))) {
+return null;
+}
+$.cm(key, "verify", [decoded([$.gi(block, "value")]), $.cm(scheme, "written", [unsigned])]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([InvalidSignature, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.RecursionError]))) {
+return null;
+} else throw $caught;
+}
+return key;
+});
+decoded = $.fn("decoded", ["coded"], {}, function (coded) {
+let raw;
+raw = $.libraries["base64"].b64decode([coded], {"validate": true});
+if ($.t(!$.eq($.cm($.libraries["base64"].b64encode([raw]), "decode", []), coded))) {
+throw $.raised($.b.ValueError(["not base64 as it is written"]));
+}
+return raw;
+});
+return {Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, PublicFormat, Encoding, InvalidSignature, Ed25519PrivateKey, load_pem_private_key, canonical, Any, Callable};
+})();
+$.modules["evidence.former_formats"] = (() => {
+let FORMAT_1, FORMAT_2, FORMAT_3, BLOCKS, NOT_RECOMPUTED, _ORDER, _LAST_DIGITS, written, SCHEMES, checks, read_history, _erasure, _a_month_after, _figures_fault, _former, _less;
+const calendar = $.libraries["calendar"];
+const hashlib = $.libraries["hashlib"];
+const json = $.libraries["json"];
+const math = $.libraries["math"];
+const UTC = $.libraries["datetime"]["UTC"];
+const datetime = $.libraries["datetime"]["datetime"];
+const Event = $.modules["accountant.events"]["Event"];
+const MOST_TALLIES = $.modules["accountant.tallies"]["MOST_TALLIES"];
+const Tallied = $.modules["accountant.tallies"]["Tallied"];
+const Tally = $.modules["accountant.tallies"]["Tally"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const plan_from_dict = $.modules["methods.reading"]["plan_from_dict"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
+const moment = $.modules["register.dates"]["moment"];
+const canonical = $.modules["evidence.canonical"]["canonical"];
+const REFUSALS = $.modules["evidence.checks"]["REFUSALS"];
+const Check = $.modules["evidence.checks"]["Check"];
+const brief = $.modules["evidence.checks"]["brief"];
+const difference = $.modules["evidence.checks"]["difference"];
+const guarantees = $.modules["evidence.deriving"]["guarantees"];
+const release_served = $.modules["evidence.deriving"]["release_served"];
+const made_by = $.modules["evidence.elsewhere"]["made_by"];
+const Erasure = $.modules["evidence.facts"]["Erasure"];
+const number = $.modules["evidence.facts"]["number"];
+const version = $.modules["evidence.facts"]["version"];
+const Notices = $.modules["evidence.notices"]["Notices"];
+const SIGNED = $.modules["evidence.signing"]["SIGNED"];
+const Scheme = $.modules["evidence.signing"]["Scheme"];
+{const $v2 = $.unpack((function* ($first) { for (const $v1 of $.each($first)) { let n; n = $v1; yield ("" + "noisygd-delete/erasure-certificate/" + $.formatted(n, "", "")); } })($.tuple([1n, 2n, 3n])), 3, -1);FORMAT_1 = $v2[0];FORMAT_2 = $v2[1];FORMAT_3 = $v2[2];}
+BLOCKS = $.tuple(["format", "identity", "request", "action", "evidence", "public_facts", "statement", "signature"]);
+NOT_RECOMPUTED = $.tuple(["its sentences: they were written before 0.2.0, and some of that time claim more than a bound, or leave out a condition. Go by the figures, or ask the controller to issue the paper again with this version", "forecasts of how many passes a solver would take, and the deadline"]);
+_ORDER = 10.0;
+_LAST_DIGITS = 1e-09;
+written = $.fn("written", ["document"], {}, function (document) {
+return $.cm($.libraries["json"].dumps([document], {"sort_keys": true, "separators": $.tuple([",", ":"]), "ensure_ascii": false, "allow_nan": false}), "encode", []);
+});
+SCHEMES = $.dict([[FORMAT_3, SIGNED], [FORMAT_2, SIGNED], [FORMAT_1, Scheme(["Ed25519 over canonical JSON", written])]]);
+checks = $.fn("checks", ["certificate"], {}, function (certificate) {
+let erasure, error, facts, fault, history, plan;
+try {
+{const $v3 = $.unpack(read_history([certificate]), 2, -1);plan = $v3[0];history = $v3[1];}
+erasure = _erasure([certificate]);
+$.cm($.ga(plan, "method"), "check_plan", [plan]);
+made_by([$.ga(history, "releases"), $.ga(erasure, "publishers")]);
+if (($.t(!$.is($.ga(erasure, "ledger_entries"), null)) && !$.t($.lt($.ga(history, "releases"), $.ga(erasure, "ledger_entries"))))) {
+throw $.raised(InvalidParameter([("" + "ledger_entries=" + $.formatted($.ga(erasure, "ledger_entries"), "", "") + " is too few for " + $.formatted($.ga(history, "releases"), "", "") + " releases")]));
+}
+facts = Check(["stated facts", true, "in their ranges, not recomputed: the operator's word"]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, REFUSALS)) {error = $caught;
+return [Check(["stated facts", false, ("" + "out of their range: " + $.formatted(brief([error]), "", ""))])];
+} else throw $caught;
+}
+try {
+fault = _figures_fault([certificate, erasure, plan, history]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, REFUSALS)) {error = $caught;
+fault = ("" + "cannot be recomputed: " + $.formatted(brief([error]), "", ""));
+} else throw $caught;
+}
+return [facts, Check(["figures", $.is(fault, null), $.either(fault, () => "each at least what the plan and the ledger prove")])];
+});
+read_history = $.fn("read_history", ["certificate"], {}, function (certificate) {
+let about, ledger, listed, public$;
+public$ = $.gi(certificate, "public_facts");
+if ($.t(!$.eq($.b.set([public$]), $.set(["plan", "ledger", "delta"])))) {
+throw $.raised(InvalidParameter(["public_facts are plan, ledger and delta"]));
+}
+{const $v4 = [$.gi(public$, "ledger"), $.gi($.gi(certificate, "action"), "release")];ledger = $v4[0];about = $v4[1];}
+if ((!$.t($.b.isinstance([ledger, $.b.list])) || $.t($.lt(MOST_TALLIES, $.b.len([ledger]))))) {
+throw $.raised(InvalidParameter([("" + "the ledger must be a list of at most " + $.formatted(MOST_TALLIES, "", ""))]));
+}
+if (($.t($.eq($.gi(certificate, "format"), FORMAT_1)) && $.t($.b.any([(function* ($first) { for (const $v5 of $.each($first)) { let fields; fields = $v5; yield $.has(fields, "counts"); } })(ledger)])))) {
+throw $.raised(InvalidParameter(["a release of format 1 has kind, steps, edits and mechanism"]));
+}
+if ($.t($.eq($.gi(certificate, "format"), FORMAT_3))) {
+listed = [...(function* ($first) { for (const $v7 of $.each($first)) { let fields; fields = $v7; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
+} else {
+listed = [...(function* ($first) { for (const $v6 of $.each($first)) { let fields; fields = $v6; yield Tally([$.cm(Event, "from_dict", [fields])]); } })(ledger)];
+}
+return $.tuple([plan_from_dict([$.gi(public$, "plan")]), Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))])]);
+});
+_erasure = $.fn("_erasure", ["certificate"], {}, function (certificate) {
+let action, deadline, erasure, evidence, first, identity, known, name, request, times, when;
+first = $.eq($.gi(certificate, "format"), FORMAT_1);
+{const $v8 = [$.gi(certificate, "identity"), $.gi(certificate, "action")];identity = $v8[0];action = $v8[1];}
+{const $v9 = [$.b.dict([$.gi(certificate, "request")]), $.b.dict([$.gi(certificate, "evidence")])];request = $v9[0];evidence = $v9[1];}
+if (($.t(!$.eq($.b.set([identity]), $.set(["certificate_id", "software", "version", "issued", "controller"]))) || $.t(!$.eq($.b.set([action]), $.set(["status", "release", "model_before_sha256", "model_after_sha256"]))))) {
+throw $.raised(InvalidParameter(["missing or unknown facts"]));
+}
+number([$.gi(identity, "certificate_id")]);
+version([$.gi(identity, "version")]);
+if (($.t(!$.eq($.gi(identity, "software"), "noisygd-delete")) || ($.t(first) && $.t(!$.eq($.gi(identity, "version"), "0.1.0"))))) {
+throw $.raised(InvalidParameter(["written by another program"]));
+}
+times = $.or($.dict((function* ($first) { for (const $v10 of $.each($first)) { let name; name = $v10; yield [name, $.cm(request, "get", [name])]; } })($.tuple(["received", "edited", "served"]))), $.dict([["issued", $.gi(identity, "issued")]]));
+for (const $v11 of $.each($.cm(times, "items", []))) {
+{const $v12 = $.unpack($v11, 2, -1);name = $v12[0];when = $v12[1];}
+if (($.t(!$.is(when, null)) && $.t(!$.eq(moment([name, when], {"utc": $.either(first, () => !$.eq(name, "received"))}), when)))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " is not as it was written")]));
+}
+}
+known = [...(function* ($first) { for (const $v13 of $.each($first)) { let when; when = $v13; if (!$.t(!$.is(when, null))) continue; yield $.cm(datetime, "fromisoformat", [when]); } })($.cm(times, "values", []))];
+if ($.t(!$.eq(known, $.b.sorted([known])))) {
+throw $.raised(InvalidParameter(["times do not follow one another"]));
+}
+deadline = $.cm(request, "pop", ["deadline"]);
+if ($.t(first)) {
+if ($.t(!$.eq(deadline, _a_month_after([$.gi(request, "received")])))) {
+throw $.raised(InvalidParameter(["deadline is not a month after received"]));
+}
+if ($.t(!$.eq($.gi(action, "status"), "published"))) {
+{const $v14 = [$.gi(request, "served"), null];$.si(request, "edited", $v14[0]);$.si(request, "served", $v14[1]);}
+}
+} else {
+if ($.t(!$.eq($.cm(request, "pop", ["deleted"]), $.sub($.gi(request, "rows"), $.gi(request, "replaced"))))) {
+throw $.raised(InvalidParameter(["rows are the deleted and the replaced ones"]));
+}
+$.si(request, "notices", Notices([], {...$.named($.gi(request, "notices"))}));
+evidence = $.ior(evidence, $.cm(evidence, "pop", ["source", $.dict([])]));
+}
+erasure = Erasure([], {...$.named(request), ...$.named(evidence), "status": $.gi(action, "status"), "release": $.gi(action, "release"), "model_before": $.gi(action, "model_before_sha256"), "model_after": $.gi(action, "model_after_sha256"), "controller": $.gi(identity, "controller")});
+if ((!$.t(first) && $.t(!$.eq(deadline, $.ga(erasure, "deadline"))))) {
+throw $.raised(InvalidParameter(["deadline is not the one that its facts give"]));
+}
+return erasure;
+});
+_a_month_after = $.fn("_a_month_after", ["received"], {}, function (received) {
+let month, start, year;
+if ($.t($.is(received, null))) {
+return null;
+}
+start = $.cm($.cm(datetime, "fromisoformat", [received]), "astimezone", [UTC]);
+{const $v15 = [$.add($.ga(start, "year"), $.floordiv($.ga(start, "month"), 12n)), $.add($.mod($.ga(start, "month"), 12n), 1n)];year = $v15[0];month = $v15[1];}
+return $.cm($.cm(start, "replace", [], {"year": year, "month": month, "day": $.b.min([$.ga(start, "day"), $.gi($.libraries["calendar"].monthrange([year, month]), 1n)])}), "isoformat", []);
+});
+_figures_fault = $.fn("_figures_fault", ["certificate", "erasure", "plan", "history"], {}, function (certificate, erasure, plan, history) {
+let accountant, delta, first, found, name, order, part, promise, proven, run, said, served;
+said = $.gi(certificate, "statement");
+{const $v16 = [release_served([erasure, plan, history]), $.cm(history, "accountant", [plan])];served = $v16[0];accountant = $v16[1];}
+{const $v17 = [stated_delta(["delta", $.gi($.gi(certificate, "public_facts"), "delta")]), $.either($.ga($.ga(plan, "budget"), "order"), () => _ORDER)];delta = $v17[0];order = $v17[1];}
+first = $.eq($.gi(certificate, "format"), FORMAT_1);
+if ((!$.t(first) && $.t(!$.eq($.gi(said, "computed_from_sha256"), $.cm($.libraries["hashlib"].sha256([canonical([$.gi(certificate, "public_facts")])]), "hexdigest", []))))) {
+return "computed_from_sha256 is another";
+}
+run = $.dict([["kind", ($.t($.is(served, null)) ? null : $.b.str([$.ga(served, "kind")]))], ["steps", ($.t($.is(served, null)) ? null : $.ga(served, "steps"))], ["releases_so_far", $.ga(history, "releases")]]);
+found = difference([$.dict((function* ($first) { for (const $v18 of $.each($first)) { let name; name = $v18; yield [name, $.gi($.gi(said, "run"), name)]; } })(run)), run, "run."]);
+if ($.t(!$.is(found, null))) {
+return ("" + "recomputing gives another " + $.formatted(found, "", ""));
+}
+proven = $.dict((function* ($first) { for (const $v19 of $.each($first)) { let key, promise; {const $v20 = $.unpack($v19, 2, -1);key = $v20[0];promise = $v20[1];} yield [_former([key]), promise]; } })($.cm(guarantees([erasure, accountant]), "items", [])));
+if ($.t(!$.eq($.b.set([$.gi(said, "guarantees")]), $.b.set([proven])))) {
+return "recomputing gives other guarantees";
+}
+for (const $v21 of $.each($.cm(proven, "items", []))) {
+{const $v22 = $.unpack($v21, 2, -1);name = $v22[0];promise = $v22[1];}
+part = _less([$.gi($.gi(said, "guarantees"), name), promise], {"order": order, "delta": delta, "conditional": !$.t(first)});
+if ($.t(!$.is(part, null))) {
+return ("" + $.formatted(name, "", "") + "." + $.formatted(part, "", "") + " is less than what can be proven, or about something else");
+}
+}
+return null;
+});
+_former = $.fn("_former", ["key"], {}, function (key) {
+let _, seen, what;
+{const $v23 = $.unpack($.cm(key, "partition", ["."]), 3, -1);what = $v23[0];_ = $v23[1];seen = $v23[2];}
+if ($.t($.eq(what, "present"))) {
+return ($.t($.eq(seen, "one")) ? "existing_one_release" : "existing_all_models");
+}
+return ("" + $.formatted(what, "", "") + "_" + $.formatted(($.t($.eq(seen, "later")) ? "later" : "all"), "", "") + "_models");
+});
+_less = $.fn("_less", ["said", "promise", "*", "order", "delta", "conditional"], {}, function (said, promise, order, delta, conditional) {
+let bound, bounds, exact, given, path, right, same, stated;
+exact = $.cm(promise, "with_slack", []);
+same = $.dict([["about", $.ga(promise, "about")], ["adjacency", $.b.str([$.ga(promise, "adjacency")])], ["rows_per_subject", $.ga(promise, "rows")], ["proven", $.ga(promise, "proven")]]);
+if ($.t(conditional)) {
+$.si(same, "holds_only_if", ($.t($.ga(promise, "non_adaptive")) ? NON_ADAPTIVE : null));
+}
+bounds = $.dict([[$.tuple(["renyi", "epsilon"]), $.cm(exact, "renyi", [order])], [$.tuple(["approximate", "epsilon"]), $.cm(exact, "epsilon", [delta])], [$.tuple(["gdp"]), $.ga(exact, "gdp")], [$.tuple(["advantage"]), $.ga(exact, "advantage")], [$.tuple(["slack"]), $.ga(promise, "slack")]]);
+if (($.t(!$.eq($.b.set([said]), $.set([...$.each(same), ...$.each((function* ($first) { for (const $v24 of $.each($first)) { let path; path = $v24; yield $.gi(path, 0n); } })(bounds))]))) || $.t(!$.eq($.b.set([$.gi(said, "renyi")]), $.set(["order", "epsilon"]))))) {
+return "parts";
+}
+if ($.t(!$.eq($.b.set([$.gi(said, "approximate")]), $.set(["epsilon", "delta"])))) {
+return "approximate";
+}
+given = $.tuple([$.dict((function* ($first) { for (const $v25 of $.each($first)) { let name; name = $v25; yield [name, $.gi(said, name)]; } })(same)), $.tuple([$.gi($.gi(said, "renyi"), "order"), $.gi($.gi(said, "approximate"), "delta")])]);
+if (($.t(!$.is(difference([$.gi(given, 0n), same]), null)) || $.t(!$.is(difference([$.b.list([$.gi(given, 1n)]), [order, delta]]), null)))) {
+return "worlds, order or delta";
+}
+for (const $v26 of $.each($.cm(bounds, "items", []))) {
+{const $v27 = $.unpack($v26, 2, -1);path = $v27[0];bound = $v27[1];}
+stated = ($.t($.eq($.b.len([path]), 1n)) ? $.gi(said, $.gi(path, 0n)) : $.gi($.gi(said, $.gi(path, 0n)), $.gi(path, 1n)));
+if (($.t($.is(bound, null)) || $.t($.libraries["math"].isinf([bound])) || $.t($.is(stated, null)))) {
+right = $.is(stated, null);
+} else {
+right = $.both($.has($.tuple([$.b.int, $.b.float]), $.b.type([stated])), () => (($v28, $v29, $v30) => $.lt($v29, $v28) && $.le($v30, $v29))($.libraries["math"].inf, stated, $.mul(bound, $.sub(1n, _LAST_DIGITS))));
+right = $.both(right, () => !$.t($.cm($.b.str([stated]), "startswith", ["-"])));
+}
+if (!$.t(right)) {
+return $.cm(".", "join", [path]);
+}
+}
+return null;
+});
+return {FORMAT_1, FORMAT_2, FORMAT_3, BLOCKS, NOT_RECOMPUTED, _ORDER, _LAST_DIGITS, written, SCHEMES, checks, read_history, _erasure, _a_month_after, _figures_fault, _former, _less, Scheme, SIGNED, Check, brief, REFUSALS, InvalidParameter, made_by, count, Tallied, plan_from_dict, Event, Tally, MOST_TALLIES, Erasure, Notices, datetime, moment, version, number, UTC, guarantees, difference, canonical, stated_delta, release_served, NON_ADAPTIVE};
+})();
+$.modules["version"] = (() => {
+let __version__;
+__version__ = "0.2.0.dev0";
+return {__version__};
+})();
+$.modules["evidence.certificate"] = (() => {
+let FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history;
+const MOST_TALLIES = $.modules["accountant.tallies"]["MOST_TALLIES"];
+const Tallied = $.modules["accountant.tallies"]["Tallied"];
+const Tally = $.modules["accountant.tallies"]["Tally"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const plan_from_dict = $.modules["methods.reading"]["plan_from_dict"];
+const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
+const local_day = $.modules["register.dates"]["local_day"];
+const moment = $.modules["register.dates"]["moment"];
+const __version__ = $.modules["version"]["__version__"];
+const CATALOGUE = $.modules["evidence.claims"]["CATALOGUE"];
+const made_by = $.modules["evidence.elsewhere"]["made_by"];
+const Erasure = $.modules["evidence.facts"]["Erasure"];
+const in_order = $.modules["evidence.facts"]["in_order"];
+const number = $.modules["evidence.facts"]["number"];
+const version = $.modules["evidence.facts"]["version"];
+const Notices = $.modules["evidence.notices"]["Notices"];
+FORMAT = ("" + "noisygd-delete/erasure-certificate/" + $.formatted(CATALOGUE, "", ""));
+SOFTWARE = "noisygd-delete";
+LARGEST_DELTA = 0.01;
+BLOCKS = $.tuple(["format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature"]);
+checked_delta = $.fn("checked_delta", ["delta"], {}, function (delta) {
+if (!$.t($.le(stated_delta(["delta", delta]), LARGEST_DELTA))) {
+throw $.raised(InvalidParameter([("" + "delta=" + $.formatted(delta, "", ("" + "g")) + " must be at most " + $.formatted(LARGEST_DELTA, "", ("" + "g")) + ": it is the share of cases in which a figure may fail; take one far below one in the number of records")]));
+}
+return $.b.float([delta]);
+});
+check_facts = $.fn("check_facts", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
+if (($.t(!$.is($.ga(erasure, "ledger_entries"), null)) && !$.t($.lt($.ga(history, "releases"), $.ga(erasure, "ledger_entries"))))) {
+throw $.raised(InvalidParameter([("" + "ledger_entries=" + $.formatted($.ga(erasure, "ledger_entries"), "", "") + " is too few: " + $.formatted($.ga(history, "releases"), "", "") + " releases and the beginning have one each")]));
+}
+made_by([$.ga(history, "releases"), $.ga(erasure, "publishers")]);
+$.cm($.ga(plan, "method"), "check_plan", [plan]);
+return null;
+});
+stated = $.fn("stated", ["erasure", "*", "certificate_id", "issued", "made_by"], {"made_by": __version__}, function (erasure, certificate_id, issued, made_by) {
+let when;
+when = moment(["issued", issued]);
+in_order([], {"edited": $.ga(erasure, "edited"), "served": $.ga(erasure, "served"), "issued": $.cm(local_day([when, $.ga(erasure, "received")]), "isoformat", [])});
+$.cm($.ga(erasure, "notices"), "follow", [], {"edited": $.ga(erasure, "edited"), "received": $.ga(erasure, "received"), "issued": when});
+return $.dict([["format", FORMAT], ["identity", $.dict([["certificate_id", number([certificate_id])], ["software", SOFTWARE], ["version", version([made_by])], ["issued", when], ["controller", $.ga(erasure, "controller")]])], ["request", $.dict([["request_id", $.ga(erasure, "request_id")], ["received", $.ga(erasure, "received")], ["edited", $.ga(erasure, "edited")], ["served", $.ga(erasure, "served")], ["rows", $.ga(erasure, "rows")], ["replaced", $.ga(erasure, "replaced")], ["inserted", $.ga(erasure, "inserted")], ["remaining", $.ga(erasure, "remaining")], ["notices", $.cm($.ga(erasure, "notices"), "to_dict", [])]])], ["action", $.dict([["status", $.b.str([$.ga(erasure, "status")])], ["release", $.ga(erasure, "release")], ["model_before_sha256", $.ga(erasure, "model_before")], ["model_after_sha256", $.ga(erasure, "model_after")]])], ["evidence", $.dict([["checked", $.ga(erasure, "checked")], ["audit", [...(function* ($first) { for (const $v1 of $.each($first)) { let result; result = $v1; yield $.b.dict([result]); } })($.ga(erasure, "audit"))]], ["ledger_entries", $.ga(erasure, "ledger_entries")], ["ledger_sha256", $.ga(erasure, "ledger_sha256")], ["from_data", ($.t($.is($.ga(erasure, "from_data"), null)) ? null : $.b.list([$.ga(erasure, "from_data")]))], ["by_calendar", $.ga(erasure, "by_calendar")], ["deleted_at", $.ga(erasure, "deleted_at")], ["read_at", $.ga(erasure, "read_at")], ["counted", $.ga(erasure, "counted")], ["residue", [...(function* ($first) { for (const $v2 of $.each($first)) { let place; place = $v2; yield $.b.dict([place]); } })($.ga(erasure, "residue"))]], ["publishers", [...(function* ($first) { for (const $v3 of $.each($first)) { let place; place = $v3; yield $.b.dict([place]); } })($.ga(erasure, "publishers"))]]])]]);
+});
+erasure_of = $.fn("erasure_of", ["certificate"], {}, function (certificate) {
+let action, evidence, request;
+{const $v5 = $.unpack((function* ($first) { for (const $v4 of $.each($first)) { let name; name = $v4; yield $.b.dict([$.gi(certificate, name)]); } })($.tuple(["request", "action", "evidence"])), 3, -1);request = $v5[0];action = $v5[1];evidence = $v5[2];}
+return Erasure([], {...$.named($.dict([...$.pairs(request), ["notices", Notices([], {...$.named($.gi(request, "notices"))})]])), "status": $.gi(action, "status"), "release": $.gi(action, "release"), "model_before": $.gi(action, "model_before_sha256"), "model_after": $.gi(action, "model_after_sha256"), "controller": $.gi($.gi(certificate, "identity"), "controller"), ...$.named(evidence)});
+});
+read_history = $.fn("read_history", ["certificate"], {}, function (certificate) {
+let about, ledger, listed, public$, tallies;
+public$ = $.gi(certificate, "public_facts");
+if ($.t(!$.eq($.b.set([public$]), $.set(["plan", "ledger", "delta"])))) {
+throw $.raised(InvalidParameter(["public_facts are plan, ledger and delta"]));
+}
+{const $v6 = [$.gi(public$, "ledger"), $.gi($.gi(certificate, "action"), "release")];ledger = $v6[0];about = $v6[1];}
+if ((!$.t($.b.isinstance([ledger, $.b.list])) || $.t($.lt(MOST_TALLIES, $.b.len([ledger]))))) {
+throw $.raised(InvalidParameter([("" + "the ledger must be a list of at most " + $.formatted(MOST_TALLIES, "", ""))]));
+}
+listed = [...(function* ($first) { for (const $v7 of $.each($first)) { let fields; fields = $v7; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
+tallies = Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))]);
+return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, checked_delta([$.gi(public$, "delta")])]);
+});
+return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history, CATALOGUE, Notices, Erasure, __version__, made_by, version, number, local_day, in_order, moment, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
+})();
+$.modules["evidence.verification"] = (() => {
+let LAST_DIGITS, SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model;
+const math = $.libraries["math"];
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const within = $.modules["accountant.intervals"]["within"];
+const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
+const right_of_hundred = $.modules["privacy.shown"]["right_of_hundred"];
+const bounded = $.libraries["records.bounded"];
+const day = $.modules["register.dates"]["day"];
+const former_formats = $.modules["evidence.former_formats"];
+const BLOCKS = $.modules["evidence.certificate"]["BLOCKS"];
+const FORMAT = $.modules["evidence.certificate"]["FORMAT"];
+const check_facts = $.modules["evidence.certificate"]["check_facts"];
+const erasure_of = $.modules["evidence.certificate"]["erasure_of"];
+const read_history = $.modules["evidence.certificate"]["read_history"];
+const stated = $.modules["evidence.certificate"]["stated"];
+const REFUSALS = $.modules["evidence.checks"]["REFUSALS"];
+const Check = $.modules["evidence.checks"]["Check"];
+const Verification = $.modules["evidence.checks"]["Verification"];
+const brief = $.modules["evidence.checks"]["brief"];
+const difference = $.modules["evidence.checks"]["difference"];
+const AT_LEAST = $.modules["evidence.claims"]["AT_LEAST"];
+const KEYS = $.modules["evidence.claims"]["KEYS"];
+const Claim = $.modules["evidence.claims"]["Claim"];
+const of_history = $.modules["evidence.claims"]["of_history"];
+const claims_of = $.modules["evidence.deriving"]["claims_of"];
+const SIGNED = $.modules["evidence.signing"]["SIGNED"];
+const Scheme = $.modules["evidence.signing"]["Scheme"];
+const key_id = $.modules["evidence.signing"]["key_id"];
+const read_public = $.modules["evidence.signing"]["read_public"];
+const signed_by = $.modules["evidence.signing"]["signed_by"];
+LAST_DIGITS = 1e-09;
+SAME = 1e-09;
+MOST_CLAIMS = 20000n;
+SCHEMES = $.dict([[FORMAT, SIGNED], ...$.pairs($.modules["evidence.former_formats"].SCHEMES)]);
+verify_certificate = $.fn("verify_certificate", ["certificate", "*", "public_key", "model"], {"public_key": null, "model": null}, function (certificate, public_key, model) {
+let checks, left;
+checks = [_format([certificate]), _signature([certificate, public_key])];
+if (!$.t($.ga($.gi(checks, 0n), "passed"))) {
+return Verification([$.b.tuple([checks])]);
+}
+if ($.t($.eq($.gi(certificate, "format"), FORMAT))) {
+checks = $.iadd(checks, [_facts([certificate]), _claims([certificate])]);
+left = $.tuple([]);
+} else {
+checks = $.iadd(checks, $.modules["evidence.former_formats"].checks([certificate]));
+left = $.modules["evidence.former_formats"].NOT_RECOMPUTED;
+}
+if ($.t(!$.is(model, null))) {
+$.cm(checks, "append", [_model([certificate, model])]);
+}
+return Verification([$.b.tuple([checks]), left]);
+});
+read_claims = $.fn("read_claims", ["certificate"], {}, function (certificate) {
+let found, given;
+found = [];
+for (const $v1 of $.each($.gi(certificate, "claims"))) {
+given = $v1;
+if (($.t(!$.eq($.b.set([given]), $.set(["key", "values", "conditions"]))) || !$.t($.b.isinstance([$.gi(given, "conditions"), $.b.list])))) {
+throw $.raised($.b.ValueError(["a claim has key, values and conditions"]));
+}
+$.cm(found, "append", [Claim([$.gi(given, "key"), $.b.dict([$.gi(given, "values")]), $.b.tuple([$.gi(given, "conditions")])])]);
+}
+return found;
+});
+_facts = $.fn("_facts", ["certificate"], {}, function (certificate) {
+let _, again, erasure, error, found, history, identity, name, over, plan;
+try {
+{const $v2 = [$.gi(certificate, "identity"), erasure_of([certificate])];identity = $v2[0];erasure = $v2[1];}
+again = stated([erasure], {"certificate_id": $.gi(identity, "certificate_id"), "issued": $.gi(identity, "issued"), "made_by": $.gi(identity, "version")});
+for (const $v3 of $.each(again)) {
+name = $v3;
+found = difference([$.gi(certificate, name), $.gi(again, name), ("" + $.formatted(name, "", "") + ".")]);
+if ($.t(!$.is(found, null))) {
+return Check(["facts", false, ("" + $.formatted(found, "", "") + " is not as this program writes it")]);
+}
+}
+{const $v4 = $.unpack(read_history([certificate]), 3, -1);plan = $v4[0];history = $v4[1];_ = $v4[2];}
+check_facts([erasure, plan, history]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, REFUSALS)) {error = $caught;
+return Check(["facts", false, ("" + "out of their range: " + $.formatted(brief([error]), "", ""))]);
+} else throw $caught;
+}
+over = over_budget([plan]);
+if ($.t(!$.is(over, null))) {
+return Check(["facts", false, ("" + "the plan does not meet its own budget: " + $.formatted(over, "", ""))]);
+}
+return Check(["facts", true, "in their ranges; the operator's word, but that the plan meets its budget"]);
+});
+over_budget = $.fn("over_budget", ["plan"], {}, function (plan) {
+let name, promise;
+for (const $v5 of $.each($.tuple([$.tuple(["a record that is still there", $.ga(plan, "dp")]), $.tuple(["a deleted record", $.ga(plan, "deletion")])]))) {
+{const $v6 = $.unpack($v5, 2, -1);name = $v6[0];promise = $v6[1];}
+if (!$.t(within([promise, plan]))) {
+return name;
+}
+}
+return null;
+});
+_claims = $.fn("_claims", ["certificate"], {}, function (certificate) {
+let delta, error, fault, history, plan, proven, said;
+try {
+said = read_claims([certificate]);
+{const $v7 = $.unpack(read_history([certificate]), 3, -1);plan = $v7[0];history = $v7[1];delta = $v7[2];}
+proven = claims_of([erasure_of([certificate]), plan, history, delta]);
+fault = claims_fault([said, proven]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, REFUSALS)) {error = $caught;
+return Check(["claims", false, ("" + "cannot be compared: " + $.formatted(brief([error]), "", ""))]);
+} else throw $caught;
+}
+if ($.t(!$.is(fault, null))) {
+return Check(["claims", false, fault]);
+}
+return Check(["claims", true, ("" + $.formatted($.b.len([said]), "", "") + " claims, each at least what the facts prove")]);
+});
+claims_fault = $.fn("claims_fault", ["said", "proven"], {}, function (said, proven) {
+let claim, due, key, left, like, others, place;
+for (const $v8 of $.each(said)) {
+claim = $v8;
+if (!$.t(_known([claim]))) {
+return ("" + $.formatted($.slice($.b.str([$.ga(claim, "key")]), null, 60n, null), "r", "") + " is no claim with these values and conditions");
+}
+}
+left = $.dict([]);
+for (const $v9 of $.each(said)) {
+claim = $v9;
+$.cm($.cm(left, "setdefault", [$.ga(claim, "key"), []]), "append", [claim]);
+}
+for (const $v10 of $.each(proven)) {
+due = $v10;
+like = $.cm(left, "get", [$.ga(due, "key"), []]);
+place = $.b.next([(function* ($first) { for (const $v11 of $.each($first)) { let claim, i; {const $v12 = $.unpack($v11, 2, -1);i = $v12[0];claim = $v12[1];} if (!$.t(covers([claim, due]))) continue; yield i; } })($.b.enumerate([like])), null]);
+if ($.t($.is(place, null))) {
+return ("" + $.formatted($.ga(due, "key"), "", "") + ": " + $.formatted(($.t(like) ? _short([$.gi(like, 0n), due]) : "it is not stated"), "", ""));
+}
+$.cm(like, "pop", [place]);
+}
+for (const $v13 of $.each($.cm(left, "items", []))) {
+{const $v14 = $.unpack($v13, 2, -1);key = $v14[0];others = $v14[1];}
+if (($.t(others) && !$.t(of_history([key])))) {
+return ("" + $.formatted(key, "", "") + ": nothing in the facts shows it");
+}
+}
+return null;
+});
+_short = $.fn("_short", ["claim", "due"], {}, function (claim, due) {
+let name, unit;
+for (const $v15 of $.each($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))) {
+{const $v16 = $.unpack($v15, 2, -1);name = $v16[0];unit = $v16[1];}
+if (!$.t(_holds([unit, $.cm($.ga(claim, "values"), "get", [name]), $.gi($.ga(due, "values"), name), $.ga(due, "values")]))) {
+return $.slice(("" + $.formatted(name, "", "") + " is stated as " + $.formatted($.cm($.ga(claim, "values"), "get", [name]), "r", "") + ", where " + $.formatted($.gi($.ga(due, "values"), name), "r", "") + " can be proven"), null, 200n, null);
+}
+}
+return ("" + "it needs the conditions " + $.formatted($.cm(", ", "join", [$.ga(due, "conditions")]), "", ""));
+});
+_known = $.fn("_known", ["claim"], {}, function (claim) {
+let conditions, key;
+key = ($.t($.b.isinstance([$.ga(claim, "key"), $.b.str])) ? $.cm(KEYS, "get", [$.ga(claim, "key")]) : null);
+if (($.t($.is(key, null)) || $.t(!$.eq($.b.set([$.ga(claim, "values")]), $.b.set([$.ga(key, "values")]))) || $.t(!$.eq($.b.len([$.b.set([$.ga(claim, "conditions")])]), $.b.len([$.ga(claim, "conditions")]))))) {
+return false;
+}
+conditions = $.b.all([(function* ($first) { for (const $v17 of $.each($first)) { let name; name = $v17; yield $.both($.has(KEYS, name), () => $.both($.eq($.ga($.gi(KEYS, name), "kind"), "condition"), () => !$.t($.ga($.gi(KEYS, name), "values")))); } })($.ga(claim, "conditions"))]);
+return $.both(conditions, () => $.b.all([(function* ($first) { for (const $v18 of $.each($first)) { let name, unit; {const $v19 = $.unpack($v18, 2, -1);name = $v19[0];unit = $v19[1];} yield _typed([unit, $.gi($.ga(claim, "values"), name)]); } })($.cm($.ga(key, "values"), "items", []))]));
+});
+_typed = $.fn("_typed", ["unit", "value"], {}, function (unit, value) {
+if ($.t($.has($.tuple(["bound", "number"]), unit))) {
+return $.either($.is(value, null), () => $.both($.has($.tuple([$.b.int, $.b.float]), $.b.type([value])), () => $.both((($v20, $v21, $v22) => $.le($v20, $v21) && $.lt($v21, $v22))(0n, value, $.libraries["math"].inf), () => !$.eq($.gi($.b.str([value]), 0n), "-"))));
+}
+if ($.t($.has($.tuple(["count", "odds"]), unit))) {
+return $.both($.is($.b.type([value]), $.b.int), () => (($v23, $v24, $v25) => $.le($v23, $v24) && $.lt($v24, $v25))(0n, value, $.pow(2n, 53n)));
+}
+if ($.t($.eq(unit, "list"))) {
+return $.both($.b.isinstance([value, $.b.list]), () => $.b.all([(function* ($first) { for (const $v26 of $.each($first)) { let one; one = $v26; yield $.b.isinstance([one, $.b.str]); } })(value)]));
+}
+if (!$.t($.b.isinstance([value, $.b.str]))) {
+return false;
+}
+return $.either(!$.eq(unit, "day"), () => $.eq($.cm(day(["day", value]), "isoformat", []), value));
+});
+covers = $.fn("covers", ["claim", "due"], {}, function (claim, due) {
+return $.both($.eq($.ga(claim, "key"), $.ga(due, "key")), () => $.both($.le($.b.set([$.ga(due, "conditions")]), $.b.set([$.ga(claim, "conditions")])), () => $.b.all([(function* ($first) { for (const $v27 of $.each($first)) { let name, unit; {const $v28 = $.unpack($v27, 2, -1);name = $v28[0];unit = $v28[1];} yield _holds([unit, $.gi($.ga(claim, "values"), name), $.gi($.ga(due, "values"), name), $.ga(due, "values")]); } })($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))])));
+});
+_holds = $.fn("_holds", ["unit", "said", "proven", "values"], {}, function (unit, said, proven, values) {
+if ($.t($.has(AT_LEAST, unit))) {
+if (($.t($.is(said, null)) || $.t($.is(proven, null)))) {
+return $.is(said, null);
+}
+if ($.t($.eq(unit, "odds"))) {
+return $.b.bool([(($v29, $v30, $v31) => $.le($v30, $v29) && $.le($v31, $v30))(100n, said, right_of_hundred([$.mul($.gi(values, "advantage"), $.sub(1n, LAST_DIGITS))]))]);
+}
+return $.b.bool([$.le($.mul(proven, $.sub(1n, LAST_DIGITS)), said)]);
+}
+if (($.t($.eq(unit, "number")) && $.t(!$.is(said, null)) && $.t(!$.is(proven, null)))) {
+return $.libraries["math"].isclose([said, proven], {"rel_tol": SAME, "abs_tol": 0.0});
+}
+return $.both($.is($.b.type([said]), $.b.type([proven])), () => $.b.bool([$.eq(said, proven)]));
+});
+_named = $.fn("_named", ["certificate"], {}, function (certificate) {
+let found;
+found = ($.t($.b.isinstance([certificate, Mapping])) ? $.cm(certificate, "get", ["format"]) : null);
+return ($.t($.b.isinstance([found, $.b.str])) ? found : "");
+});
+_format = $.fn("_format", ["certificate"], {}, function (certificate) {
+let blocks, kind, missing, name, named;
+named = _named([certificate]);
+if ($.t(!$.has(SCHEMES, named))) {
+return Check(["format", false, ("" + "this is not a " + $.formatted(FORMAT, "", ""))]);
+}
+blocks = ($.t($.eq(named, FORMAT)) ? BLOCKS : $.modules["evidence.former_formats"].BLOCKS);
+missing = [...(function* ($first) { for (const $v32 of $.each($first)) { let name; name = $v32; if (!($.t(!$.has(certificate, name)) && $.t(!$.eq(name, "signature")))) continue; yield name; } })(blocks)];
+if (($.t(missing) || !$.t($.le($.b.set([certificate]), $.b.set([blocks]))))) {
+return Check(["format", false, ("" + "missing or unknown blocks; there must be " + $.formatted($.cm(", ", "join", [blocks]), "", ""))]);
+}
+for (const $v33 of $.each($.slice(blocks, 1n, null, null))) {
+name = $v33;
+kind = ($.t($.eq(name, "claims")) ? $.b.list : Mapping);
+if (($.t($.has(certificate, name)) && !$.t($.b.isinstance([$.gi(certificate, name), kind])))) {
+return Check(["format", false, "a block of it is of another kind than it must be"]);
+}
+}
+if (($.t($.eq(named, FORMAT)) && $.t($.lt(MOST_CLAIMS, $.b.len([$.gi(certificate, "claims")]))))) {
+return Check(["format", false, ("" + "a certificate has at most " + $.formatted(MOST_CLAIMS, "", "") + " claims")]);
+}
+return Check(["format", true, named]);
+});
+_signature = $.fn("_signature", ["certificate", "public_key"], {}, function (certificate, public_key) {
+let expected, scheme, signer;
+scheme = $.cm(SCHEMES, "get", [_named([certificate])]);
+signer = ($.t($.is(scheme, null)) ? null : signed_by([$.b.dict([certificate]), scheme]));
+if ($.t($.is(signer, null))) {
+return Check(["signature", false, "unsigned, or altered after signing"]);
+}
+if ($.t($.is(public_key, null))) {
+return Check(["signature", true, ("" + "unaltered since key " + $.formatted(key_id([signer]), "", "") + " signed it; compare with the controller's key id")]);
+}
+expected = key_id([read_public([public_key])]);
+if ($.t(!$.eq(key_id([signer]), expected))) {
+return Check(["signature", false, ("" + "signed by key " + $.formatted(key_id([signer]), "", "") + ", not by the expected " + $.formatted(expected, "", ""))]);
+}
+return Check(["signature", true, ("" + "signed by the expected key " + $.formatted(expected, "", ""))]);
+});
+_model = $.fn("_model", ["certificate", "model"], {}, function (certificate, model) {
+let digest, error, stated;
+try {
+digest = $.libraries["records.bounded"].digest([model]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, NoisyGDDeleteError)) {error = $caught;
+return Check(["model", false, brief([error])]);
+} else throw $caught;
+}
+stated = $.cm($.gi(certificate, "action"), "get", ["model_after_sha256"]);
+if ($.t($.eq(digest, stated))) {
+return Check(["model", true, ("" + "its SHA-256 is " + $.formatted(digest, "", ""))]);
+}
+return Check(["model", false, ("" + "its SHA-256 is " + $.formatted(digest, "", "") + ", which is not the one stated")]);
+});
+return {LAST_DIGITS, SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model, Verification, FORMAT, Check, Mapping, BLOCKS, Scheme, SIGNED, key_id, read_public, signed_by, brief, REFUSALS, check_facts, read_history, difference, stated, erasure_of, within, claims_of, Claim, of_history, KEYS, day, right_of_hundred, AT_LEAST, NoisyGDDeleteError};
+})();
+$.modules["evidence.envelope"] = (() => {
+let PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const Any = $.libraries["typing"]["Any"];
+const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const bounded = $.libraries["records.bounded"];
+const canonical = $.modules["evidence.canonical"]["canonical"];
+const Check = $.modules["evidence.checks"]["Check"];
+const decoded = $.modules["evidence.signing"]["decoded"];
+const key_id = $.modules["evidence.signing"]["key_id"];
+const read_public = $.modules["evidence.signing"]["read_public"];
+const signed_by = $.modules["evidence.signing"]["signed_by"];
+PAYLOAD = "application/vnd.in-toto+json";
+STATEMENT = "https://in-toto.io/Statement/v1";
+PREDICATE = "urn:noisygd-delete:erasure-certificate:";
+statement = $.fn("statement", ["certificate"], {}, function (certificate) {
+let action, evidence, kind, subject;
+{const $v1 = [$.gi(certificate, "action"), $.gi(certificate, "evidence")];action = $v1[0];evidence = $v1[1];}
+if ($.t(!$.is($.gi(action, "model_after_sha256"), null))) {
+subject = $.dict([["name", ("" + "model-" + $.formatted($.gi(action, "release"), "", "") + ".safetensors")], ["digest", $.dict([["sha256", $.gi(action, "model_after_sha256")]])]]);
+} else {
+if ($.t(!$.is($.gi(evidence, "ledger_sha256"), null))) {
+subject = $.dict([["name", ("" + "ledger-" + $.formatted($.gi(evidence, "ledger_entries"), "", ""))], ["digest", $.dict([["sha256", $.gi(evidence, "ledger_sha256")]])]]);
+} else {
+throw $.raised(InvalidParameter(["an attestation is about a model or a ledger, and this certificate names neither; issue it from a store"]));
+}
+}
+kind = $.add(PREDICATE, $.gi($.cm($.b.str([$.gi(certificate, "format")]), "rpartition", ["/"]), 2n));
+return $.dict([["_type", STATEMENT], ["subject", [subject]], ["predicateType", kind], ["predicate", $.b.dict([certificate])]]);
+});
+encoded = $.fn("encoded", ["kind", "body"], {}, function (kind, body) {
+return $.mod(new Uint8Array([68, 83, 83, 69, 118, 49, 32, 37, 100, 32, 37, 98, 32, 37, 100, 32, 37, 98]), $.tuple([$.b.len([$.cm(kind, "encode", [])]), $.cm(kind, "encode", []), $.b.len([body]), body]));
+});
+is_envelope = $.fn("is_envelope", ["document"], {}, function (document) {
+return $.both($.b.isinstance([document, Mapping]), () => $.has(document, "payloadType"));
+});
+opened = $.fn("opened", ["envelope", "*", "public_key"], {"public_key": null}, function (envelope, public_key) {
+let body, certificate, error, expected, inside, signature, signer;
+certificate = null;
+try {
+if (($.t(!$.eq($.b.set([envelope]), $.set(["payload", "payloadType", "signatures"]))) || $.t(!$.eq($.gi(envelope, "payloadType"), PAYLOAD)))) {
+throw $.raised(InvalidParameter([("" + "not an envelope of " + $.formatted(PAYLOAD, "", ""))]));
+}
+body = decoded([$.gi(envelope, "payload")]);
+inside = $.libraries["records.bounded"].parsed([$.cm(body, "decode", [])]);
+certificate = $.gi(inside, "predicate");
+if (($.t(!$.eq(canonical([inside]), body)) || $.t(!$.eq(canonical([statement([certificate])]), body)))) {
+throw $.raised(InvalidParameter(["its statement is not the one that this certificate gives"]));
+}
+signer = signed_by([$.b.dict([certificate])]);
+if ($.t($.is(signer, null))) {
+throw $.raised(InvalidParameter(["the certificate inside is unsigned, or was altered"]));
+}
+expected = ($.t($.is(public_key, null)) ? signer : read_public([public_key]));
+{const $v2 = $.unpack($.gi(envelope, "signatures"), 1, -1);signature = $v2[0];}
+if (($.t(!$.eq($.b.set([signature]), $.set(["keyid", "sig"]))) || $.t(!$.eq($.gi(signature, "keyid"), key_id([expected]))))) {
+throw $.raised(InvalidParameter(["it was signed by another key"]));
+}
+$.cm(expected, "verify", [decoded([$.gi(signature, "sig")]), encoded([PAYLOAD, body])]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, InvalidSignature)) {
+return $.tuple([certificate, Check(["envelope", false, "altered after signing"])]);
+} else if ($.caught($caught, $.tuple([InvalidParameter, $.b.ValueError, $.b.TypeError, $.b.KeyError, $.b.AttributeError, $.b.RecursionError]))) {error = $caught;
+return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"))])]);
+} else throw $caught;
+}
+return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
+});
+return {PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, key_id, Check, InvalidParameter, InvalidSignature, decoded, read_public, signed_by, canonical, Any, Mapping};
+})();
+$.modules["report.page"] = (() => {
+let figure;
+const shown = $.modules["privacy.shown"]["shown"];
+figure = $.fn("figure", ["value"], {}, function (value) {
+if ($.t($.is(value, null))) {
+return "\u2013";
+}
+if ($.t($.b.isinstance([value, $.b.float]))) {
+return shown([value]);
+}
+return ($.t($.b.isinstance([value, $.b.int])) ? $.cm(("" + $.formatted(value, "", ("" + ","))), "replace", [",", " "]) : $.b.str([value]));
+});
+return {figure, shown};
+})();
 $.modules["bounds.theorem_5_1"] = (() => {
-let condition_number, step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, deletion_steps, learn_steps_for_utility, delete_steps_for_utility, excess_risk, composition_rate;
+let condition_number, step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, learn_steps_for_utility, delete_steps_for_utility, excess_risk, composition_rate;
 const math = $.libraries["math"];
 condition_number = $.fn("condition_number", ["*", "regularization", "smoothness"], {}, function (regularization, smoothness) {
 return $.div($.add(regularization, smoothness), regularization);
@@ -5117,12 +6897,6 @@ let present;
 present = dp_rate([], {"sensitivity": sensitivity, "regularization": regularization, "noise_variance": noise_variance, "records": records, "step_size": step_size, "steps": steps_with_record});
 return $.mul(present, $.libraries["math"].exp([$.div($.mul($.mul($.neg(step_size), regularization), steps_without_record), 2n)]));
 });
-deletion_steps = $.fn("deletion_steps", ["*", "dp", "deletion", "regularization", "step_size"], {}, function (dp, deletion, regularization, step_size) {
-if ($.t($.le(dp, deletion))) {
-return 0n;
-}
-return $.b.max([1n, $.libraries["math"].ceil([$.mul($.div(2n, $.mul(step_size, regularization)), $.libraries["math"].log([$.div(dp, deletion)]))])]);
-});
 learn_steps_for_utility = $.fn("learn_steps_for_utility", ["*", "rate", "regularization", "smoothness", "records", "dimension"], {}, function (rate, regularization, smoothness, records, dimension) {
 let kappa;
 kappa = condition_number([], {"regularization": regularization, "smoothness": smoothness});
@@ -5141,10 +6915,10 @@ return $.div($.mul($.mul($.mul(10n, kappa), dimension), $.pow(lipschitz, 2n)), $
 composition_rate = $.fn("composition_rate", ["*", "sensitivity", "noise_variance", "records", "step_size", "steps"], {}, function (sensitivity, noise_variance, records, step_size, steps) {
 return $.div($.mul($.mul($.pow(sensitivity, 2n), step_size), steps), $.mul($.mul(4n, noise_variance), $.pow(records, 2n)));
 });
-return {condition_number, step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, deletion_steps, learn_steps_for_utility, delete_steps_for_utility, excess_risk, composition_rate};
+return {condition_number, step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, learn_steps_for_utility, delete_steps_for_utility, excess_risk, composition_rate};
 })();
 $.modules["bounds.theorem_5_2"] = (() => {
-let log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, data_influence, gibbs_move, _round_up, _time, learn_steps_printed, delete_steps_printed, steps_to_rate, excess_risk, composition_horizon;
+let log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move, excess_risk;
 const math = $.libraries["math"];
 log_barrier_printed = $.fn("log_barrier_printed", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
 return $.div($.mul(2n, range), noise_variance);
@@ -5187,51 +6961,8 @@ let oscillation;
 oscillation = $.div(range, noise_variance);
 return $.tuple([oscillation, $.div($.pow(oscillation, 2n), 8n)]);
 });
-data_influence = $.fn("data_influence", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
-return $.libraries["math"].tanh([$.div($.div(range, noise_variance), 4n)]);
-});
 gibbs_move = $.fn("gibbs_move", ["*", "range", "noise_variance", "batch", "records", "deletions_only"], {"deletions_only": false}, function (range, noise_variance, batch, records, deletions_only) {
 return $.div($.mul($.mul(($.t(deletions_only) ? 1n : 2n), batch), range), $.mul(records, noise_variance));
-});
-_round_up = $.fn("_round_up", ["steps"], {}, function (steps) {
-return ($.t($.lt(steps, $.libraries["math"].inf)) ? $.b.max([0.0, $.b.float([$.libraries["math"].ceil([$.mul(steps, $.add(1n, 1e-14))])])]) : $.libraries["math"].inf);
-});
-_time = $.fn("_time", ["*", "log_barrier", "regularization", "step_size"], {}, function (log_barrier, regularization, step_size) {
-return ($.t($.eq(step_size, 0n)) ? $.libraries["math"].inf : _exp([$.add($.libraries["math"].log([$.div(2n, $.mul(regularization, step_size))]), log_barrier)]));
-});
-learn_steps_printed = $.fn("learn_steps_printed", ["*", "log_barrier", "order", "deletion", "regularization", "step_size"], {}, function (log_barrier, order, deletion, regularization, step_size) {
-let ratio, time;
-time = _time([], {"log_barrier": log_barrier, "regularization": regularization, "step_size": step_size});
-ratio = $.div($.mul(order, log_barrier), deletion);
-return ($.t($.lt(1n, ratio)) ? _round_up([$.mul(time, $.libraries["math"].log([ratio]))]) : 0.0);
-});
-delete_steps_printed = $.fn("delete_steps_printed", ["*", "learn_steps", "log_barrier", "deletion", "regularization", "step_size", "batch", "records"], {}, function (learn_steps, log_barrier, deletion, regularization, step_size, batch, records) {
-let spared, time;
-time = _time([], {"log_barrier": log_barrier, "regularization": regularization, "step_size": step_size});
-if ($.t($.has($.tuple([time, learn_steps]), $.libraries["math"].inf))) {
-return $.libraries["math"].inf;
-}
-spared = $.libraries["math"].log([$.div(log_barrier, $.mul(2n, $.add(deletion, $.mul($.div(batch, records), log_barrier))))]);
-return $.b.max([1.0, _round_up([$.sub(learn_steps, $.mul(time, spared))])]);
-});
-steps_to_rate = $.fn("steps_to_rate", ["*", "start_rate", "rate", "discretisation_rate", "forgetting_rate"], {}, function (start_rate, rate, discretisation_rate, forgetting_rate) {
-let nudge, reached, steps;
-if ($.t($.le(start_rate, rate))) {
-return 0.0;
-}
-if ((!$.t($.lt(discretisation_rate, rate)) || $.t($.eq(forgetting_rate, 0n)))) {
-return $.libraries["math"].inf;
-}
-steps = _round_up([$.div($.libraries["math"].log1p([$.div($.sub(start_rate, rate), $.sub(rate, discretisation_rate))]), forgetting_rate)]);
-reached = $.fn("reached", ["candidate"], {}, function (candidate) {
-return rate_to_gibbs([], {"start_rate": start_rate, "discretisation_rate": discretisation_rate, "forgetting_rate": forgetting_rate, "steps": candidate});
-});
-nudge = 1.0;
-while ($.t($.lt($.mul(rate, $.add(1n, 1e-13)), reached([steps])))) {
-
-{const $v1 = [$.add(steps, nudge), $.mul(2n, nudge)];steps = $v1[0];nudge = $v1[1];}
-}
-return steps;
 });
 excess_risk = $.fn("excess_risk", ["*", "log_barrier", "range", "noise_variance", "lipschitz", "smoothness", "regularization", "dimension", "deletion"], {}, function (log_barrier, range, noise_variance, lipschitz, smoothness, regularization, dimension, deletion) {
 let distance, gibbs;
@@ -5239,37 +6970,20 @@ distance = $.mul($.div($.mul(noise_variance, deletion), regularization), _exp([l
 gibbs = $.add($.libraries["math"].log1p([$.div(smoothness, regularization)]), $.mul(2n, _exp([$.div(range, noise_variance)])));
 return $.add($.add($.mul(lipschitz, $.libraries["math"].sqrt([$.mul(2n, distance)])), $.mul(distance, $.add($.mul(2n, regularization), smoothness))), $.mul($.div($.mul(dimension, noise_variance), 2n), gibbs));
 });
-composition_horizon = $.fn("composition_horizon", ["*", "rate", "sensitivity", "noise_variance", "records", "step_size"], {}, function (rate, sensitivity, noise_variance, records, step_size) {
-let per_step, steps;
-per_step = $.div($.mul($.pow(sensitivity, 2n), step_size), $.mul($.mul(4n, noise_variance), $.pow(records, 2n)));
-steps = $.libraries["math"].floor([$.div(rate, per_step)]);
-while ($.t($.lt(rate, $.mul(steps, per_step)))) {
-
-steps = $.isub(steps, 1n);
-}
-return steps;
-});
-return {log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, data_influence, gibbs_move, _round_up, _time, learn_steps_printed, delete_steps_printed, steps_to_rate, excess_risk, composition_horizon};
+return {log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move, excess_risk};
 })();
 $.modules["methods.composition"] = (() => {
-let FRESH_LEARN, _LEARNING_TIME, _REQUEST_SHARE, _CONDITION, CompositionRun, Composition;
-const math = $.libraries["math"];
+let FRESH_LEARN, _CONDITION, CompositionRun, Composition;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const theorem_5_1 = $.modules["bounds.theorem_5_1"];
-const theorem_5_2 = $.modules["bounds.theorem_5_2"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-const Plan = $.modules["methods.plan"]["Plan"];
 FRESH_LEARN = $.tuple(["demand", "automatic"]);
-_LEARNING_TIME = 3.0;
-_REQUEST_SHARE = 20n;
 _CONDITION = ("" + $.formatted(NON_ADAPTIVE, "", "") + " than those since the last fresh learn");
 CompositionRun = $.dataclass($.cls("CompositionRun", [NoisySteps], ($ns) => {
 $ns.method = "composition";
@@ -5309,45 +7023,6 @@ positive([name, $.b.getattr([self, name])]);
 }
 return null;
 });
-$ns.plan = $.fn("plan", ["self", "problem"], {}, function (self, problem) {
-let calibrated, delete$, eta, facts, horizon, learn, learns, least, noise_variance, published, spent, stationary, wanted;
-if ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex"))) {
-throw $.raised(InvalidParameter(["method='composition' is not available for convex losses; use 'theorem', 'sharp' or 'minimiser'"]));
-}
-if (!$.t($.libraries["math"].isfinite([$.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")]))) {
-throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss has no Lipschitz constant; clip its gradients to L")]));
-}
-eta = ($.t($.is($.ga(self, "step_size"), null)) ? $.div(1n, $.ga(problem, "objective_smoothness")) : $.ga(self, "step_size"));
-learn = $.either($.ga(self, "learn_steps"), () => $.b.max([1n, $.libraries["math"].ceil([$.div(_LEARNING_TIME, $.mul(eta, $.ga(problem, "regularization")))])]));
-delete$ = $.either($.ga(self, "delete_steps"), () => $.b.max([1n, $.floordiv(learn, _REQUEST_SHARE)]));
-learns = $.neg($.floordiv($.neg($.ga(problem, "releases")), $.add($.ga(self, "requests_per_learn"), 1n)));
-published = $.add($.mul(learns, $.b.max([learn, delete$])), $.mul($.sub($.ga(problem, "releases"), learns), delete$));
-if ($.t($.eq($.ga(problem, "releases"), 1n))) {
-published = $.add(learn, $.mul($.ga(self, "requests_per_learn"), delete$));
-}
-wanted = $.add(learn, $.mul($.sub($.ga(self, "requests_per_learn"), 1n), delete$));
-facts = $.dict([["records", $.ga(problem, "records")], ["step_size", eta]]);
-least = $.fn("least", ["gdp", "worlds", "steps"], {}, function (gdp, worlds, steps) {
-let rate, sensitivity;
-sensitivity = $.cm(problem, "sensitivity", [worlds]);
-rate = $.modules["bounds.theorem_5_1"].composition_rate([], {"sensitivity": sensitivity, "noise_variance": 1.0, "steps": steps, ...$.named(facts)});
-return $.div($.mul(2n, rate), $.pow(gdp, 2n));
-});
-calibrated = $.mul($.b.max([least([$.cm(problem, "dp_gdp", []), $.ga(problem, "adjacency"), published]), least([$.cm(problem, "deletion_gdp", []), $.ga(problem, "deletion_notion"), wanted])]), $.add(1n, 1e-12));
-noise_variance = ($.t($.is($.ga(self, "noise_variance"), null)) ? calibrated : $.ga(self, "noise_variance"));
-if (!$.t($.le($.mul(calibrated, $.sub(1n, 1e-11)), noise_variance))) {
-throw $.raised(InvalidParameter([("" + "noise_variance=" + $.formatted(noise_variance, "", ("" + "g")) + " is below " + $.formatted(calibrated, "", ("" + "g")) + ", the least that meets both budgets over " + $.formatted($.ga(self, "requests_per_learn"), "", "") + " requests; leave it out, raise it, or ask for fewer requests_per_learn")]));
-}
-horizon = $.fn("horizon", ["gdp", "worlds"], {}, function (gdp, worlds) {
-return $.modules["bounds.theorem_5_2"].composition_horizon([], {"rate": $.div($.pow(gdp, 2n), 2n), "sensitivity": $.cm(problem, "sensitivity", [worlds]), "noise_variance": noise_variance, ...$.named(facts)});
-});
-spent = horizon([$.cm(problem, "deletion_gdp", []), $.ga(problem, "deletion_notion")]);
-if ($.t($.eq($.ga(problem, "releases"), 1n))) {
-spent = $.b.min([spent, $.sub(horizon([$.cm(problem, "dp_gdp", []), $.ga(problem, "adjacency")]), delete$)]);
-}
-stationary = $.modules["bounds.theorem_5_1"].init_variance([], {"noise_variance": noise_variance, "regularization": $.ga(problem, "regularization"), "step_size": eta});
-return Plan([], {"problem": problem, "step_size": eta, "noise_variance": noise_variance, "init_variance": $.b.getattr([$.ga(problem, "loss"), "init_variance", stationary]), "learn_steps": learn, "delete_steps_for_deletion": delete$, "delete_steps_for_utility": 0n, "horizon": spent});
-});
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 return CompositionRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
 });
@@ -5367,11 +7042,927 @@ if (!$.t(!$.is($.ga(plan, "horizon"), null))) throw $.raised($.b.AssertionError)
 notion = $.ga($.ga(plan, "problem"), "deletion_notion");
 return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["deletion", notion], {"steps_with": $.ga(plan, "horizon")}), "assuming", [_CONDITION]);
 });
-$ns.excess_risk = $.fn("excess_risk", ["self", "plan"], {}, function (self, plan) {
-return $.libraries["math"].inf;
-});
 }), [["learn_steps", () => ["or", ["is", $.b.int], ["none"]]], ["delete_steps", () => ["or", ["is", $.b.int], ["none"]]], ["requests_per_learn", () => ["is", $.b.int]], ["fresh_learn", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {FRESH_LEARN, _LEARNING_TIME, _REQUEST_SHARE, _CONDITION, CompositionRun, Composition, ClassVar, NoisySteps, Plan, InvalidParameter, Any, positive, choice, count, Method, NON_ADAPTIVE};
+return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, NoisySteps, positive, choice, count, Method, NON_ADAPTIVE};
+})();
+$.modules["methods.counted"] = (() => {
+let _MOST, CountedRecords;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
+const inexact_gdp = $.modules["bounds.objective_perturbation_gdp"]["inexact_gdp"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+_MOST = $.pow(2.0, 24n);
+CountedRecords = $.dataclass($.cls("CountedRecords", [Mechanism], ($ns) => {
+$ns.method = "counted-records";
+$ns.source = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
+$ns.tells = true;
+$ns.notes = $.tuple(["Counts of the records were published too: a deletion takes nothing back of those that were made before it."]);
+$ns.rows_per_subject = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(CountedRecords, self, "__post_init__")([]);
+count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
+if (($.t(!$.eq($.gi($.libraries["math"].frexp([positive(["deviation", $.ga(self, "deviation")])]), 0n), 0.5)) || !$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(1n, $.ga(self, "deviation"), _MOST)))) {
+throw $.raised(InvalidParameter([("" + "deviation=" + $.formatted($.ga(self, "deviation"), "", ("" + "g")) + " must be a power of two between 1 and 2^24: noise is drawn exactly on a grid that counts lie on")]));
+}
+return null;
+});
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return "statistics";
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(CountedRecords, self, "conditions")([])), $.tuple(["counts-one-cell", $.dict([])])]);
+});
+$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
+return $.ga(self, "rows_per_subject");
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return 1n;
+});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(!$.eq(steps, 1n))) {
+throw $.raised(InvalidParameter([("" + "steps=" + $.formatted(steps, "", "") + " must be 1: counts are made at once")]));
+}
+return null;
+});
+$ns.apart = $.fn("apart", ["self", "worlds"], {}, function (self, worlds) {
+return $.mul($.ga(self, "rows_per_subject"), ($.t($.ga(worlds, "between_records")) ? $.libraries["math"].sqrt([2n]) : 1.0));
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let grid, mu;
+grid = $.mul($.ga(self, "deviation"), $.pow(2.0, $.neg(GRID_BITS)));
+mu = inexact_gdp([], {"spread": $.cm(self, "apart", [worlds]), "output_noise": $.ga(self, "deviation"), "grid": grid});
+return $.dict([["gdp_squared", $.mul(steps_with, $.pow(mu, 2n))]]);
+});
+$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
+return $.tuple(["every record is in one cell of the counts, whatever the other records are", ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), "the noise of the counts is an exact discrete Gaussian, independent and unknown to the observer"]);
+});
+}), [["deviation", () => ["is", $.b.float]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+return {_MOST, CountedRecords, inexact_gdp, GRID_BITS, InvalidParameter, positive, count, ClassVar, Mechanism};
+})();
+$.modules["methods.calibration"] = (() => {
+let published_together;
+const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
+published_together = $.fn("published_together", ["plan"], {}, function (plan) {
+let learned, mechanism, requested, world;
+{const $v1 = [$.ga(plan, "mechanism"), $.ga($.ga(plan, "problem"), "adjacency")];mechanism = $v1[0];world = $v1[1];}
+learned = $.cm(mechanism, "interval", ["dp", world], {"steps_with": $.cm(mechanism, "exposure", [$.ga(plan, "learn_steps")])});
+requested = $.cm(mechanism, "interval", ["dp", world], {"steps_with": $.cm(mechanism, "exposure", [$.ga(plan, "delete_steps")])});
+return $.cm(Guarantee, "composed", [[$.tuple([learned, 1n]), ...$.each(($.t($.lt(1n, $.ga(plan, "releases"))) ? [$.tuple([requested, $.sub($.ga(plan, "releases"), 1n)])] : []))]]);
+});
+return {published_together, Guarantee};
+})();
+$.modules["bounds.solver_steps"] = (() => {
+let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows;
+const math = $.libraries["math"];
+PER_FEATURE = 100n;
+MOST_CELLS = $.shl(1n, 24n);
+_QUICK = 4n;
+_SIDE = 1024n;
+{const $v1 = [60n, 3n];_SOLVED = $v1[0];_DECOMPOSED = $v1[1];}
+{const $v2 = [0.5, 2.0];_LEAST_SHARE = $v2[0];_MOST_SHARE = $v2[1];}
+sample_rows = $.fn("sample_rows", ["*", "records", "features", "outputs", "condition_number"], {}, function (records, features, outputs, condition_number) {
+let affordable, cheap, narrow, rows, share, side;
+share = $.b.min([_MOST_SHARE, $.b.max([_LEAST_SHARE, $.div($.pow(condition_number, 0.25), 4n)])]);
+affordable = $.mul($.mul($.mul($.mul(4n, _QUICK), share), records), outputs);
+cheap = ($.t($.eq(outputs, 1n)) ? _SOLVED : _DECOMPOSED);
+side = $.b.min([_SIDE, $.libraries["math"].cbrt([$.mul($.mul($.mul(cheap, records), features), outputs)])]);
+narrow = $.both($.le(features, side), () => $.le($.pow(features, 2n), affordable));
+rows = ($.t(narrow) ? $.b.min([$.mul(PER_FEATURE, features), $.div(affordable, features)]) : $.b.min([side, $.libraries["math"].sqrt([affordable])]));
+return $.tuple([$.b.max([1n, $.b.min([$.b.int([rows]), records, $.floordiv(MOST_CELLS, features)])]), narrow]);
+});
+return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows};
+})();
+$.modules["bounds.utility"] = (() => {
+let stationary_product, stationary_excess, excess_at_distance, settled_distance, settled_square, released_excess, excess_of, _contraction;
+const math = $.libraries["math"];
+stationary_product = $.fn("stationary_product", ["*", "dimension", "noise_variance", "step_size", "objective_smoothness"], {}, function (dimension, noise_variance, step_size, objective_smoothness) {
+return $.div($.mul(dimension, noise_variance), $.sub(1n, $.div($.mul(step_size, objective_smoothness), 2n)));
+});
+stationary_excess = $.fn("stationary_excess", ["*", "dimension", "noise_variance", "step_size", "strong_convexity", "objective_smoothness"], {}, function (dimension, noise_variance, step_size, strong_convexity, objective_smoothness) {
+let distance, product;
+product = stationary_product([], {"dimension": dimension, "noise_variance": noise_variance, "step_size": step_size, "objective_smoothness": objective_smoothness});
+distance = $.div($.mul(dimension, noise_variance), $.mul(strong_convexity, $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))));
+return $.b.min([product, $.mul($.div(objective_smoothness, 2n), distance)]);
+});
+excess_at_distance = $.fn("excess_at_distance", ["*", "stationary", "product", "distance", "objective_smoothness"], {}, function (stationary, product, distance, objective_smoothness) {
+let slope;
+slope = $.libraries["math"].sqrt([$.mul(objective_smoothness, product)]);
+return $.add($.add(stationary, $.mul(distance, slope)), $.mul($.mul($.div(objective_smoothness, 2n), distance), distance));
+});
+settled_distance = $.fn("settled_distance", ["*", "steps", "move", "step_size", "strong_convexity"], {}, function (steps, move, step_size, strong_convexity) {
+let forgotten, kept;
+{const $v1 = $.unpack(_contraction([steps, step_size, strong_convexity]), 2, -1);kept = $v1[0];forgotten = $v1[1];}
+return ($.t(forgotten) ? $.div($.mul(kept, move), forgotten) : ($.t(move) ? $.libraries["math"].inf : 0.0));
+});
+settled_square = $.fn("settled_square", ["*", "steps", "move", "step_size", "strong_convexity", "stationary"], {}, function (steps, move, step_size, strong_convexity, stationary) {
+let forgotten, kept, root;
+{const $v2 = $.unpack(_contraction([$.mul(2n, steps), step_size, strong_convexity]), 2, -1);kept = $v2[0];forgotten = $v2[1];}
+if (!$.t(forgotten)) {
+return ($.t(move) ? $.libraries["math"].inf : 0.0);
+}
+root = $.div($.add($.mul(kept, move), $.libraries["math"].sqrt([$.add($.mul(kept, $.pow(move, 2n)), $.mul($.pow(forgotten, 2n), stationary))])), forgotten);
+return $.mul(root, root);
+});
+released_excess = $.fn("released_excess", ["*", "start", "learn_steps", "delete_steps", "move", "dimension", "noise_variance", "step_size", "strong_convexity", "objective_smoothness"], {}, function (start, learn_steps, delete_steps, move, dimension, noise_variance, step_size, strong_convexity, objective_smoothness) {
+let chain, distance, forgotten, kept, settled, square;
+chain = $.dict([["step_size", step_size], ["strong_convexity", strong_convexity]]);
+settled = $.div($.mul(dimension, noise_variance), $.mul(strong_convexity, $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))));
+{const $v3 = $.unpack(_contraction([$.mul(2n, learn_steps)], {...$.named(chain)}), 2, -1);kept = $v3[0];forgotten = $v3[1];}
+square = $.b.max([$.add($.mul(kept, start), $.mul(forgotten, settled)), settled_square([], {"steps": delete_steps, "move": move, "stationary": settled, ...$.named(chain)})]);
+distance = $.b.max([$.mul($.libraries["math"].sqrt([kept]), $.add($.libraries["math"].sqrt([start]), $.libraries["math"].sqrt([settled]))), settled_distance([], {"steps": delete_steps, "move": move, ...$.named(chain)})]);
+return excess_of([], {"square": square, "distance": distance, "dimension": dimension, "noise_variance": noise_variance, "objective_smoothness": objective_smoothness, ...$.named(chain)});
+});
+excess_of = $.fn("excess_of", ["*", "square", "distance", "dimension", "noise_variance", "step_size", "strong_convexity", "objective_smoothness"], {}, function (square, distance, dimension, noise_variance, step_size, strong_convexity, objective_smoothness) {
+let noise, product, stationary;
+noise = $.dict([["dimension", dimension], ["noise_variance", noise_variance], ["step_size", step_size]]);
+product = stationary_product([], {...$.named(noise), "objective_smoothness": objective_smoothness});
+stationary = stationary_excess([], {...$.named(noise), "strong_convexity": strong_convexity, "objective_smoothness": objective_smoothness});
+return $.b.min([$.mul($.div(objective_smoothness, 2n), square), excess_at_distance([], {"stationary": stationary, "product": product, "distance": distance, "objective_smoothness": objective_smoothness})]);
+});
+_contraction = $.fn("_contraction", ["steps", "step_size", "strong_convexity"], {}, function (steps, step_size, strong_convexity) {
+let decrease, exponent;
+decrease = $.mul(step_size, strong_convexity);
+exponent = (($.t($.lt(decrease, 1n)) && $.t(steps)) ? $.mul(steps, $.libraries["math"].log1p([$.neg(decrease)])) : ($.t(steps) ? $.neg($.libraries["math"].inf) : 0.0));
+return $.tuple([$.libraries["math"].exp([exponent]), $.neg($.libraries["math"].expm1([exponent]))]);
+});
+return {stationary_product, stationary_excess, excess_at_distance, settled_distance, settled_square, released_excess, excess_of, _contraction};
+})();
+$.modules["methods.resuming"] = (() => {
+let contraction_risk, chain_risk, minimiser_move;
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const utility = $.modules["bounds.utility"];
+contraction_risk = $.fn("contraction_risk", ["plan"], {}, function (plan) {
+let start;
+start = $.add($.mul($.ga(plan, "dimension"), $.ga(plan, "init_variance")), $.pow($.div($.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), $.ga(plan, "regularization")), 2n));
+return chain_risk([plan], {"start": start, "learn_steps": $.ga(plan, "learn_steps")});
+});
+chain_risk = $.fn("chain_risk", ["plan", "*", "start", "learn_steps"], {}, function (plan, start, learn_steps) {
+let problem;
+problem = $.ga(plan, "problem");
+return $.modules["bounds.utility"].released_excess([], {"start": start, "learn_steps": learn_steps, "delete_steps": $.ga(plan, "delete_steps"), "move": minimiser_move([plan]), "dimension": $.ga(plan, "dimension"), "noise_variance": $.ga(plan, "noise_variance"), "step_size": $.ga(plan, "step_size"), "strong_convexity": $.ga(problem, "strong_convexity"), "objective_smoothness": $.ga(problem, "objective_smoothness")});
+});
+minimiser_move = $.fn("minimiser_move", ["plan"], {}, function (plan) {
+return $.modules["bounds.shifted_interpolation"].minimiser_move([], {"lipschitz": $.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), "strong_convexity": $.ga($.ga(plan, "problem"), "strong_convexity"), "records": $.ga(plan, "records"), "batch": $.ga($.ga(plan, "problem"), "batch")});
+});
+return {contraction_risk, chain_risk, minimiser_move};
+})();
+$.modules["bounds.gibbs"] = (() => {
+let FORMS, Gibbs;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const renyi_order = $.modules["errors"]["renyi_order"];
+const theorem_5_2 = $.modules["bounds.theorem_5_2"];
+FORMS = $.tuple(["printed", "sharper"]);
+Gibbs = $.dataclass($.cls("Gibbs", [], ($ns) => {
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+renyi_order(["order", $.ga(self, "order")]);
+for (const $v1 of $.each($.tuple(["range", "regularization"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+non_negative(["smoothness", $.ga(self, "smoothness")]);
+count(["dimension", $.ga(self, "dimension")]);
+choice(["form", $.ga(self, "form"), FORMS]);
+return null;
+});
+$ns.closeness = $.fn("closeness", ["self", "*", "step_size", "noise_variance", "records", "runs"], {}, function (self, step_size, noise_variance, records, runs) {
+let chain, cost, edits, learn_steps, requests, steps;
+chain = $.dict([["step_size", step_size], ["noise_variance", noise_variance], ["records", records]]);
+{const $v2 = $.unpack(runs, 2, 1);{const $v3 = $.unpack($v2[0], 2, -1);learn_steps = $v3[0];edits = $v3[1];}requests = $v2[1];}
+cost = $.cm(self, "closer", [], {...$.named(chain), "before": null, "steps": learn_steps, "edits": edits});
+for (const $v4 of $.each(requests)) {
+{const $v5 = $.unpack($v4, 2, -1);steps = $v5[0];edits = $v5[1];}
+cost = $.cm(self, "closer", [], {...$.named(chain), "before": cost, "steps": steps, "edits": edits});
+}
+return cost;
+});
+$ns.closer = $.fn("closer", ["self", "*", "step_size", "noise_variance", "records", "before", "steps", "edits"], {}, function (self, step_size, noise_variance, records, before, steps, edits) {
+let run;
+run = $.cm(self, "_run", [step_size, noise_variance, records]);
+return ($.t($.is(before, null)) ? run([$.cm(self, "_prior", [noise_variance]), steps, 0n]) : run([before, steps, edits]));
+});
+$ns.worst_closeness = $.fn("worst_closeness", ["self", "*", "step_size", "noise_variance", "records", "learn_steps", "delete_steps", "batch"], {}, function (self, step_size, noise_variance, records, learn_steps, delete_steps, batch) {
+let first, offset, run, slope;
+run = $.cm(self, "_run", [step_size, noise_variance, records]);
+first = run([run([$.cm(self, "_prior", [noise_variance]), learn_steps, 0n]), delete_steps, batch]);
+offset = run([0.0, delete_steps, batch]);
+slope = $.sub(run([1.0, delete_steps, batch]), offset);
+return ($.t($.lt(slope, 1n)) ? $.b.max([first, $.div(offset, $.sub(1n, slope))]) : $.libraries["math"].inf);
+});
+$ns._prior = $.fn("_prior", ["self", "noise_variance"], {}, function (self, noise_variance) {
+let everywhere, rate;
+{const $v6 = $.unpack($.modules["bounds.theorem_5_2"].prior_to_gibbs([], {"range": $.ga(self, "range"), "noise_variance": noise_variance}), 2, -1);everywhere = $v6[0];rate = $v6[1];}
+return ($.t($.eq($.ga(self, "form"), "sharper")) ? $.mul($.ga(self, "order"), $.b.min([everywhere, rate])) : everywhere);
+});
+$ns._run = $.fn("_run", ["self", "step_size", "noise_variance", "records"], {}, function (self, step_size, noise_variance, records) {
+let after, barrier, chain, limit, scale, sizes;
+scale = $.dict([["range", $.ga(self, "range")], ["noise_variance", noise_variance]]);
+barrier = ($.t($.eq($.ga(self, "form"), "sharper")) ? $.modules["bounds.theorem_5_2"].log_barrier : $.modules["bounds.theorem_5_2"].log_barrier_printed);
+sizes = $.dict([["log_barrier", barrier([], {...$.named(scale)})], ["regularization", $.ga(self, "regularization")]]);
+limit = $.modules["bounds.theorem_5_2"].largest_step_size([], {"order": $.ga(self, "order"), "smoothness": $.ga(self, "smoothness"), ...$.named(sizes)});
+if (!$.t($.le(step_size, $.mul(limit, $.add(1n, 1e-12))))) {
+return $.fn("<lambda>", ["*_"], {}, (_) => $.libraries["math"].inf);
+}
+chain = $.dict([["discretisation_rate", $.modules["bounds.theorem_5_2"].discretisation_rate([], {"dimension": $.ga(self, "dimension"), "smoothness": $.ga(self, "smoothness"), "step_size": step_size, ...$.named(sizes)})], ["forgetting_rate", $.modules["bounds.theorem_5_2"].forgetting_rate([], {"step_size": step_size, ...$.named(sizes)})]]);
+after = $.fn("after", ["cost", "steps", "edits"], {}, function (cost, steps, edits) {
+let move, rate;
+move = $.modules["bounds.theorem_5_2"].gibbs_move([], {"batch": edits, "records": records, ...$.named(scale)});
+if ($.t($.eq($.ga(self, "form"), "sharper"))) {
+rate = $.add($.div(cost, $.ga(self, "order")), move);
+return $.mul($.ga(self, "order"), $.modules["bounds.theorem_5_2"].rate_to_gibbs([], {"start_rate": rate, "steps": steps, ...$.named(chain)}));
+}
+return $.modules["bounds.theorem_5_2"].renyi_to_gibbs_printed([], {"start": $.add(cost, move), "order": $.ga(self, "order"), "steps": steps, ...$.named(chain)});
+});
+return after;
+});
+}), [["order", () => ["is", $.b.float]], ["range", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["regularization", () => ["is", $.b.float]], ["dimension", () => ["is", $.b.int]], ["form", () => ["is", $.b.str]]], {frozen: true});
+return {FORMS, Gibbs, choice, count, non_negative, positive, renyi_order, Any};
+})();
+$.modules["methods.near_gibbs"] = (() => {
+let _ORDERS, _SOURCES, NearGibbsRun, NearGibbs;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const theorem_5_1 = $.modules["bounds.theorem_5_1"];
+const FORMS = $.modules["bounds.gibbs"]["FORMS"];
+const Gibbs = $.modules["bounds.gibbs"]["Gibbs"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const positive = $.modules["errors"]["positive"];
+const renyi_order = $.modules["errors"]["renyi_order"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const Method = $.modules["methods.base"]["Method"];
+const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+_ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
+_SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
+NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
+$ns.method = "near-gibbs";
+$ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
+$ns.forgets_unobserved = true;
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let rate;
+rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "steps": steps_with});
+return ($.t($.eq($.ga($.ga(self, "gibbs"), "form"), "printed")) ? $.dict([["rate", rate]]) : $.dict([["gdp_squared", $.mul(2n, rate)]]));
+});
+$ns.closer = $.fn("closer", ["self", "before", "steps", "edits"], {}, function (self, before, steps, edits) {
+return $.cm($.ga(self, "gibbs"), "closer", [], {"before": before, "steps": steps, "edits": edits, ...$.named($.cm(self, "_chain", []))});
+});
+$ns.forgets = $.fn("forgets", ["self", "*", "learn_steps", "delete_steps", "batch"], {}, function (self, learn_steps, delete_steps, batch) {
+let requests;
+requests = $.dict([["learn_steps", learn_steps], ["delete_steps", delete_steps], ["batch", batch]]);
+return $.cm(self, "_near", [$.cm($.ga(self, "gibbs"), "worst_closeness", [], {...$.named(requests), ...$.named($.cm(self, "_chain", []))})]);
+});
+$ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, closeness) {
+return ($.t($.is(closeness, null)) ? null : $.cm(self, "_near", [closeness]));
+});
+$ns._near = $.fn("_near", ["self", "closeness"], {}, function (self, closeness) {
+let facts, hidden;
+facts = $.dict([["source", $.gi(_SOURCES, $.ga($.ga(self, "gibbs"), "form"))], ["points", $.tuple([$.tuple([$.ga($.ga(self, "gibbs"), "order"), closeness])])]]);
+hidden = "no earlier model was observed";
+return $.cm($.cm($.cm(self, "guarantee", ["deletion", $.ga(Worlds, "DEFINITION_4_1")], {...$.named(facts)}), "assuming", [hidden]), "assuming", [NON_ADAPTIVE]);
+});
+}), [["gibbs", () => ["is", Gibbs]]], {frozen: true, kw_only: true});
+NearGibbs = $.dataclass($.cls("NearGibbs", [Method], ($ns) => {
+$ns.name = "near-gibbs";
+$ns.summary = "Theorem 5.2, as printed or sharpened; rarely runnable";
+$ns.compared = false;
+$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
+$ns.form = "printed";
+$ns.noise_variance = null;
+$ns.order = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+choice(["form", $.ga(self, "form"), FORMS]);
+if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
+positive(["noise_variance", $.ga(self, "noise_variance")]);
+}
+if ($.t(!$.is($.ga(self, "order"), null))) {
+renyi_order(["order", $.ga(self, "order")]);
+}
+return null;
+});
+$ns.gaussian = $.property($.fn("gaussian", ["self"], {}, function (self) {
+return $.eq($.ga(self, "form"), "sharper");
+}));
+$ns._orders = $.fn("_orders", ["self", "budget"], {}, function (self, budget) {
+if ($.t($.eq($.ga(budget, "measure"), "gdp"))) {
+throw $.raised(InvalidParameter(["a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one R\u00e9nyi order; use Budget(order=, ...), \u03bb > \u03b2\u208b with method='sharp', or method='composition'"]));
+}
+if ($.t(!$.is($.ga(self, "order"), null))) {
+return [$.ga(self, "order")];
+}
+return ($.t($.is($.ga(budget, "order"), null)) ? _ORDERS : [$.ga(budget, "order")]);
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(NearGibbs, self, "check_plan")([plan]);
+$.cm(self, "_check", [$.ga(plan, "problem")]);
+if (!$.t($.libraries["math"].isclose([$.ga(plan, "init_variance"), $.div($.ga(plan, "noise_variance"), $.ga(plan, "regularization"))], {"rel_tol": 1e-09}))) {
+throw $.raised(AssumptionViolated([("" + "init_variance=" + $.formatted($.ga(plan, "init_variance"), "", ("" + "g")) + " must be \u03c3\u00b2/\u03bb: Theorem 5.2 starts from that law")]));
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+let constants, facts, gibbs;
+if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
+constants = $.ga($.ga(plan, "loss"), "constants");
+gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(plan, "regularization"), "dimension": $.ga(plan, "dimension"), "form": $.ga(self, "form")});
+facts = $.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
+return NearGibbsRun([], {...$.named(facts), "gibbs": gibbs});
+});
+$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
+let interval, longest;
+longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
+interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
+return $.cm(interval, "assuming", ["the model published before it is known"]);
+});
+$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
+let steps;
+steps = $.dict([["learn_steps", $.ga(plan, "learn_steps")], ["delete_steps", $.ga(plan, "delete_steps")], ["batch", $.ga($.ga(plan, "problem"), "batch")]]);
+return $.cm($.cm(self, "mechanism", [plan]), "forgets", [], {...$.named(steps)});
+});
+$ns._check = $.fn("_check", ["self", "problem"], {}, function (self, problem) {
+let constants;
+constants = $.ga($.ga(problem, "loss"), "constants");
+if ($.t($.ga(constants, "convex"))) {
+throw $.raised(InvalidParameter(["method='near-gibbs' is for non-convex losses; use 'theorem' or 'sharp'"]));
+}
+if (!$.t($.ga(constants, "proven"))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss only declares its constants; Theorem 5.2 needs proven ones: use method='composition'")]));
+}
+if (!$.t($.libraries["math"].isfinite([$.ga(constants, "range")]))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss has range \u03c9=" + $.formatted($.ga(constants, "range"), "", ("" + "g")) + ": Theorem 5.2 needs a bounded loss. Use a bounded one, \u03bb > \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " with method='sharp', or method='composition'")]));
+}
+if ($.t(!$.has($.ga(self, "notions"), $.ga(problem, "deletion_notion")))) {
+throw $.raised(InvalidParameter(["deletion_notion='pairwise' is not covered by Theorem 5.2, which compares with a law that never saw the record (Definition 4.1)"]));
+}
+return null;
+});
+}), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Gibbs, ClassVar, NoisySteps, renyi_order, positive, FORMS, choice, Worlds, Method, InvalidParameter, NON_ADAPTIVE, Any, AssumptionViolated};
+})();
+$.modules["methods.sharp"] = (() => {
+let SharpRun, Sharp;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const positive = $.modules["errors"]["positive"];
+const Method = $.modules["methods.base"]["Method"];
+const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const contraction_risk = $.modules["methods.resuming"]["contraction_risk"];
+SharpRun = $.dataclass($.cls("SharpRun", [NoisySteps], ($ns) => {
+$ns.method = "sharp";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
+$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
+return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": $.ga(self, "_steepest")});
+}));
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let mu;
+mu = $.modules["bounds.shifted_interpolation"].gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "strong_convexity": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+});
+}), [], {frozen: true, kw_only: true});
+Sharp = $.dataclass($.cls("Sharp", [Method], ($ns) => {
+$ns.name = "sharp";
+$ns.summary = "the tight bound of the same algorithm (\u03bb > \u03b2\u208b, else Theorem 5.2 sharpened)";
+$ns.step_size = null;
+$ns.noise_variance = null;
+$ns.excess_risk_target = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each($.tuple(["step_size", "excess_risk_target"]))) {
+name = $v1;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+positive([name, $.b.getattr([self, name])]);
+}
+}
+if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
+positive(["noise_variance", $.ga(self, "noise_variance")]);
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(Sharp, self, "check_plan")([plan]);
+if (!$.t($.lt(0n, $.ga($.ga(plan, "problem"), "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(plan, "regularization"), "", ("" + "g")) + " must exceed \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(plan, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + ": only then does a step contract")]));
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+return SharpRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
+});
+}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {SharpRun, Sharp, ClassVar, NoisySteps, positive, Method, contraction_risk, AssumptionViolated};
+})();
+$.modules["methods.minimiser"] = (() => {
+let SOLVERS, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, forecast_passes, diffusion_steps;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const first_whole = $.modules["bounds.search"]["first_whole"];
+const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const Method = $.modules["methods.base"]["Method"];
+const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
+const SharpRun = $.modules["methods.sharp"]["SharpRun"];
+SOLVERS = $.tuple(["warm", "cold", "fixed"]);
+_DIFFUSION_SHARE = $.div(5n, 3n);
+MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
+$ns.method = "minimiser";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser";
+$ns.fresh = true;
+$ns.gradient_tolerance = 0.0;
+$ns.warm = false;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(MinimiserRun, self, "__post_init__")([]);
+non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
+return null;
+});
+$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
+return $.ga(self, "warm");
+}));
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if (!$.t(steps)) {
+throw $.raised(InvalidParameter(["steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"]));
+}
+return null;
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let delta, facts, mu;
+facts = $.dict([...$.pairs($.cm(self, "_chain", [])), ["strong_convexity", $.ga(self, "strong_convexity")], ["gradient_tolerance", $.ga(self, "gradient_tolerance")]]);
+if (!$.t(steps_without)) {
+delta = $.cm(self, "sensitivity", [worlds]);
+mu = $.modules["bounds.shifted_interpolation"].minimiser_dp_gdp([], {"sensitivity": delta, "steps": steps_with, ...$.named(facts)});
+} else {
+mu = ($.t($.ga(self, "warm")) ? $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": steps_without, ...$.named(facts)}) : 0.0);
+}
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own, solved;
+own = $.dict([["method", $.ga(self, "method")]]);
+solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
+return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
+});
+$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
+let solved;
+solved = ("" + "the solver's answer has gradient norm at most " + $.formatted($.ga(self, "gradient_tolerance"), "", ("" + ".3g")) + " in real arithmetic; its running time is not observed");
+return $.tuple([solved, ...$.each($.sup(MinimiserRun, self, "_assumptions")([]))]);
+});
+}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+Minimiser = $.dataclass($.cls("Minimiser", [Method], ($ns) => {
+$ns.name = "minimiser";
+$ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
+$ns.solver = "warm";
+$ns.diffusion_steps = null;
+$ns.gradient_tolerance = null;
+$ns.step_size = null;
+$ns.noise_variance = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+choice(["solver", $.ga(self, "solver"), SOLVERS]);
+if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
+count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
+}
+for (const $v1 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
+name = $v1;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+positive([name, $.b.getattr([self, name])]);
+}
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least;
+$.sup(Minimiser, self, "check_plan")([plan]);
+_check_one_minimiser([$.ga(plan, "problem")]);
+least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
+if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter([("" + "gradient_tolerance=" + $.formatted($.ga(plan, "gradient_tolerance"), "", ("" + "g")) + " is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")]));
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+return MinimiserRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")})), "gradient_tolerance": $.ga(plan, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm")});
+});
+$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
+let interval, longest;
+longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
+interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
+return $.cm(interval, "assuming", [NON_ADAPTIVE]);
+});
+}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+_check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
+if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
+}
+return null;
+});
+_rounding_facts = $.fn("_rounding_facts", ["problem"], {}, function (problem) {
+return $.dict([["lipschitz", $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")], ["curvature", $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["regularization", $.ga(problem, "regularization")], ["weights_norm", $.div($.mul(2n, $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")), $.ga(problem, "regularization"))]]);
+});
+forecast_passes = $.fn("forecast_passes", ["problem"], {}, function (problem) {
+let _, kappa, narrow, outputs;
+kappa = $.div($.ga(problem, "objective_smoothness"), $.ga(problem, "strong_convexity"));
+outputs = $.ga($.ga(problem, "loss"), "outputs");
+{const $v2 = $.unpack(sample_rows([], {"records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "outputs": outputs, "condition_number": kappa}), 2, -1);_ = $v2[0];narrow = $v2[1];}
+if (($.t(narrow) && $.t($.eq(outputs, 1n)))) {
+return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([kappa, 0.25]))]));
+}
+return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
+});
+diffusion_steps = $.fn("diffusion_steps", ["problem", "step_size"], {}, function (problem, step_size) {
+let chain, enough, most, risk;
+chain = $.dict([["step_size", step_size], ["strong_convexity", $.ga(problem, "strong_convexity")]]);
+risk = $.fn("risk", ["steps"], {}, function (steps) {
+return forecast_excess_risk([problem], {"step_size": step_size, "noise_variance": $.modules["bounds.shifted_interpolation"].noise_inflation([], {"steps": steps, ...$.named(chain)}), "steps": steps});
+});
+most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]))])]);
+enough = $.mul(1.01, risk([most]));
+return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
+});
+return {SOLVERS, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, forecast_passes, diffusion_steps, InvalidParameter, non_negative, ClassVar, SharpRun, NON_ADAPTIVE, positive, count, choice, Method, first_whole, forecast_excess_risk, sample_rows, gradient_error, AssumptionViolated};
+})();
+$.modules["methods.perturbed_run"] = (() => {
+let ROOM, PerturbedRun;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const flow = $.modules["bounds.objective_perturbation_gdp"];
+const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
+const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const FORMS = $.modules["privacy.curve"]["FORMS"];
+const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
+const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
+const Curve = $.modules["privacy.curve"]["Curve"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+PerturbedRun = $.dataclass($.cls("PerturbedRun", [Mechanism], ($ns) => {
+$ns.method = "perturbed";
+$ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
+$ns.fresh = true;
+$ns.weak_convexity = 0.0;
+$ns.blocks = 1n;
+$ns.rows_per_subject = 1n;
+$ns.warm = false;
+$ns.shaped = false;
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+$.sup(PerturbedRun, self, "__post_init__")([]);
+for (const $v1 of $.each($.tuple(["linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+for (const $v2 of $.each($.tuple(["smoothness", "weak_convexity"]))) {
+name = $v2;
+non_negative([name, $.b.getattr([self, name])]);
+}
+for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject"]))) {
+name = $v3;
+count([name, $.b.getattr([self, name])]);
+}
+choice(["form", $.ga(self, "form"), FORMS]);
+if ($.t(!$.eq($.gi($.libraries["math"].frexp([$.ga(self, "output_noise")]), 0n), 0.5))) {
+throw $.raised(InvalidParameter([("" + "output_noise=" + $.formatted($.ga(self, "output_noise"), "r", "") + " must be a power of two: only then is its grid exact on a machine")]));
+}
+if ($.t(!$.eq($.eq($.ga(self, "form"), WEAKLY_CONVEX), $.lt(0n, $.ga(self, "weak_convexity"))))) {
+throw $.raised(InvalidParameter([("" + "form=" + $.formatted($.ga(self, "form"), "r", "") + " and weak_convexity=" + $.formatted($.ga(self, "weak_convexity"), "", ("" + "g")) + " contradict each other")]));
+}
+if (!$.t($.lt(0n, $.ga(self, "_least_curvature")))) {
+throw $.raised(InvalidParameter([("" + "strong_convexity=" + $.formatted($.ga(self, "strong_convexity"), "", ("" + "g")) + " is too near 0 beside the curvature of a row")]));
+}
+return null;
+});
+$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
+return $.ga(self, "warm");
+}));
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return !$.t($.ga(self, "in_place"));
+}));
+$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
+return $.ga(self, "rows_per_subject");
+}));
+$ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
+return $.libraries["math"].ldexp([$.ga(self, "output_noise"), $.neg(GRID_BITS)]);
+}));
+$ns._least_curvature = $.property($.fn("_least_curvature", ["self"], {}, function (self) {
+return $.sub($.ga(self, "strong_convexity"), $.mul($.mul($.ga(self, "weak_convexity"), $.sub($.pow(ROOM, 2n), 1n)), 2n));
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return 1n;
+});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(steps)) {
+throw $.raised(InvalidParameter([("" + "steps=" + $.formatted(steps, "", "") + ": a release by " + $.formatted($.ga(self, "method"), "r", "") + " has no noisy steps; its noise is drawn at once")]));
+}
+return null;
+});
+$ns.ratios = $.fn("ratios", ["self"], {}, function (self) {
+let below, weak, world;
+world = $.dict([["strong_convexity", $.ga(self, "_least_curvature")], ["records", $.ga(self, "records")]]);
+weak = $.dict([["weak_convexity", $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n))]]);
+below = $.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)});
+return $.tuple([$.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "smoothness"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)}), below]);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), 1.0])])]]));
+});
+$ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
+let below, delta, exact, inexact, mu, ratio, spread;
+{const $v4 = $.unpack($.cm(self, "ratios", []), 2, -1);ratio = $v4[0];below = $v4[1];}
+delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows")]);
+spread = $.modules["bounds.objective_perturbation_gdp"].spread([], {...$.named($.cm(self, "_ball", []))});
+inexact = $.modules["bounds.objective_perturbation_gdp"].inexact_rate([], {"spread": spread, "output_noise": $.ga(self, "output_noise")});
+mu = $.libraries["math"].inf;
+if ($.t($.eq($.ga(self, "form"), ONE_DIRECTION))) {
+exact = $.modules["bounds.objective_perturbation_gdp"].gdp([], {"lipschitz": $.div($.mul($.ga(self, "lipschitz"), ROOM), $.libraries["math"].sqrt([$.ga(self, "blocks")])), "noise": $.ga(self, "linear_term"), "ratio": ratio, "rows": $.ga(self, "rows"), "worlds": ($.t($.ga(worlds, "between_records")) ? 2n : 1n), "blocks": $.ga(self, "blocks")});
+mu = $.mul($.libraries["math"].hypot([exact, $.cm(self, "_inexact_gdp", [spread])]), $.add(1n, $.mul(4n, UNIT)));
+}
+return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
+});
+$ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
+let apart;
+if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
+return $.dict([]);
+}
+apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation_gdp"].spread : $.modules["bounds.objective_perturbation_gdp"].deletion_spread);
+return $.dict([["gdp_squared", $.mul($.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n), $.add(1n, $.mul(4n, UNIT)))]]);
+});
+$ns._ball = $.fn("_ball", ["self"], {}, function (self) {
+return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
+});
+$ns._inexact_gdp = $.fn("_inexact_gdp", ["self", "spread"], {}, function (self, spread) {
+return $.modules["bounds.objective_perturbation_gdp"].inexact_gdp([], {"spread": spread, "output_noise": $.ga(self, "output_noise"), "grid": $.ga(self, "grid")});
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let told;
+told = $.sup(PerturbedRun, self, "to_dict")([]);
+return $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!($.t(!$.eq(name, "in_place")) || !$.t(value))) continue; yield [name, value]; } })($.cm(told, "items", [])));
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own;
+own = $.dict([["method", $.ga(self, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(PerturbedRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
+$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
+let constants, placed, shaped;
+constants = ($.t($.ga(self, "proven")) ? "proven" : "declared by the user, not proven");
+shaped = ($.t($.ga(self, "shaped")) ? "; no row is longer in the shape of b, where its columns count by their variances" : "");
+placed = ($.t($.ga(self, "in_place")) ? "every row keeps its place from one release to the next" : "rows may come in any order: what the solver's rounding may tell of it is charged to every release, a deletion's own and later ones");
+return $.tuple([("" + "every record's loss has gradient norm at most " + $.formatted($.ga(self, "lipschitz"), "", ("" + "g")) + " (" + $.formatted(constants, "", "") + ")" + $.formatted(shaped, "", "")), placed, ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), ("" + "the gradient at the solver's answer, measured in double precision, is at most " + $.formatted($.ga(self, "gradient_tolerance"), "", ("" + ".3g")) + " with the rounding of the gradient and of the random linear term included; the solver's running time is not observed"), ("" + "the last noise is an exact discrete Gaussian on a public grid of step " + $.formatted($.ga(self, "grid"), "", ("" + ".3g")) + ", drawn in integer arithmetic: nothing here holds over the real numbers alone"), "trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its elementary functions are as exact as they state"]);
+});
+}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+return {ROOM, PerturbedRun, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, ClassVar, Mechanism, NORM_TOLERANCE, GRID_BITS, UNIT, Curve, ONE_DIRECTION, bounded_gradients};
+})();
+$.modules["methods.perturbed_noise"] = (() => {
+let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, hessian_trace;
+const math = $.libraries["math"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
+_UNUSUAL = 9.0;
+form_of = $.fn("form_of", ["problem"], {}, function (problem) {
+return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.ga(problem, "loss"), "curving") : WEAKLY_CONVEX);
+});
+row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
+let constants;
+constants = $.ga($.ga(problem, "loss"), "constants");
+return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
+});
+rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "*", "one_by_one"], {"one_by_one": false}, function (problem, noise, one_by_one) {
+let constants, longest, pull;
+{const $v1 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v1[0];pull = $v1[1];}
+longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
+return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.mul(2n, ($.t(one_by_one) ? longest : $.b.min([longest, longest_from_zero([problem, pull])]))), "one_by_one": one_by_one}));
+});
+longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
+let gap, regularization;
+{const $v2 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v2[0];regularization = $v2[1];}
+return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
+});
+_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
+let widest;
+widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
+return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
+});
+hessian_trace = $.fn("hessian_trace", ["problem"], {}, function (problem) {
+return $.add($.ga($.ga(problem, "loss"), "curvature_trace"), $.mul($.ga(problem, "dimension"), $.ga(problem, "regularization")));
+});
+return {_UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, hessian_trace, WEAKLY_CONVEX, gradient_error};
+})();
+$.modules["methods.perturbed"] = (() => {
+let Perturbed, _check_covered, _risk_facts;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const replace = $.libraries["dataclasses"]["replace"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const best_order = $.modules["bounds.conversion"]["best_order"];
+const renyi_epsilon = $.modules["bounds.conversion"]["renyi_epsilon"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const Measures = $.modules["privacy.budget"]["Measures"];
+const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
+const PROOFS = $.modules["methods.base"]["PROOFS"];
+const Method = $.modules["methods.base"]["Method"];
+const published_together = $.modules["methods.calibration"]["published_together"];
+const SOLVERS = $.modules["methods.minimiser"]["SOLVERS"];
+const form_of = $.modules["methods.perturbed_noise"]["form_of"];
+const hessian_trace = $.modules["methods.perturbed_noise"]["hessian_trace"];
+const rounding_of_gradient = $.modules["methods.perturbed_noise"]["rounding_of_gradient"];
+const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
+const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
+Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
+$ns.name = "perturbed";
+$ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
+$ns.proof = $.gi(PROOFS, 1n);
+$ns.any_order = true;
+$ns.solver = "warm";
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+choice(["solver", $.ga(self, "solver"), SOLVERS]);
+return null;
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let told;
+told = $.sup(Perturbed, self, "to_dict")([]);
+return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} if (!($.t(!$.eq(name, "in_place")) || !$.t(value))) continue; yield [name, value]; } })($.cm(told, "items", [])));
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least;
+$.sup(Perturbed, self, "check_plan")([plan]);
+_check_covered([$.ga(plan, "problem")]);
+least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term")]);
+if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter([("" + "gradient_tolerance=" + $.formatted($.ga(plan, "gradient_tolerance"), "", ("" + "g")) + " is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")]));
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+let facts;
+facts = $.dict([["linear_term", $.ga(plan, "linear_term")], ["output_noise", $.ga(plan, "output_noise")], ["gradient_tolerance", $.ga(plan, "gradient_tolerance")]]);
+return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), "warm": $.eq($.ga(self, "solver"), "warm"), "in_place": $.ga(self, "in_place")});
+});
+$ns.allowed = $.fn("allowed", ["self", "plan"], {}, function (self, plan) {
+let budget, delta, epsilon, kept, nothing, order, together;
+nothing = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": 0n});
+{const $v3 = [$.ga(plan, "budget"), published_together([plan])];budget = $v3[0];together = $v3[1];}
+if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "RENYI")))) {
+if (!$.t(!$.is($.ga(budget, "order"), null))) throw $.raised($.b.AssertionError);
+return replace([nothing], {"points": $.tuple([$.tuple([$.ga(budget, "order"), $.ga(budget, "dp")])])});
+}
+if (($.t(!$.is($.ga(together, "gdp"), null)) && $.t($.le($.ga(together, "gdp"), $.mul($.cm(budget, "dp_gdp", []), $.add(1n, 1e-12)))))) {
+return replace([nothing], {"gdp_squared": $.pow($.cm(budget, "dp_gdp", []), 2n)});
+}
+if (!$.t(!$.is($.ga(budget, "dp_delta"), null))) throw $.raised($.b.AssertionError);
+delta = $.ga(budget, "dp_delta");
+epsilon = $.fn("epsilon", ["order"], {}, function (order) {
+return renyi_epsilon([], {"order": order, "renyi": $.cm(together, "renyi", [order]), "delta": delta});
+});
+order = best_order([epsilon], {"low": 0.001, "high": $.mul($.b.min([1000000000.0, $.sub($.ga(together, "highest_order"), 1n)]), $.sub(1n, 1e-09))});
+kept = $.sub($.ga(budget, "dp"), $.sub(renyi_epsilon([], {"order": order, "renyi": 1.0, "delta": delta}), 1.0));
+return replace([nothing], {"points": $.tuple([$.tuple([order, $.b.max([kept, 0.0])])])});
+});
+}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]]], {frozen: true});
+_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
+let constants, loss;
+{const $v4 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v4[0];constants = $v4[1];}
+if (!$.t($.ga(loss, "curving"))) {
+throw $.raised(AssumptionViolated([("" + "method='perturbed' is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method='sharp' or 'composition'")]));
+}
+if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
+}
+if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
+throw $.raised(AssumptionViolated([("" + "rows_per_subject=" + $.formatted($.ga(problem, "rows_per_subject"), "", "") + ": for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method='perturbed' is proven for one row per data subject; use method='sharp', or a convex loss")]));
+}
+if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
+throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method='perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
+}
+return null;
+});
+_risk_facts = $.fn("_risk_facts", ["plan"], {}, function (plan) {
+return $.dict([["dimension", $.ga($.ga(plan, "problem"), "noise_trace")], ["noise", $.ga(plan, "linear_term")], ["strong_convexity", $.ga($.ga(plan, "problem"), "strong_convexity")], ["records", $.ga(plan, "records")], ["output_noise", $.mul($.ga(plan, "output_noise"), $.add(1n, $.pow(2.0, $.neg(10n))))], ["hessian_trace", hessian_trace([$.ga(plan, "problem")])]]);
+});
+return {Perturbed, _check_covered, _risk_facts, row_facts, PerturbedRun, Any, SOLVERS, choice, ClassVar, PROOFS, Method, hessian_trace, InvalidParameter, rounding_of_gradient, ONE_DIRECTION, form_of, Measures, AssumptionViolated, replace, renyi_epsilon, best_order, published_together};
+})();
+$.modules["methods.interleaved"] = (() => {
+let _FEWEST_RESUMED, InterleavedRun, Interleaved;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const replace = $.libraries["dataclasses"]["replace"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const Method = $.modules["methods.base"]["Method"];
+const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
+const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
+const chain_risk = $.modules["methods.resuming"]["chain_risk"];
+const SharpRun = $.modules["methods.sharp"]["SharpRun"];
+_FEWEST_RESUMED = 2n;
+InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
+$ns.method = "interleaved";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the objective perturbation that it began from";
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return ($.t(steps) ? $.mul(2n, steps) : 1n);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let clean, endless, fresh, steps, with_record;
+endless = $.eq(steps_with, $.libraries["math"].inf);
+fresh = $.either(endless, () => $.eq($.mod(steps_with, 2n), 1n));
+{const $v1 = [($.t(endless) ? $.libraries["math"].inf : $.floordiv(steps_with, 2n)), $.floordiv(steps_without, 2n)];with_record = $v1[0];clean = $v1[1];}
+steps = ($.t(with_record) ? $.sup(InterleavedRun, self, "_cost")([worlds, with_record, clean]) : $.dict([]));
+return $.dict([...$.pairs(($.t(fresh) ? $.cm($.ga(self, "fresh_release"), "_cost", [worlds, 1n, 0n]) : $.dict([]))), ...$.pairs(steps)]);
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(InterleavedRun, self, "conditions")([])), ...$.each($.cm($.ga(self, "fresh_release"), "conditions", []))]);
+});
+$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
+return $.b.tuple([$.cm($.b.dict, "fromkeys", [$.tuple([...$.each($.sup(InterleavedRun, self, "_assumptions")([])), ...$.each($.cm($.ga(self, "fresh_release"), "_assumptions", []))])])]);
+});
+}), [["fresh_release", () => ["is", PerturbedRun]]], {frozen: true, kw_only: true});
+Interleaved = $.dataclass($.cls("Interleaved", [Method], ($ns) => {
+$ns.name = "interleaved";
+$ns.summary = "many publications: a few by objective perturbation, between them a few noisy steps";
+$ns.for_streams = true;
+$ns.proof = $.ga(Perturbed, "proof");
+$ns.fresh_every = null;
+$ns.resumed_steps = null;
+$ns.solver = "cold";
+$ns.step_size = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
+if ($.t(!$.is($.ga(self, "fresh_every"), null))) {
+count(["fresh_every", $.ga(self, "fresh_every")], {"minimum": $.add(_FEWEST_RESUMED, 1n)});
+}
+if ($.t(!$.is($.ga(self, "resumed_steps"), null))) {
+count(["resumed_steps", $.ga(self, "resumed_steps")]);
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(Interleaved, self, "check_plan")([plan]);
+$.cm(Perturbed([], {"solver": $.ga(self, "solver")}), "check_plan", [plan]);
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+let facts;
+facts = $.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
+return InterleavedRun([], {...$.named(facts), "fresh_release": $.cm(Perturbed([], {"solver": "cold"}), "mechanism", [plan])});
+});
+$ns.allowed = $.fn("allowed", ["self", "plan"], {}, function (self, plan) {
+let budget, nothing;
+{const $v2 = [$.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": 0n}), $.ga(plan, "budget")];nothing = $v2[0];budget = $v2[1];}
+if ($.t(!$.is($.ga(budget, "order"), null))) {
+return replace([nothing], {"points": $.tuple([$.tuple([$.ga(budget, "order"), $.ga(budget, "dp")])])});
+}
+return replace([nothing], {"gdp_squared": $.pow($.cm(budget, "dp_gdp", []), 2n)});
+});
+$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
+return $.cm(self, "_since_fresh", [plan, "dp", 0n]);
+});
+$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
+return $.cm(self, "_since_fresh", [plan, "deletion", $.ga(plan, "delete_steps")]);
+});
+$ns._since_fresh = $.fn("_since_fresh", ["self", "plan", "about", "clean"], {}, function (self, plan, about, clean) {
+let longest, with_record, world;
+if (!$.t(!$.is($.ga(self, "fresh_every"), null))) throw $.raised($.b.AssertionError);
+world = ($.t($.eq(about, "dp")) ? $.ga($.ga(plan, "problem"), "adjacency") : $.ga($.ga(plan, "problem"), "deletion_notion"));
+with_record = $.sub($.mul($.sub($.ga(self, "fresh_every"), 1n), $.ga(plan, "delete_steps")), clean);
+longest = $.dict([["steps_with", $.add(1n, $.mul(2n, with_record))], ["steps_without", $.mul(2n, clean)]]);
+return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.named(longest)}), "assuming", [NON_ADAPTIVE]);
+});
+}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {_FEWEST_RESUMED, InterleavedRun, Interleaved, PerturbedRun, ClassVar, SharpRun, Perturbed, count, choice, Method, NON_ADAPTIVE, chain_risk, replace};
 })();
 $.modules["losses.logistic"] = (() => {
 let Logistic;
@@ -5530,11 +8121,6 @@ ends = $.slice($.libraries["numpy"].cumsum([[...(function* ($first) { for (const
 cut = $.libraries["numpy"].split([$.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]), ends]);
 return [...(function* ($first) { for (const $v8 of $.each($first)) { let part, shape; {const $v9 = $.unpack($v8, 2, -1);part = $v9[0];shape = $v9[1];} yield $.cm(part, "reshape", [shape]); } })($.b.zip([cut, shapes], {"strict": true}))];
 });
-$ns.start = $.fn("start", ["self", "stage", "parts"], {}, function (self, stage, parts) {
-let before;
-before = [...(function* ($first) { for (const $v10 of $.each($first)) { let j; j = $v10; if (!$.t($.eq($.gi($.ga(self, "kinds"), j), NETWORK))) continue; yield j; } })($.b.range([stage]))];
-return (($.t(before) && $.t($.eq($.gi($.ga(self, "kinds"), stage), NETWORK))) ? $.gi(parts, $.gi(before, $.neg(1n))) : null);
-});
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["name", $.ga(self, "name")], ["network", $.cm($.ga(self, "network"), "to_dict", [])], ["kinds", $.b.list([$.ga(self, "kinds")])]]);
 });
@@ -5589,8 +8175,11 @@ throw $.raised(InvalidParameter([("" + "sampling_rate=" + $.formatted($.ga(self,
 return null;
 });
 $ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return "The feature extractor below the model may have been trained with what was erased, and no erasure takes that back; the limits count it.";
+return "extractor";
 }));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(SampledGaussian, self, "conditions")([])), $.tuple(["samples-unseen", $.dict([])]), $.tuple(["gaussian-noise", $.dict([["method", $.ga(self, "method")]])])]);
+});
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
 let bound, facts;
 bound = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.subsampled"].replace_renyi : $.modules["bounds.subsampled"].zero_out_renyi);
@@ -5652,8 +8241,15 @@ return $.tuple(["every step of a sampled stage drew an independent Poisson sampl
 SampledStage = $.dataclass($.cls("SampledStage", [Method], ($ns) => {
 $ns.name = "sampled-steps";
 $ns.summary = "a stage of a ladder: noisy steps on samples of the rows";
-$ns.plan = $.fn("plan", ["self", "problem"], {}, function (self, problem) {
-throw $.raised(InvalidParameter(["steps on samples are a stage of a ladder: method='ladder' with Stage('network', steps, sampling_rate=) plans them"]));
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least, lipschitz;
+$.sup(SampledStage, self, "check_plan")([plan]);
+check_sampled([$.ga(plan, "problem")]);
+lipschitz = $.mul($.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), $.add(1n, $.ga($.ga(plan, "problem"), "slack")));
+least = $.div($.mul($.ga(plan, "step_size"), $.pow($.div($.mul($.ga(self, "noise_multiplier"), lipschitz), $.mul($.ga(self, "sampling_rate"), $.ga(plan, "records"))), 2n)), 2n);
+if (!$.t($.le($.mul(least, $.sub(1n, 1e-09)), $.ga(plan, "noise_variance")))) {
+throw $.raised(InvalidParameter([("" + "noise_variance=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + "g")) + " is below " + $.formatted(least, "", ("" + "g")) + ", which noise_multiplier=" + $.formatted($.ga(self, "noise_multiplier"), "", ("" + "g")) + " is")]));
+}
 return null;
 });
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
@@ -5662,9 +8258,6 @@ return SampledSteps([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($
 $ns.sampling = $.property($.fn("sampling", ["self"], {}, function (self) {
 return Sampling([$.ga(self, "sampling_rate"), $.ga(self, "draws")]);
 }));
-$ns.excess_risk = $.fn("excess_risk", ["self", "plan"], {}, function (self, plan) {
-return $.libraries["math"].inf;
-});
 }), [["sampling_rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true});
 passes = $.fn("passes", ["sampling_rate", "draws"], {}, function (sampling_rate, draws) {
 return $.b.max([1n, $.libraries["math"].ceil([$.mul($.mul(sampling_rate, draws), $.sub(1n, 1e-12))])]);
@@ -5703,7 +8296,7 @@ throw $.raised(InvalidParameter([("" + "no noise keeps " + $.formatted(draws, ""
 }
 return found;
 });
-return {SampledSteps, SampledStage, passes, check_sampled, curve, least_multiplier, count, ClassVar, SampledGaussian, InvalidParameter, Method, AssumptionViolated, positive, least_safe, ORDERS, Sampling};
+return {SampledSteps, SampledStage, passes, check_sampled, curve, least_multiplier, InvalidParameter, count, ClassVar, SampledGaussian, Method, Sampling, AssumptionViolated, positive, least_safe, ORDERS};
 })();
 $.modules["methods.amounts"] = (() => {
 let Amounts, _allowed;
@@ -5798,12 +8391,15 @@ throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "me
 return null;
 });
 $ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-let what;
-what = "The first part of the model was trained while what was erased may have been there, and an erasure does not train it again";
-return ($.t($.ga(self, "kept")) ? ("" + $.formatted(what, "", "") + "; the limits count it.") : "");
+return ($.t($.ga(self, "kept")) ? "base" : "");
 }));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let inner;
+inner = (function* ($first) { for (const $v4 of $.each($first)) { let stage; stage = $v4; for (const $v5 of $.each($.cm(stage, "conditions", []))) { let condition; condition = $v5; yield condition; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
+return $.tuple([$.tuple(["stages-published", $.dict([])]), ...$.each(inner)]);
+});
 $ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.b.min([(function* ($first) { for (const $v4 of $.each($first)) { let stage; stage = $v4; yield $.ga(stage, "rows"); } })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]))]);
+return $.b.min([(function* ($first) { for (const $v6 of $.each($first)) { let stage; stage = $v6; yield $.ga(stage, "rows"); } })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]))]);
 }));
 $ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
 return $.add($.b.sum([$.ga(self, "kept_steps")]), $.b.sum([$.ga(self, "later_steps")]));
@@ -5824,8 +8420,8 @@ seen = [...$.each(($.t(learned) ? $.b.zip([$.ga(self, "kept"), $.ga(self, "kept_
 if (($.t(steps_with) && !$.t(steps_without))) {
 seen = $.iadd(seen, $.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}));
 }
-parts = [...(function* ($first) { for (const $v5 of $.each($first)) { let stage, steps; {const $v6 = $.unpack($v5, 2, -1);stage = $v6[0];steps = $v6[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
-total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let part; part = $v7; yield $.tuple([part, 1n]); } })(parts))]]);
+parts = [...(function* ($first) { for (const $v7 of $.each($first)) { let stage, steps; {const $v8 = $.unpack($v7, 2, -1);stage = $v8[0];steps = $v8[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
+total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v9 of $.each($first)) { let part; part = $v9; yield $.tuple([part, 1n]); } })(parts))]]);
 told = $.both($.ga(self, "kept"), () => $.eq(about, "deletion"));
 return ($.t(told) ? replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), KEPT])}) : total);
 });
@@ -5836,17 +8432,17 @@ return null;
 $ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
 let inner, own;
 own = "every stage starts at a kept stage or at a public point, and all of them are published";
-inner = (function* ($first) { for (const $v8 of $.each($first)) { let stage; stage = $v8; for (const $v9 of $.each($.cm(stage, "_assumptions", []))) { let text; text = $v9; yield text; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
+inner = (function* ($first) { for (const $v10 of $.each($first)) { let stage; stage = $v10; for (const $v11 of $.each($.cm(stage, "_assumptions", []))) { let text; text = $v11; yield text; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
 return $.tuple([own, ...$.each($.cm($.b.dict, "fromkeys", [inner]))]);
 });
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v10 of $.each($first)) { let stage; stage = $v10; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v11 of $.each($first)) { let stage; stage = $v11; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
+return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v12 of $.each($first)) { let stage; stage = $v12; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
 });
 }), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
 return {KEPT, _LEARN, _RERUN, LadderRun, replace, Worlds, Guarantee, InvalidParameter, count, Mechanism, ClassVar};
 })();
 $.modules["bounds.moments"] = (() => {
-let moments_sensitivity, coordinates, moments_gdp, least_deviation;
+let moments_sensitivity, coordinates, moments_gdp;
 const math = $.libraries["math"];
 const inexact_gdp = $.modules["bounds.objective_perturbation_gdp"]["inexact_gdp"];
 const UNIT = $.modules["bounds.rounding"]["UNIT"];
@@ -5861,16 +8457,10 @@ let spread;
 spread = $.mul($.add($.div(sensitivity, deviation), $.mul(grid, $.libraries["math"].sqrt([coordinates]))), $.add(1n, $.mul(8n, UNIT)));
 return inexact_gdp([], {"spread": spread, "output_noise": 1.0, "grid": grid});
 });
-least_deviation = $.fn("least_deviation", ["*", "gdp", "sensitivity", "coordinates", "grid"], {}, function (gdp, sensitivity, coordinates, grid) {
-let free;
-free = $.sub($.mul($.mul(gdp, $.libraries["math"].sqrt([$.sub(1n, $.pow($.mul(12n, grid), 2n))])), $.sub(1n, $.mul(32n, UNIT))), $.mul($.mul(grid, $.libraries["math"].sqrt([coordinates])), $.add(1n, $.mul(16n, UNIT))));
-return ($.t($.lt(0n, free)) ? $.mul($.div(sensitivity, free), $.add(1n, $.mul(32n, UNIT))) : $.libraries["math"].inf);
-});
-return {moments_sensitivity, coordinates, moments_gdp, least_deviation, UNIT, inexact_gdp};
+return {moments_sensitivity, coordinates, moments_gdp, UNIT, inexact_gdp};
 })();
 $.modules["methods.moments"] = (() => {
-let GRID, MOST_COORDINATES, MomentsRun, Moments, planned;
-const math = $.libraries["math"];
+let GRID, MOST_COORDINATES, MomentsRun, Moments;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const moments = $.modules["bounds.moments"];
@@ -5878,7 +8468,6 @@ const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
-const procedure = $.modules["methods.procedure"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
 GRID = $.pow(2.0, $.neg(GRID_BITS));
@@ -5916,6 +8505,9 @@ apart = $.modules["bounds.moments"].moments_sensitivity([], {"between_records": 
 mu = $.modules["bounds.moments"].moments_gdp([], {"sensitivity": apart, "deviation": $.ga(self, "deviation"), "coordinates": $.ga(self, "coordinates"), "grid": GRID});
 return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
 });
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(MomentsRun, self, "conditions")([])), $.tuple(["moments-own-norm", $.dict([])])]);
+});
 $ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
 return $.tuple(["every row that enters the moments is divided by its own norm, whatever the other rows are", ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), "the noise of the moments is an exact discrete Gaussian, independent and unknown to the observer"]);
 });
@@ -5923,938 +8515,16 @@ return $.tuple(["every row that enters the moments is divided by its own norm, w
 Moments = $.dataclass($.cls("Moments", [Method], ($ns) => {
 $ns.name = "moments";
 $ns.summary = "a stage of a ladder: least squares on noisy moments, one pass";
-$ns.plan = $.fn("plan", ["self", "problem"], {}, function (self, problem) {
-throw $.raised(InvalidParameter(["moments are a stage of a ladder: method='ladder' with Stage('moments') plans them"]));
-return null;
-});
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 return MomentsRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(plan, "loss"), "outputs"), "features": $.ga(plan, "features")}), "rows_per_subject": $.ga($.ga(plan, "problem"), "rows_per_subject")});
 });
-$ns.start = $.fn("start", ["self", "plan", "*", "learning"], {}, function (self, plan, learning) {
-let noise;
-noise = $.mul($.mul(2n, $.ga(self, "deviation")), $.libraries["math"].sqrt([$.ga(plan, "features")]));
-return $.modules["methods.procedure"].Fitted([$.ga(self, "deviation"), $.add($.div($.mul($.ga(plan, "records"), $.ga(plan, "regularization")), $.pow($.ga($.ga(plan, "loss"), "radius"), 2n)), noise)]);
-});
-$ns.excess_risk = $.fn("excess_risk", ["self", "plan"], {}, function (self, plan) {
-return $.libraries["math"].inf;
-});
 }), [["deviation", () => ["is", $.b.float]]], {frozen: true});
-planned = $.fn("planned", ["problem", "gdp", "worlds"], {}, function (problem, gdp, worlds) {
-let apart, deviation, number;
-number = $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(problem, "loss"), "outputs"), "features": $.ga(problem, "features")});
-if ($.t($.lt(MOST_COORDINATES, number))) {
-throw $.raised(InvalidParameter([("" + "moments of " + $.formatted($.ga(problem, "features"), "", "") + " features are " + $.formatted(number, "", "") + " numbers, above " + $.formatted(MOST_COORDINATES, "", "") + ", each of which gets noise of its own; take Stage('head'), or fewer columns and hidden units")]));
-}
-apart = $.modules["bounds.moments"].moments_sensitivity([], {"between_records": $.ga(worlds, "between_records"), "rows": $.ga(problem, "rows_per_subject")});
-deviation = $.modules["bounds.moments"].least_deviation([], {"gdp": gdp, "sensitivity": apart, "coordinates": number, "grid": GRID});
-if (!$.t($.lt(deviation, $.libraries["math"].inf))) {
-throw $.raised(InvalidParameter([("" + "moments of " + $.formatted($.ga(problem, "features"), "", "") + " features within \u03bc=" + $.formatted(gdp, "", ("" + "g")) + " cost more by the grid that they are published on than the budget; raise it, or take Stage('head')")]));
-}
-return Moments([deviation]);
-});
-return {GRID, MOST_COORDINATES, MomentsRun, Moments, planned, count, positive, ClassVar, Mechanism, InvalidParameter, Method, GRID_BITS};
-})();
-$.modules["bounds.solver_steps"] = (() => {
-let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps;
-const math = $.libraries["math"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-PER_FEATURE = 100n;
-MOST_CELLS = $.shl(1n, 24n);
-_QUICK = 4n;
-_SIDE = 1024n;
-{const $v1 = [60n, 3n];_SOLVED = $v1[0];_DECOMPOSED = $v1[1];}
-{const $v2 = [0.5, 2.0];_LEAST_SHARE = $v2[0];_MOST_SHARE = $v2[1];}
-_COUNTED = 20000n;
-sample_rows = $.fn("sample_rows", ["*", "records", "features", "outputs", "condition_number"], {}, function (records, features, outputs, condition_number) {
-let affordable, cheap, narrow, rows, share, side;
-share = $.b.min([_MOST_SHARE, $.b.max([_LEAST_SHARE, $.div($.pow(condition_number, 0.25), 4n)])]);
-affordable = $.mul($.mul($.mul($.mul(4n, _QUICK), share), records), outputs);
-cheap = ($.t($.eq(outputs, 1n)) ? _SOLVED : _DECOMPOSED);
-side = $.b.min([_SIDE, $.libraries["math"].cbrt([$.mul($.mul($.mul(cheap, records), features), outputs)])]);
-narrow = $.both($.le(features, side), () => $.le($.pow(features, 2n), affordable));
-rows = ($.t(narrow) ? $.b.min([$.mul(PER_FEATURE, features), $.div(affordable, features)]) : $.b.min([side, $.libraries["math"].sqrt([affordable])]));
-return $.tuple([$.b.max([1n, $.b.min([$.b.int([rows]), records, $.floordiv(MOST_CELLS, features)])]), narrow]);
-});
-growth = $.fn("growth", ["condition"], {}, function* (condition) {
-let after, before, q;
-{const $v3 = [condition, 0.0];q = $v3[0];before = $v3[1];}
-while ($.t(true)) {
-
-after = $.div($.add($.mul($.add(1n, q), before), $.mul(2n, $.add(1n, $.libraries["math"].sqrt([$.mul($.add(1n, before), $.add(1n, $.mul(q, before)))])))), $.pow($.sub(1n, q), 2n));
-yield $.tuple([before, after]);
-before = after;
-}
-return null;
-});
-condition = $.fn("condition", ["strong_convexity", "objective_smoothness"], {}, function (strong_convexity, objective_smoothness) {
-return $.b.min([$.div(strong_convexity, objective_smoothness), 0.5]);
-});
-proven_steps = $.fn("proven_steps", ["*", "distance", "tolerance", "strong_convexity", "objective_smoothness"], {}, function (distance, tolerance, strong_convexity, objective_smoothness) {
-let at_most, q, rate, root, wanted;
-q = condition([strong_convexity, objective_smoothness]);
-wanted = $.mul($.mul(2n, objective_smoothness), $.div(distance, tolerance));
-root = $.div(wanted, $.libraries["math"].sqrt([q]));
-rate = $.neg($.libraries["math"].log1p([$.neg($.libraries["math"].sqrt([q]))]));
-at_most = ($.t($.le(root, $.div(1n, rate))) ? root : $.add($.div(1n, rate), $.div($.add($.libraries["math"].log([root]), $.libraries["math"].log([rate])), rate)));
-if (!$.t($.lt(at_most, $.pow(2.0, 53n)))) {
-throw $.raised(InvalidParameter([("" + "a solver would need more than 2\u2075\u00b3 passes to reach gradient norm " + $.formatted(tolerance, "", ("" + ".3g")) + " at condition number " + $.formatted($.div(1n, q), "", ("" + ".3g")) + "; raise the regularization \u03bb")]));
-}
-if ($.t($.lt(_COUNTED, at_most))) {
-return $.add($.libraries["math"].ceil([$.mul(at_most, $.add(1n, 1e-09))]), 1n);
-}
-return $.b.next([(function* ($first) { for (const $v4 of $.each($first)) { let _, reached, steps; {const $v5 = $.unpack($v4, 2, -1);steps = $v5[0];{const $v6 = $.unpack($v5[1], 2, -1);reached = $v6[0];_ = $v6[1];}} if (!$.t($.le(wanted, $.libraries["math"].sqrt([$.add(1n, $.mul(q, reached))])))) continue; yield steps; } })($.b.enumerate([growth([q])]))]);
-});
-return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps, InvalidParameter};
-})();
-$.modules["methods.calibration"] = (() => {
-let published_together, calibrate;
-const least_safe = $.modules["bounds.search"]["least_safe"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-published_together = $.fn("published_together", ["plan"], {}, function (plan) {
-let learned, mechanism, requested, world;
-{const $v1 = [$.ga(plan, "mechanism"), $.ga($.ga(plan, "problem"), "adjacency")];mechanism = $v1[0];world = $v1[1];}
-learned = $.cm(mechanism, "interval", ["dp", world], {"steps_with": $.cm(mechanism, "exposure", [$.ga(plan, "learn_steps")])});
-requested = $.cm(mechanism, "interval", ["dp", world], {"steps_with": $.cm(mechanism, "exposure", [$.ga(plan, "delete_steps")])});
-return $.cm(Guarantee, "composed", [[$.tuple([learned, 1n]), ...$.each(($.t($.lt(1n, $.ga(plan, "releases"))) ? [$.tuple([requested, $.sub($.ga(plan, "releases"), 1n)])] : []))]]);
-});
-calibrate = $.fn("calibrate", ["problem", "single", "asked", "complete", "affordable"], {}, function (problem, single, asked, complete, affordable) {
-let least, plan;
-if ($.t($.eq($.ga(problem, "releases"), 1n))) {
-plan = complete([single]);
-least = single;
-} else {
-least = least_safe([$.fn("<lambda>", ["variance"], {}, (variance) => affordable([published_together([complete([variance])])]))], {"guess": single, "below": $.div(single, 2n), "digits": 1e-12});
-plan = complete([least]);
-}
-if ($.t($.is(asked, null))) {
-return plan;
-}
-if ($.t($.b.isinstance([asked, $.b.str]))) {
-throw $.raised(InvalidParameter([("" + "noise_variance=" + $.formatted(asked, "r", "") + " is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps")]));
-}
-if (!$.t($.le($.mul(least, $.sub(1n, 1e-12)), asked))) {
-throw $.raised(InvalidParameter([("" + "noise_variance=" + $.formatted(asked, "", ("" + "g")) + " is below " + $.formatted(least, "", ("" + "g")) + ", the least that meets the dp budget; leave it out, raise it, or raise the budget")]));
-}
-return complete([asked]);
-});
-return {published_together, calibrate, InvalidParameter, least_safe, Guarantee};
-})();
-$.modules["bounds.utility"] = (() => {
-let stationary_product, stationary_excess, excess_at_distance, largest_distance, settled_distance, settled_square, released_excess, excess_of, _contraction, steps_to_distance;
-const math = $.libraries["math"];
-stationary_product = $.fn("stationary_product", ["*", "dimension", "noise_variance", "step_size", "objective_smoothness"], {}, function (dimension, noise_variance, step_size, objective_smoothness) {
-return $.div($.mul(dimension, noise_variance), $.sub(1n, $.div($.mul(step_size, objective_smoothness), 2n)));
-});
-stationary_excess = $.fn("stationary_excess", ["*", "dimension", "noise_variance", "step_size", "strong_convexity", "objective_smoothness"], {}, function (dimension, noise_variance, step_size, strong_convexity, objective_smoothness) {
-let distance, product;
-product = stationary_product([], {"dimension": dimension, "noise_variance": noise_variance, "step_size": step_size, "objective_smoothness": objective_smoothness});
-distance = $.div($.mul(dimension, noise_variance), $.mul(strong_convexity, $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))));
-return $.b.min([product, $.mul($.div(objective_smoothness, 2n), distance)]);
-});
-excess_at_distance = $.fn("excess_at_distance", ["*", "stationary", "product", "distance", "objective_smoothness"], {}, function (stationary, product, distance, objective_smoothness) {
-let slope;
-slope = $.libraries["math"].sqrt([$.mul(objective_smoothness, product)]);
-return $.add($.add(stationary, $.mul(distance, slope)), $.mul($.mul($.div(objective_smoothness, 2n), distance), distance));
-});
-largest_distance = $.fn("largest_distance", ["*", "target", "stationary", "product", "objective_smoothness"], {}, function (target, stationary, product, objective_smoothness) {
-let room, slope;
-if (!$.t($.lt(stationary, target))) {
-return 0.0;
-}
-{const $v1 = [$.libraries["math"].sqrt([$.mul(objective_smoothness, product)]), $.sub(target, stationary)];slope = $v1[0];room = $v1[1];}
-return $.mul($.div($.mul(2n, room), $.add(slope, $.libraries["math"].sqrt([$.add($.pow(slope, 2n), $.mul($.mul(2n, objective_smoothness), room))]))), $.sub(1n, 1e-12));
-});
-settled_distance = $.fn("settled_distance", ["*", "steps", "move", "step_size", "strong_convexity"], {}, function (steps, move, step_size, strong_convexity) {
-let forgotten, kept;
-{const $v2 = $.unpack(_contraction([steps, step_size, strong_convexity]), 2, -1);kept = $v2[0];forgotten = $v2[1];}
-return ($.t(forgotten) ? $.div($.mul(kept, move), forgotten) : ($.t(move) ? $.libraries["math"].inf : 0.0));
-});
-settled_square = $.fn("settled_square", ["*", "steps", "move", "step_size", "strong_convexity", "stationary"], {}, function (steps, move, step_size, strong_convexity, stationary) {
-let forgotten, kept, root;
-{const $v3 = $.unpack(_contraction([$.mul(2n, steps), step_size, strong_convexity]), 2, -1);kept = $v3[0];forgotten = $v3[1];}
-if (!$.t(forgotten)) {
-return ($.t(move) ? $.libraries["math"].inf : 0.0);
-}
-root = $.div($.add($.mul(kept, move), $.libraries["math"].sqrt([$.add($.mul(kept, $.pow(move, 2n)), $.mul($.pow(forgotten, 2n), stationary))])), forgotten);
-return $.mul(root, root);
-});
-released_excess = $.fn("released_excess", ["*", "start", "learn_steps", "delete_steps", "move", "dimension", "noise_variance", "step_size", "strong_convexity", "objective_smoothness"], {}, function (start, learn_steps, delete_steps, move, dimension, noise_variance, step_size, strong_convexity, objective_smoothness) {
-let chain, distance, forgotten, kept, settled, square;
-chain = $.dict([["step_size", step_size], ["strong_convexity", strong_convexity]]);
-settled = $.div($.mul(dimension, noise_variance), $.mul(strong_convexity, $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))));
-{const $v4 = $.unpack(_contraction([$.mul(2n, learn_steps)], {...$.named(chain)}), 2, -1);kept = $v4[0];forgotten = $v4[1];}
-square = $.b.max([$.add($.mul(kept, start), $.mul(forgotten, settled)), settled_square([], {"steps": delete_steps, "move": move, "stationary": settled, ...$.named(chain)})]);
-distance = $.b.max([$.mul($.libraries["math"].sqrt([kept]), $.add($.libraries["math"].sqrt([start]), $.libraries["math"].sqrt([settled]))), settled_distance([], {"steps": delete_steps, "move": move, ...$.named(chain)})]);
-return excess_of([], {"square": square, "distance": distance, "dimension": dimension, "noise_variance": noise_variance, "objective_smoothness": objective_smoothness, ...$.named(chain)});
-});
-excess_of = $.fn("excess_of", ["*", "square", "distance", "dimension", "noise_variance", "step_size", "strong_convexity", "objective_smoothness"], {}, function (square, distance, dimension, noise_variance, step_size, strong_convexity, objective_smoothness) {
-let noise, product, stationary;
-noise = $.dict([["dimension", dimension], ["noise_variance", noise_variance], ["step_size", step_size]]);
-product = stationary_product([], {...$.named(noise), "objective_smoothness": objective_smoothness});
-stationary = stationary_excess([], {...$.named(noise), "strong_convexity": strong_convexity, "objective_smoothness": objective_smoothness});
-return $.b.min([$.mul($.div(objective_smoothness, 2n), square), excess_at_distance([], {"stationary": stationary, "product": product, "distance": distance, "objective_smoothness": objective_smoothness})]);
-});
-_contraction = $.fn("_contraction", ["steps", "step_size", "strong_convexity"], {}, function (steps, step_size, strong_convexity) {
-let decrease, exponent;
-decrease = $.mul(step_size, strong_convexity);
-exponent = (($.t($.lt(decrease, 1n)) && $.t(steps)) ? $.mul(steps, $.libraries["math"].log1p([$.neg(decrease)])) : ($.t(steps) ? $.neg($.libraries["math"].inf) : 0.0));
-return $.tuple([$.libraries["math"].exp([exponent]), $.neg($.libraries["math"].expm1([exponent]))]);
-});
-steps_to_distance = $.fn("steps_to_distance", ["*", "before", "after", "step_size", "strong_convexity"], {}, function (before, after, step_size, strong_convexity) {
-let decrease;
-if ($.t($.le(before, after))) {
-return 0n;
-}
-decrease = $.mul(step_size, strong_convexity);
-return ($.t($.lt(decrease, 1n)) ? $.b.max([1n, $.libraries["math"].ceil([$.mul($.div($.libraries["math"].log([$.div(before, after)]), $.neg($.libraries["math"].log1p([$.neg(decrease)]))), $.add(1n, 1e-12))])]) : 1n);
-});
-return {stationary_product, stationary_excess, excess_at_distance, largest_distance, settled_distance, settled_square, released_excess, excess_of, _contraction, steps_to_distance};
-})();
-$.modules["methods.resuming"] = (() => {
-let contraction_risk, chain_risk, minimiser_move;
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const utility = $.modules["bounds.utility"];
-contraction_risk = $.fn("contraction_risk", ["plan"], {}, function (plan) {
-let start;
-start = $.add($.mul($.ga(plan, "dimension"), $.ga(plan, "init_variance")), $.pow($.div($.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), $.ga(plan, "regularization")), 2n));
-return chain_risk([plan], {"start": start, "learn_steps": $.ga(plan, "learn_steps")});
-});
-chain_risk = $.fn("chain_risk", ["plan", "*", "start", "learn_steps"], {}, function (plan, start, learn_steps) {
-let problem;
-problem = $.ga(plan, "problem");
-return $.modules["bounds.utility"].released_excess([], {"start": start, "learn_steps": learn_steps, "delete_steps": $.ga(plan, "delete_steps"), "move": minimiser_move([plan]), "dimension": $.ga(plan, "dimension"), "noise_variance": $.ga(plan, "noise_variance"), "step_size": $.ga(plan, "step_size"), "strong_convexity": $.ga(problem, "strong_convexity"), "objective_smoothness": $.ga(problem, "objective_smoothness")});
-});
-minimiser_move = $.fn("minimiser_move", ["plan"], {}, function (plan) {
-return $.modules["bounds.shifted_interpolation"].minimiser_move([], {"lipschitz": $.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), "strong_convexity": $.ga($.ga(plan, "problem"), "strong_convexity"), "records": $.ga(plan, "records"), "batch": $.ga($.ga(plan, "problem"), "batch")});
-});
-return {contraction_risk, chain_risk, minimiser_move};
-})();
-$.modules["bounds.theorem_5_2_schedule"] = (() => {
-let FACTOR, NonConvexProblem, Schedule, Form, printed, sharper, _step_size, _dp, least, cheapest;
-const math = $.libraries["math"];
-const Callable = $.libraries["collections.abc"]["Callable"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const theorem_5_2 = $.modules["bounds.theorem_5_2"];
-const least_safe = $.modules["bounds.search"]["least_safe"];
-const composition_rate = $.modules["bounds.theorem_5_1"]["composition_rate"];
-FACTOR = 10.0;
-NonConvexProblem = $.dataclass($.cls("NonConvexProblem", [], ($ns) => {
-$ns.batch = 1n;
-$ns.releases = 1n;
-}), [["order", () => ["is", $.b.float]], ["dp", () => ["is", $.b.float]], ["deletion", () => ["is", $.b.float]], ["range", () => ["is", $.b.float]], ["sensitivity", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["regularization", () => ["is", $.b.float]], ["dimension", () => ["is", $.b.int]], ["records", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["releases", () => ["is", $.b.int]]], {frozen: true});
-Schedule = $.dataclass($.cls("Schedule", [], ($ns) => {
-
-}), [["noise_variance", () => ["is", $.b.float]], ["log_barrier", () => ["is", $.b.float]], ["step_size", () => ["is", $.b.float]], ["learn_steps", () => ["is", $.b.float]], ["delete_steps", () => ["is", $.b.float]], ["dp", () => ["is", $.b.float]]], {frozen: true});
-Form = $.gi(Callable, $.tuple([[NonConvexProblem, $.b.float], Schedule]));
-printed = $.fn("printed", ["problem", "noise_variance"], {}, function (problem, noise_variance) {
-let delete$, dp, learn, log_barrier, step_size;
-log_barrier = $.modules["bounds.theorem_5_2"].log_barrier_printed([], {"range": $.ga(problem, "range"), "noise_variance": noise_variance});
-step_size = _step_size([problem, log_barrier]);
-learn = $.modules["bounds.theorem_5_2"].learn_steps_printed([], {"log_barrier": log_barrier, "order": $.ga(problem, "order"), "deletion": $.ga(problem, "deletion"), "regularization": $.ga(problem, "regularization"), "step_size": step_size});
-delete$ = $.modules["bounds.theorem_5_2"].delete_steps_printed([], {"learn_steps": learn, "log_barrier": log_barrier, "deletion": $.ga(problem, "deletion"), "regularization": $.ga(problem, "regularization"), "step_size": step_size, "batch": $.ga(problem, "batch"), "records": $.ga(problem, "records")});
-dp = _dp([problem, noise_variance, step_size, learn, delete$]);
-return Schedule([noise_variance, log_barrier, step_size, learn, delete$, dp]);
-});
-sharper = $.fn("sharper", ["problem", "noise_variance"], {}, function (problem, noise_variance) {
-let delete$, dp, error, forgetting, learn, log_barrier, move, step_size, steps, target;
-log_barrier = $.modules["bounds.theorem_5_2"].log_barrier([], {"range": $.ga(problem, "range"), "noise_variance": noise_variance});
-step_size = _step_size([problem, log_barrier]);
-target = $.div($.ga(problem, "deletion"), $.ga(problem, "order"));
-error = $.modules["bounds.theorem_5_2"].discretisation_rate([], {"log_barrier": log_barrier, "dimension": $.ga(problem, "dimension"), "regularization": $.ga(problem, "regularization"), "smoothness": $.ga(problem, "smoothness"), "step_size": step_size});
-forgetting = $.modules["bounds.theorem_5_2"].forgetting_rate([], {"log_barrier": log_barrier, "regularization": $.ga(problem, "regularization"), "step_size": step_size});
-steps = $.fn("steps", ["start_rate"], {}, function (start_rate) {
-return $.modules["bounds.theorem_5_2"].steps_to_rate([], {"start_rate": start_rate, "rate": target, "discretisation_rate": error, "forgetting_rate": forgetting});
-});
-learn = steps([$.b.min([$.modules["bounds.theorem_5_2"].prior_to_gibbs([], {"range": $.ga(problem, "range"), "noise_variance": noise_variance})])]);
-move = $.modules["bounds.theorem_5_2"].gibbs_move([], {"range": $.ga(problem, "range"), "noise_variance": noise_variance, "batch": $.ga(problem, "batch"), "records": $.ga(problem, "records")});
-delete$ = $.b.max([1.0, steps([$.add(target, move)])]);
-dp = _dp([problem, noise_variance, step_size, learn, delete$]);
-return Schedule([noise_variance, log_barrier, step_size, learn, delete$, dp]);
-});
-_step_size = $.fn("_step_size", ["problem", "log_barrier"], {}, function (problem, log_barrier) {
-return $.modules["bounds.theorem_5_2"].step_size([], {"log_barrier": log_barrier, "order": $.ga(problem, "order"), "deletion": $.ga(problem, "deletion"), "dimension": $.ga(problem, "dimension"), "regularization": $.ga(problem, "regularization"), "smoothness": $.ga(problem, "smoothness")});
-});
-_dp = $.fn("_dp", ["problem", "noise_variance", "step_size", "learn", "delete"], {}, function (problem, noise_variance, step_size, learn, delete$) {
-let rate;
-if ($.t($.has($.tuple([learn, delete$]), $.libraries["math"].inf))) {
-return $.libraries["math"].inf;
-}
-rate = composition_rate([], {"sensitivity": $.ga(problem, "sensitivity"), "noise_variance": noise_variance, "records": $.ga(problem, "records"), "step_size": step_size, "steps": $.b.int([$.add($.b.max([learn, delete$]), $.mul($.sub($.ga(problem, "releases"), 1n), delete$))])});
-return $.mul($.ga(problem, "order"), rate);
-});
-least = $.fn("least", ["problem", "form"], {}, function (problem, form) {
-let safe;
-safe = $.fn("safe", ["noise_variance"], {}, function (noise_variance) {
-return $.le($.ga(form([problem, noise_variance]), "dp"), $.ga(problem, "dp"));
-});
-return form([problem, least_safe([safe], {"guess": $.ga(problem, "range")})]);
-});
-cheapest = $.fn("cheapest", ["problem", "form"], {}, function (problem, form) {
-let calm, unit;
-unit = form([problem, $.ga(problem, "range")]);
-calm = $.div($.mul($.mul(2n, $.ga(unit, "log_barrier")), $.ga(unit, "noise_variance")), $.libraries["math"].log([FACTOR]));
-return form([problem, $.b.max([calm, $.ga(least([problem, form]), "noise_variance")])]);
-});
-return {FACTOR, NonConvexProblem, Schedule, Form, printed, sharper, _step_size, _dp, least, cheapest, composition_rate, Callable, least_safe};
-})();
-$.modules["bounds.gibbs"] = (() => {
-let FORMS, Gibbs;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const renyi_order = $.modules["errors"]["renyi_order"];
-const theorem_5_2 = $.modules["bounds.theorem_5_2"];
-FORMS = $.tuple(["printed", "sharper"]);
-Gibbs = $.dataclass($.cls("Gibbs", [], ($ns) => {
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-renyi_order(["order", $.ga(self, "order")]);
-for (const $v1 of $.each($.tuple(["range", "regularization"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-non_negative(["smoothness", $.ga(self, "smoothness")]);
-count(["dimension", $.ga(self, "dimension")]);
-choice(["form", $.ga(self, "form"), FORMS]);
-return null;
-});
-$ns.closeness = $.fn("closeness", ["self", "*", "step_size", "noise_variance", "records", "runs"], {}, function (self, step_size, noise_variance, records, runs) {
-let chain, cost, edits, learn_steps, requests, steps;
-chain = $.dict([["step_size", step_size], ["noise_variance", noise_variance], ["records", records]]);
-{const $v2 = $.unpack(runs, 2, 1);{const $v3 = $.unpack($v2[0], 2, -1);learn_steps = $v3[0];edits = $v3[1];}requests = $v2[1];}
-cost = $.cm(self, "closer", [], {...$.named(chain), "before": null, "steps": learn_steps, "edits": edits});
-for (const $v4 of $.each(requests)) {
-{const $v5 = $.unpack($v4, 2, -1);steps = $v5[0];edits = $v5[1];}
-cost = $.cm(self, "closer", [], {...$.named(chain), "before": cost, "steps": steps, "edits": edits});
-}
-return cost;
-});
-$ns.closer = $.fn("closer", ["self", "*", "step_size", "noise_variance", "records", "before", "steps", "edits"], {}, function (self, step_size, noise_variance, records, before, steps, edits) {
-let run;
-run = $.cm(self, "_run", [step_size, noise_variance, records]);
-return ($.t($.is(before, null)) ? run([$.cm(self, "_prior", [noise_variance]), steps, 0n]) : run([before, steps, edits]));
-});
-$ns.worst_closeness = $.fn("worst_closeness", ["self", "*", "step_size", "noise_variance", "records", "learn_steps", "delete_steps", "batch"], {}, function (self, step_size, noise_variance, records, learn_steps, delete_steps, batch) {
-let first, offset, run, slope;
-run = $.cm(self, "_run", [step_size, noise_variance, records]);
-first = run([run([$.cm(self, "_prior", [noise_variance]), learn_steps, 0n]), delete_steps, batch]);
-offset = run([0.0, delete_steps, batch]);
-slope = $.sub(run([1.0, delete_steps, batch]), offset);
-return ($.t($.lt(slope, 1n)) ? $.b.max([first, $.div(offset, $.sub(1n, slope))]) : $.libraries["math"].inf);
-});
-$ns._prior = $.fn("_prior", ["self", "noise_variance"], {}, function (self, noise_variance) {
-let everywhere, rate;
-{const $v6 = $.unpack($.modules["bounds.theorem_5_2"].prior_to_gibbs([], {"range": $.ga(self, "range"), "noise_variance": noise_variance}), 2, -1);everywhere = $v6[0];rate = $v6[1];}
-return ($.t($.eq($.ga(self, "form"), "sharper")) ? $.mul($.ga(self, "order"), $.b.min([everywhere, rate])) : everywhere);
-});
-$ns._run = $.fn("_run", ["self", "step_size", "noise_variance", "records"], {}, function (self, step_size, noise_variance, records) {
-let after, barrier, chain, limit, scale, sizes;
-scale = $.dict([["range", $.ga(self, "range")], ["noise_variance", noise_variance]]);
-barrier = ($.t($.eq($.ga(self, "form"), "sharper")) ? $.modules["bounds.theorem_5_2"].log_barrier : $.modules["bounds.theorem_5_2"].log_barrier_printed);
-sizes = $.dict([["log_barrier", barrier([], {...$.named(scale)})], ["regularization", $.ga(self, "regularization")]]);
-limit = $.modules["bounds.theorem_5_2"].largest_step_size([], {"order": $.ga(self, "order"), "smoothness": $.ga(self, "smoothness"), ...$.named(sizes)});
-if (!$.t($.le(step_size, $.mul(limit, $.add(1n, 1e-12))))) {
-return $.fn("<lambda>", ["*_"], {}, (_) => $.libraries["math"].inf);
-}
-chain = $.dict([["discretisation_rate", $.modules["bounds.theorem_5_2"].discretisation_rate([], {"dimension": $.ga(self, "dimension"), "smoothness": $.ga(self, "smoothness"), "step_size": step_size, ...$.named(sizes)})], ["forgetting_rate", $.modules["bounds.theorem_5_2"].forgetting_rate([], {"step_size": step_size, ...$.named(sizes)})]]);
-after = $.fn("after", ["cost", "steps", "edits"], {}, function (cost, steps, edits) {
-let move, rate;
-move = $.modules["bounds.theorem_5_2"].gibbs_move([], {"batch": edits, "records": records, ...$.named(scale)});
-if ($.t($.eq($.ga(self, "form"), "sharper"))) {
-rate = $.add($.div(cost, $.ga(self, "order")), move);
-return $.mul($.ga(self, "order"), $.modules["bounds.theorem_5_2"].rate_to_gibbs([], {"start_rate": rate, "steps": steps, ...$.named(chain)}));
-}
-return $.modules["bounds.theorem_5_2"].renyi_to_gibbs_printed([], {"start": $.add(cost, move), "order": $.ga(self, "order"), "steps": steps, ...$.named(chain)});
-});
-return after;
-});
-}), [["order", () => ["is", $.b.float]], ["range", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["regularization", () => ["is", $.b.float]], ["dimension", () => ["is", $.b.int]], ["form", () => ["is", $.b.str]]], {frozen: true});
-return {FORMS, Gibbs, choice, count, non_negative, positive, renyi_order, Any};
-})();
-$.modules["methods.feasibility"] = (() => {
-let MOST_STEPS, _CHANGES, refusal, seconds_per_step, _cheapest, _changes;
-const math = $.libraries["math"];
-const replace = $.libraries["dataclasses"]["replace"];
-const theorem_5_2 = $.modules["bounds.theorem_5_2"];
-const PlanInfeasible = $.modules["errors"]["PlanInfeasible"];
-MOST_STEPS = $.pow(10n, 8n);
-_CHANGES = $.dict([["records", $.tuple(["n", $.div(1n, $.pow(10n, $.div(1n, 8n))), 1n])], ["dimension", $.tuple(["d", $.div(1n, $.pow(10n, $.div(1n, 8n))), 1n])], ["regularization", $.tuple(["\u03bb", $.pow(10n, $.div(1n, 8n)), 1000000000000.0])], ["range", $.tuple(["\u03c9", $.div(1n, $.pow(10n, $.div(1n, 8n))), 1e-12])], ["deletion", $.tuple(["\u03b5_dd", $.pow(10n, $.div(1n, 8n)), $.libraries["math"].inf])]]);
-refusal = $.fn("refusal", ["plan", "ask", "form"], {}, function (plan, ask, form) {
-let growth, message, over, seconds, ways, years;
-seconds = seconds_per_step([], {"records": $.ga(plan, "records"), "features": $.ga(plan, "features"), "outputs": $.ga($.ga(plan, "loss"), "outputs")});
-over = $.cm("; ", "join", [(function* ($first) { for (const $v2 of $.each($first)) { let schedule; schedule = $v2; yield ("" + "\u03c3\u00b2=" + $.formatted($.ga(schedule, "noise_variance"), "", ("" + ".3g")) + ": K_A=" + $.formatted($.ga(schedule, "learn_steps"), "", ("" + ".3g")) + ", K_\u0100=" + $.formatted($.ga(schedule, "delete_steps"), "", ("" + ".3g"))); } })((function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield form([ask, $.mul($.ga(plan, "noise_variance"), $.pow(4n, k))]); } })($.b.range([6n])))]);
-growth = $.pow($.ga($.ga(plan, "problem"), "growth"), 2n);
-years = $.div($.mul($.ga(plan, "learn_steps"), seconds), $.mul(365.25, 86400n));
-ways = $.tuple([...$.each(_cheapest([ask, form])), ...$.each(_changes([ask, form]))]);
-message = $.add(("" + "Theorem 5.2 needs K_A=" + $.formatted($.ga(plan, "learn_steps"), "", ("" + ".3g")) + " and K_\u0100=" + $.formatted($.ga(plan, "delete_steps"), "", ("" + ".3g")) + " steps at n=" + $.formatted($.ga(ask, "records"), "", "") + ", d=" + $.formatted($.ga(ask, "dimension"), "", "") + ", \u03bb=" + $.formatted($.ga(ask, "regularization"), "", ("" + "g")) + ", \u03c9=" + $.formatted($.ga(ask, "range"), "", ("" + "g")) + ", q=" + $.formatted($.ga(ask, "order"), "", ("" + "g")) + ", \u03b5_dp=" + $.formatted($.mul($.ga(ask, "dp"), growth), "", ("" + "g")) + ", \u03b5_dd=" + $.formatted($.mul($.ga(ask, "deletion"), growth), "", ("" + "g")) + " (\u03c3\u00b2=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + ".4g")) + ", \u03b7=" + $.formatted($.ga(plan, "step_size"), "", ("" + ".3g")) + "); at " + $.formatted(seconds, "", ("" + ".2g")) + " s per step, measured on a table of this size, learning would take " + $.formatted(years, "", ("" + ".3g")) + " years and the limit is " + $.formatted(MOST_STEPS, "", ("" + ".0e")) + " steps. More noise needs fewer steps: " + $.formatted(over, "", "") + ". Ways out: "), $.cm("; ", "join", [ways]));
-return PlanInfeasible([message], {"plan": plan, "alternatives": ways});
-});
-seconds_per_step = $.fn("seconds_per_step", ["*", "records", "features", "outputs"], {}, function (records, features, outputs) {
-let _, began, repeats, rows, share, weights;
-rows = $.libraries["numpy"].ones([$.tuple([$.b.min([records, 20000n]), $.b.min([features, 10000n])]), $.libraries["numpy"].float32]);
-weights = $.libraries["numpy"].ones([$.tuple([$.gi($.ga(rows, "shape"), 1n), outputs]), $.libraries["numpy"].float32]);
-{const $v3 = [$.cm(time, "perf_counter", []), 3n];began = $v3[0];repeats = $v3[1];}
-for (const $v4 of $.each($.b.range([repeats]))) {
-_ = $v4;
-$.matmul($.ga(rows, "T"), $.libraries["numpy"].tanh([$.matmul(rows, weights)]));
-}
-share = $.div($.ga(rows, "size"), $.mul(records, features));
-return $.div($.div($.sub($.cm(time, "perf_counter", []), began), repeats), share);
-});
-_cheapest = $.fn("_cheapest", ["ask", "form"], {}, function* (ask, form) {
-let influence, schedule;
-schedule = $.modules["bounds.theorem_5_2_schedule"].cheapest([ask, form]);
-if ($.t($.le($.b.max([$.ga(schedule, "learn_steps"), $.ga(schedule, "delete_steps")]), MOST_STEPS))) {
-influence = $.modules["bounds.theorem_5_2"].data_influence([], {"range": $.ga(ask, "range"), "noise_variance": $.ga(schedule, "noise_variance")});
-yield ("" + "noise_variance='cheapest': \u03c3\u00b2=" + $.formatted($.ga(schedule, "noise_variance"), "", ("" + ".3g")) + ", K_A=" + $.formatted($.ga(schedule, "learn_steps"), "", ("" + ".0f")) + ", K_\u0100=" + $.formatted($.ga(schedule, "delete_steps"), "", ("" + ".0f")) + ", but the data can move the model's law from the prior by at most " + $.formatted(influence, "", ("" + ".2f")) + " in total variation");
-}
-return null;
-});
-_changes = $.fn("_changes", ["ask", "form"], {}, function* (ask, form) {
-let bound, changed, factor, field, found, limit, name, schedule, trial, value, whole;
-for (const $v5 of $.each($.cm(_CHANGES, "items", []))) {
-{const $v6 = $.unpack($v5, 2, -1);field = $v6[0];{const $v7 = $.unpack($v6[1], 3, -1);name = $v7[0];factor = $v7[1];limit = $v7[2];}}
-{const $v8 = $.b.getattr([ask, field]);value = $v8;changed = $v8;}
-whole = $.b.isinstance([value, $.b.int]);
-bound = ($.t($.eq(field, "deletion")) ? $.ga(ask, "dp") : limit);
-found = null;
-while (($.t($.is(found, null)) && $.t(!$.eq(changed, bound)))) {
-
-changed = $.mul(changed, factor);
-changed = ($.t($.lt(1n, factor)) ? $.b.min([changed, bound]) : $.b.max([changed, bound]));
-trial = replace([ask], {...$.named($.dict([[field, ($.t(whole) ? $.b.max([1n, $.b.int([changed])]) : changed)]]))});
-if (($.t($.eq(field, "records")) && $.t($.lt($.ga(trial, "records"), $.ga(trial, "batch"))))) {
-break;
-}
-schedule = $.modules["bounds.theorem_5_2_schedule"].least([trial, form]);
-if ($.t($.le($.b.max([$.ga(schedule, "learn_steps"), $.ga(schedule, "delete_steps")]), MOST_STEPS))) {
-found = $.b.getattr([trial, field]);
-}
-}
-if ($.t($.is(found, null))) {
-yield ("" + "no " + $.formatted(name, "", "") + " alone suffices (tried from " + $.formatted(value, "", ("" + "g")) + " to " + $.formatted(changed, "", ("" + "g")) + ")");
-} else {
-yield ("" + $.formatted(name, "", "") + "=" + $.formatted(found, "", ("" + ".3g")) + " alone suffices (now " + $.formatted(value, "", ("" + "g")) + ")");
-}
-}
-return null;
-});
-return {MOST_STEPS, _CHANGES, refusal, seconds_per_step, _cheapest, _changes, PlanInfeasible, replace};
-})();
-$.modules["methods.near_gibbs"] = (() => {
-let _ORDERS, _FORMS, _SOURCES, NearGibbsRun, NearGibbs;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const theorem_5_1 = $.modules["bounds.theorem_5_1"];
-const theorem_5_2 = $.modules["bounds.theorem_5_2"];
-const FORMS = $.modules["bounds.gibbs"]["FORMS"];
-const Gibbs = $.modules["bounds.gibbs"]["Gibbs"];
-const Form = $.modules["bounds.theorem_5_2_schedule"]["Form"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const PlanInfeasible = $.modules["errors"]["PlanInfeasible"];
-const choice = $.modules["errors"]["choice"];
-const positive = $.modules["errors"]["positive"];
-const renyi_order = $.modules["errors"]["renyi_order"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const Method = $.modules["methods.base"]["Method"];
-const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-const MOST_STEPS = $.modules["methods.feasibility"]["MOST_STEPS"];
-const refusal = $.modules["methods.feasibility"]["refusal"];
-const Plan = $.modules["methods.plan"]["Plan"];
-_ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
-_FORMS = $.dict([["printed", $.modules["bounds.theorem_5_2_schedule"].printed], ["sharper", $.modules["bounds.theorem_5_2_schedule"].sharper]]);
-_SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
-NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
-$ns.method = "near-gibbs";
-$ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
-$ns.forgets_unobserved = true;
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let rate;
-rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "steps": steps_with});
-return ($.t($.eq($.ga($.ga(self, "gibbs"), "form"), "printed")) ? $.dict([["rate", rate]]) : $.dict([["gdp_squared", $.mul(2n, rate)]]));
-});
-$ns.closer = $.fn("closer", ["self", "before", "steps", "edits"], {}, function (self, before, steps, edits) {
-return $.cm($.ga(self, "gibbs"), "closer", [], {"before": before, "steps": steps, "edits": edits, ...$.named($.cm(self, "_chain", []))});
-});
-$ns.forgets = $.fn("forgets", ["self", "*", "learn_steps", "delete_steps", "batch"], {}, function (self, learn_steps, delete_steps, batch) {
-let requests;
-requests = $.dict([["learn_steps", learn_steps], ["delete_steps", delete_steps], ["batch", batch]]);
-return $.cm(self, "_near", [$.cm($.ga(self, "gibbs"), "worst_closeness", [], {...$.named(requests), ...$.named($.cm(self, "_chain", []))})]);
-});
-$ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, closeness) {
-return ($.t($.is(closeness, null)) ? null : $.cm(self, "_near", [closeness]));
-});
-$ns._near = $.fn("_near", ["self", "closeness"], {}, function (self, closeness) {
-let facts, hidden;
-facts = $.dict([["source", $.gi(_SOURCES, $.ga($.ga(self, "gibbs"), "form"))], ["points", $.tuple([$.tuple([$.ga($.ga(self, "gibbs"), "order"), closeness])])]]);
-hidden = "no earlier model was observed";
-return $.cm($.cm($.cm(self, "guarantee", ["deletion", $.ga(Worlds, "DEFINITION_4_1")], {...$.named(facts)}), "assuming", [hidden]), "assuming", [NON_ADAPTIVE]);
-});
-}), [["gibbs", () => ["is", Gibbs]]], {frozen: true, kw_only: true});
-NearGibbs = $.dataclass($.cls("NearGibbs", [Method], ($ns) => {
-$ns.name = "near-gibbs";
-$ns.summary = "Theorem 5.2, as printed or sharpened; rarely runnable";
-$ns.compared = false;
-$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
-$ns.form = "printed";
-$ns.noise_variance = null;
-$ns.order = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["form", $.ga(self, "form"), FORMS]);
-if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
-positive(["noise_variance", $.ga(self, "noise_variance")]);
-}
-if ($.t(!$.is($.ga(self, "order"), null))) {
-renyi_order(["order", $.ga(self, "order")]);
-}
-return null;
-});
-$ns.instead_of = $.classmethod($.fn("instead_of", ["cls", "step_size", "noise_variance", "*", "form"], {}, function (cls, step_size, noise_variance, form) {
-if ($.t(!$.is(step_size, null))) {
-throw $.raised(InvalidParameter(["step_size is fixed by Theorem 5.2 and G.22; leave it out"]));
-}
-return cls([], {"form": form, "noise_variance": noise_variance});
-}));
-$ns.gaussian = $.property($.fn("gaussian", ["self"], {}, function (self) {
-return $.eq($.ga(self, "form"), "sharper");
-}));
-$ns.plan = $.fn("plan", ["self", "problem"], {}, function (self, problem) {
-let ask, asked, form, found, least, plan, schedule;
-$.cm(self, "_check", [problem]);
-form = $.gi(_FORMS, $.ga(self, "form"));
-asked = [...(function* ($first) { for (const $v2 of $.each($first)) { let order; order = $v2; yield $.cm(self, "_ask", [problem, order]); } })($.cm(self, "_orders", [$.ga(problem, "budget")]))];
-found = [...(function* ($first) { for (const $v3 of $.each($first)) { let ask; ask = $v3; if (!$.t(!$.is(ask, null))) continue; yield $.tuple([ask, $.cm(self, "_choose", [ask, form])]); } })(asked)];
-if (!$.t(found)) {
-throw $.raised(InvalidParameter([("" + "no R\u00e9nyi order turns " + $.formatted($.cm($.ga(problem, "budget"), "describe", []), "", "") + " into Theorem 5.2's 0 < \u03b5_dd \u2264 \u03b5_dp < d=" + $.formatted($.ga(problem, "dimension"), "", "") + "; raise the deletion \u03b5 or \u03b4")]));
-}
-if (($.t($.is($.ga(self, "noise_variance"), null)) && $.t($.lt(1n, $.b.len([found]))))) {
-{const $v5 = $.unpack($.b.min([found], {"key": $.fn("<lambda>", ["pair"], {}, (pair) => $.ga($.gi(pair, 1n), "noise_variance"))}), 2, -1);ask = $v5[0];schedule = $v5[1];}
-} else {
-{const $v4 = $.unpack($.b.min([found], {"key": $.fn("<lambda>", ["pair"], {}, (pair) => $.add($.ga($.gi(pair, 1n), "learn_steps"), $.ga($.gi(pair, 1n), "delete_steps")))}), 2, -1);ask = $v4[0];schedule = $v4[1];}
-}
-if ($.t($.lt($.ga(ask, "dp"), $.ga(schedule, "dp")))) {
-least = $.modules["bounds.theorem_5_2_schedule"].least([ask, form]);
-throw $.raised(InvalidParameter([("" + "noise_variance=" + $.formatted($.ga(schedule, "noise_variance"), "", ("" + "g")) + " is below " + $.formatted($.ga(least, "noise_variance"), "", ("" + "g")) + ", the least that meets (18); leave it out, raise it, or raise the budget")]));
-}
-if ($.t($.has($.tuple([$.ga(schedule, "learn_steps"), $.ga(schedule, "delete_steps")]), $.libraries["math"].inf))) {
-throw $.raised(PlanInfeasible([("" + "noise_variance=" + $.formatted($.ga(schedule, "noise_variance"), "", ("" + "g")) + ": the steps of Theorem 5.2 exceed any float at log B=" + $.formatted($.ga(schedule, "log_barrier"), "", ("" + "g")) + "; leave noise_variance out or raise it towards \u03c9=" + $.formatted($.ga(ask, "range"), "", ("" + "g")))]));
-}
-plan = Plan([], {"problem": replace([problem], {"method": replace([self], {"order": $.ga(ask, "order")})}), "step_size": $.ga(schedule, "step_size"), "noise_variance": $.ga(schedule, "noise_variance"), "init_variance": $.div($.ga(schedule, "noise_variance"), $.ga(problem, "regularization")), "learn_steps": $.b.int([$.ga(schedule, "learn_steps")]), "delete_steps_for_deletion": $.b.int([$.ga(schedule, "delete_steps")]), "delete_steps_for_utility": 0n});
-if ($.t($.lt(MOST_STEPS, $.b.max([$.ga(schedule, "learn_steps"), $.ga(schedule, "delete_steps")])))) {
-throw $.raised(refusal([plan, ask, form]));
-}
-return plan;
-});
-$ns._orders = $.fn("_orders", ["self", "budget"], {}, function (self, budget) {
-if ($.t($.eq($.ga(budget, "measure"), "gdp"))) {
-throw $.raised(InvalidParameter(["a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one R\u00e9nyi order; use Budget(order=, ...), \u03bb > \u03b2\u208b with method='sharp', or method='composition'"]));
-}
-if ($.t(!$.is($.ga(self, "order"), null))) {
-return [$.ga(self, "order")];
-}
-return ($.t($.is($.ga(budget, "order"), null)) ? _ORDERS : [$.ga(budget, "order")]);
-});
-$ns._ask = $.fn("_ask", ["self", "problem", "order"], {}, function (self, problem, order) {
-let _, budget, constants, deletion, dp, rate;
-{const $v6 = [$.ga($.ga(problem, "loss"), "constants"), $.ga(problem, "budget")];constants = $v6[0];budget = $v6[1];}
-{const $v7 = $.unpack($.cm(problem, "dp_rate", []), 2, -1);rate = $v7[0];_ = $v7[1];}
-deletion = $.cm(problem, "deletion_renyi", [order]);
-dp = ($.t($.ga(self, "gaussian")) ? $.mul($.div($.pow($.cm(problem, "dp_gdp", []), 2n), 2n), order) : $.mul(rate, order));
-if (($.t(!$.is($.ga(budget, "order"), null)) && !$.t($.lt(dp, $.ga(problem, "dimension"))))) {
-throw $.raised(AssumptionViolated([("" + "dp=" + $.formatted(dp, "", ("" + "g")) + " must be below d=" + $.formatted($.ga(problem, "dimension"), "", "") + ", the number of weights: Theorem 5.2 assumes \u03b5_dp < d")]));
-}
-if (!$.t($.lt(0n, deletion))) {
-return null;
-}
-return $.modules["bounds.theorem_5_2_schedule"].NonConvexProblem([], {"order": order, "dp": dp, "deletion": $.b.min([deletion, dp]), "range": $.ga(constants, "range"), "sensitivity": $.cm(problem, "sensitivity", [$.ga(problem, "adjacency")]), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(problem, "regularization"), "dimension": $.ga(problem, "dimension"), "records": $.ga(problem, "records"), "batch": $.ga(problem, "batch"), "releases": $.ga(problem, "releases")});
-});
-$ns._choose = $.fn("_choose", ["self", "ask", "form"], {}, function (self, ask, form) {
-if ($.t($.is($.ga(self, "noise_variance"), null))) {
-return $.modules["bounds.theorem_5_2_schedule"].least([ask, form]);
-}
-if ($.t($.b.isinstance([$.ga(self, "noise_variance"), $.b.str]))) {
-return $.modules["bounds.theorem_5_2_schedule"].cheapest([ask, form]);
-}
-return form([ask, $.ga(self, "noise_variance")]);
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let constants, facts, gibbs;
-if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
-constants = $.ga($.ga(plan, "loss"), "constants");
-gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(plan, "regularization"), "dimension": $.ga(plan, "dimension"), "form": $.ga(self, "form")});
-facts = $.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
-return NearGibbsRun([], {...$.named(facts), "gibbs": gibbs});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-let interval, longest;
-longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
-interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
-return $.cm(interval, "assuming", ["the model published before it is known"]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-let steps;
-steps = $.dict([["learn_steps", $.ga(plan, "learn_steps")], ["delete_steps", $.ga(plan, "delete_steps")], ["batch", $.ga($.ga(plan, "problem"), "batch")]]);
-return $.cm($.cm(self, "mechanism", [plan]), "forgets", [], {...$.named(steps)});
-});
-$ns.excess_risk = $.fn("excess_risk", ["self", "plan"], {}, function (self, plan) {
-let barrier, facts, gibbs, learned;
-facts = $.cm(self, "mechanism", [plan]);
-{const $v8 = [$.ga(facts, "gibbs"), $.cm(facts, "closer", [null, $.ga(plan, "learn_steps"), 0n])];gibbs = $v8[0];learned = $v8[1];}
-barrier = ($.t($.eq($.ga(self, "form"), "sharper")) ? $.modules["bounds.theorem_5_2"].log_barrier : $.modules["bounds.theorem_5_2"].log_barrier_printed);
-return $.modules["bounds.theorem_5_2"].excess_risk([], {"log_barrier": barrier([], {"range": $.ga(gibbs, "range"), "noise_variance": $.ga(plan, "noise_variance")}), "range": $.ga(gibbs, "range"), "noise_variance": $.ga(plan, "noise_variance"), "lipschitz": $.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), "smoothness": $.ga(gibbs, "smoothness"), "regularization": $.ga(plan, "regularization"), "dimension": $.ga(plan, "dimension"), "deletion": $.b.max([learned, $.cm($.ga(plan, "deletion"), "renyi", [$.ga(gibbs, "order")])])});
-});
-$ns._check = $.fn("_check", ["self", "problem"], {}, function (self, problem) {
-let constants;
-constants = $.ga($.ga(problem, "loss"), "constants");
-if ($.t($.ga(constants, "convex"))) {
-throw $.raised(InvalidParameter(["method='near-gibbs' is for non-convex losses; use 'theorem' or 'sharp'"]));
-}
-if (!$.t($.ga(constants, "proven"))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss only declares its constants; Theorem 5.2 needs proven ones: use method='composition'")]));
-}
-if (!$.t($.libraries["math"].isfinite([$.ga(constants, "range")]))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss has range \u03c9=" + $.formatted($.ga(constants, "range"), "", ("" + "g")) + ": Theorem 5.2 needs a bounded loss. Use a bounded one, \u03bb > \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " with method='sharp', or method='composition'")]));
-}
-if ($.t(!$.has($.ga(self, "notions"), $.ga(problem, "deletion_notion")))) {
-throw $.raised(InvalidParameter(["deletion_notion='pairwise' is not covered by Theorem 5.2, which compares with a law that never saw the record (Definition 4.1)"]));
-}
-return null;
-});
-}), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_ORDERS, _FORMS, _SOURCES, NearGibbsRun, NearGibbs, Gibbs, ClassVar, NoisySteps, InvalidParameter, refusal, MOST_STEPS, replace, Plan, PlanInfeasible, renyi_order, positive, FORMS, choice, Worlds, Method, AssumptionViolated, Form, NON_ADAPTIVE, Any};
-})();
-$.modules["methods.sharp"] = (() => {
-let SharpRun, Sharp, contracting_step_size, stationary_excess, reaching;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const theorem_5_1 = $.modules["bounds.theorem_5_1"];
-const utility = $.modules["bounds.utility"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const PlanInfeasible = $.modules["errors"]["PlanInfeasible"];
-const positive = $.modules["errors"]["positive"];
-const Method = $.modules["methods.base"]["Method"];
-const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-const calibrate = $.modules["methods.calibration"]["calibrate"];
-const published_together = $.modules["methods.calibration"]["published_together"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const contraction_risk = $.modules["methods.resuming"]["contraction_risk"];
-const minimiser_move = $.modules["methods.resuming"]["minimiser_move"];
-const NearGibbs = $.modules["methods.near_gibbs"]["NearGibbs"];
-SharpRun = $.dataclass($.cls("SharpRun", [NoisySteps], ($ns) => {
-$ns.method = "sharp";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
-$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
-return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": $.ga(self, "_steepest")});
-}));
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let mu;
-mu = $.modules["bounds.shifted_interpolation"].gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "strong_convexity": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
-});
-}), [], {frozen: true, kw_only: true});
-Sharp = $.dataclass($.cls("Sharp", [Method], ($ns) => {
-$ns.name = "sharp";
-$ns.summary = "the tight bound of the same algorithm (\u03bb > \u03b2\u208b, else Theorem 5.2 sharpened)";
-$ns.step_size = null;
-$ns.noise_variance = null;
-$ns.excess_risk_target = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-for (const $v1 of $.each($.tuple(["step_size", "excess_risk_target"]))) {
-name = $v1;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
-}
-}
-if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
-positive(["noise_variance", $.ga(self, "noise_variance")]);
-}
-return null;
-});
-$ns.plan = $.fn("plan", ["self", "problem"], {}, function (self, problem) {
-let affordable, budget_deletion, budget_dp, by_tolerance, chain, complete, constants, eta, m, move, plan, single;
-if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
-if ($.t(!$.is($.ga(self, "excess_risk_target"), null))) {
-throw $.raised(InvalidParameter([("" + "excess_risk_target= needs \u03bb > \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + "; raise \u03bb or leave it out")]));
-}
-return $.cm($.cm(NearGibbs, "instead_of", [$.ga(self, "step_size"), $.ga(self, "noise_variance")], {"form": "sharper"}), "plan", [problem]);
-}
-{const $v2 = [$.ga($.ga(problem, "loss"), "constants"), $.ga(problem, "strong_convexity")];constants = $v2[0];m = $v2[1];}
-eta = contracting_step_size([problem, $.ga(self, "step_size")]);
-by_tolerance = $.both($.ga(problem, "utility"), () => $.is($.ga(self, "excess_risk_target"), null));
-{const $v3 = [$.cm(problem, "dp_gdp", []), $.cm(problem, "deletion_gdp", [])];budget_dp = $v3[0];budget_deletion = $v3[1];}
-chain = $.dict([["step_size", eta], ["strong_convexity", m]]);
-move = $.modules["bounds.shifted_interpolation"].minimiser_move([], {"lipschitz": $.ga(constants, "lipschitz"), "strong_convexity": m, "records": $.ga(problem, "records"), "batch": $.ga(problem, "batch")});
-complete = $.fn("complete", ["noise_variance"], {}, function (noise_variance) {
-let before, farthest, init_variance, kept, stationary, target;
-before = $.modules["bounds.shifted_interpolation"].gdp_limit([], {"sensitivity": $.cm(problem, "sensitivity", [$.ga(problem, "deletion_notion")]), "noise_variance": noise_variance, "records": $.ga(problem, "records"), ...$.named(chain)});
-stationary = $.modules["bounds.shifted_interpolation"].stationary_distance([], {"dimension": $.ga(problem, "dimension"), "noise_variance": noise_variance, ...$.named(chain)});
-init_variance = $.modules["bounds.theorem_5_1"].init_variance([], {"noise_variance": noise_variance, "regularization": m, "step_size": eta});
-farthest = $.add($.libraries["math"].sqrt([$.mul($.ga(problem, "dimension"), init_variance)]), $.div($.ga(constants, "lipschitz"), $.ga(problem, "regularization")));
-kept = $.pow($.add($.libraries["math"].sqrt([$.mul($.add(1n, $.ga(problem, "utility_tolerance")), stationary)]), move), 2n);
-target = $.dict([["tolerance", $.ga(problem, "utility_tolerance")], ["stationary", stationary], ...$.pairs(chain)]);
-return Plan([], {"problem": problem, "step_size": eta, "noise_variance": noise_variance, "init_variance": init_variance, "learn_steps": $.b.max([1n, $.modules["bounds.shifted_interpolation"].steps_to_distance([], {"distance_before": $.pow(farthest, 2n), ...$.named(target)})]), "delete_steps_for_deletion": $.b.max([$.modules["bounds.shifted_interpolation"].deletion_steps([], {"gdp_before": before, "gdp_after": budget_deletion, ...$.named(chain)}), 1n]), "delete_steps_for_utility": ($.t(by_tolerance) ? $.modules["bounds.shifted_interpolation"].steps_to_distance([], {"distance_before": kept, ...$.named(target)}) : 0n)});
-});
-affordable = $.fn("affordable", ["together"], {}, function (together) {
-return $.le($.ga(together, "gdp_squared"), $.pow(budget_dp, 2n));
-});
-single = $.modules["bounds.shifted_interpolation"].noise_variance([], {"gdp": budget_dp, "sensitivity": $.cm(problem, "sensitivity", [$.ga(problem, "adjacency")]), "records": $.ga(problem, "records"), ...$.named(chain)});
-plan = calibrate([problem, single, $.ga(self, "noise_variance"), complete, affordable]);
-return ($.t($.is($.ga(self, "excess_risk_target"), null)) ? plan : reaching([plan, $.ga(self, "excess_risk_target")]));
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return SharpRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
-});
-$ns.excess_risk = $.fn("excess_risk", ["self", "plan"], {}, function (self, plan) {
-return contraction_risk([plan]);
-});
-}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-contracting_step_size = $.fn("contracting_step_size", ["problem", "asked"], {}, function (problem, asked) {
-let eta, limit;
-eta = ($.t($.is(asked, null)) ? $.div(1n, $.ga(problem, "objective_smoothness")) : asked);
-limit = $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(problem, "strong_convexity"), "objective_smoothness": $.ga(problem, "objective_smoothness")});
-if (!$.t($.le(eta, limit))) {
-throw $.raised(AssumptionViolated([("" + "step_size=" + $.formatted(eta, "", ("" + "g")) + " must be at most 2/(2\u03bb+\u03b2)=" + $.formatted(limit, "", ("" + "g")) + ": beyond it a step may expand distances")]));
-}
-return eta;
-});
-stationary_excess = $.fn("stationary_excess", ["plan"], {}, function (plan) {
-return $.modules["bounds.utility"].stationary_excess([], {"dimension": $.ga(plan, "dimension"), "noise_variance": $.ga(plan, "noise_variance"), "step_size": $.ga(plan, "step_size"), "strong_convexity": $.ga($.ga(plan, "problem"), "strong_convexity"), "objective_smoothness": $.ga($.ga(plan, "problem"), "objective_smoothness")});
-});
-reaching = $.fn("reaching", ["plan", "target"], {}, function (plan, target) {
-let chain, complete, constants, facts, farthest, kept, problem, product, smoothness, stationary;
-{const $v4 = [$.ga(plan, "problem"), $.ga($.ga(plan, "loss"), "constants")];problem = $v4[0];constants = $v4[1];}
-smoothness = $.ga(problem, "objective_smoothness");
-stationary = stationary_excess([plan]);
-product = $.modules["bounds.utility"].stationary_product([], {"dimension": $.ga(plan, "dimension"), "noise_variance": $.ga(plan, "noise_variance"), "step_size": $.ga(plan, "step_size"), "objective_smoothness": smoothness});
-facts = $.dict([["stationary", stationary], ["product", product], ["objective_smoothness", smoothness]]);
-kept = $.modules["bounds.utility"].largest_distance([], {"target": target, ...$.named(facts)});
-if (!$.t($.lt(0n, kept))) {
-throw $.raised(PlanInfeasible([("" + "an excess risk of " + $.formatted(target, "", ("" + "g")) + " cannot be promised at \u03c3\u00b2=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + ".4g")) + ": the bound is above " + $.formatted(stationary, "", ("" + ".4g")) + "; ask for more than that, or for less noise")], {"plan": plan}));
-}
-farthest = $.add($.libraries["math"].sqrt([$.mul($.ga(plan, "dimension"), $.ga(plan, "init_variance"))]), $.libraries["math"].sqrt([$.ga(plan, "stationary_distance")]));
-farthest = $.iadd(farthest, $.div($.ga(constants, "lipschitz"), $.ga(problem, "regularization")));
-chain = $.dict([["step_size", $.ga(plan, "step_size")], ["strong_convexity", $.ga(problem, "strong_convexity")]]);
-complete = replace([plan], {"learn_steps": $.b.max([1n, $.modules["bounds.utility"].steps_to_distance([], {"before": farthest, "after": kept, ...$.named(chain)})]), "delete_steps_for_utility": $.modules["bounds.utility"].steps_to_distance([], {"before": $.add(kept, minimiser_move([plan])), "after": kept, ...$.named(chain)})});
-if (!$.t($.le($.ga(published_together([complete]), "gdp_squared"), $.mul($.pow($.cm(problem, "dp_gdp", []), 2n), $.add(1n, 1e-12))))) {
-throw $.raised(PlanInfeasible([("" + "the steps for an excess risk of " + $.formatted(target, "", ("" + "g")) + " cost more than the dp budget over " + $.formatted($.ga(plan, "releases"), "", "") + " releases")], {"plan": complete}));
-}
-return complete;
-});
-return {SharpRun, Sharp, contracting_step_size, stationary_excess, reaching, ClassVar, NoisySteps, contraction_risk, calibrate, Plan, NearGibbs, InvalidParameter, positive, Method, AssumptionViolated, PlanInfeasible, published_together, minimiser_move, replace};
-})();
-$.modules["methods.minimiser"] = (() => {
-let SOLVERS, _SHARE, _ROUNDING_ROOM, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _tolerance, solver_passes, forecast_passes, diffusion_steps;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const first_whole = $.modules["bounds.search"]["first_whole"];
-const proven_steps = $.modules["bounds.solver_steps"]["proven_steps"];
-const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const procedure = $.modules["methods.procedure"];
-const Method = $.modules["methods.base"]["Method"];
-const calibrate = $.modules["methods.calibration"]["calibrate"];
-const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-const contracting_step_size = $.modules["methods.sharp"]["contracting_step_size"];
-SOLVERS = $.tuple(["warm", "cold", "fixed"]);
-_SHARE = 0.01;
-_ROUNDING_ROOM = 10n;
-_DIFFUSION_SHARE = $.div(5n, 3n);
-MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
-$ns.method = "minimiser";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser";
-$ns.fresh = true;
-$ns.gradient_tolerance = 0.0;
-$ns.warm = false;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(MinimiserRun, self, "__post_init__")([]);
-non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
-return null;
-});
-$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
-return $.ga(self, "warm");
-}));
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if (!$.t(steps)) {
-throw $.raised(InvalidParameter(["steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"]));
-}
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let delta, facts, mu;
-facts = $.dict([...$.pairs($.cm(self, "_chain", [])), ["strong_convexity", $.ga(self, "strong_convexity")], ["gradient_tolerance", $.ga(self, "gradient_tolerance")]]);
-if (!$.t(steps_without)) {
-delta = $.cm(self, "sensitivity", [worlds]);
-mu = $.modules["bounds.shifted_interpolation"].minimiser_dp_gdp([], {"sensitivity": delta, "steps": steps_with, ...$.named(facts)});
-} else {
-mu = ($.t($.ga(self, "warm")) ? $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": steps_without, ...$.named(facts)}) : 0.0);
-}
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
-});
-$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
-let solved;
-solved = ("" + "the solver's answer has gradient norm at most " + $.formatted($.ga(self, "gradient_tolerance"), "", ("" + ".3g")) + " in real arithmetic; its running time is not observed");
-return $.tuple([solved, ...$.each($.sup(MinimiserRun, self, "_assumptions")([]))]);
-});
-}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-Minimiser = $.dataclass($.cls("Minimiser", [Method], ($ns) => {
-$ns.name = "minimiser";
-$ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
-$ns.solver = "warm";
-$ns.diffusion_steps = null;
-$ns.gradient_tolerance = null;
-$ns.step_size = null;
-$ns.noise_variance = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
-if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
-count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
-}
-for (const $v1 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
-name = $v1;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
-}
-}
-return null;
-});
-$ns.passes_depend_on_data = $.property($.fn("passes_depend_on_data", ["self"], {}, function (self) {
-return !$.eq($.ga(self, "solver"), "fixed");
-}));
-$ns.plan = $.fn("plan", ["self", "problem"], {}, function (self, problem) {
-let affordable, budget_dp, chain, complete, eta, passes, single, stated, steps, tolerance;
-if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
-}
-eta = contracting_step_size([problem, $.ga(self, "step_size")]);
-chain = $.dict([["step_size", eta], ["strong_convexity", $.ga(problem, "strong_convexity")]]);
-steps = $.either($.ga(self, "diffusion_steps"), () => diffusion_steps([problem, eta]));
-tolerance = _tolerance([problem, self, eta, steps]);
-passes = solver_passes([problem, $.ga(self, "solver"), tolerance]);
-stated = replace([problem], {"method": replace([self], {"diffusion_steps": steps, "gradient_tolerance": tolerance})});
-budget_dp = $.cm(problem, "dp_gdp", []);
-complete = $.fn("complete", ["noise_variance"], {}, function (noise_variance) {
-return Plan([], {"problem": stated, "step_size": eta, "noise_variance": noise_variance, "init_variance": 0.0, "learn_steps": steps, "delete_steps_for_deletion": steps, "delete_steps_for_utility": 0n, "gradient_tolerance": tolerance, "learn_solver_passes": passes, "delete_solver_passes": passes});
-});
-affordable = $.fn("affordable", ["together"], {}, function (together) {
-return $.le($.ga(together, "gdp_squared"), $.pow(budget_dp, 2n));
-});
-single = $.modules["bounds.shifted_interpolation"].minimiser_noise_variance([], {"gdp": budget_dp, "sensitivity": $.cm(problem, "sensitivity", [$.ga(problem, "adjacency")]), "records": $.ga(problem, "records"), "steps": steps, "gradient_tolerance": tolerance, ...$.named(chain)});
-single = $.imul(single, $.add(1n, 1e-14));
-return calibrate([problem, single, $.ga(self, "noise_variance"), complete, affordable]);
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return MinimiserRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")})), "gradient_tolerance": $.ga(plan, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm")});
-});
-$ns.start = $.fn("start", ["self", "plan", "*", "learning"], {}, function (self, plan, learning) {
-return $.modules["methods.procedure"].Solved([$.ga(plan, "gradient_tolerance"), $.ga(self, "solver")]);
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-let interval, longest;
-longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
-interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
-return $.cm(interval, "assuming", [NON_ADAPTIVE]);
-});
-$ns.excess_risk = $.fn("excess_risk", ["self", "plan"], {}, function (self, plan) {
-let distance, m;
-m = $.ga($.ga(plan, "problem"), "strong_convexity");
-distance = $.modules["bounds.shifted_interpolation"].distance_after([], {"distance_before": $.pow($.div($.ga(plan, "gradient_tolerance"), m), 2n), "move": 0.0, "steps": $.ga(plan, "learn_steps"), "stationary": $.ga(plan, "stationary_distance"), "step_size": $.ga(plan, "step_size"), "strong_convexity": m});
-return $.modules["bounds.shifted_interpolation"].excess_risk([], {"distance": distance, "objective_smoothness": $.ga($.ga(plan, "problem"), "objective_smoothness")});
-});
-$ns.forecast = $.fn("forecast", ["self", "plan"], {}, function (self, plan) {
-let facts;
-facts = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")], ["steps", $.ga(plan, "delete_steps")]]);
-return forecast_excess_risk([$.ga(plan, "problem")], {...$.named(facts)});
-});
-}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-_tolerance = $.fn("_tolerance", ["problem", "method", "step_size", "steps"], {}, function (problem, method, step_size, steps) {
-let delta, eta, facts, forgotten, former, least, most, n, ratio, tolerance;
-{const $v2 = [$.ga(problem, "records"), step_size];n = $v2[0];eta = $v2[1];}
-delta = $.cm(problem, "sensitivity", [$.ga(problem, "adjacency")]);
-forgotten = ($.t($.lt($.mul(eta, $.ga(problem, "strong_convexity")), 1n)) ? $.libraries["math"].exp([$.mul(steps, $.libraries["math"].log1p([$.mul($.neg(eta), $.ga(problem, "strong_convexity"))]))]) : 0n);
-most = $.libraries["math"].inf;
-if (($.t($.eq($.ga(method, "solver"), "warm")) && $.t(forgotten))) {
-ratio = $.div($.cm(problem, "deletion_gdp", []), $.cm(problem, "dp_gdp", []));
-most = ($.t($.le(1n, ratio)) ? $.libraries["math"].inf : $.mul($.div($.mul($.div(ratio, $.sub(1n, ratio)), delta), $.mul($.mul(2n, n), forgotten)), $.sub(1n, 1e-09)));
-}
-facts = $.dict([["lipschitz", $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")], ["curvature", $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["records", n], ["features", $.ga(problem, "features")], ["regularization", $.ga(problem, "regularization")], ["weights_norm", $.div($.mul(2n, $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")), $.ga(problem, "regularization"))]]);
-least = $.mul(_ROUNDING_ROOM, gradient_error([], {...$.named(facts)}));
-tolerance = $.ga(method, "gradient_tolerance");
-if ($.t($.is(tolerance, null))) {
-former = $.mul(_ROUNDING_ROOM, gradient_error([], {...$.named(facts), "one_by_one": true}));
-tolerance = $.b.max([($.t($.le(former, most)) ? former : least), $.b.min([$.div($.mul(_SHARE, delta), $.mul(2n, n)), most])]);
-}
-if (!$.t($.le(tolerance, most))) {
-throw $.raised(InvalidParameter([("" + "gradient_tolerance=" + $.formatted(tolerance, "", ("" + "g")) + " must be at most " + $.formatted(most, "", ("" + "g")) + " for this deletion budget; lower it, raise the budget, or use solver='cold', which forgets exactly")]));
-}
-if (!$.t($.le(least, tolerance))) {
-throw $.raised(InvalidParameter([("" + "gradient_tolerance=" + $.formatted(tolerance, "", ("" + "g")) + " must be at least " + $.formatted(least, "", ("" + "g")) + ", " + $.formatted(_ROUNDING_ROOM, "", "") + " times the rounding of a gradient in float64; raise it, or leave it out")]));
-}
-return tolerance;
-});
-solver_passes = $.fn("solver_passes", ["problem", "solver", "tolerance"], {}, function (problem, solver, tolerance) {
-let steps;
-if ($.t($.eq(solver, "fixed"))) {
-steps = proven_steps([], {"distance": $.div($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), $.ga(problem, "strong_convexity")), "tolerance": tolerance, "strong_convexity": $.ga(problem, "strong_convexity"), "objective_smoothness": $.ga(problem, "objective_smoothness")});
-return $.add(steps, 1n);
-}
-return forecast_passes([problem]);
-});
-forecast_passes = $.fn("forecast_passes", ["problem"], {}, function (problem) {
-let _, kappa, narrow, outputs;
-kappa = $.div($.ga(problem, "objective_smoothness"), $.ga(problem, "strong_convexity"));
-outputs = $.ga($.ga(problem, "loss"), "outputs");
-{const $v3 = $.unpack(sample_rows([], {"records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "outputs": outputs, "condition_number": kappa}), 2, -1);_ = $v3[0];narrow = $v3[1];}
-if (($.t(narrow) && $.t($.eq(outputs, 1n)))) {
-return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([kappa, 0.25]))]));
-}
-return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
-});
-diffusion_steps = $.fn("diffusion_steps", ["problem", "step_size"], {}, function (problem, step_size) {
-let chain, enough, most, risk;
-chain = $.dict([["step_size", step_size], ["strong_convexity", $.ga(problem, "strong_convexity")]]);
-risk = $.fn("risk", ["steps"], {}, function (steps) {
-return forecast_excess_risk([problem], {"step_size": step_size, "noise_variance": $.modules["bounds.shifted_interpolation"].noise_inflation([], {"steps": steps, ...$.named(chain)}), "steps": steps});
-});
-most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]))])]);
-enough = $.mul(1.01, risk([most]));
-return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
-});
-return {SOLVERS, _SHARE, _ROUNDING_ROOM, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _tolerance, solver_passes, forecast_passes, diffusion_steps, sample_rows, non_negative, ClassVar, SharpRun, NON_ADAPTIVE, calibrate, Plan, replace, contracting_step_size, AssumptionViolated, positive, count, choice, Method, first_whole, forecast_excess_risk, InvalidParameter, gradient_error, Any, proven_steps};
+return {GRID, MOST_COORDINATES, MomentsRun, Moments, InvalidParameter, count, positive, ClassVar, Mechanism, Method, GRID_BITS};
 })();
 $.modules["methods.stages"] = (() => {
-let MOMENTS, STAGE_KINDS, Stage, of_stage, planned, noisy_steps, on_samples, of_moments;
+let MOMENTS, STAGE_KINDS, Stage, of_stage;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
-const theorem_5_1 = $.modules["bounds.theorem_5_1"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
@@ -6864,12 +8534,6 @@ const NETWORK = $.modules["losses.staged"]["NETWORK"];
 const Budget = $.modules["privacy.budget"]["Budget"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const moments = $.modules["methods.moments"];
-const Composition = $.modules["methods.composition"]["Composition"];
-const Minimiser = $.modules["methods.minimiser"]["Minimiser"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const SampledStage = $.modules["methods.sampled_steps"]["SampledStage"];
-const least_multiplier = $.modules["methods.sampled_steps"]["least_multiplier"];
-const passes = $.modules["methods.sampled_steps"]["passes"];
 MOMENTS = "moments";
 STAGE_KINDS = $.tuple([NETWORK, HEAD, MOMENTS]);
 Stage = $.dataclass($.cls("Stage", [], ($ns) => {
@@ -6916,65 +8580,22 @@ return ($.t($.eq($.ga(self, "kind"), NETWORK)) ? NETWORK : HEAD);
 of_stage = $.fn("of_stage", ["stage", "number", "problem", "staged", "*", "gdp", "worlds"], {}, function (stage, number, problem, staged, gdp, worlds) {
 return replace([problem], {"loss": $.cm(staged, "loss_of", [number]), "features": $.cm(staged, "features_of", [number, $.ga(problem, "features")]), "regularization": ($.t($.is($.ga(stage, "regularization"), null)) ? $.ga(problem, "regularization") : $.ga(stage, "regularization")), "budget": $.cm(Budget, "from_gdp", [], {"dp": gdp, "deletion": gdp}), "adjacency": ($.t($.ga(worlds, "between_records")) ? $.ga(Worlds, "REPLACE") : $.ga(Worlds, "ZERO_OUT")), "releases": 1n, "utility": false, "slack_in_budget": false, "asked_regularization": null, "model_norm": null, "one_hot_blocks": null, "total": null, "feature_map": null});
 });
-planned = $.fn("planned", ["stage", "own", "*", "gdp", "order"], {}, function (stage, own, gdp, order) {
-let counted, eta, noise, rate, solved;
-if ($.t($.eq($.ga(stage, "kind"), HEAD))) {
-solved = Minimiser([], {"solver": "cold", "diffusion_steps": $.ga(stage, "steps"), "step_size": $.ga(stage, "step_size")});
-return $.cm(solved, "plan", [replace([own], {"method": solved})]);
-}
-if ($.t($.eq($.ga(stage, "kind"), MOMENTS))) {
-return of_moments([own, gdp]);
-}
-if (!$.t(!$.is($.ga(stage, "steps"), null))) throw $.raised($.b.AssertionError);
-eta = ($.t($.is($.ga(stage, "step_size"), null)) ? $.div(1n, $.ga(own, "objective_smoothness")) : $.ga(stage, "step_size"));
-if ($.t(!$.is($.ga(stage, "sampling_rate"), null))) {
-if (!$.t(!$.is(order, null))) throw $.raised($.b.AssertionError);
-return on_samples([own, $.ga(stage, "steps"), $.ga(stage, "sampling_rate"), eta, gdp, order]);
-}
-rate = $.modules["bounds.theorem_5_1"].composition_rate([], {"sensitivity": $.cm(own, "sensitivity", [$.ga(own, "adjacency")]), "noise_variance": 1.0, "records": $.ga(own, "records"), "step_size": eta, "steps": $.ga(stage, "steps")});
-noise = $.div($.mul(2n, rate), $.pow(gdp, 2n));
-counted = Composition([], {"learn_steps": $.ga(stage, "steps"), "delete_steps": $.ga(stage, "steps"), "step_size": eta, "noise_variance": noise});
-return noisy_steps([replace([own], {"method": counted}), eta, noise, $.ga(stage, "steps")]);
-});
-noisy_steps = $.fn("noisy_steps", ["problem", "step_size", "noise_variance", "steps"], {}, function (problem, step_size, noise_variance, steps) {
-return Plan([], {"problem": problem, "step_size": step_size, "noise_variance": noise_variance, "init_variance": $.b.getattr([$.ga(problem, "loss"), "init_variance", $.div(noise_variance, $.ga(problem, "regularization"))]), "learn_steps": steps, "delete_steps_for_deletion": steps, "delete_steps_for_utility": 0n});
-});
-on_samples = $.fn("on_samples", ["problem", "draws", "rate", "step_size", "gdp", "order"], {}, function (problem, draws, rate, step_size, gdp, order) {
-let lipschitz, multiplier, noise, sampled;
-multiplier = least_multiplier([], {"order": order, "allowed": $.div($.mul(order, $.pow(gdp, 2n)), 2n), "sampling_rate": rate, "draws": draws, "worlds": $.ga(problem, "adjacency")});
-lipschitz = $.mul($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), $.add(1n, $.ga(problem, "slack")));
-noise = $.div($.mul(step_size, $.pow($.div($.mul(multiplier, lipschitz), $.mul(rate, $.ga(problem, "records"))), 2n)), 2n);
-sampled = SampledStage([], {"sampling_rate": rate, "draws": draws, "noise_multiplier": multiplier});
-return noisy_steps([replace([problem], {"method": sampled}), step_size, noise, passes([rate, draws])]);
-});
-of_moments = $.fn("of_moments", ["problem", "gdp"], {}, function (problem, gdp) {
-let method;
-method = $.modules["methods.moments"].planned([problem, gdp, $.ga(problem, "adjacency")]);
-return Plan([], {"problem": replace([problem], {"method": method}), "step_size": 0.0, "noise_variance": 0.0, "init_variance": 0.0, "learn_steps": 1n, "delete_steps_for_deletion": 1n, "delete_steps_for_utility": 0n});
-});
-return {MOMENTS, STAGE_KINDS, Stage, of_stage, planned, noisy_steps, on_samples, of_moments, HEAD, NETWORK, InvalidParameter, positive, count, choice, Worlds, Budget, replace, Composition, Minimiser, Plan, passes, SampledStage, least_multiplier};
+return {MOMENTS, STAGE_KINDS, Stage, of_stage, InvalidParameter, positive, NETWORK, count, choice, HEAD, Worlds, Budget, replace};
 })();
 $.modules["methods.ladder"] = (() => {
-let _MOST_KEPT, _ROOM, Ladder;
-const math = $.libraries["math"];
+let Ladder;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const HEAD = $.modules["losses.staged"]["HEAD"];
 const NETWORK = $.modules["losses.staged"]["NETWORK"];
 const Staged = $.modules["losses.staged"]["Staged"];
 const Amounts = $.modules["methods.amounts"]["Amounts"];
 const Method = $.modules["methods.base"]["Method"];
 const LadderRun = $.modules["methods.ladder_run"]["LadderRun"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const check_sampled = $.modules["methods.sampled_steps"]["check_sampled"];
 const Stage = $.modules["methods.stages"]["Stage"];
 const of_stage = $.modules["methods.stages"]["of_stage"];
-const planned = $.modules["methods.stages"]["planned"];
-_MOST_KEPT = 0.5;
-_ROOM = $.sub(1n, 1e-12);
 Ladder = $.dataclass($.cls("Ladder", [Method], ($ns) => {
 $ns.name = "ladder";
 $ns.summary = "networks: a published base at \u03b5_dd, later stages run again at every deletion, no horizon";
@@ -6994,11 +8615,8 @@ throw $.raised(InvalidParameter([("" + "level=" + $.formatted($.ga(self, "level"
 }
 return null;
 });
-$ns.passes_depend_on_data = $.property($.fn("passes_depend_on_data", ["self"], {}, function (self) {
-return $.b.any([(function* ($first) { for (const $v8 of $.each($first)) { let stage; stage = $v8; yield $.eq($.ga(stage, "kind"), HEAD); } })($.ga(self, "stages"))]);
-}));
 $ns.sampled = $.property($.fn("sampled", ["self"], {}, function (self) {
-return $.b.any([(function* ($first) { for (const $v9 of $.each($first)) { let stage; stage = $v9; yield !$.is($.ga(stage, "sampling_rate"), null); } })($.ga(self, "stages"))]);
+return $.b.any([(function* ($first) { for (const $v8 of $.each($first)) { let stage; stage = $v8; yield !$.is($.ga(stage, "sampling_rate"), null); } })($.ga(self, "stages"))]);
 }));
 $ns.gaussian = $.property($.fn("gaussian", ["self"], {}, function (self) {
 return !$.t($.ga(self, "sampled"));
@@ -7007,71 +8625,17 @@ $ns.model_loss = $.fn("model_loss", ["self", "plan"], {}, function (self, plan) 
 return $.cm(self, "_staged", [$.ga(plan, "problem")]);
 });
 $ns._staged = $.fn("_staged", ["self", "problem"], {}, function (self, problem) {
-return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v10 of $.each($first)) { let stage; stage = $v10; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
-});
-$ns.plan = $.fn("plan", ["self", "problem"], {}, function (self, problem) {
-let amounts, kept, later, left, number, numbers, rerun, spent, staged, stages;
-if ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex"))) {
-throw $.raised(InvalidParameter([("" + "method='ladder' is for networks; the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss is convex, and 'sharp', 'minimiser' or 'perturbed' forget more for less: a linear model on what a network computes is the stage Stage('head') of a ladder")]));
-}
-if (!$.t($.libraries["math"].isfinite([$.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")]))) {
-throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss has no Lipschitz constant; clip its gradients to L")]));
-}
-if ($.t($.ga(self, "sampled"))) {
-check_sampled([problem]);
-}
-{const $v11 = [$.cm(self, "_amounts", [problem]), $.cm(self, "_staged", [problem]), $.add($.ga(self, "level"), 1n)];amounts = $v11[0];staged = $v11[1];number = $v11[2];}
-{const $v12 = $.unpack($.cm(self, "_kept", [problem, staged, amounts]), 2, -1);kept = $v12[0];spent = $v12[1];}
-left = $.div($.sub($.ga(amounts, "dp"), spent), $.ga(problem, "releases"));
-numbers = $.b.range([number, $.b.len([$.ga(self, "stages")])]);
-later = $.cm(self, "_calibrated", [problem, staged, numbers, left, $.ga(problem, "adjacency"), $.ga(amounts, "dp_order")]);
-stages = $.tuple([...$.each(kept), ...$.each(later)]);
-rerun = $.b.sum([(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.ga(stage, "learn_steps"); } })(later)]);
-return Plan([], {"problem": problem, "step_size": $.ga($.gi(stages, 0n), "step_size"), "noise_variance": $.ga($.gi(stages, 0n), "noise_variance"), "init_variance": $.ga($.gi(stages, 0n), "init_variance"), "learn_steps": $.add($.b.sum([(function* ($first) { for (const $v14 of $.each($first)) { let stage; stage = $v14; yield $.ga(stage, "learn_steps"); } })(kept)]), rerun), "delete_steps_for_deletion": rerun, "delete_steps_for_utility": 0n, "learn_solver_passes": $.b.sum([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "learn_solver_passes"); } })(stages)]), "delete_solver_passes": $.b.sum([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "learn_solver_passes"); } })(later)]), "stages": stages, "kept": number});
+return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v9 of $.each($first)) { let stage; stage = $v9; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
 });
 $ns._amounts = $.fn("_amounts", ["self", "problem"], {}, function (self, problem) {
 let first;
-first = $.b.next([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; if (!$.t(!$.is($.ga(stage, "sampling_rate"), null))) continue; yield stage; } })($.ga(self, "stages")), null]);
+first = $.b.next([(function* ($first) { for (const $v10 of $.each($first)) { let stage; stage = $v10; if (!$.t(!$.is($.ga(stage, "sampling_rate"), null))) continue; yield stage; } })($.ga(self, "stages")), null]);
 if ($.t($.is(first, null))) {
 return Amounts([$.pow($.cm(problem, "dp_gdp", []), 2n), $.pow($.cm(problem, "deletion_gdp", []), 2n)]);
 }
 if (!$.t(!$.is($.ga(first, "sampling_rate"), null))) throw $.raised($.b.AssertionError);
 if (!$.t(!$.is($.ga(first, "steps"), null))) throw $.raised($.b.AssertionError);
 return $.cm(Amounts, "at_orders", [problem, $.ga(first, "sampling_rate"), $.ga(first, "steps")]);
-});
-$ns._kept = $.fn("_kept", ["self", "problem", "staged", "amounts"], {}, function (self, problem, staged, amounts) {
-let _, allowed, dp_per_dd, kept, most, notion, numbers, spent;
-if ($.t($.lt($.ga(self, "level"), 0n))) {
-return $.tuple([$.tuple([]), 0.0]);
-}
-dp_per_dd = $.div($.cm(problem, "sensitivity", [$.ga(problem, "adjacency")]), $.cm(problem, "sensitivity", [$.ga(problem, "deletion_notion")]));
-most = $.mul(_MOST_KEPT, $.ga(amounts, "dp"));
-allowed = $.b.min([$.ga(amounts, "deletion"), $.div(most, $.pow(dp_per_dd, 2n))]);
-for (const $v18 of $.each($.b.range([60n]))) {
-_ = $v18;
-{const $v19 = [$.b.range([$.add($.ga(self, "level"), 1n)]), $.ga(problem, "deletion_notion")];numbers = $v19[0];notion = $v19[1];}
-kept = $.cm(self, "_calibrated", [problem, staged, numbers, allowed, notion, $.ga(amounts, "deletion_order")]);
-spent = $.cm(amounts, "spent", [[...(function* ($first) { for (const $v20 of $.each($first)) { let plan; plan = $v20; yield $.ga(plan, "mechanism"); } })(kept)], [...(function* ($first) { for (const $v21 of $.each($first)) { let plan; plan = $v21; yield $.ga(plan, "learn_steps"); } })(kept)], $.ga(problem, "adjacency")]);
-if ($.t($.le(spent, $.mul(most, $.add(1n, 1e-09))))) {
-return $.tuple([kept, spent]);
-}
-allowed = $.imul(allowed, $.mul($.div(most, spent), $.sub(1n, 0.001)));
-}
-throw $.raised(InvalidParameter(["the kept stages cannot be fitted into half of the dp budget; plan with adjacency='zero-out', or without sampling_rate"]));
-return null;
-});
-$ns._calibrated = $.fn("_calibrated", ["self", "problem", "staged", "numbers", "squared", "worlds", "order"], {}, function (self, problem, staged, numbers, squared, worlds, order) {
-let gdp, j, made, own, stage, whole;
-whole = $.libraries["math"].fsum([(function* ($first) { for (const $v22 of $.each($first)) { let j; j = $v22; yield $.ga($.gi($.ga(self, "stages"), j), "share"); } })(numbers)]);
-made = [];
-for (const $v23 of $.each(numbers)) {
-j = $v23;
-stage = $.gi($.ga(self, "stages"), j);
-gdp = $.mul($.mul($.libraries["math"].sqrt([squared]), $.libraries["math"].sqrt([$.div($.ga(stage, "share"), whole)])), _ROOM);
-own = of_stage([stage, j, problem, staged], {"gdp": gdp, "worlds": worlds});
-$.cm(made, "append", [planned([stage, own], {"gdp": gdp, "order": order})]);
-}
-return $.b.tuple([made]);
 });
 $ns.allowed = $.fn("allowed", ["self", "plan"], {}, function (self, plan) {
 let amounts, nothing;
@@ -7083,2314 +8647,46 @@ if (!$.t(!$.is($.ga(amounts, "dp_order"), null))) throw $.raised($.b.AssertionEr
 nothing = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": 0n});
 return replace([nothing], {"points": $.tuple([$.tuple([$.ga(amounts, "dp_order"), $.div($.mul($.ga(amounts, "dp"), $.ga(amounts, "dp_order")), 2n)])])});
 });
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let asked, due, name, number, problem, stage, staged;
+$.sup(Ladder, self, "check_plan")([plan]);
+{const $v11 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v11[0];problem = $v11[1];}
+if (($.t(!$.eq($.b.len([$.ga(plan, "stages")]), $.b.len([$.ga(self, "stages")]))) || $.t(!$.eq($.ga(plan, "kept"), $.add($.ga(self, "level"), 1n))))) {
+throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stages that keeps " + $.formatted($.add($.ga(self, "level"), 1n), "", "") + " has a plan for each")]));
+}
+for (const $v12 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
+{const $v13 = $.unpack($v12, 2, -1);number = $v13[0];{const $v14 = $.unpack($v13[1], 2, -1);asked = $v14[0];stage = $v14[1];}}
+due = of_stage([asked, number, problem, staged], {"gdp": 1.0, "worlds": $.ga(problem, "adjacency")});
+for (const $v15 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
+name = $v15;
+if ($.t(!$.eq($.b.getattr([$.ga(stage, "problem"), name]), $.b.getattr([due, name])))) {
+throw $.raised(InvalidParameter([("" + "stage " + $.formatted(number, "", "") + " of the ladder has another " + $.formatted(name, "", "") + " than the problem")]));
+}
+}
+$.cm($.ga(stage, "method"), "check_plan", [stage]);
+}
+return null;
+});
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 let kept, later;
-{const $v24 = [$.slice($.ga(plan, "stages"), null, $.ga(plan, "kept"), null), $.slice($.ga(plan, "stages"), $.ga(plan, "kept"), null, null)];kept = $v24[0];later = $v24[1];}
-return LadderRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v25 of $.each($first)) { let stage; stage = $v25; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v26 of $.each($first)) { let stage; stage = $v26; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v27 of $.each($first)) { let stage; stage = $v27; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v28 of $.each($first)) { let stage; stage = $v28; yield $.ga(stage, "learn_steps"); } })(later)])});
-});
-$ns.excess_risk = $.fn("excess_risk", ["self", "plan"], {}, function (self, plan) {
-return $.libraries["math"].inf;
-});
-$ns.forecast = $.fn("forecast", ["self", "plan"], {}, function (self, plan) {
-return $.libraries["math"].inf;
-});
-$ns.noise = $.fn("noise", ["self", "plan"], {}, function (self, plan) {
-return $.add("\u03c3\u00b2=", $.cm(", ", "join", [(function* ($first) { for (const $v29 of $.each($first)) { let stage; stage = $v29; yield ($.t($.ga(stage, "noise_variance")) ? ("" + $.formatted($.ga(stage, "noise_variance"), "", ("" + ".4g"))) : "\u2013"); } })($.ga(plan, "stages"))]));
+{const $v16 = [$.slice($.ga(plan, "stages"), null, $.ga(plan, "kept"), null), $.slice($.ga(plan, "stages"), $.ga(plan, "kept"), null, null)];kept = $v16[0];later = $v16[1];}
+return LadderRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v20 of $.each($first)) { let stage; stage = $v20; yield $.ga(stage, "learn_steps"); } })(later)])});
 });
 }), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
-return {_MOST_KEPT, _ROOM, Ladder, LadderRun, Plan, check_sampled, InvalidParameter, HEAD, MOST_STAGES, Stage, NETWORK, ClassVar, Method, Amounts, replace, Staged, planned, of_stage};
-})();
-$.modules["planner.feasibility"] = (() => {
-let MOST_PASSES, runnable;
-const PlanInfeasible = $.modules["errors"]["PlanInfeasible"];
-MOST_PASSES = $.pow(10n, 12n);
-runnable = $.fn("runnable", ["plan"], {}, function (plan) {
-let delete$, learn;
-learn = $.add($.ga(plan, "learn_solver_passes"), $.ga(plan, "learn_steps"));
-delete$ = $.add($.ga(plan, "delete_solver_passes"), $.ga(plan, "delete_steps"));
-if ($.t($.le($.b.max([learn, delete$]), MOST_PASSES))) {
-return plan;
-}
-throw $.raised(PlanInfeasible([("" + "method " + $.formatted($.ga($.ga(plan, "method"), "name"), "r", "") + " needs " + $.formatted($.b.float([learn]), "", ("" + ".3g")) + " passes over the table to learn and " + $.formatted($.b.float([delete$]), "", ("" + ".3g")) + " per request at \u03bb=" + $.formatted($.ga(plan, "regularization"), "", ("" + "g")) + " (condition number " + $.formatted($.div($.ga($.ga(plan, "problem"), "objective_smoothness"), $.ga(plan, "regularization")), "", ("" + ".3g")) + "); the limit is " + $.formatted($.b.float([MOST_PASSES]), "", ("" + ".0e")) + ". Raise \u03bb: steps grow in proportion to 1/\u03bb")], {"plan": plan, "alternatives": $.tuple(["a larger regularization \u03bb"])}));
-return null;
-});
-return {MOST_PASSES, runnable, PlanInfeasible};
-})();
-$.modules["planner.make"] = (() => {
-let plan_for;
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const runnable = $.modules["planner.feasibility"]["runnable"];
-plan_for = $.fn("plan_for", ["problem"], {}, function (problem) {
-let error;
-try {
-return runnable([$.cm($.ga(problem, "method"), "plan", [problem])]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.b.ArithmeticError)) {error = $caught;
-throw $.raised(InvalidParameter([("" + "no plan in floating-point numbers for \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + ", n=" + $.formatted($.ga(problem, "records"), "", ("" + "g")) + ", " + $.formatted($.cm($.ga(problem, "budget"), "describe", []), "", "") + ": a step count or the noise is beyond their range; choose \u03bb and budgets nearer to 1")]));
-} else throw $caught;
-}
-return null;
-});
-return {plan_for, InvalidParameter, runnable};
-})();
-$.modules["version"] = (() => {
-let __version__;
-__version__ = "0.2.0.dev0";
-return {__version__};
-})();
-$.modules["register.dates"] = (() => {
-let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day;
-const calendar = $.libraries["calendar"];
-const UTC = $.libraries["datetime"]["UTC"];
-const date = $.libraries["datetime"]["date"];
-const datetime = $.libraries["datetime"]["datetime"];
-const timedelta = $.libraries["datetime"]["timedelta"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-MOST_HOLIDAYS = 2000n;
-_ONE_DAY = timedelta([], {"days": 1n});
-_SATURDAY = 5n;
-moment = $.fn("moment", ["name", "when", "*", "utc"], {"utc": true}, function (name, when, utc) {
-let error, found;
-try {
-found = $.cm(datetime, "fromisoformat", [when]);
-if ($.t($.is($.ga(found, "tzinfo"), null))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted(when, "r", "") + " needs a time zone, for example a trailing Z or +02:00")]));
-}
-if (!$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(1971n, $.ga(found, "year"), 9000n))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted(when, "r", "") + " is not a time at which anybody asked for an erasure")]));
-}
-found = $.cm(found, "replace", [], {"microsecond": 0n});
-return $.cm(($.t(utc) ? $.cm(found, "astimezone", [UTC]) : found), "isoformat", []);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.OverflowError]))) {error = $caught;
-if ($.t($.b.isinstance([error, InvalidParameter]))) {
-throw $caught;
-}
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted(when, "r", "") + " must be a time in ISO 8601, for example 2026-05-04T09:30:00+02:00")]));
-} else throw $caught;
-}
-return null;
-});
-day = $.fn("day", ["name", "when"], {}, function (name, when) {
-let error, found;
-if (($.t($.b.isinstance([when, date])) && !$.t($.b.isinstance([when, datetime])))) {
-found = when;
-} else {
-try {
-found = $.cm(date, "fromisoformat", [when]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError]))) {error = $caught;
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted(when, "r", "") + " must be a day, for example 2026-05-04")]));
-} else throw $caught;
-}
-if ($.t(!$.eq($.cm(found, "isoformat", []), when))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted(when, "r", "") + " must be written with hyphens, for example 2026-05-04")]));
-}
-}
-if (!$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(1971n, $.ga(found, "year"), 9000n))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted($.cm(found, "isoformat", []), "", "") + " is not a day on which anybody answers a request")]));
-}
-return found;
-});
-days = $.fn("days", ["name", "given"], {}, function (name, given) {
-let found;
-found = $.b.sorted([$.set((function* ($first) { for (const $v7 of $.each($first)) { let one; one = $v7; yield day([name, one]); } })(given))]);
-if ($.t($.lt(MOST_HOLIDAYS, $.b.len([found])))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + ": " + $.formatted($.b.len([found]), "", "") + " days; give at most " + $.formatted(MOST_HOLIDAYS, "", ""))]));
-}
-return $.b.tuple([found]);
-});
-last_day = $.fn("last_day", ["received", "*", "months", "holidays"], {"months": 1n, "holidays": $.tuple([])}, function (received, months, holidays) {
-let last, month, number, start, year;
-count(["months", months], {"minimum": 0n, "maximum": 120n});
-start = ($.t($.b.isinstance([received, date])) ? received : $.cm($.cm(datetime, "fromisoformat", [received]), "date", []));
-number = $.add($.sub($.add($.mul($.ga(start, "year"), 12n), $.ga(start, "month")), 1n), months);
-{const $v8 = $.unpack($.b.divmod([number, 12n]), 2, -1);year = $v8[0];month = $v8[1];}
-month = $.iadd(month, 1n);
-last = date([year, month, $.b.min([$.ga(start, "day"), $.gi($.libraries["calendar"].monthrange([year, month]), 1n)])]);
-while (($.t($.le(_SATURDAY, $.cm(last, "weekday", []))) || $.t($.has(holidays, last)))) {
-
-last = $.iadd(last, _ONE_DAY);
-}
-return last;
-});
-moved_by = $.fn("moved_by", ["received", "*", "months", "holidays"], {"months": 1n, "holidays": $.tuple([])}, function (received, months, holidays) {
-let known, last, plain;
-known = $.b.frozenset([holidays]);
-{const $v9 = [last_day([received], {"months": months, "holidays": known}), last_day([received], {"months": months})];last = $v9[0];plain = $v9[1];}
-return $.b.tuple([(function* ($first) { for (const $v10 of $.each($first)) { let one; one = $v10; if (!($.t((($v11, $v12, $v13) => $.le($v11, $v12) && $.lt($v12, $v13))(plain, one, last)) && $.t($.lt($.cm(one, "weekday", []), _SATURDAY)))) continue; yield one; } })($.b.sorted([known]))]);
-});
-local_day = $.fn("local_day", ["when", "received"], {}, function (when, received) {
-let zone;
-zone = ($.t($.is(received, null)) ? UTC : $.ga($.cm(datetime, "fromisoformat", [received]), "tzinfo"));
-return $.cm($.cm($.cm(datetime, "fromisoformat", [when]), "astimezone", [zone]), "date", []);
-});
-return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, InvalidParameter, date, datetime, UTC, count, timedelta};
-})();
-$.modules["sources.verdicts"] = (() => {
-let Verdicts;
-const Word = $.modules["errors"]["Word"];
-Verdicts = $.cls("Verdicts", [Word], ($ns) => {
-$ns.ERASED = "ERASED";
-$ns.RESIDUAL = "RESIDUAL";
-$ns.NOT_COVERED = "NOT COVERED";
-});
-return {Verdicts, Word};
-})();
-$.modules["store.position"] = (() => {
-let COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers;
-const re = $.libraries["re"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const datetime = $.libraries["datetime"]["datetime"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-COUNTED_BY = $.tuple(["trigger", "versions"]);
-_LONGEST = 10000n;
-_NUMBER = "(0|[1-9]\\d{0,19})";
-_FORMS = $.dict([["transaction", $.libraries["re"].compile([_NUMBER])], ["snapshot", $.libraries["re"].compile([("" + $.formatted(_NUMBER, "", "") + ":" + $.formatted(_NUMBER, "", "") + ":(" + $.formatted(_NUMBER, "", "") + "(," + $.formatted(_NUMBER, "", "") + ")*)?")])], ["version", $.libraries["re"].compile([_NUMBER])], ["time", $.libraries["re"].compile(["\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{6})?\\+00:00"])]]);
-_Snapshot = $.dataclass($.cls("_Snapshot", [], ($ns) => {
-$ns.of = $.classmethod($.fn("of", ["cls", "text"], {}, function (cls, text) {
-let end, first, under_way;
-{const $v1 = $.unpack($.cm(text, "split", [":"]), 3, -1);first = $v1[0];end = $v1[1];under_way = $v1[2];}
-return cls([$.b.int([first]), $.b.int([end]), $.b.frozenset([$.b.map([$.b.int, $.b.filter([null, $.cm(under_way, "split", [","])])])])]);
-}));
-$ns.sees = $.fn("sees", ["self", "transaction"], {}, function (self, transaction) {
-return $.either($.lt(transaction, $.ga(self, "first")), () => $.both($.lt(transaction, $.ga(self, "end")), () => !$.has($.ga(self, "open"), transaction)));
-});
-$ns.sees_all_of = $.fn("sees_all_of", ["self", "other"], {}, function (self, other) {
-let unseen;
-unseen = [...(function* ($first) { for (const $v2 of $.each($first)) { let number; number = $v2; if (!($.t($.lt(number, $.ga(other, "end"))) && $.t($.cm(other, "sees", [number])))) continue; yield number; } })($.ga(self, "open"))];
-return $.both($.le($.ga(other, "end"), $.ga(self, "end")), () => !$.t(unseen));
-});
-}), [["first", () => ["is", $.b.int]], ["end", () => ["is", $.b.int]], ["open", () => ["parts", $.b.frozenset, ["is", $.b.int]]]], {frozen: true});
-checked = $.fn("checked", ["text"], {}, function (text) {
-let _, kind, rest;
-{const $v3 = $.unpack((($.t($.b.isinstance([text, $.b.str])) && $.t($.le($.b.len([text]), _LONGEST))) ? $.cm(text, "partition", [":"]) : $.tuple(["", "", ""])), 3, -1);kind = $v3[0];_ = $v3[1];rest = $v3[2];}
-if (($.t(!$.has(_FORMS, kind)) || !$.t($.cm($.gi(_FORMS, kind), "fullmatch", [rest])))) {
-throw $.raised(InvalidParameter(["a position in a source is written as transaction:734, snapshot:734:740:735, version:12 or time:2026-11-22T05:45:00+00:00"]));
-}
-if ($.t($.eq(kind, "time"))) {
-try {
-$.cm(datetime, "fromisoformat", [rest]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.b.ValueError)) {
-throw $.raised(InvalidParameter(["a position in a source names a time that does not exist"]));
-} else throw $caught;
-}
-}
-return text;
-});
-covers = $.fn("covers", ["read", "changed"], {}, function (read, changed) {
-let _, kind, made, other, seen;
-{const $v4 = [$.cm(checked([read]), "partition", [":"]), $.cm(checked([changed]), "partition", [":"])];{const $v5 = $.unpack($v4[0], 3, -1);kind = $v5[0];_ = $v5[1];seen = $v5[2];}{const $v6 = $.unpack($v4[1], 3, -1);other = $v6[0];_ = $v6[1];made = $v6[2];}}
-if ($.t($.eq(kind, "snapshot"))) {
-if ($.t($.eq(other, "transaction"))) {
-return $.cm($.cm(_Snapshot, "of", [seen]), "sees", [$.b.int([made])]);
-}
-return $.both($.eq(other, "snapshot"), () => $.cm($.cm(_Snapshot, "of", [seen]), "sees_all_of", [$.cm(_Snapshot, "of", [made])]));
-}
-if (($.t(!$.eq(kind, other)) || $.t($.eq(kind, "transaction")))) {
-return false;
-}
-if ($.t($.eq(kind, "version"))) {
-return $.le($.b.int([made]), $.b.int([seen]));
-}
-return $.le($.cm(datetime, "fromisoformat", [made]), $.cm(datetime, "fromisoformat", [seen]));
-});
-return {COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers, InvalidParameter, datetime};
-})();
-$.modules["register.terms"] = (() => {
-let Reasons;
-const Word = $.modules["errors"]["Word"];
-Reasons = $.cls("Reasons", [Word], ($ns) => {
-$ns.COMPLEXITY = "complexity";
-$ns.NUMBER = "number of requests";
-});
-return {Reasons, Word};
-})();
-$.modules["evidence.notices"] = (() => {
-let _LONGEST, TEXTS, text, Notices, _NOTICED, _in_json, NOTHING_STATED;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const fields = $.libraries["dataclasses"]["fields"];
-const date = $.libraries["datetime"]["date"];
-const datetime = $.libraries["datetime"]["datetime"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const day = $.modules["register.dates"]["day"];
-const days = $.modules["register.dates"]["days"];
-const last_day = $.modules["register.dates"]["last_day"];
-const moved_by = $.modules["register.dates"]["moved_by"];
-const Reasons = $.modules["register.terms"]["Reasons"];
-_LONGEST = 1000n;
-TEXTS = $.tuple(["purposes", "models", "contact", "authority"]);
-text = $.fn("text", ["name", "value"], {}, function (name, value) {
-if ($.t($.is(value, null))) {
-return null;
-}
-if ((!$.t($.b.isinstance([value, $.b.str])) || !$.t($.cm(value, "strip", [])) || $.t($.lt(_LONGEST, $.b.len([value]))))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a text of at most " + $.formatted(_LONGEST, "", "") + " characters, or left out")]));
-}
-if (!$.t($.cm(value, "isprintable", []))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " holds characters that no page can show; leave them out")]));
-}
-return null;
-});
-Notices = $.dataclass($.cls("Notices", [], ($ns) => {
-$ns.purposes = null;
-$ns.models = null;
-$ns.contact = null;
-$ns.authority = null;
-$ns.informed = null;
-$ns.recipients = null;
-$ns.recipients_told = null;
-$ns.backups_until = null;
-$ns.withdrawn = null;
-$ns.publish_by = null;
-$ns.extended_until = null;
-$ns.extension_reason = null;
-$ns.holidays = $.tuple([]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-for (const $v1 of $.each(TEXTS)) {
-name = $v1;
-text([name, $.b.getattr([self, name])]);
-}
-for (const $v2 of $.each(_NOTICED)) {
-name = $v2;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-$.cm($.b.object, "__setattr__", [self, name, day([name, $.b.getattr([self, name])])]);
-}
-}
-if ($.t(!$.is($.ga(self, "recipients"), null))) {
-count(["recipients", $.ga(self, "recipients")], {"minimum": 0n, "maximum": $.pow(10n, 6n)});
-}
-if ($.t(!$.eq($.is($.ga(self, "extended_until"), null), $.is($.ga(self, "extension_reason"), null)))) {
-throw $.raised(InvalidParameter(["extended_until and extension_reason belong together; give both"]));
-}
-if ($.t(!$.is($.ga(self, "extension_reason"), null))) {
-$.cm($.b.object, "__setattr__", [self, "extension_reason", Reasons([$.ga(self, "extension_reason")])]);
-}
-$.cm($.b.object, "__setattr__", [self, "holidays", days(["holidays", $.ga(self, "holidays")])]);
-return null;
-});
-$ns.fit = $.fn("fit", ["self", "received"], {}, function (self, received) {
-let name, start, when;
-if ($.t($.is(received, null))) {
-if (($.t($.ga(self, "holidays")) || $.t(!$.is($.ga(self, "extended_until"), null)))) {
-throw $.raised(InvalidParameter(["a deadline is counted from the day of receipt: state when the request was received"]));
-}
-return null;
-}
-start = $.cm($.cm(datetime, "fromisoformat", [received]), "date", []);
-for (const $v3 of $.each(_NOTICED)) {
-name = $v3;
-when = $.b.getattr([self, name]);
-if (($.t(!$.is(when, null)) && $.t($.lt(when, start)))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted($.cm(when, "isoformat", []), "", "") + " lies before received=" + $.formatted(received, "", ""))]));
-}
-}
-if (($.t(!$.is($.ga(self, "extended_until"), null)) && !$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(last_day([received]), $.ga(self, "extended_until"), last_day([received], {"months": 3n}))))) {
-throw $.raised(InvalidParameter([("" + "extended_until=" + $.formatted($.cm($.ga(self, "extended_until"), "isoformat", []), "", "") + " must lie between one and three months after received=" + $.formatted(received, "", ""))]));
-}
-if ($.t(!$.eq($.ga(self, "holidays"), moved_by([received], {"holidays": $.ga(self, "holidays")})))) {
-throw $.raised(InvalidParameter(["holidays must be those by which the deadline moved, and no others"]));
-}
-return null;
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let found;
-found = $.dict((function* ($first) { for (const $v7 of $.each($first)) { let part; part = $v7; yield [$.ga(part, "name"), $.b.getattr([self, $.ga(part, "name")])]; } })(fields([self])));
-return $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name, value; {const $v9 = $.unpack($v8, 2, -1);name = $v9[0];value = $v9[1];} yield [name, _in_json([value])]; } })($.cm(found, "items", [])));
-});
-}), [["purposes", () => ["or", ["is", $.b.str], ["none"]]], ["models", () => ["or", ["is", $.b.str], ["none"]]], ["contact", () => ["or", ["is", $.b.str], ["none"]]], ["authority", () => ["or", ["is", $.b.str], ["none"]]], ["informed", () => ["or", ["is", date], ["none"]]], ["recipients", () => ["or", ["is", $.b.int], ["none"]]], ["recipients_told", () => ["or", ["is", date], ["none"]]], ["backups_until", () => ["or", ["is", date], ["none"]]], ["withdrawn", () => ["or", ["is", date], ["none"]]], ["publish_by", () => ["or", ["is", date], ["none"]]], ["extended_until", () => ["or", ["is", date], ["none"]]], ["extension_reason", () => ["or", ["is", Reasons], ["none"]]], ["holidays", () => ["of", $.b.tuple, ["is", date]]]], {frozen: true});
-_NOTICED = $.tuple(["informed", "recipients_told", "backups_until", "withdrawn", "publish_by", "extended_until"]);
-_in_json = $.fn("_in_json", ["value"], {}, function (value) {
-if ($.t($.b.isinstance([value, $.b.tuple]))) {
-return [...(function* ($first) { for (const $v10 of $.each($first)) { let one; one = $v10; yield $.cm(one, "isoformat", []); } })(value)];
-}
-return ($.t($.b.isinstance([value, date])) ? $.cm(value, "isoformat", []) : ($.t($.is(value, null)) ? null : ($.t($.b.isinstance([value, $.b.int])) ? value : $.b.str([value]))));
-});
-NOTHING_STATED = Notices([]);
-return {_LONGEST, TEXTS, text, Notices, _NOTICED, _in_json, NOTHING_STATED, fields, InvalidParameter, moved_by, last_day, datetime, days, Reasons, count, day, date};
-})();
-$.modules["evidence.elsewhere"] = (() => {
-let MOST_PLACES, MOST_PUBLISHERS, in_order_of_the_source, looked_for, put_besides, made_by;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const Verdicts = $.modules["sources.verdicts"]["Verdicts"];
-const position = $.modules["store.position"];
-const text = $.modules["evidence.notices"]["text"];
-MOST_PLACES = 1000n;
-MOST_PUBLISHERS = 50n;
-in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
-let place;
-for (const $v1 of $.each($.tuple([deleted_at, read_at]))) {
-place = $v1;
-if ($.t(!$.is(place, null))) {
-$.modules["store.position"].checked([place]);
-}
-}
-if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
-throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
-}
-if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.position"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
-throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
-}
-if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.position"].covers([read_at, deleted_at])))) {
-throw $.raised(InvalidParameter([("" + "the published model was computed from " + $.formatted(read_at, "", "") + ", which does not show the deletion at " + $.formatted(deleted_at, "", "") + ": it may have been trained with what was erased, so nothing is certified. Publish again")]));
-}
-return null;
-});
-looked_for = $.fn("looked_for", ["places"], {}, function (places) {
-let checked, name, place;
-if ((!$.t($.b.isinstance([places, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_PLACES, $.b.len([places]))))) {
-throw $.raised(InvalidParameter([("" + "residue must be a list of at most " + $.formatted(MOST_PLACES, "", "") + " places")]));
-}
-checked = [];
-for (const $v2 of $.each(places)) {
-place = $v2;
-if ((!$.t($.b.isinstance([place, Mapping])) || $.t(!$.eq($.b.set([place]), $.set(["place", "verdict", "found", "remedy"]))))) {
-throw $.raised(InvalidParameter(["a place of a residue report has place, verdict, found and remedy"]));
-}
-if ($.t($.is($.gi(place, "place"), null))) {
-throw $.raised(InvalidParameter(["a place of a residue report needs a name"]));
-}
-for (const $v3 of $.each($.tuple(["place", "remedy"]))) {
-name = $v3;
-text([name, $.gi(place, name)]);
-}
-Verdicts([$.gi(place, "verdict")]);
-if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
-throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
-}
-$.cm(checked, "append", [$.b.dict([place])]);
-}
-return $.b.tuple([checked]);
-});
-put_besides = $.fn("put_besides", ["places"], {}, function (places) {
-let checked, name, place;
-if ((!$.t($.b.isinstance([places, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_PUBLISHERS, $.b.len([places]))))) {
-throw $.raised(InvalidParameter([("" + "publishers must be a list of at most " + $.formatted(MOST_PUBLISHERS, "", "") + " places")]));
-}
-checked = [];
-for (const $v4 of $.each(places)) {
-place = $v4;
-if ((!$.t($.b.isinstance([place, Mapping])) || $.t(!$.eq($.b.set([place]), $.set(["kind", "release", "oldest"]))) || $.t($.is($.gi(place, "kind"), null)))) {
-throw $.raised(InvalidParameter(["a publisher has kind, release and oldest"]));
-}
-text(["kind", $.gi(place, "kind")]);
-for (const $v5 of $.each($.tuple(["release", "oldest"]))) {
-name = $v5;
-if ($.t(!$.is($.gi(place, name), null))) {
-count([name, $.gi(place, name)]);
-}
-}
-if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
-throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
-}
-$.cm(checked, "append", [$.b.dict([place])]);
-}
-return $.b.tuple([checked]);
-});
-made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
-let name, place;
-for (const $v6 of $.each(publishers)) {
-place = $v6;
-for (const $v7 of $.each($.tuple(["release", "oldest"]))) {
-name = $v7;
-if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
-throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
-}
-}
-}
-return null;
-});
-return {MOST_PLACES, MOST_PUBLISHERS, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, Verdicts, count, text, Mapping, choice};
-})();
-$.modules["evidence.facts"] = (() => {
-let MOST_AUDITS, STATED, Erasure, in_order, digest, number, version, audited;
-const re = $.libraries["re"];
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const datetime = $.libraries["datetime"]["datetime"];
-const pairwise = $.libraries["itertools"]["pairwise"];
-const Any = $.libraries["typing"]["Any"];
-const UUID = $.libraries["uuid"]["UUID"];
-const Statuses = $.modules["accountant.events"]["Statuses"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const real = $.modules["errors"]["real"];
-const last_day = $.modules["register.dates"]["last_day"];
-const local_day = $.modules["register.dates"]["local_day"];
-const moment = $.modules["register.dates"]["moment"];
-const in_order_of_the_source = $.modules["evidence.elsewhere"]["in_order_of_the_source"];
-const looked_for = $.modules["evidence.elsewhere"]["looked_for"];
-const put_besides = $.modules["evidence.elsewhere"]["put_besides"];
-const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
-const Notices = $.modules["evidence.notices"]["Notices"];
-const text = $.modules["evidence.notices"]["text"];
-MOST_AUDITS = 100n;
-STATED = $.tuple(["who issued the certificate and when, its number, and the version of the software", "the request id, and when the request was received", "when the rows were edited, how many and how, and when the model was published", "the notices: what the models are for, whom to ask, who was told and when, until when backups last, an extension, holidays", "the SHA-256 of the models, except where the model's file is at hand to compare", "the checks made on the store, the audit's figures, and the length and last link of the ledger", "the choices that the plan was made from, \u03b4, and which releases were made: their number, order, steps, edits and mechanisms"]);
-Erasure = $.dataclass($.cls("Erasure", [], ($ns) => {
-$ns.status = $.ga(Statuses, "PUBLISHED");
-$ns.replaced = 0n;
-$ns.inserted = 0n;
-$ns.request_id = null;
-$ns.received = null;
-$ns.edited = null;
-$ns.served = null;
-$ns.model_before = null;
-$ns.model_after = null;
-$ns.checked = null;
-$ns.audit = $.tuple([]);
-$ns.controller = null;
-$ns.ledger_entries = null;
-$ns.ledger_sha256 = null;
-$ns.notices = NOTHING_STATED;
-$ns.deleted_at = null;
-$ns.read_at = null;
-$ns.counted = null;
-$ns.residue = $.tuple([]);
-$ns.publishers = $.tuple([]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let given, name;
-count(["rows", $.ga(self, "rows")]);
-count(["inserted", $.ga(self, "inserted")], {"minimum": 0n});
-if (!$.t($.le(count(["replaced", $.ga(self, "replaced")], {"minimum": 0n}), $.ga(self, "rows")))) {
-throw $.raised(InvalidParameter([("" + "replaced=" + $.formatted($.ga(self, "replaced"), "", "") + " rows cannot be among rows=" + $.formatted($.ga(self, "rows"), "", "") + " erased")]));
-}
-$.cm($.b.object, "__setattr__", [self, "status", Statuses([$.ga(self, "status")])]);
-if ($.t(!$.eq($.is($.ga(self, "release"), null), !$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))))) {
-throw $.raised(InvalidParameter([("" + "status=" + $.formatted($.b.str([$.ga(self, "status")]), "r", "") + " and release=" + $.formatted($.ga(self, "release"), "r", "") + " contradict each other")]));
-}
-if ($.t(!$.is($.ga(self, "release"), null))) {
-count(["release", $.ga(self, "release")]);
-}
-if (($.t(!$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))) && !($.t($.is($.ga(self, "model_after"), null)) && $.t($.is($.ga(self, "served"), null))))) {
-throw $.raised(InvalidParameter([("" + "served and model_after say that a model was published, status=" + $.formatted($.b.str([$.ga(self, "status")]), "r", "") + " does not")]));
-}
-for (const $v1 of $.each($.tuple(["request_id", "checked", "controller"]))) {
-name = $v1;
-text([name, $.b.getattr([self, name])]);
-}
-for (const $v2 of $.each($.tuple(["model_before", "model_after", "ledger_sha256"]))) {
-name = $v2;
-digest([name, $.b.getattr([self, name])]);
-}
-if ($.t(!$.eq($.is($.ga(self, "ledger_entries"), null), $.is($.ga(self, "ledger_sha256"), null)))) {
-throw $.raised(InvalidParameter(["ledger_entries and ledger_sha256 describe the same state: give both or neither"]));
-}
-if ($.t(!$.is($.ga(self, "ledger_entries"), null))) {
-count(["ledger_entries", $.ga(self, "ledger_entries")]);
-}
-for (const $v3 of $.each($.tuple([$.tuple(["received", $.ga(self, "received")]), $.tuple(["edited", $.ga(self, "edited")]), $.tuple(["served", $.ga(self, "served")])]))) {
-{const $v4 = $.unpack($v3, 2, -1);name = $v4[0];given = $v4[1];}
-$.cm($.b.object, "__setattr__", [self, name, ($.t($.is(given, null)) ? null : moment([name, given], {"utc": !$.eq(name, "received")}))]);
-}
-in_order([], {"received": $.ga(self, "received"), "edited": $.ga(self, "edited"), "served": $.ga(self, "served")});
-$.cm($.b.object, "__setattr__", [self, "audit", audited([$.ga(self, "audit")])]);
-$.cm($.ga(self, "notices"), "fit", [$.ga(self, "received")]);
-$.cm($.b.object, "__setattr__", [self, "residue", looked_for([$.ga(self, "residue")])]);
-$.cm($.b.object, "__setattr__", [self, "publishers", put_besides([$.ga(self, "publishers")])]);
-in_order_of_the_source([$.ga(self, "deleted_at"), $.ga(self, "read_at"), $.ga(self, "counted")], {"published": !$.is($.ga(self, "release"), null)});
-return null;
-});
-$ns.deleted = $.property($.fn("deleted", ["self"], {}, function (self) {
-return $.sub($.ga(self, "rows"), $.ga(self, "replaced"));
-}));
-$ns.deadline = $.property($.fn("deadline", ["self"], {}, function (self) {
-let extended;
-if ($.t($.is($.ga(self, "received"), null))) {
-return null;
-}
-extended = $.ga($.ga(self, "notices"), "extended_until");
-return $.cm($.either(extended, () => last_day([$.ga(self, "received")], {"holidays": $.ga($.ga(self, "notices"), "holidays")})), "isoformat", []);
-}));
-$ns.in_time = $.property($.fn("in_time", ["self"], {}, function (self) {
-let answered;
-if (($.t($.is($.ga(self, "received"), null)) || $.t($.is($.ga(self, "deadline"), null)))) {
-return null;
-}
-answered = $.ga($.ga(self, "notices"), "informed");
-if (($.t($.is(answered, null)) && $.t(!$.is($.ga(self, "served"), null)))) {
-answered = local_day([$.ga(self, "served"), $.ga(self, "received")]);
-}
-return ($.t($.is(answered, null)) ? null : $.le($.cm(answered, "isoformat", []), $.ga(self, "deadline")));
-}));
-}), [["rows", () => ["is", $.b.int]], ["release", () => ["or", ["is", $.b.int], ["none"]]], ["status", () => ["is", Statuses]], ["replaced", () => ["is", $.b.int]], ["inserted", () => ["is", $.b.int]], ["request_id", () => ["or", ["is", $.b.str], ["none"]]], ["received", () => ["or", ["is", $.b.str], ["none"]]], ["edited", () => ["or", ["is", $.b.str], ["none"]]], ["served", () => ["or", ["is", $.b.str], ["none"]]], ["model_before", () => ["or", ["is", $.b.str], ["none"]]], ["model_after", () => ["or", ["is", $.b.str], ["none"]]], ["checked", () => ["or", ["is", $.b.str], ["none"]]], ["audit", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["controller", () => ["or", ["is", $.b.str], ["none"]]], ["ledger_entries", () => ["or", ["is", $.b.int], ["none"]]], ["ledger_sha256", () => ["or", ["is", $.b.str], ["none"]]], ["notices", () => ["is", Notices]], ["deleted_at", () => ["or", ["is", $.b.str], ["none"]]], ["read_at", () => ["or", ["is", $.b.str], ["none"]]], ["counted", () => ["or", ["is", $.b.str], ["none"]]], ["residue", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["publishers", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]]], {frozen: true});
-in_order = $.fn("in_order", ["**times"], {}, function (times) {
-let after, before, first, known, second;
-known = [...(function* ($first) { for (const $v5 of $.each($first)) { let name, when; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];when = $v6[1];} if (!$.t(!$.is(when, null))) continue; yield $.tuple([name, when]); } })($.cm(times, "items", []))];
-for (const $v7 of $.each(pairwise([known]))) {
-{const $v8 = $.unpack($v7, 2, -1);{const $v9 = $.unpack($v8[0], 2, -1);before = $v9[0];first = $v9[1];}{const $v10 = $.unpack($v8[1], 2, -1);after = $v10[0];second = $v10[1];}}
-if ($.t($.lt($.cm(datetime, "fromisoformat", [second]), $.cm(datetime, "fromisoformat", [first])))) {
-throw $.raised(InvalidParameter([("" + $.formatted(after, "", "") + "=" + $.formatted(second, "", "") + " lies before " + $.formatted(before, "", "") + "=" + $.formatted(first, "", ""))]));
-}
-}
-return null;
-});
-digest = $.fn("digest", ["name", "value"], {}, function (name, value) {
-if (($.t(!$.is(value, null)) && !($.t($.b.isinstance([value, $.b.str])) && $.t($.libraries["re"].fullmatch(["[0-9a-f]{64}", value]))))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a SHA-256, 64 hexadecimal digits in lower case, or left out")]));
-}
-return null;
-});
-number = $.fn("number", ["certificate_id"], {}, function (certificate_id) {
-try {
-if ($.t($.eq($.b.str([UUID([certificate_id])]), certificate_id))) {
-return $.b.str([certificate_id]);
-}
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.AttributeError]))) {
-
-} else throw $caught;
-}
-throw $.raised(InvalidParameter(["certificate_id must be a UUID, for example 6f1c0f6e-0c0b-4a53-9d5c-0d8c2f0f6c11"]));
-return null;
-});
-version = $.fn("version", ["name"], {}, function (name) {
-if ((!$.t($.b.isinstance([name, $.b.str])) || !$.t($.libraries["re"].fullmatch(["\\d{1,5}(\\.\\d{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name])))) {
-throw $.raised(InvalidParameter(["version must be that of the software, for example 0.2.0"]));
-}
-return name;
-});
-audited = $.fn("audited", ["results"], {}, function (results) {
-let checked, name, result;
-if ((!$.t($.b.isinstance([results, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_AUDITS, $.b.len([results]))))) {
-throw $.raised(InvalidParameter([("" + "audit must be a list of at most " + $.formatted(MOST_AUDITS, "", "") + " results")]));
-}
-checked = [];
-for (const $v11 of $.each(results)) {
-result = $v11;
-if ((!$.t($.b.isinstance([result, Mapping])) || $.t(!$.eq($.b.set([result]), $.set(["name", "measured_lower_bound", "claimed_advantage"]))))) {
-throw $.raised(InvalidParameter(["a result of an audit has name, measured_lower_bound and claimed_advantage"]));
-}
-if ($.t($.is($.gi(result, "name"), null))) {
-throw $.raised(InvalidParameter(["a result of an audit needs a name"]));
-}
-text(["name of an audit", $.gi(result, "name")]);
-for (const $v12 of $.each($.tuple(["measured_lower_bound", "claimed_advantage"]))) {
-name = $v12;
-if (!$.t((($v13, $v14, $v15) => $.le($v13, $v14) && $.le($v14, $v15))(0n, real([name, $.gi(result, name)]), 1n))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + "=" + $.formatted($.gi(result, name), "r", "") + " must lie between 0 and 1: it is an advantage over guessing")]));
-}
-}
-if ($.t($.lt($.gi(result, "claimed_advantage"), $.gi(result, "measured_lower_bound")))) {
-throw $.raised(InvalidParameter([("" + "the audit " + $.formatted($.gi(result, "name"), "r", "") + " measured more than is certified: nothing may be certified until it is known why")]));
-}
-$.cm(checked, "append", [$.b.dict([result])]);
-}
-return $.b.tuple([checked]);
-});
-return {MOST_AUDITS, STATED, Erasure, in_order, digest, number, version, audited, last_day, in_order_of_the_source, put_besides, looked_for, moment, count, InvalidParameter, text, Statuses, Any, Mapping, Notices, NOTHING_STATED, datetime, pairwise, real, UUID, local_day};
-})();
-$.modules["evidence.words"] = (() => {
-let _MONTHS, ADAPTIVITY, NOT_COVERED, assumptions, _mapped, deadline, dated, timed, in_time, notices, _besides, _may_have_used, plain, _done, _published, _COUNTS, _order, stated_elsewhere, _limits, _question, _limit, to_do;
-const date = $.libraries["datetime"]["date"];
-const Statuses = $.modules["accountant.events"]["Statuses"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const right_of_hundred = $.modules["privacy.shown"]["right_of_hundred"];
-const shown = $.modules["privacy.shown"]["shown"];
-const local_day = $.modules["register.dates"]["local_day"];
-_MONTHS = $.tuple(["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]);
-ADAPTIVITY = ("" + "a figure for later models, or for one release alone, holds only if " + $.formatted(NON_ADAPTIVE, "", "") + "; the figure for all models holds for any requester who saw all of them, with the schedule of releases fixed in advance");
-NOT_COVERED = $.tuple(["models published before the erasure, and copies of them that others hold", "backups, snapshots, logs and exports outside the store, and copies of the data held elsewhere", "worn or remapped cells of the storage device (encrypt the volume: destroying its key destroys them too)", "records of other people that mention this person", "other models, embeddings or feature extractors trained on the same data", "what the data of everybody else reveals about this person", "this is not a statement that the model is anonymous in the sense of the law"]);
-assumptions = $.fn("assumptions", ["plan"], {}, function (plan) {
-let seen, timed;
-timed = $.ga($.ga(plan, "method"), "passes_depend_on_data");
-seen = $.add($.add("sees published models", ($.t(timed) ? "" : " and the time of their publication")), ", not memory or disks");
-return [("" + "every feature row has norm at most " + $.formatted(shown([$.ga($.ga(plan, "loss"), "radius")]), "", "") + ", by bounds that were not read off the data"), "preprocessing acts on each record by itself and was fitted to no record of the table", ...$.each(_mapped([plan])), ("" + "at most " + $.formatted($.ga($.ga(plan, "problem"), "rows_per_subject"), "", "") + " row(s) belong to one person; the figures cover all of them together"), ("" + "the curator's machine is trusted: the observer " + $.formatted(seen, "", ""))];
-});
-_mapped = $.fn("_mapped", ["plan"], {}, function (plan) {
-let digest;
-digest = $.ga($.ga(plan, "problem"), "feature_map");
-if ($.t($.is(digest, null))) {
-return [];
-}
-return [("" + "the features are those of a public map, SHA-256 " + $.formatted(digest, "", "") + ", that was chosen and trained before the records were read and without them; what it was trained on is not erased by anything stated here")];
-});
-deadline = $.fn("deadline", ["erasure"], {}, function (erasure) {
-let holidays, last, notices;
-if ($.t($.is($.ga(erasure, "deadline"), null))) {
-return null;
-}
-{const $v1 = [("" + "the end of " + $.formatted(dated([$.ga(erasure, "deadline")]), "", "") + " where the request was received"), $.ga(erasure, "notices")];last = $v1[0];notices = $v1[1];}
-if ($.t(!$.is($.ga(notices, "extended_until"), null))) {
-return ("" + $.formatted(last, "", "") + ": extended because of the " + $.formatted($.ga(notices, "extension_reason"), "", "") + " (Article 12(3) GDPR)");
-}
-holidays = ($.t($.ga(notices, "holidays")) ? ", which moved it here" : ", which the operator states");
-return ("" + $.formatted(last, "", "") + ": one month by the calendar (Article 12(3) GDPR); a Saturday or Sunday gives way to the next working day, and so does a public holiday" + $.formatted(holidays, "", "") + " (Regulation 1182/71, Article 3)");
-});
-dated = $.fn("dated", ["when"], {}, function (when) {
-let day;
-day = ($.t($.b.isinstance([when, date])) ? when : $.cm(date, "fromisoformat", [when]));
-return ("" + $.formatted($.ga(day, "day"), "", "") + " " + $.formatted($.gi(_MONTHS, $.sub($.ga(day, "month"), 1n)), "", "") + " " + $.formatted($.ga(day, "year"), "", ""));
-});
-timed = $.fn("timed", ["when", "received"], {"received": null}, function (when, received) {
-return dated([local_day([when, received])]);
-});
-in_time = $.fn("in_time", ["erasure"], {}, function (erasure) {
-let by, told;
-if ($.t($.is($.ga(erasure, "in_time"), null))) {
-return null;
-}
-told = !$.is($.ga($.ga(erasure, "notices"), "informed"), null);
-by = ($.t(told) ? "the person was told" : "the model was published (when the person was told is not stated)");
-return ("" + $.formatted(by, "", "") + " " + $.formatted(($.t($.ga(erasure, "in_time")) ? "in time" : "late"), "", ""));
-});
-notices = $.fn("notices", ["erasure"], {}, function (erasure) {
-let by, it, said, sentences, what, when, where;
-{const $v2 = [$.ga(erasure, "notices"), ($.t($.eq($.ga(erasure, "rows"), 1n)) ? "the record" : "the records")];said = $v2[0];it = $v2[1];}
-sentences = [];
-if (($.t($.ga(said, "models")) || $.t($.ga(said, "purposes")))) {
-what = $.either($.ga(said, "models"), () => "the models trained on this table");
-$.cm(sentences, "append", [("" + "This is about " + $.formatted(what, "", "") + $.formatted(($.t($.ga(said, "purposes")) ? ("" + ", used for " + $.formatted($.ga(said, "purposes"), "", "")) : ""), "", "") + ".")]);
-}
-if ($.t(!$.is($.ga(said, "withdrawn"), null))) {
-$.cm(sentences, "append", [("" + "The model that may have used " + $.formatted(it, "", "") + " is out of service since " + $.formatted(dated([$.ga(said, "withdrawn")]), "", "") + "; copies that others hold are not.")]);
-} else {
-if ($.t(!$.is($.ga(erasure, "status"), $.ga(Statuses, "PUBLISHED")))) {
-by = ($.t($.ga(said, "publish_by")) ? ("" + " until " + $.formatted(dated([$.ga(said, "publish_by")]), "", "") + " at the latest") : "");
-$.cm(sentences, "append", [("" + "The model in use" + $.formatted(by, "", "") + " was trained with " + $.formatted(it, "", "") + ".")]);
-}
-}
-sentences = $.iadd(sentences, _besides([erasure, it]));
-if ($.t(!$.is($.ga(said, "recipients"), null))) {
-when = ($.t($.ga(said, "recipients_told")) ? ("" + " on " + $.formatted(dated([$.ga(said, "recipients_told")]), "", "")) : "");
-$.cm(sentences, "append", [("" + $.formatted($.ga(said, "recipients"), "", "") + " recipient(s) of the data were told" + $.formatted(when, "", "") + " (Article 19 GDPR); they are named on request.")]);
-}
-if ($.t(!$.is($.ga(said, "backups_until"), null))) {
-$.cm(sentences, "append", [("" + "Backups may hold " + $.formatted(it, "", "") + " until " + $.formatted(dated([$.ga(said, "backups_until")]), "", "") + ".")]);
-}
-if ($.t(!$.is($.ga(said, "informed"), null))) {
-$.cm(sentences, "append", [("" + "The person was told on " + $.formatted(dated([$.ga(said, "informed")]), "", "") + ".")]);
-}
-if ($.t(!$.is($.ga(said, "contact"), null))) {
-$.cm(sentences, "append", [("" + "Questions, and a request to be told more: " + $.formatted($.ga(said, "contact"), "", "") + ".")]);
-}
-where = ($.t($.ga(said, "authority")) ? ("" + "to " + $.formatted($.ga(said, "authority"), "", "")) : "to a supervisory authority");
-$.cm(sentences, "append", [("" + "Whoever finds this answer wrong may complain " + $.formatted(where, "", "") + ", or go to court (Articles 77 and 79 GDPR).")]);
-$.cm(sentences, "append", ["A record of this request is kept, for as long as it must be possible to show how it was answered."]);
-return sentences;
-});
-_besides = $.fn("_besides", ["erasure", "it"], {}, function (erasure, it) {
-let kinds, left, sentences;
-if (!$.t($.ga(erasure, "publishers"))) {
-return [];
-}
-left = $.b.len([[...(function* ($first) { for (const $v3 of $.each($first)) { let place; place = $v3; if (!$.t(_may_have_used([$.gi(place, "oldest"), $.ga(erasure, "release")]))) continue; yield place; } })($.ga(erasure, "publishers"))]]);
-kinds = $.cm(", ", "join", [$.b.sorted([$.set((function* ($first) { for (const $v4 of $.each($first)) { let place; place = $v4; yield $.gi(place, "kind"); } })($.ga(erasure, "publishers")))])]);
-sentences = [("" + "Models are also put in " + $.formatted($.b.len([$.ga(erasure, "publishers")]), "", "") + " other place(s) (" + $.formatted(kinds, "", "") + "): " + $.formatted($.sub($.b.len([$.ga(erasure, "publishers")]), left), "", "") + " of them hold no model that may have used " + $.formatted(it, "", "") + ".")];
-if ($.t(left)) {
-$.cm(sentences, "append", [("" + "In " + $.formatted(left, "", "") + " of them a model that may have used " + $.formatted(it, "", "") + " may still lie.")]);
-}
-return sentences;
-});
-_may_have_used = $.fn("_may_have_used", ["oldest", "release"], {}, function (oldest, release) {
-return $.both(!$.is(oldest, null), () => $.either($.is(release, null), () => $.lt(oldest, release)));
-});
-plain = $.fn("plain", ["erasure", "served", "promises", "figures", "*", "left"], {}, function (erasure, served, promises, figures, left) {
-let it, rows, sentences, terms, what;
-sentences = [_done([erasure]), ...$.each(_published([erasure, served])), ...$.each(_order([erasure, served]))];
-if ($.t($.is($.ga(erasure, "status"), $.ga(Statuses, "WITHHELD")))) {
-sentences = [("" + $.formatted($.gi(sentences, 0n), "", "") + " No new model was published, because that would have cost other people more privacy than was promised; the old model is withdrawn.")];
-}
-if ($.t($.is($.ga(erasure, "status"), $.ga(Statuses, "PENDING")))) {
-it = ($.t($.eq($.ga(erasure, "rows"), 1n)) ? "it" : "them");
-sentences = [("" + $.formatted($.gi(sentences, 0n), "", "") + " The model published now was still trained with " + $.formatted(it, "", "") + ": a model computed without " + $.formatted(it, "", "") + " will be published with the next release, and a certificate for it follows.")];
-}
-sentences = $.iadd(sentences, left);
-for (const $v5 of $.each($.tuple([$.tuple(["erased", $.ga(erasure, "deleted")]), $.tuple(["replaced", $.ga(erasure, "replaced")])]))) {
-{const $v6 = $.unpack($v5, 2, -1);what = $v6[0];rows = $v6[1];}
-if ($.t(rows)) {
-sentences = $.iadd(sentences, _limits([erasure, what, rows, promises]));
-}
-}
-terms = [...(function* ($first) { for (const $v7 of $.each($first)) { let name, told; {const $v8 = $.unpack($v7, 2, -1);name = $v8[0];told = $v8[1];} if (!$.t($.has($.tuple(["erased_all_models", "replaced_all_models"]), name))) continue; yield ("" + "In the terms of the field, for all models together (" + $.formatted($.gi(told, "adjacency"), "", "") + "): R\u00e9nyi divergence at order " + $.formatted($.gi($.gi(told, "renyi"), "order"), "", ("" + ".12g")) + " at most " + $.formatted(shown([$.gi($.gi(told, "renyi"), "epsilon")]), "", "") + "; (\u03b5=" + $.formatted(shown([$.gi($.gi(told, "approximate"), "epsilon")]), "", "") + ", \u03b4=" + $.formatted(shown([$.gi($.gi(told, "approximate"), "delta")]), "", "") + ")."); } })($.cm(figures, "items", []))];
-return [...$.each(sentences), "Guessing is right 50 times in 100.", ...$.each(terms)];
-});
-_done = $.fn("_done", ["erasure"], {}, function (erasure) {
-let done, noun, parts, when;
-when = ($.t($.is($.ga(erasure, "edited"), null)) ? "" : ("" + "On " + $.formatted(timed([$.ga(erasure, "edited"), $.ga(erasure, "received")]), "", "") + " "));
-parts = [];
-if ($.t($.ga(erasure, "deleted"))) {
-noun = ($.t($.eq($.ga(erasure, "deleted"), 1n)) ? "the record was" : ("" + $.formatted($.ga(erasure, "deleted"), "", "") + " records were"));
-$.cm(parts, "append", [("" + $.formatted(noun, "", "") + " erased from the training data")]);
-}
-if ($.t($.ga(erasure, "replaced"))) {
-noun = ($.t($.eq($.ga(erasure, "replaced"), 1n)) ? "the record" : ("" + $.formatted($.ga(erasure, "replaced"), "", "") + " records"));
-$.cm(parts, "append", [("" + "the earlier content of " + $.formatted(noun, "", "") + " was erased and replaced by new content (rectification, Article 16 GDPR)")]);
-}
-done = ("" + $.formatted(when, "", "") + $.formatted($.cm("; ", "join", [parts]), "", "") + ".");
-done = $.add($.cm($.gi(done, 0n), "upper", []), $.slice(done, 1n, null, null));
-if ($.t($.ga(erasure, "inserted"))) {
-noun = ($.t($.eq($.ga(erasure, "inserted"), 1n)) ? "a new record" : ("" + $.formatted($.ga(erasure, "inserted"), "", "") + " new records"));
-done = $.iadd(done, ("" + " The same request also put " + $.formatted(noun, "", "") + " in: nothing was erased for that, and nothing is certified about it."));
-}
-return done;
-});
-_published = $.fn("_published", ["erasure", "served"], {}, function (erasure, served) {
-let origin, trace, unknown, what, when;
-if ($.t($.is(served, null))) {
-return [];
-}
-when = ($.t($.is($.ga(erasure, "served"), null)) ? "A" : ("" + "On " + $.formatted(timed([$.ga(erasure, "served"), $.ga(erasure, "received")]), "", "") + " a"));
-what = ($.t($.ga(erasure, "replaced")) ? "what was erased" : ($.t($.eq($.ga(erasure, "rows"), 1n)) ? "it" : "them"));
-trace = ("" + "an earlier model that may have used " + $.formatted(what, "", "") + "; a limited statistical trace may remain");
-if (!$.t($.ga(served, "fresh"))) {
-origin = ("" + "starting from " + $.formatted(trace, "", ""));
-} else {
-if ($.t($.ga(served, "warm"))) {
-origin = ("" + "by a solver that began at " + $.formatted(trace, "", ""));
-} else {
-origin = "learned afresh from the records that remain";
-}
-}
-unknown = ($.t($.ga($.ga(served, "counts"), "unrecorded")) ? ["The ledger does not say which of this release's edits were erasures; that the records were erased is the operator's statement."] : []);
-return [("" + $.formatted(when, "", "") + " new model was published, computed without " + $.formatted(what, "", "") + ", " + $.formatted(origin, "", "") + "."), ...$.each(unknown)];
-});
-_COUNTS = $.dict([["trigger", "a trigger in the database"], ["versions", "a comparison of its versions"]]);
-_order = $.fn("_order", ["erasure", "served"], {}, function (erasure, served) {
-let others;
-if (($.t($.is($.ga(erasure, "deleted_at"), null)) || $.t($.is($.ga(erasure, "read_at"), null)) || $.t($.is(served, null)))) {
-return [];
-}
-if ($.t($.is($.ga(erasure, "counted"), null))) {
-others = "What else changed there since the model before was not counted. No figure here depends on it: every model is learned afresh from the rows of its own moment.";
-} else {
-others = ("" + "All that changed there since the model before was counted by " + $.formatted($.gi(_COUNTS, $.ga(erasure, "counted")), "", "") + ": " + $.formatted($.cm($.ga(served, "counts"), "text", []), "", "") + ".");
-}
-return [("" + "The records lie in a database or in files of the operator. By that source's own count they were deleted at " + $.formatted($.ga(erasure, "deleted_at"), "", "") + ", and the new model was computed from its state at " + $.formatted($.ga(erasure, "read_at"), "", "") + ", which shows the deletion."), others];
-});
-stated_elsewhere = $.fn("stated_elsewhere", ["erasure"], {}, function (erasure) {
-let stated;
-stated = [];
-if ($.t(!$.is($.ga(erasure, "deleted_at"), null))) {
-$.cm(stated, "append", ["at which positions the source was changed and read; that one shows the other is recomputed"]);
-}
-if ($.t(!$.is($.ga(erasure, "counted"), null))) {
-$.cm(stated, "append", ["that all changes of the source were counted, and by what"]);
-}
-if ($.t($.ga(erasure, "residue"))) {
-$.cm(stated, "append", ["in which places what was erased was looked for, and what was found there"]);
-}
-if ($.t($.ga(erasure, "publishers"))) {
-$.cm(stated, "append", ["what the other places hold to which models are put, as they were last known"]);
-}
-return stated;
-});
-_limits = $.fn("_limits", ["erasure", "what", "rows", "promises"], {}, function (erasure, what, rows, promises) {
-let asked, everything, later, seen;
-{const $v9 = [$.gi(promises, ("" + $.formatted(what, "", "") + "_all_models")), $.cm(promises, "get", [("" + $.formatted(what, "", "") + "_later_models")])];everything = $v9[0];later = $v9[1];}
-asked = _question([everything, what, rows]);
-if ($.t($.is(later, null))) {
-seen = ($.t($.is($.ga(erasure, "status"), $.ga(Statuses, "WITHHELD"))) ? "Of the models published before," : "Of the models published so far,");
-return [("" + $.formatted(seen, "", "") + " someone who kept them all is " + $.formatted(_limit([everything]), "", "") + " about " + $.formatted(asked, "", "") + ".")];
-}
-return [("" + "Someone who has only models published since, if " + $.formatted(NON_ADAPTIVE, "", "") + ", is " + $.formatted(_limit([later]), "", "") + " about " + $.formatted(asked, "", "") + "."), ("" + "Someone who kept every model, even if requests were chosen after seeing them: " + $.formatted(_limit([everything]), "", "") + ".")];
-});
-_question = $.fn("_question", ["guarantee", "what", "rows"], {}, function (guarantee, what, rows) {
-let one;
-if ($.t($.eq(what, "replaced"))) {
-one = ($.t($.eq(rows, 1n)) ? "the record" : "any one of the records");
-return ("" + "which of two contents " + $.formatted(one, "", "") + " held before");
-}
-one = ($.t($.eq(rows, 1n)) ? "the erased record" : "any one of the erased records");
-if ($.t($.has($.tuple(["pairwise", "replace"]), $.ga(guarantee, "adjacency")))) {
-return ("" + "which of two possible records " + $.formatted(one, "", "") + " was");
-}
-return ("" + "whether " + $.formatted(one, "", "") + " was ever in the data");
-});
-_limit = $.fn("_limit", ["guarantee"], {}, function (guarantee) {
-let advantage, text;
-advantage = $.ga($.cm(guarantee, "with_slack", []), "advantage");
-text = ("" + "right at most " + $.formatted(right_of_hundred([advantage]), "", "") + " times in 100");
-return ($.t($.le(0.9, advantage)) ? ("" + $.formatted(text, "", "") + ", which is hardly a limit: they may well know") : text);
-});
-to_do = $.fn("to_do", ["status", "*", "total"], {}, function (status, total) {
-let more, steps;
-steps = ["tell the person what was done and when", "notify every recipient of the data and of earlier models (Article 19 GDPR)", "withdraw earlier models from use, and ask recipients to delete their copies", "let backups that hold the record expire, and repeat the erasure after any restore"];
-if ($.t($.is(status, $.ga(Statuses, "WITHHELD")))) {
-more = ($.t(total) ? "total of all publications" : "dp budget");
-$.cm(steps, "insert", [0n, ("" + "plan a larger " + $.formatted(more, "", "") + ", and relearn, before publishing again")]);
-}
-if ($.t($.is(status, $.ga(Statuses, "PENDING")))) {
-$.cm(steps, "insert", [0n, "publish the next release within the deadline"]);
-}
-return steps;
-});
-return {_MONTHS, ADAPTIVITY, NOT_COVERED, assumptions, _mapped, deadline, dated, timed, in_time, notices, _besides, _may_have_used, plain, _done, _published, _COUNTS, _order, stated_elsewhere, _limits, _question, _limit, to_do, NON_ADAPTIVE, shown, local_day, date, Statuses, right_of_hundred};
-})();
-$.modules["evidence.canonical"] = (() => {
-let MOST_VALUES, canonical, _values, _as_doubles;
-const rfc8785 = $.libraries["rfc8785"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-MOST_VALUES = 1000000n;
-canonical = $.fn("canonical", ["document"], {}, function (document) {
-let error, said;
-if ($.t($.lt(MOST_VALUES, _values([document])))) {
-throw $.raised(InvalidParameter([("" + "a document of more than " + $.formatted(MOST_VALUES, "", "") + " values is not signed; give one with fewer releases")]));
-}
-try {
-try {
-return $.libraries["rfc8785"].dumps([document]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.libraries["rfc8785"].IntegerDomainError)) {
-return $.libraries["rfc8785"].dumps([_as_doubles([document])]);
-} else throw $caught;
-}
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.ValueError, $.b.OverflowError, $.b.RecursionError]))) {error = $caught;
-said = $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"));
-throw $.raised(InvalidParameter([("" + "no canonical JSON (RFC 8785): " + $.formatted(said, "", ""))]));
-} else throw $caught;
-}
-return null;
-});
-_values = $.fn("_values", ["document"], {}, function (document) {
-let found, left, value;
-{const $v1 = [0n, [document]];found = $v1[0];left = $v1[1];}
-while (($.t(left) && $.t($.le(found, MOST_VALUES)))) {
-
-value = $.cm(left, "pop", []);
-found = $.iadd(found, 1n);
-if ($.t($.b.isinstance([value, $.b.dict]))) {
-$.cm(left, "extend", [$.cm(value, "values", [])]);
-} else {
-if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
-$.cm(left, "extend", [value]);
-}
-}
-}
-return found;
-});
-_as_doubles = $.fn("_as_doubles", ["value"], {}, function (value) {
-if ($.t($.b.isinstance([value, $.b.dict]))) {
-return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let inner, name; {const $v3 = $.unpack($v2, 2, -1);name = $v3[0];inner = $v3[1];} yield [name, _as_doubles([inner])]; } })($.cm(value, "items", [])));
-}
-if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
-return [...(function* ($first) { for (const $v4 of $.each($first)) { let inner; inner = $v4; yield _as_doubles([inner]); } })(value)];
-}
-if (($.t($.b.isinstance([value, $.b.int])) && !$.t($.b.isinstance([value, $.b.bool])) && $.t($.le($.pow(2n, 53n), $.b.abs([value]))) && $.t($.eq($.b.float([value]), value)))) {
-return $.b.float([value]);
-}
-return value;
-});
-return {MOST_VALUES, canonical, _values, _as_doubles, InvalidParameter};
-})();
-$.modules["evidence.erasure_certificate"] = (() => {
-let FORMAT, SOFTWARE, ORDER, BLOCKS, Bound, stated, _elsewhere, erasure_of, statement, _left, _of_statistics, _served, guarantees, figures;
-const hashlib = $.libraries["hashlib"];
-const math = $.libraries["math"];
-const asdict = $.libraries["dataclasses"]["asdict"];
-const Any = $.libraries["typing"]["Any"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
-const WRITTEN = $.modules["privacy.shown"]["WRITTEN"];
-const rounded_up = $.modules["privacy.shown"]["rounded_up"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const moment = $.modules["register.dates"]["moment"];
-const __version__ = $.modules["version"]["__version__"];
-const words = $.modules["evidence.words"];
-const canonical = $.modules["evidence.canonical"]["canonical"];
-const made_by = $.modules["evidence.elsewhere"]["made_by"];
-const STATED = $.modules["evidence.facts"]["STATED"];
-const Erasure = $.modules["evidence.facts"]["Erasure"];
-const in_order = $.modules["evidence.facts"]["in_order"];
-const number = $.modules["evidence.facts"]["number"];
-const version = $.modules["evidence.facts"]["version"];
-const Notices = $.modules["evidence.notices"]["Notices"];
-FORMAT = "noisygd-delete/erasure-certificate/3";
-SOFTWARE = "noisygd-delete";
-ORDER = 10.0;
-BLOCKS = $.tuple(["format", "identity", "request", "action", "evidence", "public_facts", "statement", "signature"]);
-Bound = $.cls("Bound", [$.b.float], ($ns) => {
-$ns.of = $.classmethod($.fn("of", ["cls", "value"], {}, function (cls, value) {
-return (($.t($.is(value, null)) || $.t($.libraries["math"].isinf([value]))) ? null : cls([value]));
-}));
-$ns.written = $.property($.fn("written", ["self"], {}, function (self) {
-return rounded_up([self, WRITTEN]);
-}));
-});
-stated = $.fn("stated", ["erasure", "*", "certificate_id", "issued", "made_by", "named"], {"made_by": __version__, "named": FORMAT}, function (erasure, certificate_id, issued, made_by, named) {
-let when;
-when = moment(["issued", issued]);
-in_order([], {"received": $.ga(erasure, "received"), "edited": $.ga(erasure, "edited"), "served": $.ga(erasure, "served"), "issued": when});
-return $.dict([["format", named], ["identity", $.dict([["certificate_id", number([certificate_id])], ["software", SOFTWARE], ["version", version([made_by])], ["issued", when], ["controller", $.ga(erasure, "controller")]])], ["request", $.dict([["request_id", $.ga(erasure, "request_id")], ["received", $.ga(erasure, "received")], ["edited", $.ga(erasure, "edited")], ["served", $.ga(erasure, "served")], ["deadline", $.ga(erasure, "deadline")], ["rows", $.ga(erasure, "rows")], ["deleted", $.ga(erasure, "deleted")], ["replaced", $.ga(erasure, "replaced")], ["inserted", $.ga(erasure, "inserted")], ["notices", $.cm($.ga(erasure, "notices"), "to_dict", [])]])], ["action", $.dict([["status", $.b.str([$.ga(erasure, "status")])], ["release", $.ga(erasure, "release")], ["model_before_sha256", $.ga(erasure, "model_before")], ["model_after_sha256", $.ga(erasure, "model_after")]])], ["evidence", $.dict([["checked", $.ga(erasure, "checked")], ["audit", [...(function* ($first) { for (const $v1 of $.each($first)) { let result; result = $v1; yield $.b.dict([result]); } })($.ga(erasure, "audit"))]], ["ledger_entries", $.ga(erasure, "ledger_entries")], ["ledger_sha256", $.ga(erasure, "ledger_sha256")], ...$.pairs(_elsewhere([erasure]))])]]);
-});
-_elsewhere = $.fn("_elsewhere", ["erasure"], {}, function (erasure) {
-let found;
-found = $.dict([]);
-if ($.t(!$.is($.ga(erasure, "deleted_at"), null))) {
-$.si(found, "source", $.dict([["deleted_at", $.ga(erasure, "deleted_at")], ["read_at", $.ga(erasure, "read_at")]]));
-}
-if ($.t(!$.is($.ga(erasure, "counted"), null))) {
-$.si($.gi(found, "source"), "counted", $.ga(erasure, "counted"));
-}
-if ($.t($.ga(erasure, "residue"))) {
-$.si(found, "residue", [...(function* ($first) { for (const $v2 of $.each($first)) { let place; place = $v2; yield $.b.dict([place]); } })($.ga(erasure, "residue"))]);
-}
-if ($.t($.ga(erasure, "publishers"))) {
-$.si(found, "publishers", [...(function* ($first) { for (const $v3 of $.each($first)) { let place; place = $v3; yield $.b.dict([place]); } })($.ga(erasure, "publishers"))]);
-}
-return found;
-});
-erasure_of = $.fn("erasure_of", ["facts"], {}, function (facts) {
-let action, evidence, request;
-{const $v4 = [$.gi(facts, "request"), $.gi(facts, "action"), $.gi(facts, "evidence")];request = $v4[0];action = $v4[1];evidence = $v4[2];}
-return Erasure([], {"rows": $.gi(request, "rows"), "replaced": $.gi(request, "replaced"), "inserted": $.gi(request, "inserted"), "notices": Notices([], {...$.named($.gi(request, "notices"))}), "release": $.gi(action, "release"), "status": $.gi(action, "status"), "request_id": $.gi(request, "request_id"), "received": $.gi(request, "received"), "edited": $.gi(request, "edited"), "served": $.gi(request, "served"), "model_before": $.gi(action, "model_before_sha256"), "model_after": $.gi(action, "model_after_sha256"), "checked": $.gi(evidence, "checked"), "audit": $.b.tuple([$.gi(evidence, "audit")]), "controller": $.gi($.gi(facts, "identity"), "controller"), "ledger_entries": $.gi(evidence, "ledger_entries"), "ledger_sha256": $.gi(evidence, "ledger_sha256"), "deleted_at": $.cm($.cm(evidence, "get", ["source", $.dict([])]), "get", ["deleted_at"]), "read_at": $.cm($.cm(evidence, "get", ["source", $.dict([])]), "get", ["read_at"]), "counted": $.cm($.cm(evidence, "get", ["source", $.dict([])]), "get", ["counted"]), "residue": $.b.tuple([$.cm(evidence, "get", ["residue", $.tuple([])])]), "publishers": $.b.tuple([$.cm(evidence, "get", ["publishers", $.tuple([])])])});
-});
-statement = $.fn("statement", ["facts", "erasure", "plan", "history"], {}, function (facts, erasure, plan, history) {
-let accountant, constants, delta, order, promises, served, told;
-if (($.t(!$.is($.ga(erasure, "ledger_entries"), null)) && !$.t($.lt($.ga(history, "releases"), $.ga(erasure, "ledger_entries"))))) {
-throw $.raised(InvalidParameter([("" + "ledger_entries=" + $.formatted($.ga(erasure, "ledger_entries"), "", "") + " is too few: " + $.formatted($.ga(history, "releases"), "", "") + " releases and the beginning have one each")]));
-}
-made_by([$.ga(history, "releases"), $.ga(erasure, "publishers")]);
-accountant = $.cm(history, "accountant", [plan]);
-{const $v5 = [stated_delta(["delta", $.gi($.gi(facts, "public_facts"), "delta")]), $.either($.ga($.ga(plan, "budget"), "order"), () => ORDER)];delta = $v5[0];order = $v5[1];}
-served = ($.t($.is($.ga(erasure, "release"), null)) ? null : _served([erasure, plan, history]));
-promises = guarantees([erasure, accountant]);
-told = $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name, promise; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];promise = $v7[1];} yield [name, figures([promise], {"order": order, "delta": delta})]; } })($.cm(promises, "items", [])));
-constants = asdict([$.ga($.ga(plan, "loss"), "constants")]);
-return $.dict([["computed_from_sha256", $.cm($.libraries["hashlib"].sha256([canonical([$.gi(facts, "public_facts")])]), "hexdigest", [])], ["run", $.dict([["kind", ($.t($.is(served, null)) ? null : $.b.str([$.ga(served, "kind")]))], ["steps", ($.t($.is(served, null)) ? null : $.ga(served, "steps"))], ["gradient_evaluations", ($.t($.is(served, null)) ? null : $.gi($.ga(plan, "gradient_evaluations"), ($.t($.ga(served, "fresh")) ? "learn" : "delete")))], ["gradient_evaluations_of_learning", $.gi($.ga(plan, "gradient_evaluations"), "learn")], ["releases_so_far", $.ga(history, "releases")]])], ["guarantees", told], ["theorem", $.ga($.ga(plan, "dp"), "source")], ["adaptivity", $.modules["evidence.words"].ADAPTIVITY], ["loss", $.dict([...$.pairs($.cm($.ga(plan, "loss"), "to_dict", [])), ["constants", $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name, value; {const $v9 = $.unpack($v8, 2, -1);name = $v9[0];value = $v9[1];} yield [name, ($.t($.b.isinstance([value, $.b.bool])) ? value : $.cm(Bound, "of", [value]))]; } })($.cm(constants, "items", [])))]])], ["assumptions", [...$.each($.ga($.cm($.ga(plan, "mechanism"), "interval", ["deletion", $.ga($.ga(plan, "problem"), "deletion_notion")], {"steps_with": 0n}), "assumptions")), ...$.each($.modules["evidence.words"].assumptions([plan])), ...$.each(_of_statistics([accountant]))]], ["plain_words", $.modules["evidence.words"].plain([erasure, served, promises, told], {"left": _left([accountant])})], ["deadline", $.modules["evidence.words"].deadline([erasure])], ["in_time", $.modules["evidence.words"].in_time([erasure])], ["notices", $.modules["evidence.words"].notices([erasure])], ["stated_by_the_operator", [...$.each(STATED), ...$.each($.modules["evidence.words"].stated_elsewhere([erasure]))]], ["not_covered", $.b.list([$.modules["evidence.words"].NOT_COVERED])], ["to_do", $.modules["evidence.words"].to_do([$.ga(erasure, "status")], {"total": !$.is($.ga(plan, "total"), null)})]]);
-});
-_left = $.fn("_left", ["accountant"], {}, function (accountant) {
-let mechanisms;
-mechanisms = $.ga($.ga(accountant, "account"), "mechanisms");
-return $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v10 of $.each($first)) { let facts; facts = $v10; if (!$.t($.ga(facts, "left"))) continue; yield $.ga(facts, "left"); } })(mechanisms)])]);
-});
-_of_statistics = $.fn("_of_statistics", ["accountant"], {}, function (accountant) {
-let assumed, made;
-made = (function* ($first) { for (const $v11 of $.each($first)) { let facts; facts = $v11; if (!$.t($.ga(facts, "tells"))) continue; yield facts; } })($.ga($.ga(accountant, "account"), "mechanisms"));
-assumed = (function* ($first) { for (const $v12 of $.each($first)) { let facts; facts = $v12; for (const $v13 of $.each($.ga($.cm(facts, "interval", ["dp", $.ga(Worlds, "REPLACE")], {"steps_with": 0n}), "assumptions"))) { let text; text = $v13; yield text; }} })(made);
-return $.b.list([$.cm($.b.dict, "fromkeys", [assumed])]);
-});
-_served = $.fn("_served", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
-let counts, event, name, release;
-event = $.ga(history, "served");
-if (($.t($.is(event, null)) || $.t(!$.eq($.ga(erasure, "release"), $.ga(history, "about"))))) {
-throw $.raised(InvalidParameter([("" + "release=" + $.formatted($.ga(erasure, "release"), "", "") + " is not in the ledger of " + $.formatted($.ga(history, "releases"), "", "") + " releases")]));
-}
-release = $.ga(history, "about");
-if ($.t(!$.eq($.ga(event, "mechanism"), $.ga(plan, "mechanism")))) {
-throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "") + " was not made under the plan of this certificate")]));
-}
-if (!$.t($.le(($.t($.ga(event, "fresh")) ? $.ga(plan, "learn_steps") : $.ga(plan, "delete_steps")), $.ga(event, "steps")))) {
-throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "") + " took " + $.formatted($.ga(event, "steps"), "", "") + " steps, fewer than its plan asks for")]));
-}
-if (!$.t($.le($.add($.ga(erasure, "rows"), $.ga(erasure, "inserted")), $.ga(event, "edits")))) {
-throw $.raised(InvalidParameter([$.add(("" + "release " + $.formatted(release, "", "") + " covers " + $.formatted($.ga(event, "edits"), "", "") + " edits, fewer than the " + $.formatted($.ga(erasure, "rows"), "", "") + " rows erased"), ($.t($.ga(erasure, "inserted")) ? ("" + " and " + $.formatted($.ga(erasure, "inserted"), "", "") + " inserted") : ""))]));
-}
-if (($.t(!$.is($.ga(erasure, "read_at"), null)) && $.t($.is($.ga(erasure, "counted"), null)) && !$.t($.ga(event, "fresh")))) {
-throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "") + " continues from the model before, and nothing counted what changed in between: where rows lie in a source of their own, such a release is certified only with a count by a trigger or by versions")]));
-}
-counts = $.ga(event, "counts");
-for (const $v14 of $.each($.tuple(["deleted", "replaced", "inserted"]))) {
-name = $v14;
-if (!$.t($.le($.b.getattr([erasure, name]), $.add($.b.getattr([counts, name]), $.ga(counts, "unrecorded"))))) {
-throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "") + " covers " + $.formatted($.cm(counts, "text", []), "", "") + ", fewer " + $.formatted(name, "", "") + " than the " + $.formatted($.b.getattr([erasure, name]), "", "") + " of the request")]));
-}
-}
-return event;
-});
-guarantees = $.fn("guarantees", ["erasure", "accountant"], {}, function (erasure, accountant) {
-let found, from_here, notion, notions, plan, what, world;
-plan = $.ga(accountant, "plan");
-if (!$.t(!$.is(plan, null))) throw $.raised($.b.AssertionError);
-notions = $.dict([]);
-if ($.t($.ga(erasure, "deleted"))) {
-$.si(notions, "erased", $.ga($.ga(plan, "problem"), "deletion_notion"));
-}
-if ($.t($.ga(erasure, "replaced"))) {
-$.si(notions, "replaced", $.ga(Worlds, "PAIRWISE"));
-}
-found = $.dict([]);
-for (const $v15 of $.each($.cm(notions, "items", []))) {
-{const $v16 = $.unpack($v15, 2, -1);what = $v16[0];notion = $v16[1];}
-if ($.t($.is($.ga(erasure, "release"), null))) {
-world = ($.t($.eq(notion, "pairwise")) ? "replace" : "zero-out");
-$.si(found, ("" + $.formatted(what, "", "") + "_all_models"), $.cm(accountant, "dp_cumulative", [], {"adjacency": world}));
-continue;
-}
-from_here = $.b.range([$.ga(erasure, "release"), $.add($.ga(accountant, "releases"), 1n)]);
-$.si(found, ("" + $.formatted(what, "", "") + "_later_models"), $.cm(accountant, "deletion", [], {"erased_at": $.ga(erasure, "release"), "observed": from_here, "notion": notion}));
-$.si(found, ("" + $.formatted(what, "", "") + "_all_models"), $.cm(accountant, "deletion", [], {"erased_at": $.ga(erasure, "release"), "notion": notion}));
-}
-return $.dict([...$.pairs(found), ["existing_one_release", $.cm(accountant, "dp", [])], ["existing_all_models", $.cm(accountant, "dp_cumulative", [])]]);
-});
-figures = $.fn("figures", ["guarantee", "*", "order", "delta"], {}, function (guarantee, order, delta) {
-let exact;
-exact = $.cm(guarantee, "with_slack", []);
-return $.dict([["about", $.ga(guarantee, "about")], ["adjacency", $.b.str([$.ga(guarantee, "adjacency")])], ["rows_per_subject", $.ga(guarantee, "rows")], ["renyi", $.dict([["order", order], ["epsilon", $.cm(Bound, "of", [$.cm(exact, "renyi", [order])])]])], ["approximate", $.dict([["epsilon", $.cm(Bound, "of", [$.cm(exact, "epsilon", [delta])])], ["delta", delta]])], ["gdp", $.cm(Bound, "of", [$.ga(exact, "gdp")])], ["advantage", $.cm(Bound, "of", [$.ga(exact, "advantage")])], ["slack", $.cm(Bound, "of", [$.ga(guarantee, "slack")])], ["proven", $.ga(guarantee, "proven")], ["holds_only_if", ($.t($.ga(guarantee, "non_adaptive")) ? NON_ADAPTIVE : null)]]);
-});
-return {FORMAT, SOFTWARE, ORDER, BLOCKS, Bound, stated, _elsewhere, erasure_of, statement, _left, _of_statistics, _served, guarantees, figures, WRITTEN, rounded_up, __version__, made_by, version, number, in_order, moment, Any, STATED, canonical, asdict, stated_delta, InvalidParameter, NON_ADAPTIVE, Worlds, Notices, Erasure};
-})();
-$.modules["evidence.checks"] = (() => {
-let LAST_DIGITS, REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference;
-const math = $.libraries["math"];
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const asdict = $.libraries["dataclasses"]["asdict"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
-const Bound = $.modules["evidence.erasure_certificate"]["Bound"];
-LAST_DIGITS = 1e-12;
-REFUSALS = $.tuple([NoisyGDDeleteError, $.b.ArithmeticError, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.AssertionError, $.b.MemoryError, $.b.RecursionError]);
-_LARGEST = $.pow(10n, 300n);
-_LONGEST = 400n;
-Check = $.dataclass($.cls("Check", [], ($ns) => {
-
-}), [["name", () => ["is", $.b.str]], ["passed", () => ["is", $.b.bool]], ["detail", () => ["is", $.b.str]]], {frozen: true});
-Verification = $.dataclass($.cls("Verification", [], ($ns) => {
-$ns.not_recomputed = $.tuple([]);
-$ns.passed = $.property($.fn("passed", ["self"], {}, function (self) {
-return $.b.all([(function* ($first) { for (const $v1 of $.each($first)) { let check; check = $v1; yield $.ga(check, "passed"); } })($.ga(self, "checks"))]);
-}));
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["passed", $.ga(self, "passed")], ["checks", [...(function* ($first) { for (const $v2 of $.each($first)) { let check; check = $v2; yield asdict([check]); } })($.ga(self, "checks"))]], ["not_recomputed", $.b.list([$.ga(self, "not_recomputed")])]]);
-});
-$ns.text = $.fn("text", ["self"], {}, function (self) {
-let held, lines;
-lines = [...(function* ($first) { for (const $v3 of $.each($first)) { let check; check = $v3; yield ("" + $.formatted(($.t($.ga(check, "passed")) ? "ok  " : "FAIL"), "", "") + " " + $.formatted($.ga(check, "name"), "", "") + ": " + $.formatted($.ga(check, "detail"), "", "")); } })($.ga(self, "checks"))];
-lines = $.iadd(lines, [...(function* ($first) { for (const $v4 of $.each($first)) { let what; what = $v4; yield ("" + "not recomputed: " + $.formatted(what, "", "")); } })($.ga(self, "not_recomputed"))]);
-held = ($.t($.ga(self, "not_recomputed")) ? "the figures hold, and nothing beyond them" : "the certificate holds");
-return $.cm("\n", "join", [[...$.each(lines), ($.t($.ga(self, "passed")) ? held : "the certificate does NOT hold")]]);
-});
-}), [["checks", () => ["of", $.b.tuple, ["is", Check]]], ["not_recomputed", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
-brief = $.fn("brief", ["error"], {}, function (error) {
-let said;
-said = $.either($.b.str([error]), () => $.ga($.b.type([error]), "__name__"));
-said = $.cm("", "join", [(function* ($first) { for (const $v5 of $.each($first)) { let letter; letter = $v5; yield ($.t($.cm(letter, "isprintable", [])) ? letter : "?"); } })($.slice(said, null, _LONGEST, null))]);
-return $.add(said, ($.t($.lt(_LONGEST, $.b.len([$.b.str([error])]))) ? "..." : ""));
-});
-difference = $.fn("difference", ["stated", "again", "path", "tolerance"], {"path": "", "tolerance": 0.0}, function (stated, again, path, tolerance) {
-let forms, found, name, pairs, same;
-if (($.t($.b.isinstance([stated, Mapping])) && $.t($.b.isinstance([again, Mapping])))) {
-for (const $v6 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
-name = $v6;
-if (($.t(!$.has(stated, name)) || $.t(!$.has(again, name)))) {
-return brief([$.b.ValueError([("" + $.formatted(path, "", "") + $.formatted(name, "", ""))])]);
-}
-found = difference([$.gi(stated, name), $.gi(again, name), ("" + $.formatted(path, "", "") + $.formatted(name, "", "") + "."), tolerance]);
-if ($.t(found)) {
-return found;
-}
-}
-return null;
-}
-if (($.t($.b.isinstance([stated, $.tuple([$.b.list, $.b.tuple])])) && $.t($.b.isinstance([again, $.tuple([$.b.list, $.b.tuple])])))) {
-if ($.t(!$.eq($.b.len([stated]), $.b.len([again])))) {
-return $.cm(path, "rstrip", ["."]);
-}
-pairs = $.b.enumerate([$.b.zip([stated, again], {"strict": true})], {"start": 1n});
-return $.b.next([(function* ($first) { for (const $v8 of $.each($first)) { let a, b, i; {const $v9 = $.unpack($v8, 2, -1);i = $v9[0];{const $v10 = $.unpack($v9[1], 2, -1);a = $v10[0];b = $v10[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + "."), tolerance])))) continue; yield found; } })(pairs), null]);
-}
-if (($.t($.is($.b.type([stated]), $.b.int)) && $.t($.b.isinstance([again, $.b.float])) && $.t($.lt($.b.abs([stated]), _LARGEST)) && $.t($.eq($.b.float([stated]), stated)))) {
-stated = $.b.float([stated]);
-}
-if ($.t($.b.isinstance([again, Bound]))) {
-forms = $.set((function* ($first) { for (const $v11 of $.each($first)) { let factor; factor = $v11; yield $.b.repr([$.ga(Bound([$.mul(again, factor)]), "written")]); } })($.tuple([$.sub(1n, LAST_DIGITS), 1.0, $.add(1n, LAST_DIGITS)])));
-same = $.both($.is($.b.type([stated]), $.b.float), () => $.has(forms, $.b.repr([stated])));
-} else {
-if (($.t(tolerance) && $.t($.is($.b.type([stated]), $.b.float)) && $.t($.is($.b.type([again]), $.b.float)))) {
-same = $.libraries["math"].isclose([stated, again], {"rel_tol": tolerance, "abs_tol": 0.0});
-same = $.both(same, () => $.either(!$.eq(stated, 0n), () => $.eq($.b.repr([stated]), $.b.repr([again]))));
-} else {
-same = $.both($.is($.b.type([stated]), $.b.type([again])), () => $.eq($.b.repr([stated]), $.b.repr([again])));
-}
-}
-return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"));
-});
-return {LAST_DIGITS, REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference, Bound, Mapping, NoisyGDDeleteError, asdict};
-})();
-$.modules["evidence.format_1"] = (() => {
-let FORMAT, ALGORITHM, _SAME, NOT_RECOMPUTED, canonical, checks, _facts, _utc, _deadline, _statement, _exact, ADAPTIVITY, _plain, _question, _limit;
-const calendar = $.libraries["calendar"];
-const json = $.libraries["json"];
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const UTC = $.libraries["datetime"]["UTC"];
-const datetime = $.libraries["datetime"]["datetime"];
-const Statuses = $.modules["accountant.events"]["Statuses"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const moment = $.modules["register.dates"]["moment"];
-const words = $.modules["evidence.words"];
-const REFUSALS = $.modules["evidence.checks"]["REFUSALS"];
-const Check = $.modules["evidence.checks"]["Check"];
-const brief = $.modules["evidence.checks"]["brief"];
-const difference = $.modules["evidence.checks"]["difference"];
-const ORDER = $.modules["evidence.erasure_certificate"]["ORDER"];
-const Bound = $.modules["evidence.erasure_certificate"]["Bound"];
-const guarantees = $.modules["evidence.erasure_certificate"]["guarantees"];
-const stated = $.modules["evidence.erasure_certificate"]["stated"];
-const statement = $.modules["evidence.erasure_certificate"]["statement"];
-const Erasure = $.modules["evidence.facts"]["Erasure"];
-const number = $.modules["evidence.facts"]["number"];
-FORMAT = "noisygd-delete/erasure-certificate/1";
-ALGORITHM = "Ed25519 over canonical JSON";
-_SAME = 1e-12;
-NOT_RECOMPUTED = $.tuple(["whether an edit erased, corrected or inserted a record: a ledger of format 1 only counts edits, so that anything was erased at all is the operator's word", "how many passes a solver was forecast to take, and with them the gradient evaluations: the solver is another one now", "when the rows were edited, and the deadline by the calendar of the place where the request was received: format 1 counts a month of clock time in UTC", "its sentences: 'a model that has forgotten' claims more than a bound, and a figure for later models or for one release holds only if requests did not depend on earlier models. Go by the figures, or ask the controller to issue the paper again with this version"]);
-canonical = $.fn("canonical", ["document"], {}, function (document) {
-return $.cm($.libraries["json"].dumps([document], {"sort_keys": true, "separators": $.tuple([",", ":"]), "ensure_ascii": false, "allow_nan": false}), "encode", []);
-});
-checks = $.fn("checks", ["certificate", "plan", "history"], {}, function (certificate, plan, history) {
-let erasure, error, figures, found, other, said, sentences;
-try {
-erasure = _facts([certificate]);
-{const $v1 = $.unpack(_statement([certificate, erasure, plan, history]), 2, -1);figures = $v1[0];sentences = $v1[1];}
-said = $.gi(certificate, "statement");
-found = difference([$.dict((function* ($first) { for (const $v2 of $.each($first)) { let name; name = $v2; yield [name, $.gi(said, name)]; } })(figures)), figures], {"tolerance": _SAME});
-other = difference([$.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, part; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];part = $v4[1];} if (!$.t(!$.has(figures, name))) continue; yield [name, part]; } })($.cm(said, "items", []))), sentences]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, REFUSALS)) {error = $caught;
-return [Check(["figures", false, ("" + "cannot be recomputed: " + $.formatted(brief([error]), "", ""))])];
-} else throw $caught;
-}
-return [Check(["figures", $.is(found, null), ($.t($.is(found, null)) ? "recomputed from the plan and the ledger" : ("" + "recomputing gives another " + $.formatted(found, "", "")))]), Check(["sentences", $.is(other, null), ($.t($.is(other, null)) ? "as version 0.1.0 wrote them, and not vouched for" : ("" + "version 0.1.0 writes another " + $.formatted(other, "", "")))]), Check(["stated facts", true, "in their ranges, not recomputed: the operator's word"])];
-});
-_facts = $.fn("_facts", ["certificate"], {}, function (certificate) {
-let action, again, erasure, evidence, expected, found, identity, published, request;
-{const $v6 = $.unpack((function* ($first) { for (const $v5 of $.each($first)) { let n; n = $v5; yield $.gi(certificate, n); } })($.tuple(["identity", "request", "action", "evidence"])), 4, -1);identity = $v6[0];request = $v6[1];action = $v6[2];evidence = $v6[3];}
-published = $.eq($.gi(action, "status"), "published");
-erasure = Erasure([], {"rows": $.gi(request, "rows"), "release": $.gi(action, "release"), "status": $.gi(action, "status"), "request_id": $.gi(request, "request_id"), "received": $.gi(request, "received"), "edited": ($.t(published) ? null : $.gi(request, "served")), "served": ($.t(published) ? $.gi(request, "served") : null), "model_before": $.gi(action, "model_before_sha256"), "model_after": $.gi(action, "model_after_sha256"), "checked": $.gi(evidence, "checked"), "audit": $.b.tuple([$.gi(evidence, "audit")]), "controller": $.gi(identity, "controller"), "ledger_entries": $.gi(evidence, "ledger_entries"), "ledger_sha256": $.gi(evidence, "ledger_sha256")});
-again = stated([erasure], {"certificate_id": number([$.gi(identity, "certificate_id")]), "issued": $.gi(identity, "issued")});
-expected = $.dict([["identity", $.dict([...$.pairs($.gi(again, "identity")), ["version", "0.1.0"], ["issued", _utc(["issued", $.gi(identity, "issued")])]])], ["request", $.dict([["request_id", $.ga(erasure, "request_id")], ["received", _utc(["received", $.gi(request, "received")])], ["served", _utc(["served", $.gi(request, "served")])], ["deadline", _deadline([$.gi(request, "received")])], ["rows", $.ga(erasure, "rows")]])], ["action", $.gi(again, "action")], ["evidence", $.gi(again, "evidence")]]);
-found = difference([$.dict((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; yield [name, $.gi(certificate, name)]; } })(expected)), expected]);
-if ($.t(found)) {
-throw $.raised(InvalidParameter([("" + $.formatted(found, "", "") + " is not as version 0.1.0 writes it")]));
-}
-return erasure;
-});
-_utc = $.fn("_utc", ["name", "when"], {}, function (name, when) {
-if ($.t($.is(when, null))) {
-return null;
-}
-moment([name, when]);
-return $.cm($.cm($.cm(datetime, "fromisoformat", [when]), "astimezone", [UTC]), "isoformat", []);
-});
-_deadline = $.fn("_deadline", ["received"], {}, function (received) {
-let day, month, start, year;
-if ($.t($.is(received, null))) {
-return null;
-}
-start = $.cm(datetime, "fromisoformat", [received]);
-{const $v8 = [$.add($.ga(start, "year"), $.floordiv($.ga(start, "month"), 12n)), $.add($.mod($.ga(start, "month"), 12n), 1n)];year = $v8[0];month = $v8[1];}
-day = $.b.min([$.ga(start, "day"), $.gi($.libraries["calendar"].monthrange([year, month]), 1n)]);
-return $.cm($.cm(start, "replace", [], {"year": year, "month": month, "day": day}), "isoformat", []);
-});
-_statement = $.fn("_statement", ["certificate", "erasure", "plan", "history"], {}, function (certificate, erasure, plan, history) {
-let again, delta, figures, promises, told;
-if ($.t($.b.any([(function* ($first) { for (const $v9 of $.each($first)) { let fields; fields = $v9; yield !$.eq($.b.set([fields]), $.set(["kind", "steps", "edits", "mechanism"])); } })($.gi($.gi(certificate, "public_facts"), "ledger"))]))) {
-throw $.raised(InvalidParameter(["a release of format 1 has kind, steps, edits and mechanism"]));
-}
-again = _exact([statement([certificate, erasure, plan, history])]);
-told = $.dict((function* ($first) { for (const $v10 of $.each($first)) { let figures, name; {const $v11 = $.unpack($v10, 2, -1);name = $v11[0];figures = $v11[1];} yield [name, $.dict((function* ($first) { for (const $v12 of $.each($first)) { let part, value; {const $v13 = $.unpack($v12, 2, -1);part = $v13[0];value = $v13[1];} if (!$.t(!$.eq(part, "holds_only_if"))) continue; yield [part, value]; } })($.cm(figures, "items", [])))]; } })($.cm($.gi(again, "guarantees"), "items", [])));
-promises = guarantees([erasure, $.cm(history, "accountant", [plan])]);
-delta = stated_delta(["delta", $.gi($.gi(certificate, "public_facts"), "delta")]);
-figures = $.dict([["run", $.gi(again, "run")], ["guarantees", told], ["loss", $.gi(again, "loss")]]);
-return $.tuple([figures, $.dict([["theorem", $.gi(again, "theorem")], ["adaptivity", ADAPTIVITY], ["assumptions", $.gi(again, "assumptions")], ["plain_words", _plain([erasure, promises], {"order": $.either($.ga($.ga(plan, "budget"), "order"), () => ORDER), "delta": delta})], ["not_covered", $.b.list([$.modules["evidence.words"].NOT_COVERED])], ["to_do", $.modules["evidence.words"].to_do([$.ga(erasure, "status")], {"total": false})]])]);
-});
-_exact = $.fn("_exact", ["value"], {}, function (value) {
-if ($.t($.b.isinstance([value, Mapping]))) {
-return $.dict((function* ($first) { for (const $v14 of $.each($first)) { let inner, name; {const $v15 = $.unpack($v14, 2, -1);name = $v15[0];inner = $v15[1];} yield [name, _exact([inner])]; } })($.cm(value, "items", [])));
-}
-if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
-return [...(function* ($first) { for (const $v16 of $.each($first)) { let inner; inner = $v16; yield _exact([inner]); } })(value)];
-}
-return ($.t($.b.isinstance([value, Bound])) ? $.b.float([value]) : value);
-});
-ADAPTIVITY = "the figure for later models holds if requests did not depend on models published before the erasure; the figure for all models holds for any requester who saw all of them, with the schedule of releases fixed in advance";
-_plain = $.fn("_plain", ["erasure", "promises", "*", "order", "delta"], {}, function (erasure, promises, order, delta) {
-let erased, everything, exact, it, later, told, withheld;
-erased = ($.t($.eq($.ga(erasure, "rows"), 1n)) ? "The record was" : ("" + $.formatted($.ga(erasure, "rows"), "", "") + " records were"));
-it = ($.t($.eq($.ga(erasure, "rows"), 1n)) ? "it" : "them");
-everything = $.gi(promises, "erased_all_models");
-if ($.t($.is($.ga(erasure, "status"), $.ga(Statuses, "PUBLISHED")))) {
-later = $.gi(promises, "erased_later_models");
-told = [("" + $.formatted(erased, "", "") + " erased from the training data, and a model that has forgotten " + $.formatted(it, "", "") + " was published."), ("" + "If requests did not depend on earlier models: whoever sees every model published since can tell " + $.formatted(_question([later, $.ga(erasure, "rows")]), "", "") + " with an advantage over guessing of " + $.formatted(_limit([later]), "", "") + "."), ("" + "If requests depended on every earlier model, seen by somebody who kept them all: " + $.formatted(_limit([everything]), "", "") + ".")];
-} else {
-withheld = $.is($.ga(erasure, "status"), $.ga(Statuses, "WITHHELD"));
-told = [($.t(withheld) ? ("" + $.formatted(erased, "", "") + " erased from the training data. No new model was published, because that would have cost other people more privacy than was promised; the old model is withdrawn.") : ("" + $.formatted(erased, "", "") + " erased from the training data. The model published now has not forgotten " + $.formatted(it, "", "") + " yet: the next publication will, and a certificate for it follows.")), ("" + "From the models published " + $.formatted(($.t(withheld) ? "before" : "so far"), "", "") + ", somebody who kept them all can tell " + $.formatted(_question([everything, $.ga(erasure, "rows")]), "", "") + " with an advantage over guessing of " + $.formatted(_limit([everything]), "", "") + ".")];
-}
-exact = $.cm(everything, "with_slack", []);
-return [...$.each(told), "Advantage over guessing: a coin is right half the time; an advantage of 10 % means right at most 55 times in 100 on an even bet.", ("" + "In the terms of the field, for all models together: R\u00e9nyi divergence at order " + $.formatted(order, "", ("" + "g")) + " at most " + $.formatted($.cm(exact, "renyi", [order]), "", ("" + ".4g")) + "; (\u03b5=" + $.formatted($.cm(exact, "epsilon", [delta]), "", ("" + ".4g")) + ", \u03b4=" + $.formatted($.cm(("" + $.formatted(delta, "", ("" + "g"))), "replace", ["e-0", "e-"]), "", "") + ").")];
-});
-_question = $.fn("_question", ["guarantee", "rows"], {}, function (guarantee, rows) {
-let one;
-one = ($.t($.eq(rows, 1n)) ? "the erased record" : "any one of the erased records");
-if ($.t($.has($.tuple([$.ga(Worlds, "PAIRWISE"), $.ga(Worlds, "REPLACE")]), $.ga(guarantee, "adjacency")))) {
-return ("" + "which of two possible records " + $.formatted(one, "", "") + " was");
-}
-return ("" + "whether " + $.formatted(one, "", "") + " was ever in the data");
-});
-_limit = $.fn("_limit", ["guarantee"], {}, function (guarantee) {
-let known;
-known = ", which is hardly a limit: an observer who kept earlier models may well know";
-return ("" + "at most " + $.formatted($.ga(guarantee, "at_most"), "", "") + $.formatted(($.t($.le(0.9, $.ga($.cm(guarantee, "with_slack", []), "advantage"))) ? known : ""), "", ""));
-});
-return {FORMAT, ALGORITHM, _SAME, NOT_RECOMPUTED, canonical, checks, _facts, _utc, _deadline, _statement, _exact, ADAPTIVITY, _plain, _question, _limit, Check, brief, REFUSALS, difference, InvalidParameter, number, stated, Erasure, UTC, datetime, moment, ORDER, stated_delta, guarantees, statement, Bound, Mapping, Statuses, Worlds};
-})();
-$.modules["evidence.signing"] = (() => {
-let Scheme, SIGNED, key_id, read_public, signed_by, _decoded;
-const base64 = $.libraries["base64"];
-const hashlib = $.libraries["hashlib"];
-const Callable = $.libraries["collections.abc"]["Callable"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
-const UnsupportedAlgorithm = $.libraries["cryptography.exceptions"]["UnsupportedAlgorithm"];
-const Ed25519PublicKey = $.libraries["cryptography.hazmat.primitives.asymmetric.ed25519"]["Ed25519PublicKey"];
-const Encoding = $.libraries["cryptography.hazmat.primitives.serialization"]["Encoding"];
-const PublicFormat = $.libraries["cryptography.hazmat.primitives.serialization"]["PublicFormat"];
-const load_pem_public_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_public_key"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const bounded = $.libraries["records.bounded"];
-const canonical = $.modules["evidence.canonical"]["canonical"];
-Scheme = $.dataclass($.cls("Scheme", [], ($ns) => {
-
-}), [["algorithm", () => ["is", $.b.str]], ["written", () => ["parts", Callable, ["is", [Any]], ["is", $.b.bytes]]]], {frozen: true});
-SIGNED = Scheme(["Ed25519 over canonical JSON (RFC 8785)", canonical]);
-key_id = $.fn("key_id", ["key"], {}, function (key) {
-return $.slice($.cm($.libraries["hashlib"].sha256([$.cm(key, "public_bytes", [$.ga(Encoding, "Raw"), $.ga(PublicFormat, "Raw")])]), "hexdigest", []), null, 16n, null);
-});
-read_public = $.fn("read_public", ["path"], {}, function (path) {
-let error, key;
-try {
-key = load_pem_public_key([$.libraries["records.bounded"].content([path, $.libraries["records.bounded"].KEY])]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.ValueError, UnsupportedAlgorithm]))) {error = $caught;
-if ($.t($.b.isinstance([error, InvalidParameter]))) {
-throw $caught;
-}
-throw $.raised(InvalidParameter([("" + "cannot read a public key from " + $.formatted(path, "", "") + ": " + $.formatted(error, "", ""))]));
-} else throw $caught;
-}
-if (!$.t($.b.isinstance([key, Ed25519PublicKey]))) {
-throw $.raised(InvalidParameter([("" + $.formatted(path, "", "") + " does not hold an Ed25519 public key")]));
-}
-return key;
-});
-signed_by = $.fn("signed_by", ["document", "scheme"], {"scheme": SIGNED}, function (document, scheme) {
-let block, key, unsigned;
-unsigned = $.dict((function* ($first) { for (const $v1 of $.each($first)) { let block, name; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];block = $v2[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
-try {
-block = $.gi(document, "signature");
-key = $.cm(Ed25519PublicKey, "from_public_bytes", [_decoded([$.gi(block, "public_key")])]);
-if (($.t(!$.eq($.gi(block, "key_id"), key_id([key]))) || $.t(!$.eq($.gi(block, "algorithm"), $.ga(scheme, "algorithm"))) || $.t(!$.eq($.b.len([block]), 4n)))) {
-return null;
-}
-$.cm(key, "verify", [_decoded([$.gi(block, "value")]), $.cm(scheme, "written", [unsigned])]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([InvalidSignature, $.b.KeyError, $.b.TypeError, $.b.ValueError, $.b.RecursionError]))) {
-return null;
-} else throw $caught;
-}
-return key;
-});
-_decoded = $.fn("_decoded", ["coded"], {}, function (coded) {
-let raw;
-raw = $.libraries["base64"].b64decode([coded], {"validate": true});
-if ($.t(!$.eq($.cm($.libraries["base64"].b64encode([raw]), "decode", []), coded))) {
-throw $.raised($.b.ValueError(["not base64 as it is written"]));
-}
-return raw;
-});
-return {Scheme, SIGNED, key_id, read_public, signed_by, _decoded, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, PublicFormat, Encoding, InvalidSignature, canonical, Any, Callable};
-})();
-$.modules["evidence.verification"] = (() => {
-let FORMAT_2, TOLERANCE, SCHEMES, verify_certificate, _named, _format, _signature, _plan, _statement, _other_version, _format_1, _read, _facts, _model;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const replace = $.libraries["dataclasses"]["replace"];
-const Event = $.modules["accountant.events"]["Event"];
-const MOST_TALLIES = $.modules["accountant.tallies"]["MOST_TALLIES"];
-const Tallied = $.modules["accountant.tallies"]["Tallied"];
-const Tally = $.modules["accountant.tallies"]["Tally"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
-const count = $.modules["errors"]["count"];
-const plan_from_dict = $.modules["methods.reading"]["plan_from_dict"];
-const plan_for = $.modules["planner.make"]["plan_for"];
-const bounded = $.libraries["records.bounded"];
-const __version__ = $.modules["version"]["__version__"];
-const format_1 = $.modules["evidence.format_1"];
-const REFUSALS = $.modules["evidence.checks"]["REFUSALS"];
-const Check = $.modules["evidence.checks"]["Check"];
-const Verification = $.modules["evidence.checks"]["Verification"];
-const brief = $.modules["evidence.checks"]["brief"];
-const difference = $.modules["evidence.checks"]["difference"];
-const BLOCKS = $.modules["evidence.erasure_certificate"]["BLOCKS"];
-const FORMAT = $.modules["evidence.erasure_certificate"]["FORMAT"];
-const erasure_of = $.modules["evidence.erasure_certificate"]["erasure_of"];
-const stated = $.modules["evidence.erasure_certificate"]["stated"];
-const statement = $.modules["evidence.erasure_certificate"]["statement"];
-const SIGNED = $.modules["evidence.signing"]["SIGNED"];
-const Scheme = $.modules["evidence.signing"]["Scheme"];
-const key_id = $.modules["evidence.signing"]["key_id"];
-const read_public = $.modules["evidence.signing"]["read_public"];
-const signed_by = $.modules["evidence.signing"]["signed_by"];
-FORMAT_2 = "noisygd-delete/erasure-certificate/2";
-TOLERANCE = 1e-09;
-SCHEMES = $.dict([[FORMAT, SIGNED], [FORMAT_2, SIGNED], [$.modules["evidence.format_1"].FORMAT, Scheme([$.modules["evidence.format_1"].ALGORITHM, $.modules["evidence.format_1"].canonical])]]);
-verify_certificate = $.fn("verify_certificate", ["certificate", "*", "public_key", "model"], {"public_key": null, "model": null}, function (certificate, public_key, model) {
-let checks, earlier;
-checks = [_format([certificate]), _signature([certificate, public_key])];
-if (!$.t($.ga($.gi(checks, 0n), "passed"))) {
-return Verification([$.b.tuple([checks])]);
-}
-$.cm(checks, "append", [_plan([certificate])]);
-earlier = $.eq($.gi(certificate, "format"), $.modules["evidence.format_1"].FORMAT);
-checks = $.iadd(checks, ($.t(earlier) ? _format_1([certificate]) : [_statement([certificate]), _facts([certificate])]));
-if ($.t(!$.is(model, null))) {
-$.cm(checks, "append", [_model([certificate, model])]);
-}
-return Verification([$.b.tuple([checks]), ($.t(earlier) ? $.modules["evidence.format_1"].NOT_RECOMPUTED : $.tuple([]))]);
-});
-_named = $.fn("_named", ["certificate"], {}, function (certificate) {
-let found;
-found = ($.t($.b.isinstance([certificate, Mapping])) ? $.cm(certificate, "get", ["format"]) : null);
-return ($.t($.b.isinstance([found, $.b.str])) ? found : "");
-});
-_format = $.fn("_format", ["certificate"], {}, function (certificate) {
-let missing;
-if ($.t(!$.has(SCHEMES, _named([certificate])))) {
-return Check(["format", false, ("" + "this is not a " + $.formatted(FORMAT, "", ""))]);
-}
-missing = [...(function* ($first) { for (const $v1 of $.each($first)) { let name; name = $v1; if (!($.t(!$.has(certificate, name)) && $.t(!$.eq(name, "signature")))) continue; yield name; } })(BLOCKS)];
-if (($.t(missing) || !$.t($.le($.b.set([certificate]), $.b.set([BLOCKS]))))) {
-return Check(["format", false, ("" + "missing or unknown blocks; there must be " + $.formatted($.cm(", ", "join", [BLOCKS]), "", ""))]);
-}
-if (!$.t($.b.all([(function* ($first) { for (const $v2 of $.each($first)) { let name; name = $v2; if (!$.t($.has(certificate, name))) continue; yield $.b.isinstance([$.gi(certificate, name), Mapping]); } })($.slice(BLOCKS, 1n, null, null))]))) {
-return Check(["format", false, "a block of it is no JSON object"]);
-}
-return Check(["format", true, $.b.str([$.gi(certificate, "format")])]);
-});
-_signature = $.fn("_signature", ["certificate", "public_key"], {}, function (certificate, public_key) {
-let expected, scheme, signer;
-scheme = $.cm(SCHEMES, "get", [_named([certificate])]);
-signer = ($.t($.is(scheme, null)) ? null : signed_by([$.b.dict([certificate]), scheme]));
-if ($.t($.is(signer, null))) {
-return Check(["signature", false, "unsigned, or altered after signing"]);
-}
-if ($.t($.is(public_key, null))) {
-return Check(["signature", true, ("" + "unaltered since key " + $.formatted(key_id([signer]), "", "") + " signed it; compare with the controller's key id")]);
-}
-expected = key_id([read_public([public_key])]);
-if ($.t(!$.eq(key_id([signer]), expected))) {
-return Check(["signature", false, ("" + "signed by key " + $.formatted(key_id([signer]), "", "") + ", not by the expected " + $.formatted(expected, "", ""))]);
-}
-return Check(["signature", true, ("" + "signed by the expected key " + $.formatted(expected, "", ""))]);
-});
-_plan = $.fn("_plan", ["certificate"], {}, function (certificate) {
-let again, error, found, plan;
-try {
-plan = plan_from_dict([$.gi($.gi(certificate, "public_facts"), "plan")]);
-again = plan_for([$.ga(plan, "problem")]);
-if (($.t($.eq($.gi(certificate, "format"), $.modules["evidence.format_1"].FORMAT)) && $.t($.ga($.ga(plan, "method"), "passes_depend_on_data")))) {
-again = replace([again], {"learn_solver_passes": $.ga(plan, "learn_solver_passes"), "delete_solver_passes": $.ga(plan, "delete_solver_passes")});
-}
-found = difference([$.cm(plan, "to_dict", []), $.cm(again, "to_dict", [])], {"tolerance": TOLERANCE});
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, REFUSALS)) {error = $caught;
-return Check(["plan", false, ("" + "cannot be recomputed: " + $.formatted(brief([error]), "", ""))]);
-} else throw $caught;
-}
-if ($.t(found)) {
-return Check(["plan", false, ("" + "planning again gives another " + $.formatted(found, "", ""))]);
-}
-return Check(["plan", true, ("" + "planning again gives the same noise and steps (" + $.formatted($.cm($.ga(plan, "method"), "noise", [plan]), "", "") + ")")]);
-});
-_statement = $.fn("_statement", ["certificate"], {}, function (certificate) {
-let error, found, history, plan;
-try {
-{const $v3 = $.unpack(_read([certificate]), 2, -1);plan = $v3[0];history = $v3[1];}
-found = difference([$.gi(certificate, "statement"), statement([certificate, erasure_of([certificate]), plan, history])]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, REFUSALS)) {error = $caught;
-return Check(["statement", false, ("" + "cannot be recomputed: " + $.formatted(brief([error]), "", ""))]);
-} else throw $caught;
-}
-if ($.t(found)) {
-return Check(["statement", false, ("" + "recomputing gives another " + $.formatted(found, "", "") + $.formatted(_other_version([certificate]), "", ""))]);
-}
-return Check(["statement", true, "every number and sentence recomputed from the plan and the ledger"]);
-});
-_other_version = $.fn("_other_version", ["certificate"], {}, function (certificate) {
-let made_by;
-made_by = $.cm($.gi(certificate, "identity"), "get", ["version"]);
-if (($.t($.eq(made_by, __version__)) || !$.t($.b.isinstance([made_by, $.b.str])))) {
-return "";
-}
-return ("" + "; if it was written by version " + $.formatted($.slice(made_by, null, 40n, null), "r", "") + ", as it says, check it with that version: this is " + $.formatted(__version__, "", ""));
-});
-_format_1 = $.fn("_format_1", ["certificate"], {}, function (certificate) {
-let error, history, plan;
-try {
-{const $v4 = $.unpack(_read([certificate]), 2, -1);plan = $v4[0];history = $v4[1];}
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, REFUSALS)) {error = $caught;
-return [Check(["figures", false, ("" + "cannot be recomputed: " + $.formatted(brief([error]), "", ""))])];
-} else throw $caught;
-}
-return $.modules["evidence.format_1"].checks([certificate, plan, history]);
-});
-_read = $.fn("_read", ["certificate"], {}, function (certificate) {
-let about, ledger, listed, public$;
-public$ = $.gi(certificate, "public_facts");
-if ($.t(!$.eq($.b.set([public$]), $.set(["plan", "ledger", "delta"])))) {
-throw $.raised(InvalidParameter(["public_facts are plan, ledger and delta"]));
-}
-{const $v5 = [$.gi(public$, "ledger"), $.gi($.gi(certificate, "action"), "release")];ledger = $v5[0];about = $v5[1];}
-if ((!$.t($.b.isinstance([ledger, $.b.list])) || $.t($.lt(MOST_TALLIES, $.b.len([ledger]))))) {
-throw $.raised(InvalidParameter([("" + "the ledger must be a list of at most " + $.formatted(MOST_TALLIES, "", ""))]));
-}
-if ($.t($.eq($.gi(certificate, "format"), FORMAT))) {
-listed = [...(function* ($first) { for (const $v7 of $.each($first)) { let fields; fields = $v7; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
-} else {
-listed = [...(function* ($first) { for (const $v6 of $.each($first)) { let fields; fields = $v6; yield Tally([$.cm(Event, "from_dict", [fields])]); } })(ledger)];
-}
-return $.tuple([plan_from_dict([$.gi(public$, "plan")]), Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))])]);
-});
-_facts = $.fn("_facts", ["certificate"], {}, function (certificate) {
-let again, error, found, identity, other;
-try {
-identity = $.gi(certificate, "identity");
-again = stated([erasure_of([certificate])], {"certificate_id": $.gi(identity, "certificate_id"), "issued": $.gi(identity, "issued"), "made_by": $.gi(identity, "version"), "named": _named([certificate])});
-other = $.b.next([(function* ($first) { for (const $v8 of $.each($first)) { let name; name = $v8; if (!$.t((found = difference([$.gi(certificate, name), $.gi(again, name), ("" + $.formatted(name, "", "") + ".")])))) continue; yield found; } })(again), null]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, REFUSALS)) {error = $caught;
-return Check(["stated facts", false, ("" + "out of their range: " + $.formatted(brief([error]), "", ""))]);
-} else throw $caught;
-}
-if ($.t(other)) {
-return Check(["stated facts", false, ("" + $.formatted(other, "", "") + " is not as this program writes it")]);
-}
-return Check(["stated facts", true, "in their ranges, not recomputed: the operator's word, listed under stated_by_the_operator"]);
-});
-_model = $.fn("_model", ["certificate", "model"], {}, function (certificate, model) {
-let digest, error, stated;
-try {
-digest = $.libraries["records.bounded"].digest([model]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, NoisyGDDeleteError)) {error = $caught;
-return Check(["model", false, brief([error])]);
-} else throw $caught;
-}
-stated = $.cm($.gi(certificate, "action"), "get", ["model_after_sha256"]);
-if ($.t($.eq(digest, stated))) {
-return Check(["model", true, ("" + "its SHA-256 is " + $.formatted(digest, "", ""))]);
-}
-return Check(["model", false, ("" + "its SHA-256 is " + $.formatted(digest, "", "") + ", which is not the one stated")]);
-});
-return {FORMAT_2, TOLERANCE, SCHEMES, verify_certificate, _named, _format, _signature, _plan, _statement, _other_version, _format_1, _read, _facts, _model, Verification, Check, BLOCKS, Mapping, FORMAT, Scheme, SIGNED, key_id, read_public, signed_by, brief, REFUSALS, difference, replace, plan_for, plan_from_dict, count, Tallied, Event, Tally, MOST_TALLIES, InvalidParameter, erasure_of, statement, __version__, stated, NoisyGDDeleteError};
-})();
-$.modules["evidence.envelope"] = (() => {
-let PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
-const base64 = $.libraries["base64"];
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const Any = $.libraries["typing"]["Any"];
-const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const bounded = $.libraries["records.bounded"];
-const canonical = $.modules["evidence.canonical"]["canonical"];
-const Check = $.modules["evidence.checks"]["Check"];
-const key_id = $.modules["evidence.signing"]["key_id"];
-const read_public = $.modules["evidence.signing"]["read_public"];
-const signed_by = $.modules["evidence.signing"]["signed_by"];
-PAYLOAD = "application/vnd.in-toto+json";
-STATEMENT = "https://in-toto.io/Statement/v1";
-PREDICATE = "urn:noisygd-delete:erasure-certificate:";
-statement = $.fn("statement", ["certificate"], {}, function (certificate) {
-let action, evidence, kind, subject;
-{const $v1 = [$.gi(certificate, "action"), $.gi(certificate, "evidence")];action = $v1[0];evidence = $v1[1];}
-if ($.t(!$.is($.gi(action, "model_after_sha256"), null))) {
-subject = $.dict([["name", ("" + "model-" + $.formatted($.gi(action, "release"), "", "") + ".safetensors")], ["digest", $.dict([["sha256", $.gi(action, "model_after_sha256")]])]]);
-} else {
-if ($.t(!$.is($.gi(evidence, "ledger_sha256"), null))) {
-subject = $.dict([["name", ("" + "ledger-" + $.formatted($.gi(evidence, "ledger_entries"), "", ""))], ["digest", $.dict([["sha256", $.gi(evidence, "ledger_sha256")]])]]);
-} else {
-throw $.raised(InvalidParameter(["an attestation is about a model or a ledger, and this certificate names neither; issue it from a store"]));
-}
-}
-kind = $.add(PREDICATE, $.gi($.cm($.b.str([$.gi(certificate, "format")]), "rpartition", ["/"]), 2n));
-return $.dict([["_type", STATEMENT], ["subject", [subject]], ["predicateType", kind], ["predicate", $.b.dict([certificate])]]);
-});
-encoded = $.fn("encoded", ["kind", "body"], {}, function (kind, body) {
-return $.mod(new Uint8Array([68, 83, 83, 69, 118, 49, 32, 37, 100, 32, 37, 98, 32, 37, 100, 32, 37, 98]), $.tuple([$.b.len([$.cm(kind, "encode", [])]), $.cm(kind, "encode", []), $.b.len([body]), body]));
-});
-is_envelope = $.fn("is_envelope", ["document"], {}, function (document) {
-return $.both($.b.isinstance([document, Mapping]), () => $.has(document, "payloadType"));
-});
-opened = $.fn("opened", ["envelope", "*", "public_key"], {"public_key": null}, function (envelope, public_key) {
-let body, certificate, error, expected, inside, signature, signer;
-certificate = null;
-try {
-if (($.t(!$.eq($.b.set([envelope]), $.set(["payload", "payloadType", "signatures"]))) || $.t(!$.eq($.gi(envelope, "payloadType"), PAYLOAD)))) {
-throw $.raised(InvalidParameter([("" + "not an envelope of " + $.formatted(PAYLOAD, "", ""))]));
-}
-body = $.libraries["base64"].b64decode([$.gi(envelope, "payload")], {"validate": true});
-inside = $.libraries["records.bounded"].parsed([$.cm(body, "decode", [])]);
-certificate = $.gi(inside, "predicate");
-if (($.t(!$.eq(canonical([inside]), body)) || $.t(!$.eq(canonical([statement([certificate])]), body)))) {
-throw $.raised(InvalidParameter(["its statement is not the one that this certificate gives"]));
-}
-signer = signed_by([$.b.dict([certificate])]);
-if ($.t($.is(signer, null))) {
-throw $.raised(InvalidParameter(["the certificate inside is unsigned, or was altered"]));
-}
-expected = ($.t($.is(public_key, null)) ? signer : read_public([public_key]));
-{const $v2 = $.unpack($.gi(envelope, "signatures"), 1, -1);signature = $v2[0];}
-if (($.t(!$.eq($.b.set([signature]), $.set(["keyid", "sig"]))) || $.t(!$.eq($.gi(signature, "keyid"), key_id([expected]))))) {
-throw $.raised(InvalidParameter(["it was signed by another key"]));
-}
-$.cm(expected, "verify", [$.libraries["base64"].b64decode([$.gi(signature, "sig")], {"validate": true}), encoded([PAYLOAD, body])]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, InvalidSignature)) {
-return $.tuple([certificate, Check(["envelope", false, "altered after signing"])]);
-} else if ($.caught($caught, $.tuple([InvalidParameter, $.b.ValueError, $.b.TypeError, $.b.KeyError, $.b.AttributeError, $.b.RecursionError]))) {error = $caught;
-return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"))])]);
-} else throw $caught;
-}
-return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
-});
-return {PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, key_id, Check, InvalidParameter, InvalidSignature, read_public, signed_by, canonical, Any, Mapping};
-})();
-$.modules["report.page"] = (() => {
-let figure;
-const shown = $.modules["privacy.shown"]["shown"];
-figure = $.fn("figure", ["value"], {}, function (value) {
-if ($.t($.is(value, null))) {
-return "\u2013";
-}
-if ($.t($.b.isinstance([value, $.b.float]))) {
-return shown([value]);
-}
-return ($.t($.b.isinstance([value, $.b.int])) ? $.cm(("" + $.formatted(value, "", ("" + ","))), "replace", [",", " "]) : $.b.str([value]));
-});
-return {figure, shown};
-})();
-$.modules["methods.counted"] = (() => {
-let _MOST, CountedRecords;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const inexact_gdp = $.modules["bounds.objective_perturbation_gdp"]["inexact_gdp"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-_MOST = $.pow(2.0, 24n);
-CountedRecords = $.dataclass($.cls("CountedRecords", [Mechanism], ($ns) => {
-$ns.method = "counted-records";
-$ns.source = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
-$ns.tells = true;
-$ns.notes = $.tuple(["Counts of the records were published too: a deletion takes nothing back of those that were made before it."]);
-$ns.rows_per_subject = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(CountedRecords, self, "__post_init__")([]);
-count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
-if (($.t(!$.eq($.gi($.libraries["math"].frexp([positive(["deviation", $.ga(self, "deviation")])]), 0n), 0.5)) || !$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(1n, $.ga(self, "deviation"), _MOST)))) {
-throw $.raised(InvalidParameter([("" + "deviation=" + $.formatted($.ga(self, "deviation"), "", ("" + "g")) + " must be a power of two between 1 and 2^24: noise is drawn exactly on a grid that counts lie on")]));
-}
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return "Numbers about the records were published too, with noise. Those made before the erasure may have counted what was erased, and no erasure takes that back; the limits for someone who kept everything count them.";
-}));
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(!$.eq(steps, 1n))) {
-throw $.raised(InvalidParameter([("" + "steps=" + $.formatted(steps, "", "") + " must be 1: counts are made at once")]));
-}
-return null;
-});
-$ns.apart = $.fn("apart", ["self", "worlds"], {}, function (self, worlds) {
-return $.mul($.ga(self, "rows_per_subject"), ($.t($.ga(worlds, "between_records")) ? $.libraries["math"].sqrt([2n]) : 1.0));
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let grid, mu;
-grid = $.mul($.ga(self, "deviation"), $.pow(2.0, $.neg(GRID_BITS)));
-mu = inexact_gdp([], {"spread": $.cm(self, "apart", [worlds]), "output_noise": $.ga(self, "deviation"), "grid": grid});
-return $.dict([["gdp_squared", $.mul(steps_with, $.pow(mu, 2n))]]);
-});
-$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
-return $.tuple(["every record is in one cell of the counts, whatever the other records are", ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), "the noise of the counts is an exact discrete Gaussian, independent and unknown to the observer"]);
-});
-}), [["deviation", () => ["is", $.b.float]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-return {_MOST, CountedRecords, InvalidParameter, positive, count, ClassVar, Mechanism, inexact_gdp, GRID_BITS};
-})();
-$.modules["methods.perturbed_run"] = (() => {
-let ROOM, PerturbedRun;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const flow = $.modules["bounds.objective_perturbation_gdp"];
-const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const FORMS = $.modules["privacy.curve"]["FORMS"];
-const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
-const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
-const Curve = $.modules["privacy.curve"]["Curve"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-PerturbedRun = $.dataclass($.cls("PerturbedRun", [Mechanism], ($ns) => {
-$ns.method = "perturbed";
-$ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
-$ns.fresh = true;
-$ns.weak_convexity = 0.0;
-$ns.blocks = 1n;
-$ns.rows_per_subject = 1n;
-$ns.warm = false;
-$ns.shaped = false;
-$ns.in_place = true;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-$.sup(PerturbedRun, self, "__post_init__")([]);
-for (const $v1 of $.each($.tuple(["linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-for (const $v2 of $.each($.tuple(["smoothness", "weak_convexity"]))) {
-name = $v2;
-non_negative([name, $.b.getattr([self, name])]);
-}
-for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject"]))) {
-name = $v3;
-count([name, $.b.getattr([self, name])]);
-}
-choice(["form", $.ga(self, "form"), FORMS]);
-if ($.t(!$.eq($.gi($.libraries["math"].frexp([$.ga(self, "output_noise")]), 0n), 0.5))) {
-throw $.raised(InvalidParameter([("" + "output_noise=" + $.formatted($.ga(self, "output_noise"), "r", "") + " must be a power of two: only then is its grid exact on a machine")]));
-}
-if ($.t(!$.eq($.eq($.ga(self, "form"), WEAKLY_CONVEX), $.lt(0n, $.ga(self, "weak_convexity"))))) {
-throw $.raised(InvalidParameter([("" + "form=" + $.formatted($.ga(self, "form"), "r", "") + " and weak_convexity=" + $.formatted($.ga(self, "weak_convexity"), "", ("" + "g")) + " contradict each other")]));
-}
-if (!$.t($.lt(0n, $.ga(self, "_least_curvature")))) {
-throw $.raised(InvalidParameter([("" + "strong_convexity=" + $.formatted($.ga(self, "strong_convexity"), "", ("" + "g")) + " is too near 0 beside the curvature of a row")]));
-}
-return null;
-});
-$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
-return $.ga(self, "warm");
-}));
-$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
-return !$.t($.ga(self, "in_place"));
-}));
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
-}));
-$ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
-return $.libraries["math"].ldexp([$.ga(self, "output_noise"), $.neg(GRID_BITS)]);
-}));
-$ns._least_curvature = $.property($.fn("_least_curvature", ["self"], {}, function (self) {
-return $.sub($.ga(self, "strong_convexity"), $.mul($.mul($.ga(self, "weak_convexity"), $.sub($.pow(ROOM, 2n), 1n)), 2n));
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(steps)) {
-throw $.raised(InvalidParameter([("" + "steps=" + $.formatted(steps, "", "") + ": a release by " + $.formatted($.ga(self, "method"), "r", "") + " has no noisy steps; its noise is drawn at once")]));
-}
-return null;
-});
-$ns.ratios = $.fn("ratios", ["self"], {}, function (self) {
-let below, weak, world;
-world = $.dict([["strong_convexity", $.ga(self, "_least_curvature")], ["records", $.ga(self, "records")]]);
-weak = $.dict([["weak_convexity", $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n))]]);
-below = $.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)});
-return $.tuple([$.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "smoothness"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)}), below]);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), 1.0])])]]));
-});
-$ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
-let below, delta, exact, inexact, mu, ratio, spread;
-{const $v4 = $.unpack($.cm(self, "ratios", []), 2, -1);ratio = $v4[0];below = $v4[1];}
-delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows")]);
-spread = $.modules["bounds.objective_perturbation_gdp"].spread([], {...$.named($.cm(self, "_ball", []))});
-inexact = $.modules["bounds.objective_perturbation_gdp"].inexact_rate([], {"spread": spread, "output_noise": $.ga(self, "output_noise")});
-mu = $.libraries["math"].inf;
-if ($.t($.eq($.ga(self, "form"), ONE_DIRECTION))) {
-exact = $.modules["bounds.objective_perturbation_gdp"].gdp([], {"lipschitz": $.div($.mul($.ga(self, "lipschitz"), ROOM), $.libraries["math"].sqrt([$.ga(self, "blocks")])), "noise": $.ga(self, "linear_term"), "ratio": ratio, "rows": $.ga(self, "rows"), "worlds": ($.t($.ga(worlds, "between_records")) ? 2n : 1n), "blocks": $.ga(self, "blocks")});
-mu = $.mul($.libraries["math"].hypot([exact, $.cm(self, "_inexact_gdp", [spread])]), $.add(1n, $.mul(4n, UNIT)));
-}
-return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
-});
-$ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
-let apart;
-if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
-return $.dict([]);
-}
-apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation_gdp"].spread : $.modules["bounds.objective_perturbation_gdp"].deletion_spread);
-return $.dict([["gdp_squared", $.mul($.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n), $.add(1n, $.mul(4n, UNIT)))]]);
-});
-$ns._ball = $.fn("_ball", ["self"], {}, function (self) {
-return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
-});
-$ns._inexact_gdp = $.fn("_inexact_gdp", ["self", "spread"], {}, function (self, spread) {
-return $.modules["bounds.objective_perturbation_gdp"].inexact_gdp([], {"spread": spread, "output_noise": $.ga(self, "output_noise"), "grid": $.ga(self, "grid")});
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let told;
-told = $.sup(PerturbedRun, self, "to_dict")([]);
-return $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!($.t(!$.eq(name, "in_place")) || !$.t(value))) continue; yield [name, value]; } })($.cm(told, "items", [])));
-});
-$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
-let constants, placed, shaped;
-constants = ($.t($.ga(self, "proven")) ? "proven" : "declared by the user, not proven");
-shaped = ($.t($.ga(self, "shaped")) ? "; no row is longer in the shape of b, where its columns count by their variances" : "");
-placed = ($.t($.ga(self, "in_place")) ? "every row keeps its place from one release to the next" : "rows may come in any order: what the solver's rounding may tell of it is charged to every release, a deletion's own and later ones");
-return $.tuple([("" + "every record's loss has gradient norm at most " + $.formatted($.ga(self, "lipschitz"), "", ("" + "g")) + " (" + $.formatted(constants, "", "") + ")" + $.formatted(shaped, "", "")), placed, ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), ("" + "the gradient at the solver's answer, measured in double precision, is at most " + $.formatted($.ga(self, "gradient_tolerance"), "", ("" + ".3g")) + " with the rounding of the gradient and of the random linear term included; the solver's running time is not observed"), ("" + "the last noise is an exact discrete Gaussian on a public grid of step " + $.formatted($.ga(self, "grid"), "", ("" + ".3g")) + ", drawn in integer arithmetic: nothing here holds over the real numbers alone"), "trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its elementary functions are as exact as they state"]);
-});
-}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-return {ROOM, PerturbedRun, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, ClassVar, Mechanism, NORM_TOLERANCE, UNIT, Curve, ONE_DIRECTION, GRID_BITS};
-})();
-$.modules["methods.perturbed_noise"] = (() => {
-let _INEXACT_SHARE, _OUTPUT_SHARE, _ROUNDING_ROOM, _MOST_WIDENING, _UNUSUAL, form_of, row_facts, _trial, inexact_share, least_noise, output_of, _rounding, longest_from_zero, _usual_pull, proven_passes, hessian_trace;
-const math = $.libraries["math"];
-const replace = $.libraries["dataclasses"]["replace"];
-const order_curve = $.modules["bounds.order_curve"];
-const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const proven_steps = $.modules["bounds.solver_steps"]["proven_steps"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const Measures = $.modules["privacy.budget"]["Measures"];
-const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
-const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-const ROOM = $.modules["methods.perturbed_run"]["ROOM"];
-const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
-_INEXACT_SHARE = 0.01;
-_OUTPUT_SHARE = 0.02;
-_ROUNDING_ROOM = 10n;
-_MOST_WIDENING = 4n;
-_UNUSUAL = 9.0;
-form_of = $.fn("form_of", ["problem"], {}, function (problem) {
-return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.ga(problem, "loss"), "curving") : WEAKLY_CONVEX);
-});
-row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
-let constants;
-constants = $.ga($.ga(problem, "loss"), "constants");
-return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
-});
-_trial = $.fn("_trial", ["problem"], {}, function (problem) {
-return PerturbedRun([], {...$.named(row_facts([problem])), "linear_term": 1.0, "output_noise": 1.0, "gradient_tolerance": 1.0});
-});
-inexact_share = $.fn("inexact_share", ["problem", "*", "charged"], {}, function (problem, charged) {
-let allowed, deletion, grid;
-allowed = $.div($.div($.mul(_INEXACT_SHARE, $.pow($.cm($.ga(problem, "budget"), "dp_gdp", []), 2n)), 2n), $.ga(problem, "releases"));
-if (!$.t(charged)) {
-return allowed;
-}
-grid = $.libraries["math"].ldexp([$.libraries["math"].sqrt([$.ga(problem, "dimension")]), $.neg(GRID_BITS)]);
-deletion = $.mul($.cm($.ga(problem, "budget"), "deletion_gdp", []), $.sub(1n, 1e-09));
-if (!$.t($.ga($.ga(problem, "deletion_notion"), "between_records"))) {
-deletion = $.sub($.mul(2n, deletion), grid);
-}
-return $.b.min([allowed, $.div($.pow($.b.max([deletion, 0.0]), 2n), 2n)]);
-});
-least_noise = $.fn("least_noise", ["problem", "inexact_rate"], {}, function (problem, inexact_rate) {
-let blocks, budget, by_curve, by_order, constants, curve, delta, least, rate, releases, rows, spent, trial;
-{const $v1 = [$.ga(problem, "budget"), $.ga(problem, "releases"), _trial([problem])];budget = $v1[0];releases = $v1[1];trial = $v1[2];}
-{const $v2 = [$.cm(trial, "curve", [$.ga(problem, "adjacency")]), $.libraries["math"].inf];curve = $v2[0];least = $v2[1];}
-{const $v3 = [$.ga($.ga(problem, "loss"), "constants"), $.ga(problem, "rows_per_subject"), $.ga($.ga(problem, "loss"), "blocks")];constants = $v3[0];rows = $v3[1];blocks = $v3[2];}
-delta = $.cm($.ga(problem, "adjacency"), "sensitivity", [$.mul($.ga(constants, "lipschitz"), ROOM), rows]);
-if ($.t($.eq($.ga(trial, "form"), ONE_DIRECTION))) {
-least = $.modules["bounds.order_curve"].noise_for_gdp([], {"gdp": $.cm(budget, "dp_gdp", []), "lipschitz": $.div($.mul($.ga(constants, "lipschitz"), ROOM), $.libraries["math"].sqrt([blocks])), "ratio": $.ga(curve, "ratio"), "rows": rows, "worlds": ($.t($.ga($.ga(problem, "adjacency"), "between_records")) ? 2n : 1n), "blocks": blocks, "inexact_gdp": $.mul($.libraries["math"].sqrt([$.mul(2n, inexact_rate)]), $.add(1n, 1e-11)), "releases": releases});
-}
-if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "RENYI")))) {
-if (!$.t(!$.is($.ga(budget, "order"), null))) throw $.raised($.b.AssertionError);
-by_order = $.modules["bounds.order_curve"].noise_for_renyi([], {"order": $.ga(budget, "order"), "budget": $.div($.ga(budget, "dp"), releases), "sensitivity": delta, "hessian": $.cm(curve, "hessian", [$.ga(budget, "order")]), "inexact_rate": inexact_rate});
-return $.b.min([least, by_order]);
-}
-if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "GDP")))) {
-return least;
-}
-if (!$.t(!$.is($.ga(budget, "dp_delta"), null))) throw $.raised($.b.AssertionError);
-if ($.t($.lt(least, $.libraries["math"].inf))) {
-rate = $.mul(releases, $.add($.div($.pow(delta, 2n), $.mul(2n, $.pow(least, 2n))), inexact_rate));
-spent = Guarantee(["dp", $.ga(problem, "adjacency")], {"rate": rate, "curves": $.tuple([$.tuple([replace([curve], {"rate": 0.0, "gdp_squared": null}), releases])])});
-if ($.t($.lt($.ga(budget, "dp"), $.cm(spent, "epsilon", [$.ga(budget, "dp_delta")])))) {
-return least;
-}
-}
-by_curve = $.modules["bounds.order_curve"].noise_for_epsilon_delta([], {"epsilon": $.ga(budget, "dp"), "delta": $.ga(budget, "dp_delta"), "sensitivity": delta, "hessian": $.ga(curve, "hessian"), "highest_order": $.ga(curve, "highest_order"), "inexact_rate": inexact_rate, "releases": releases});
-return $.b.min([least, by_curve]);
-});
-output_of = $.fn("output_of", ["problem", "noise", "inexact_rate"], {}, function (problem, noise, inexact_rate) {
-let exponent, least, one_by_one, output_noise, tolerance, wanted, wider;
-wanted = $.modules["bounds.objective_perturbation_gdp"].output_noise([], {"share": _OUTPUT_SHARE, "noise": noise, "records": $.ga(problem, "records"), "dimension": $.ga(problem, "dimension"), "hessian_trace": hessian_trace([problem])});
-exponent = $.sub($.gi($.libraries["math"].frexp([wanted]), 1n), 1n);
-for (const $v4 of $.each($.tuple([true, false]))) {
-one_by_one = $v4;
-least = $.mul(_ROUNDING_ROOM, _rounding([problem, noise], {"one_by_one": one_by_one}));
-for (const $v5 of $.each($.b.range([$.add(_MOST_WIDENING, 1n)]))) {
-wider = $v5;
-output_noise = $.libraries["math"].ldexp([1.0, $.add(exponent, wider)]);
-tolerance = $.modules["bounds.objective_perturbation_gdp"].tolerance_for([], {"rate": inexact_rate, "output_noise": output_noise, "strong_convexity": $.ga(_trial([problem]), "_least_curvature"), "grid": $.libraries["math"].ldexp([output_noise, $.neg(GRID_BITS)]), "dimension": $.ga(problem, "dimension")});
-if ($.t($.le(least, tolerance))) {
-return $.tuple([output_noise, tolerance]);
-}
-}
-}
-throw $.raised(InvalidParameter([("" + "the budgets leave the solver a tolerance of " + $.formatted(tolerance, "", ("" + ".3g")) + " on the gradient, and its rounding needs " + $.formatted(least, "", ("" + ".3g")) + ": raise the deletion budget, or use solver='cold', which forgets exactly; or raise \u03bb")]));
-return null;
-});
-_rounding = $.fn("_rounding", ["problem", "noise", "*", "one_by_one"], {}, function (problem, noise, one_by_one) {
-let constants, longest, pull;
-{const $v6 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v6[0];pull = $v6[1];}
-longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
-return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.mul(2n, ($.t(one_by_one) ? longest : $.b.min([longest, longest_from_zero([problem, pull])]))), "one_by_one": one_by_one}));
-});
-longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
-let gap, regularization;
-{const $v7 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v7[0];regularization = $v7[1];}
-return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
-});
-_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
-let widest;
-widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
-return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
-});
-proven_passes = $.fn("proven_passes", ["problem", "noise", "tolerance"], {}, function (problem, noise, tolerance) {
-let steps;
-steps = proven_steps([], {"distance": $.div($.add($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), _usual_pull([problem, noise])), $.ga(problem, "strong_convexity")), "tolerance": tolerance, "strong_convexity": $.ga(problem, "strong_convexity"), "objective_smoothness": $.ga(problem, "objective_smoothness")});
-return $.add(steps, 1n);
-});
-hessian_trace = $.fn("hessian_trace", ["problem"], {}, function (problem) {
-return $.add($.ga($.ga(problem, "loss"), "curvature_trace"), $.mul($.ga(problem, "dimension"), $.ga(problem, "regularization")));
-});
-return {_INEXACT_SHARE, _OUTPUT_SHARE, _ROUNDING_ROOM, _MOST_WIDENING, _UNUSUAL, form_of, row_facts, _trial, inexact_share, least_noise, output_of, _rounding, longest_from_zero, _usual_pull, proven_passes, hessian_trace, WEAKLY_CONVEX, GRID_BITS, replace, Guarantee, Measures, ROOM, ONE_DIRECTION, PerturbedRun, InvalidParameter, gradient_error, proven_steps};
-})();
-$.modules["methods.perturbed"] = (() => {
-let Perturbed, _check_covered, _risk_facts, _infeasible;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const best_order = $.modules["bounds.conversion"]["best_order"];
-const renyi_epsilon = $.modules["bounds.conversion"]["renyi_epsilon"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const PlanInfeasible = $.modules["errors"]["PlanInfeasible"];
-const choice = $.modules["errors"]["choice"];
-const Measures = $.modules["privacy.budget"]["Measures"];
-const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
-const procedure = $.modules["methods.procedure"];
-const PROOFS = $.modules["methods.base"]["PROOFS"];
-const Method = $.modules["methods.base"]["Method"];
-const published_together = $.modules["methods.calibration"]["published_together"];
-const SOLVERS = $.modules["methods.minimiser"]["SOLVERS"];
-const forecast_passes = $.modules["methods.minimiser"]["forecast_passes"];
-const form_of = $.modules["methods.perturbed_noise"]["form_of"];
-const hessian_trace = $.modules["methods.perturbed_noise"]["hessian_trace"];
-const inexact_share = $.modules["methods.perturbed_noise"]["inexact_share"];
-const least_noise = $.modules["methods.perturbed_noise"]["least_noise"];
-const output_of = $.modules["methods.perturbed_noise"]["output_of"];
-const proven_passes = $.modules["methods.perturbed_noise"]["proven_passes"];
-const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
-const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
-const Plan = $.modules["methods.plan"]["Plan"];
-Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
-$ns.name = "perturbed";
-$ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
-$ns.proof = $.gi(PROOFS, 1n);
-$ns.any_order = true;
-$ns.solver = "warm";
-$ns.in_place = true;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
-return null;
-});
-$ns.passes_depend_on_data = $.property($.fn("passes_depend_on_data", ["self"], {}, function (self) {
-return !$.eq($.ga(self, "solver"), "fixed");
-}));
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let told;
-told = $.sup(Perturbed, self, "to_dict")([]);
-return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} if (!($.t(!$.eq(name, "in_place")) || !$.t(value))) continue; yield [name, value]; } })($.cm(told, "items", [])));
-});
-$ns._leaves_a_trace = $.property($.fn("_leaves_a_trace", ["self"], {}, function (self) {
-return $.either($.eq($.ga(self, "solver"), "warm"), () => !$.t($.ga(self, "in_place")));
-}));
-$ns.plan = $.fn("plan", ["self", "problem"], {}, function (self, problem) {
-let attempt, inexact, noise, plan;
-_check_covered([problem]);
-inexact = inexact_share([problem], {"charged": $.ga(self, "_leaves_a_trace")});
-noise = least_noise([problem, inexact]);
-if (!$.t($.lt(noise, $.libraries["math"].inf))) {
-throw $.raised(_infeasible([problem, inexact]));
-}
-plan = $.cm(self, "_complete", [problem, noise, inexact]);
-for (const $v3 of $.each($.b.range([60n]))) {
-attempt = $v3;
-if (($.t($.cm($.ga(problem, "budget"), "affords", [published_together([plan])])) && $.t($.cm($.ga(problem, "budget"), "affords", [$.ga(plan, "deletion")])))) {
-return plan;
-}
-noise = $.imul(noise, $.add(1n, $.pow(2.0, $.sub(attempt, 52n))));
-plan = $.cm(self, "_complete", [problem, noise, $.mul(inexact, $.sub(1n, $.pow(2.0, $.sub(attempt, 52n))))]);
-}
-throw $.raised(PlanInfeasible([("" + "no noise keeps " + $.formatted($.ga(problem, "releases"), "", "") + " releases and a deletion within " + $.formatted($.cm($.ga(problem, "budget"), "describe", []), "", "") + "; raise the budget")], {"plan": plan}));
-return null;
-});
-$ns.complete = $.fn("complete", ["self", "problem", "noise"], {}, function (self, problem, noise) {
-return $.cm(self, "_complete", [problem, noise, inexact_share([problem], {"charged": $.ga(self, "_leaves_a_trace")})]);
-});
-$ns._complete = $.fn("_complete", ["self", "problem", "noise", "inexact"], {}, function (self, problem, noise, inexact) {
-let output_noise, passes, tolerance;
-{const $v4 = $.unpack(output_of([problem, noise, inexact]), 2, -1);output_noise = $v4[0];tolerance = $v4[1];}
-passes = forecast_passes([problem]);
-if ($.t($.eq($.ga(self, "solver"), "fixed"))) {
-passes = proven_passes([problem, noise, tolerance]);
-}
-return Plan([], {"problem": problem, "step_size": 0.0, "noise_variance": 0.0, "init_variance": 0.0, "learn_steps": 0n, "delete_steps_for_deletion": 0n, "delete_steps_for_utility": 0n, "gradient_tolerance": tolerance, "learn_solver_passes": passes, "delete_solver_passes": passes, "linear_term": noise, "output_noise": output_noise});
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let facts;
-facts = $.dict([["linear_term", $.ga(plan, "linear_term")], ["output_noise", $.ga(plan, "output_noise")], ["gradient_tolerance", $.ga(plan, "gradient_tolerance")]]);
-return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), "warm": $.eq($.ga(self, "solver"), "warm"), "in_place": $.ga(self, "in_place")});
-});
-$ns.start = $.fn("start", ["self", "plan", "*", "learning"], {}, function (self, plan, learning) {
-return $.modules["methods.procedure"].Solved([$.ga(plan, "gradient_tolerance"), $.ga(self, "solver")]);
-});
-$ns.allowed = $.fn("allowed", ["self", "plan"], {}, function (self, plan) {
-let budget, delta, epsilon, kept, nothing, order, together;
-nothing = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": 0n});
-{const $v5 = [$.ga(plan, "budget"), published_together([plan])];budget = $v5[0];together = $v5[1];}
-if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "RENYI")))) {
-if (!$.t(!$.is($.ga(budget, "order"), null))) throw $.raised($.b.AssertionError);
-return replace([nothing], {"points": $.tuple([$.tuple([$.ga(budget, "order"), $.ga(budget, "dp")])])});
-}
-if (($.t(!$.is($.ga(together, "gdp"), null)) && $.t($.le($.ga(together, "gdp"), $.mul($.cm(budget, "dp_gdp", []), $.add(1n, 1e-12)))))) {
-return replace([nothing], {"gdp_squared": $.pow($.cm(budget, "dp_gdp", []), 2n)});
-}
-if (!$.t(!$.is($.ga(budget, "dp_delta"), null))) throw $.raised($.b.AssertionError);
-delta = $.ga(budget, "dp_delta");
-epsilon = $.fn("epsilon", ["order"], {}, function (order) {
-return renyi_epsilon([], {"order": order, "renyi": $.cm(together, "renyi", [order]), "delta": delta});
-});
-order = best_order([epsilon], {"low": 0.001, "high": $.mul($.b.min([1000000000.0, $.sub($.ga(together, "highest_order"), 1n)]), $.sub(1n, 1e-09))});
-kept = $.sub($.ga(budget, "dp"), $.sub(renyi_epsilon([], {"order": order, "renyi": 1.0, "delta": delta}), 1.0));
-return replace([nothing], {"points": $.tuple([$.tuple([order, $.b.max([kept, 0.0])])])});
-});
-$ns.excess_risk = $.fn("excess_risk", ["self", "plan"], {}, function (self, plan) {
-return $.modules["bounds.objective_perturbation"].excess_risk([], {...$.named(_risk_facts([plan])), "gradient_tolerance": $.ga(plan, "gradient_tolerance")});
-});
-$ns.forecast = $.fn("forecast", ["self", "plan"], {}, function (self, plan) {
-return $.modules["bounds.objective_perturbation"].excess_risk([], {...$.named(_risk_facts([plan]))});
-});
-$ns.noise = $.fn("noise", ["self", "plan"], {}, function (self, plan) {
-return ("" + "s=" + $.formatted($.ga(plan, "linear_term"), "", ("" + ".6g")) + ", \u03c4=" + $.formatted($.ga(plan, "output_noise"), "", ("" + ".6g")));
-});
-}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]]], {frozen: true});
-_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
-let constants, loss;
-{const $v6 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v6[0];constants = $v6[1];}
-if (!$.t($.ga(loss, "curving"))) {
-throw $.raised(AssumptionViolated([("" + "method='perturbed' is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method='sharp' or 'composition'")]));
-}
-if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
-}
-if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
-throw $.raised(AssumptionViolated([("" + "rows_per_subject=" + $.formatted($.ga(problem, "rows_per_subject"), "", "") + ": for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method='perturbed' is proven for one row per data subject; use method='sharp', or a convex loss")]));
-}
-if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
-throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method='perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
-}
-return null;
-});
-_risk_facts = $.fn("_risk_facts", ["plan"], {}, function (plan) {
-return $.dict([["dimension", $.ga($.ga(plan, "problem"), "noise_trace")], ["noise", $.ga(plan, "linear_term")], ["strong_convexity", $.ga($.ga(plan, "problem"), "strong_convexity")], ["records", $.ga(plan, "records")], ["output_noise", $.mul($.ga(plan, "output_noise"), $.add(1n, $.pow(2.0, $.neg(10n))))], ["hessian_trace", hessian_trace([$.ga(plan, "problem")])]]);
-});
-_infeasible = $.fn("_infeasible", ["problem", "inexact_rate"], {}, function (problem, inexact_rate) {
-let factor, other, way;
-let $v9 = false;
-for (const $v7 of $.each((function* ($first) { for (const $v8 of $.each($first)) { let k; k = $v8; yield $.pow(2.0, k); } })($.b.range([1n, 31n])))) {
-factor = $v7;
-other = replace([problem], {"regularization": $.mul($.ga(problem, "regularization"), factor)});
-if ($.t($.lt(least_noise([other, inexact_rate]), $.libraries["math"].inf))) {
-way = ("" + "regularization=" + $.formatted($.ga(other, "regularization"), "", ("" + ".3g")));
-$v9 = true; break;
-}
-}
-if (!$v9) {
-way = "a larger dp budget";
-}
-return PlanInfeasible([("" + "method='perturbed' cannot keep " + $.formatted($.cm($.ga(problem, "budget"), "describe", []), "", "") + " at \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + ", n=" + $.formatted($.ga(problem, "records"), "", "") + ": how one row bends the objective costs more than the budget, whatever the noise. " + $.formatted(way, "", "") + " suffices; or use method='sharp'")], {"alternatives": $.tuple([way, "method='sharp'"])});
-});
-return {Perturbed, _check_covered, _risk_facts, _infeasible, row_facts, PerturbedRun, Any, PlanInfeasible, published_together, least_noise, inexact_share, SOLVERS, choice, ClassVar, PROOFS, Method, InvalidParameter, ONE_DIRECTION, form_of, Measures, AssumptionViolated, replace, Plan, proven_passes, forecast_passes, output_of, hessian_trace, renyi_epsilon, best_order};
-})();
-$.modules["methods.interleaved"] = (() => {
-let _STEPS, _LITTLE, _FEWEST_RESUMED, _DIGITS, _MOST, InterleavedRun, Interleaved, _simple, _fresh, _candidates;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const least_safe = $.modules["bounds.search"]["least_safe"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const PlanInfeasible = $.modules["errors"]["PlanInfeasible"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Budget = $.modules["privacy.budget"]["Budget"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-const procedure = $.modules["methods.procedure"];
-const Method = $.modules["methods.base"]["Method"];
-const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
-const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
-const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const chain_risk = $.modules["methods.resuming"]["chain_risk"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-const contracting_step_size = $.modules["methods.sharp"]["contracting_step_size"];
-_STEPS = $.tuple([1n, 3n, 10n]);
-_LITTLE = 0.05;
-_FEWEST_RESUMED = 2n;
-_DIGITS = 0.001;
-_MOST = 64.0;
-InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
-$ns.method = "interleaved";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the objective perturbation that it began from";
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return ($.t(steps) ? $.mul(2n, steps) : 1n);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let clean, endless, fresh, steps, with_record;
-endless = $.eq(steps_with, $.libraries["math"].inf);
-fresh = $.either(endless, () => $.eq($.mod(steps_with, 2n), 1n));
-{const $v1 = [($.t(endless) ? $.libraries["math"].inf : $.floordiv(steps_with, 2n)), $.floordiv(steps_without, 2n)];with_record = $v1[0];clean = $v1[1];}
-steps = ($.t(with_record) ? $.sup(InterleavedRun, self, "_cost")([worlds, with_record, clean]) : $.dict([]));
-return $.dict([...$.pairs(($.t(fresh) ? $.cm($.ga(self, "fresh_release"), "_cost", [worlds, 1n, 0n]) : $.dict([]))), ...$.pairs(steps)]);
-});
-$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
-return $.b.tuple([$.cm($.b.dict, "fromkeys", [$.tuple([...$.each($.sup(InterleavedRun, self, "_assumptions")([])), ...$.each($.cm($.ga(self, "fresh_release"), "_assumptions", []))])])]);
-});
-}), [["fresh_release", () => ["is", PerturbedRun]]], {frozen: true, kw_only: true});
-Interleaved = $.dataclass($.cls("Interleaved", [Method], ($ns) => {
-$ns.name = "interleaved";
-$ns.summary = "many publications: a few by objective perturbation, between them a few noisy steps";
-$ns.for_streams = true;
-$ns.proof = $.ga(Perturbed, "proof");
-$ns.fresh_every = null;
-$ns.resumed_steps = null;
-$ns.solver = "cold";
-$ns.step_size = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
-if ($.t(!$.is($.ga(self, "fresh_every"), null))) {
-count(["fresh_every", $.ga(self, "fresh_every")], {"minimum": $.add(_FEWEST_RESUMED, 1n)});
-}
-if ($.t(!$.is($.ga(self, "resumed_steps"), null))) {
-count(["resumed_steps", $.ga(self, "resumed_steps")]);
-}
-return null;
-});
-$ns.passes_depend_on_data = $.property($.fn("passes_depend_on_data", ["self"], {}, function (self) {
-return !$.eq($.ga(self, "solver"), "fixed");
-}));
-$ns.plan = $.fn("plan", ["self", "problem"], {}, function (self, problem) {
-let budget, found, number, plan, steps;
-if ($.t($.le($.ga(problem, "releases"), _FEWEST_RESUMED))) {
-throw $.raised(InvalidParameter([("" + "releases=" + $.formatted($.ga(problem, "releases"), "", "") + ": method='interleaved' shares a budget among many publications, more than " + $.formatted(_FEWEST_RESUMED, "", "") + " of them; for one take method='perturbed'")]));
-}
-if (($.t($.lt(1n, $.ga(problem, "rows_per_subject"))) && $.t($.eq($.ga($.ga(problem, "budget"), "measure"), "gdp")) && !$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")))) {
-throw $.raised(InvalidParameter(["a Gaussian-DP budget needs a convex loss for method='interleaved'"]));
-}
-steps = ($.t($.is($.ga(self, "resumed_steps"), null)) ? _STEPS : $.tuple([$.ga(self, "resumed_steps")]));
-{const $v2 = [_simple([problem]), $.gi($.b.list, Plan)([])];budget = $v2[0];found = $v2[1];}
-for (const $v3 of $.each(steps)) {
-number = $v3;
-plan = $.cm(self, "_best", [problem, budget, number]);
-if ($.t($.is(plan, null))) {
-break;
-}
-$.cm(found, "append", [plan]);
-if ($.t($.le($.cm(self, "_lag_of", [plan]), $.mul(_LITTLE, $.cm($.ga(plan, "method"), "forecast", [plan]))))) {
-break;
-}
-}
-if (!$.t(found)) {
-throw $.raised(PlanInfeasible([("" + "no mix of fresh and resumed publications keeps " + $.formatted($.ga(problem, "releases"), "", "") + " of them and a deletion within " + $.formatted($.cm($.ga(problem, "budget"), "describe", []), "", "") + "; raise the deletion budget or \u03bb, or publish fewer times")], {"alternatives": $.tuple(["a larger deletion budget", "method='perturbed'", "method='sharp'"])}));
-}
-return $.b.min([found], {"key": $.fn("<lambda>", ["plan"], {}, (plan) => $.cm($.ga(plan, "method"), "forecast", [plan]))});
-});
-$ns._best = $.fn("_best", ["self", "problem", "budget", "steps"], {}, function (self, problem, budget, steps) {
-let every, plan;
-for (const $v4 of $.each(($.t($.ga(self, "fresh_every")) ? [$.ga(self, "fresh_every")] : _candidates([$.ga(problem, "releases")])))) {
-every = $v4;
-plan = $.cm(self, "_with", [problem, budget, steps, every]);
-if (($.t(!$.is(plan, null)) && $.t($.cm(budget, "affords", [$.cm($.ga(plan, "deletion"), "with_slack", [])])))) {
-return plan;
-}
-if ($.t($.is(plan, null))) {
-return null;
-}
-}
-return null;
-});
-$ns._with = $.fn("_with", ["self", "problem", "budget", "steps", "every"], {}, function (self, problem, budget, steps, every) {
-let affordable, alone, complete, eta, fresh, learns, method, noise, own, single, unit;
-method = replace([self], {"fresh_every": every, "resumed_steps": steps});
-{const $v5 = [replace([problem], {"method": method}), contracting_step_size([problem, $.ga(self, "step_size")])];own = $v5[0];eta = $v5[1];}
-fresh = Perturbed([], {"solver": $.ga(self, "solver")});
-learns = _fresh([$.ga(problem, "releases"), every]);
-unit = forecast_excess_risk([problem], {"step_size": eta, "noise_variance": 1.0});
-single = replace([problem], {"method": fresh, "releases": learns, "budget": budget});
-try {
-alone = $.cm(fresh, "plan", [single]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, PlanInfeasible)) {
-return null;
-} else throw $caught;
-}
-complete = $.fn("complete", ["noise"], {}, function (noise) {
-let made;
-made = $.cm(fresh, "complete", [single, noise]);
-return replace([made], {"problem": own, "step_size": eta, "noise_variance": $.div($.cm(fresh, "forecast", [made]), unit), "delete_steps_for_deletion": steps, "delete_solver_passes": 0n, "horizon": $.add($.mul($.mul(2n, steps), $.sub(every, 2n)), 1n)});
-});
-affordable = $.fn("affordable", ["noise"], {}, function (noise) {
-return $.cm(budget, "affords", [$.cm($.cm(method, "together", [complete([noise])]), "with_slack", [])]);
-});
-noise = least_safe([affordable], {"guess": $.ga(alone, "linear_term"), "below": $.div($.ga(alone, "linear_term"), 2n), "most": $.mul(_MOST, $.ga(alone, "linear_term")), "digits": _DIGITS});
-return ($.t($.lt(noise, $.libraries["math"].inf)) ? complete([noise]) : null);
-});
-$ns.together = $.fn("together", ["self", "plan"], {}, function (self, plan) {
-let fresh, learned, resumed, world;
-{const $v6 = [$.ga($.ga(plan, "problem"), "adjacency"), $.cm(self, "fresh_publications", [plan])];world = $v6[0];fresh = $v6[1];}
-learned = $.cm($.ga(plan, "mechanism"), "interval", ["dp", world], {"steps_with": 1n});
-resumed = $.cm($.ga(plan, "mechanism"), "interval", ["dp", world], {"steps_with": $.mul(2n, $.ga(plan, "delete_steps"))});
-return $.cm(Guarantee, "composed", [[$.tuple([learned, fresh]), $.tuple([resumed, $.sub($.ga(plan, "releases"), fresh)])]]);
-});
-$ns.fresh_publications = $.fn("fresh_publications", ["self", "plan"], {}, function (self, plan) {
-if (!$.t(!$.is($.ga(self, "fresh_every"), null))) throw $.raised($.b.AssertionError);
-return _fresh([$.ga(plan, "releases"), $.ga(self, "fresh_every")]);
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let facts;
-facts = $.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
-return InterleavedRun([], {...$.named(facts), "fresh_release": $.cm(Perturbed([], {"solver": "cold"}), "mechanism", [plan])});
-});
-$ns.start = $.fn("start", ["self", "plan", "*", "learning"], {}, function (self, plan, learning) {
-return ($.t(learning) ? $.modules["methods.procedure"].Solved([$.ga(plan, "gradient_tolerance"), $.ga(self, "solver")]) : $.modules["methods.procedure"].Published([]));
-});
-$ns.allowed = $.fn("allowed", ["self", "plan"], {}, function (self, plan) {
-let budget, nothing;
-{const $v7 = [$.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": 0n}), $.ga(plan, "budget")];nothing = $v7[0];budget = $v7[1];}
-if ($.t(!$.is($.ga(budget, "order"), null))) {
-return replace([nothing], {"points": $.tuple([$.tuple([$.ga(budget, "order"), $.ga(budget, "dp")])])});
-}
-return replace([nothing], {"gdp_squared": $.pow($.cm(budget, "dp_gdp", []), 2n)});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-return $.cm(self, "_since_fresh", [plan, "dp", 0n]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-return $.cm(self, "_since_fresh", [plan, "deletion", $.ga(plan, "delete_steps")]);
-});
-$ns._since_fresh = $.fn("_since_fresh", ["self", "plan", "about", "clean"], {}, function (self, plan, about, clean) {
-let longest, with_record, world;
-if (!$.t(!$.is($.ga(self, "fresh_every"), null))) throw $.raised($.b.AssertionError);
-world = ($.t($.eq(about, "dp")) ? $.ga($.ga(plan, "problem"), "adjacency") : $.ga($.ga(plan, "problem"), "deletion_notion"));
-with_record = $.sub($.mul($.sub($.ga(self, "fresh_every"), 1n), $.ga(plan, "delete_steps")), clean);
-longest = $.dict([["steps_with", $.add(1n, $.mul(2n, with_record))], ["steps_without", $.mul(2n, clean)]]);
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.named(longest)}), "assuming", [NON_ADAPTIVE]);
-});
-$ns.excess_risk = $.fn("excess_risk", ["self", "plan"], {}, function (self, plan) {
-let fresh, resumed;
-fresh = $.cm(Perturbed([]), "excess_risk", [plan]);
-resumed = chain_risk([plan], {"start": $.div($.mul(2n, fresh), $.ga($.ga(plan, "problem"), "strong_convexity")), "learn_steps": 0n});
-return $.b.max([fresh, resumed]);
-});
-$ns.forecast = $.fn("forecast", ["self", "plan"], {}, function (self, plan) {
-return $.add($.cm(Perturbed([]), "forecast", [plan]), $.cm(self, "_lag_of", [plan]));
-});
-$ns._lag_of = $.staticmethod($.fn("_lag_of", ["plan"], {}, function (plan) {
-let between, gradient, made_good, publications, rate;
-rate = $.b.min([$.mul($.ga(plan, "step_size"), $.ga($.ga(plan, "problem"), "strong_convexity")), 1.0]);
-made_good = ($.t($.eq(rate, 1n)) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, $.ga(plan, "delete_steps")), $.libraries["math"].log1p([$.neg(rate)]))])));
-between = $.neg($.floordiv($.neg($.ga(plan, "releases")), $.cm($.ga(plan, "method"), "fresh_publications", [plan])));
-publications = $.b.min([between, $.div(1n, made_good)]);
-gradient = $.b.min([$.ga(plan, "dimension"), $.div($.pow($.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), 2n), $.ga($.ga(plan, "problem"), "strong_convexity"))]);
-return $.div($.mul($.mul($.ga($.ga(plan, "problem"), "batch"), publications), gradient), $.mul(2n, $.pow($.ga(plan, "records"), 2n)));
-}));
-$ns.noise = $.fn("noise", ["self", "plan"], {}, function (self, plan) {
-return ("" + $.formatted($.cm(Perturbed([]), "noise", [plan]), "", "") + "; between: \u03c3\u00b2=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + ".6g")));
-});
-}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-_simple = $.fn("_simple", ["problem"], {}, function (problem) {
-let budget, dp, loss;
-{const $v8 = [$.ga(problem, "budget"), $.ga(problem, "loss")];budget = $v8[0];loss = $v8[1];}
-if (($.t(!$.eq($.ga(budget, "measure"), "epsilon-delta")) || $.t(!$.eq($.ga(loss, "curving"), ONE_DIRECTION)) || !$.t($.ga($.ga(loss, "constants"), "convex")))) {
-return budget;
-}
-return $.cm(Budget, "from_gdp", [], {"dp": (dp = $.cm(budget, "dp_gdp", [])), "deletion": $.b.min([$.cm(budget, "deletion_gdp", []), dp])});
-});
-_fresh = $.fn("_fresh", ["releases", "every"], {}, function (releases, every) {
-return $.neg($.floordiv($.neg(releases), every));
-});
-_candidates = $.fn("_candidates", ["releases"], {}, function* (releases) {
-let every, fresh;
-fresh = 1n;
-while ($.t($.lt(_FEWEST_RESUMED, (every = $.neg($.floordiv($.neg(releases), fresh)))))) {
-
-yield every;
-fresh = $.b.max([$.add(fresh, 1n), $.libraries["math"].floor([$.mul(fresh, 1.2)])]);
-}
-return null;
-});
-return {_STEPS, _LITTLE, _FEWEST_RESUMED, _DIGITS, _MOST, InterleavedRun, Interleaved, _simple, _fresh, _candidates, PerturbedRun, ClassVar, SharpRun, Perturbed, chain_risk, replace, PlanInfeasible, Plan, InvalidParameter, count, choice, Method, Budget, ONE_DIRECTION, least_safe, forecast_excess_risk, contracting_step_size, Guarantee, NON_ADAPTIVE};
+return {Ladder, LadderRun, InvalidParameter, MOST_STAGES, Stage, NETWORK, ClassVar, Method, Staged, of_stage, replace, Amounts};
 })();
 $.modules["methods.theorem"] = (() => {
-let TheoremRun, Theorem, _printed_risk;
+let TheoremRun, Theorem, _check_covered, _printed_risk;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const theorem_5_1 = $.modules["bounds.theorem_5_1"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const positive = $.modules["errors"]["positive"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-const calibrate = $.modules["methods.calibration"]["calibrate"];
-const Plan = $.modules["methods.plan"]["Plan"];
 const contraction_risk = $.modules["methods.resuming"]["contraction_risk"];
-const NearGibbs = $.modules["methods.near_gibbs"]["NearGibbs"];
 TheoremRun = $.dataclass($.cls("TheoremRun", [NoisySteps], ($ns) => {
 $ns.method = "theorem";
 $ns.source = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)";
@@ -9419,58 +8715,29 @@ return null;
 $ns.gaussian = $.property($.fn("gaussian", ["self"], {}, function (self) {
 return false;
 }));
-$ns.plan = $.fn("plan", ["self", "problem"], {}, function (self, problem) {
-let _, affordable, complete, constants, deletion_rate, dp_order, dp_rate, eta, lam, single, sizes;
-if (!$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex"))) {
-return $.cm($.cm(NearGibbs, "instead_of", [$.ga(self, "step_size"), $.ga(self, "noise_variance")], {"form": "printed"}), "plan", [problem]);
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let widest;
+$.sup(Theorem, self, "check_plan")([plan]);
+_check_covered([$.ga(plan, "problem")]);
+widest = $.modules["bounds.theorem_5_1"].init_variance([], {"noise_variance": $.ga(plan, "noise_variance"), "regularization": $.ga(plan, "regularization"), "step_size": $.ga(plan, "step_size")});
+if (!($.t($.lt($.ga(plan, "step_size"), $.div(1n, $.ga($.ga(plan, "problem"), "objective_smoothness")))) && $.t($.le($.ga(plan, "init_variance"), $.mul(widest, $.add(1n, 1e-09)))))) {
+throw $.raised(AssumptionViolated([("" + "step_size=" + $.formatted($.ga(plan, "step_size"), "", ("" + "g")) + " must be below 1/(\u03bb+\u03b2), and init_variance=" + $.formatted($.ga(plan, "init_variance"), "", ("" + "g")) + " at most " + $.formatted(widest, "", ("" + "g")) + ", for Theorem 5.1")]));
 }
-eta = $.cm(self, "_step_size", [problem]);
-{const $v1 = [$.ga($.ga(problem, "loss"), "constants"), $.ga(problem, "regularization")];constants = $v1[0];lam = $v1[1];}
-{const $v2 = $.unpack($.cm(problem, "dp_rate", []), 2, -1);dp_rate = $v2[0];dp_order = $v2[1];}
-{const $v3 = $.unpack($.cm(problem, "deletion_rate", []), 2, -1);deletion_rate = $v3[0];_ = $v3[1];}
-sizes = $.dict([["regularization", lam], ["smoothness", $.ga(constants, "smoothness")], ["dimension", $.ga(problem, "dimension")]]);
-complete = $.fn("complete", ["noise_variance"], {}, function (noise_variance) {
-let facts, released, replace_one_row;
-facts = $.dict([["regularization", lam], ["noise_variance", noise_variance], ["records", $.ga(problem, "records")]]);
-released = $.modules["bounds.theorem_5_1"].full_rate([], {"sensitivity": $.cm(problem, "sensitivity", [$.ga(problem, "adjacency")]), ...$.named(facts)});
-replace_one_row = $.modules["bounds.theorem_5_1"].full_rate([], {"sensitivity": $.mul(2n, $.ga(constants, "lipschitz")), ...$.named(facts)});
-return Plan([], {"problem": problem, "step_size": eta, "noise_variance": noise_variance, "init_variance": $.modules["bounds.theorem_5_1"].init_variance([], {"noise_variance": noise_variance, "regularization": lam, "step_size": eta}), "learn_steps": $.modules["bounds.theorem_5_1"].learn_steps_for_utility([], {"rate": replace_one_row, "records": $.ga(problem, "records"), ...$.named(sizes)}), "delete_steps_for_deletion": $.b.max([$.modules["bounds.theorem_5_1"].deletion_steps([], {"dp": released, "deletion": deletion_rate, "regularization": lam, "step_size": eta}), 1n]), "delete_steps_for_utility": ($.t($.ga(problem, "utility")) ? $.modules["bounds.theorem_5_1"].delete_steps_for_utility([], {"rate": replace_one_row, "batch": $.ga(problem, "batch"), ...$.named(sizes)}) : 0n)});
-});
-affordable = $.fn("affordable", ["together"], {}, function (together) {
-return $.le($.cm(together, "renyi", [dp_order]), $.mul(dp_rate, dp_order));
-});
-single = $.modules["bounds.theorem_5_1"].noise_variance([], {"rate": dp_rate, "sensitivity": $.cm(problem, "sensitivity", [$.ga(problem, "adjacency")]), "regularization": lam, "records": $.ga(problem, "records")});
-return calibrate([problem, single, $.ga(self, "noise_variance"), complete, affordable]);
-});
-$ns._step_size = $.fn("_step_size", ["self", "problem"], {}, function (self, problem) {
-let constants, eta, lam, printed;
-{const $v4 = [$.ga($.ga(problem, "loss"), "constants"), $.ga(problem, "regularization")];constants = $v4[0];lam = $v4[1];}
-if (!$.t($.ga($.ga(problem, "loss"), "twice_differentiable"))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss is C^{1,1}, not twice differentiable, which Theorem 5.1 assumes; method='sharp' needs no more and is tighter")]));
-}
-if ($.t(!$.has($.ga(self, "notions"), $.ga(problem, "deletion_notion")))) {
-throw $.raised(InvalidParameter(["deletion_notion='pairwise' needs method='sharp': Theorem 5.1 states Definition 4.1 (a deleted record against one that was never there)"]));
-}
-printed = $.modules["bounds.theorem_5_1"].step_size([], {"regularization": lam, "smoothness": $.ga(constants, "smoothness")});
-eta = ($.t($.is($.ga(self, "step_size"), null)) ? printed : $.ga(self, "step_size"));
-if (!$.t($.lt(eta, $.div(1n, $.add(lam, $.ga(constants, "smoothness")))))) {
-throw $.raised(AssumptionViolated([("" + "step_size=" + $.formatted(eta, "", ("" + "g")) + " must be below 1/(\u03bb+\u03b2)=" + $.formatted($.div(1n, $.add(lam, $.ga(constants, "smoothness"))), "", ("" + "g")) + " for Theorem 5.1; leave it out")]));
-}
-if (($.t(!$.eq(eta, printed)) && $.t($.ga(problem, "utility")))) {
-throw $.raised(AssumptionViolated([("" + "step_size=" + $.formatted(eta, "", ("" + "g")) + ": the utility condition (17) is stated for \u03b7=1/(2(\u03bb+\u03b2))=" + $.formatted(printed, "", ("" + "g")) + " only; leave step_size out, pass utility=False, or use method='sharp'")]));
-}
-return eta;
+return null;
 });
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 return TheoremRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
 });
-$ns.excess_risk = $.fn("excess_risk", ["self", "plan"], {}, function (self, plan) {
-return $.b.min([contraction_risk([plan]), _printed_risk([plan])]);
-});
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]]], {frozen: true});
+_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
+if (!($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) && $.t($.ga($.ga(problem, "loss"), "twice_differentiable")))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss is not twice differentiable and convex, which Theorem 5.1 assumes; method='sharp' needs less and is tighter")]));
+}
+return null;
+});
 _printed_risk = $.fn("_printed_risk", ["plan"], {}, function (plan) {
 let constants, facts, kept, learned, printed, rate, sizes;
-{const $v5 = [$.ga($.ga(plan, "loss"), "constants"), $.dict([["regularization", $.ga(plan, "regularization")], ["dimension", $.ga(plan, "dimension")]])];constants = $v5[0];sizes = $v5[1];}
+{const $v1 = [$.ga($.ga(plan, "loss"), "constants"), $.dict([["regularization", $.ga(plan, "regularization")], ["dimension", $.ga(plan, "dimension")]])];constants = $v1[0];sizes = $v1[1];}
 rate = $.modules["bounds.theorem_5_1"].full_rate([], {"sensitivity": $.mul(2n, $.ga(constants, "lipschitz")), "regularization": $.ga(plan, "regularization"), "noise_variance": $.ga(plan, "noise_variance"), "records": $.ga(plan, "records")});
 facts = $.dict([["rate", rate], ["smoothness", $.ga(constants, "smoothness")], ...$.pairs(sizes)]);
 printed = $.modules["bounds.theorem_5_1"].step_size([], {"regularization": $.ga(plan, "regularization"), "smoothness": $.ga(constants, "smoothness")});
@@ -9481,7 +8748,7 @@ return $.libraries["math"].inf;
 }
 return $.modules["bounds.theorem_5_1"].excess_risk([], {"lipschitz": $.ga(constants, "lipschitz"), "records": $.ga(plan, "records"), ...$.named(facts)});
 });
-return {TheoremRun, Theorem, _printed_risk, ClassVar, NoisySteps, contraction_risk, calibrate, Plan, NearGibbs, positive, Worlds, Method, AssumptionViolated, InvalidParameter};
+return {TheoremRun, Theorem, _check_covered, _printed_risk, ClassVar, NoisySteps, positive, Worlds, Method, contraction_risk, AssumptionViolated};
 })();
 $.modules["losses.linear"] = (() => {
 let Linear;

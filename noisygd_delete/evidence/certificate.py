@@ -1,0 +1,192 @@
+"""The erasure certificate: facts, what is claimed from them, and a signature.
+
+The facts (identity, request, action, evidence, the plan, the releases) are stated by the operator, each in its range (`facts`). The
+claims are derived from them (`deriving`): keys of one table (`claims`), each with its values and conditions. There is no prose in the
+file: its sentences are those of a catalogue, so that no wording can say more than the claim. No name, id of a record, row or label
+enters; the request id is the caller's own token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from ..accountant import Event
+from ..accountant.tallies import MOST_TALLIES, Tallied, Tally, tallied
+from ..errors import InvalidParameter, count
+from ..methods.plan import Plan
+from ..methods.reading import plan_from_dict
+from ..privacy.guarantee import stated_delta
+from ..privacy.shown import WRITTEN, rounded_up
+from ..register.dates import local_day, moment
+from ..version import __version__
+from .claims import CATALOGUE, KEYS, Claim, sentence, terms
+from .deriving import claims_of
+from .elsewhere import made_by
+from .facts import Erasure, in_order, number, version
+from .notices import Notices
+
+FORMAT = f"noisygd-delete/erasure-certificate/{CATALOGUE}"
+SOFTWARE = "noisygd-delete"
+LARGEST_DELTA = 0.01  # of the (ε, δ) figures: a larger one allows what no figure should
+BLOCKS = ("format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature")
+# forecasts, and what a plan was searched by: no claim follows from them
+_NOT_CERTIFIED = ("learn_solver_passes", "delete_solver_passes")
+_NOT_ASKED = ("utility", "utility_tolerance", "asked_regularization", "model_norm")
+
+
+def erasure_certificate(
+    erasure: Erasure, *, plan: Plan, events: Iterable[Event], delta: float | None = None, issued: str | None = None
+) -> dict[str, Any]:
+    """The certificate as a JSON object; `sign` it, then hand it out.
+
+    Args:
+        plan: the plan under which the release was made. events: every release so far, in order.
+        delta: δ of the (ε, δ) figures; None: the budget's own, or 1e-6.
+        issued: time of issue, ISO 8601; default now.
+
+    Raises:
+        InvalidParameter: facts that contradict one another or the ledger.
+    """
+    history = tallied(list(events), erasure.release)
+    when = moment("issued", datetime.now(UTC).isoformat() if issued is None else issued)
+    facts = {
+        **stated(erasure, certificate_id=str(uuid4()), issued=when),
+        "public_facts": {
+            "plan": plan_facts(plan),
+            "ledger": [tally.to_dict() for tally in history.tallies],
+            "delta": checked_delta(plan.budget.shown_delta if delta is None else delta),
+        },
+    }
+    check_facts(erasure, plan, history)
+    claims = claims_of(erasure, plan, history, facts["public_facts"]["delta"])
+    return {**facts, "claims": [written(claim) for claim in claims]}
+
+
+def checked_delta(delta: Any) -> float:
+    """A δ that a certificate may state."""
+    if not stated_delta("delta", delta) <= LARGEST_DELTA:
+        raise InvalidParameter(
+            f"delta={delta:g} must be at most {LARGEST_DELTA:g}: it is the share of cases in which a figure may fail; take one far below "
+            "one in the number of records"
+        )
+    return float(delta)
+
+
+def written(claim: Claim) -> dict[str, Any]:
+    """A claim as it stands in the file: its bounds rounded up, so that a reader may compare every digit."""
+    units = KEYS[claim.key].values
+    values = {
+        name: rounded_up(value, WRITTEN) if units[name] == "bound" and value is not None else value
+        for name, value in claim.values.items()
+    }
+    return Claim(claim.key, values, claim.conditions).to_dict()
+
+
+def plan_facts(plan: Plan) -> dict[str, Any]:
+    """What the figures need of a plan."""
+    facts = {name: value for name, value in plan.to_dict().items() if name not in _NOT_CERTIFIED}
+    facts["problem"] = {name: value for name, value in facts["problem"].items() if name not in _NOT_ASKED}
+    if plan.stages:
+        facts["stages"] = [plan_facts(stage) for stage in plan.stages]
+    return facts
+
+
+def check_facts(erasure: Erasure, plan: Plan, history: Tallied) -> None:
+    """Raise `InvalidParameter` where what was stated cannot be."""
+    if erasure.ledger_entries is not None and not erasure.ledger_entries > history.releases:
+        raise InvalidParameter(
+            f"ledger_entries={erasure.ledger_entries} is too few: {history.releases} releases and the beginning have one each"
+        )
+    made_by(history.releases, erasure.publishers)
+    plan.method.check_plan(plan)
+
+
+def stated(erasure: Erasure, *, certificate_id: str, issued: str, made_by: str = __version__) -> dict[str, Any]:
+    """The facts that the operator states, each in the one form in which it is written."""
+    when = moment("issued", issued)
+    in_order(edited=erasure.edited, served=erasure.served, issued=local_day(when, erasure.received).isoformat())
+    erasure.notices.follow(edited=erasure.edited, received=erasure.received, issued=when)
+    return {
+        "format": FORMAT,
+        "identity": {
+            "certificate_id": number(certificate_id),
+            "software": SOFTWARE,
+            "version": version(made_by),
+            "issued": when,
+            "controller": erasure.controller,
+        },
+        "request": {
+            "request_id": erasure.request_id,
+            "received": erasure.received,
+            "edited": erasure.edited,
+            "served": erasure.served,
+            "rows": erasure.rows,
+            "replaced": erasure.replaced,
+            "inserted": erasure.inserted,
+            "remaining": erasure.remaining,
+            "notices": erasure.notices.to_dict(),
+        },
+        "action": {
+            "status": str(erasure.status),
+            "release": erasure.release,
+            "model_before_sha256": erasure.model_before,
+            "model_after_sha256": erasure.model_after,
+        },
+        "evidence": {
+            "checked": erasure.checked,
+            "audit": [dict(result) for result in erasure.audit],
+            "ledger_entries": erasure.ledger_entries,
+            "ledger_sha256": erasure.ledger_sha256,
+            "from_data": None if erasure.from_data is None else list(erasure.from_data),
+            "by_calendar": erasure.by_calendar,
+            "deleted_at": erasure.deleted_at,
+            "read_at": erasure.read_at,
+            "counted": erasure.counted,
+            "residue": [dict(place) for place in erasure.residue],
+            "publishers": [dict(place) for place in erasure.publishers],
+        },
+    }
+
+
+def erasure_of(certificate: Mapping[str, Any]) -> Erasure:
+    """The `Erasure` a certificate was made from; contradictions are refused."""
+    request, action, evidence = (dict(certificate[name]) for name in ("request", "action", "evidence"))
+    return Erasure(
+        **{**request, "notices": Notices(**request["notices"])},
+        status=action["status"],
+        release=action["release"],
+        model_before=action["model_before_sha256"],
+        model_after=action["model_after_sha256"],
+        controller=certificate["identity"]["controller"],
+        **evidence,
+    )
+
+
+def read_history(certificate: Mapping[str, Any]) -> tuple[Plan, Tallied, float]:
+    """The plan, the releases and δ, every field of them of its type."""
+    public = certificate["public_facts"]
+    if set(public) != {"plan", "ledger", "delta"}:
+        raise InvalidParameter("public_facts are plan, ledger and delta")
+    ledger, about = public["ledger"], certificate["action"]["release"]
+    if not isinstance(ledger, list) or len(ledger) > MOST_TALLIES:
+        raise InvalidParameter(f"the ledger must be a list of at most {MOST_TALLIES}")
+    listed = [Tally.from_dict(fields) for fields in ledger]
+    tallies = Tallied(listed, None if about is None else count("release", about))
+    return plan_from_dict(public["plan"]), tallies, checked_delta(public["delta"])
+
+
+def plain_words(certificate: Mapping[str, Any]) -> list[str]:
+    """What was done, and what somebody can still tell, a sentence each."""
+    claims = [Claim(**claim) for claim in certificate["claims"]]
+    told = [claim for claim in claims if KEYS[claim.key].kind in ("done", "figure", "limit")]
+    return [
+        *(sentence(claim) for claim in told if not claim.key.startswith("present.")),
+        *(
+            terms(claim)
+            for claim in told
+            if claim.key in ("erased.all", "replaced.all", "erased.before", "replaced.before")
+        ),
+    ]

@@ -1,0 +1,299 @@
+"""From facts to claims: everything that a certificate says, and nothing that its facts do not show.
+
+Each claim is made here, once, for whoever writes a paper and for whoever checks one. A fact that is missing removes its claim, or adds
+the condition under which the others still hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..accountant import Accountant, Event, Statuses
+from ..accountant.tallies import Tallied
+from ..errors import InvalidParameter
+from ..methods.plan import Plan
+from ..privacy.guarantee import Guarantee
+from ..privacy.shown import right_of_hundred
+from ..privacy.worlds import Worlds
+from .claims import Claim
+from .facts import Erasure
+
+HARDLY = 0.9  # an advantage that limits little
+NOT_COVERED = (
+    "not-covered.earlier-models",
+    "not-covered.backups",
+    "not-covered.storage",
+    "not-covered.others",
+    "not-covered.other-models",
+    "not-covered.inference",
+    "not-anonymous",
+)
+
+
+def claims_of(erasure: Erasure, plan: Plan, history: Tallied, delta: float) -> tuple[Claim, ...]:
+    """All that a paper about this erasure claims.
+
+    Args:
+        plan: under which the release was made. history: every release so far. delta: δ of the (ε, δ) figures.
+
+    Raises:
+        InvalidParameter: the facts contradict one another.
+    """
+    served, accountant = release_served(erasure, plan, history), history.accountant(plan)
+    left = tuple(dict.fromkeys(facts.left for facts in accountant.account.mechanisms if facts.left))
+    return (
+        *_done(erasure, plan, served, left),
+        *_source(erasure, served),
+        *_figures(erasure, accountant, delta),
+        *(Claim(f"left.{what}", {}) for what in left),
+        *conditions_of(plan, accountant, erasure.from_data),
+        *_in_time(erasure),
+        *_notices(erasure, left),
+        *(Claim(key, {}) for key in NOT_COVERED),
+        *(Claim(f"to-do.{what}", {}) for what in _to_do(erasure.status, total=plan.total is not None)),
+    )
+
+
+def release_served(erasure: Erasure, plan: Plan, history: Tallied) -> Event | None:
+    """The release that published the edited table; None where none has.
+
+    Raises:
+        InvalidParameter: it is not one that the plan and the request could have led to.
+    """
+    if erasure.release is None:
+        return None
+    event, release = history.served, erasure.release
+    if event is None or release != history.about:
+        raise InvalidParameter(f"release={release} is not in the ledger of {history.releases} releases")
+    if event.mechanism != plan.mechanism:
+        raise InvalidParameter(f"release {release} was not made under the plan of this certificate")
+    if not event.steps >= (plan.learn_steps if event.fresh else plan.delete_steps):
+        raise InvalidParameter(f"release {release} took {event.steps} steps, fewer than its plan asks for")
+    if not event.edits >= erasure.rows + erasure.inserted:
+        raise InvalidParameter(
+            f"release {release} covers {event.edits} edits, fewer than the {erasure.rows} rows erased"
+            + (f" and {erasure.inserted} inserted" if erasure.inserted else "")
+        )
+    if erasure.read_at is not None and erasure.counted is None and not event.fresh:
+        raise InvalidParameter(
+            f"release {release} continues from the model before, and nothing counted what changed in between: where rows lie in a source "
+            "of their own, such a release is certified only with a count by a trigger or by versions"
+        )
+    counts = event.counts
+    for name in ("deleted", "replaced", "inserted"):
+        if not getattr(counts, name) + counts.unrecorded >= getattr(erasure, name):
+            raise InvalidParameter(
+                f"release {release} covers {counts.text()}, fewer {name} than the {getattr(erasure, name)} of the request"
+            )
+    return event
+
+
+def guarantees(erasure: Erasure, accountant: Accountant) -> dict[str, Guarantee]:
+    """What observers can tell, by the key of the figure: about what was erased, from later models alone and from all of them; about
+    records that are still there.
+
+    Of a deleted record the plan's own question is answered; of replaced content "this or other content?". A record counts
+    as present since the first release, which is the worst case.
+    """
+    plan = accountant.plan
+    assert plan is not None
+    notions = {}
+    if erasure.deleted:
+        notions["erased"] = plan.problem.deletion_notion
+    if erasure.replaced:
+        notions["replaced"] = Worlds.PAIRWISE
+    found = {}
+    for what, notion in notions.items():
+        if erasure.release is None:  # nothing published since: only what was out before
+            world = Worlds.REPLACE if notion == Worlds.PAIRWISE else Worlds.ZERO_OUT
+            found[f"{what}.before"] = accountant.dp_cumulative(adjacency=world)
+            continue
+        from_here = range(erasure.release, accountant.releases + 1)
+        found[f"{what}.later"] = accountant.deletion(erased_at=erasure.release, observed=from_here, notion=notion)
+        found[f"{what}.all"] = accountant.deletion(erased_at=erasure.release, notion=notion)
+    return {**found, "present.one": accountant.dp(), "present.all": accountant.dp_cumulative()}
+
+
+def whole_persons(erasure: Erasure, rows_per_person: int) -> bool:
+    """Whether every row of the persons concerned is gone, so that a figure is about them and not about their rows."""
+    return rows_per_person == 1 or erasure.remaining == 0
+
+
+def _done(erasure: Erasure, plan: Plan, served: Event | None, left: tuple[str, ...]) -> Iterator[Claim]:
+    for key, rows in (("erased", erasure.deleted), ("replaced", erasure.replaced), ("inserted", erasure.inserted)):
+        if rows:
+            yield Claim(key, {"rows": rows})
+    if erasure.edited is not None:
+        yield Claim("edited", {"day": erasure.edited})
+    most = plan.problem.rows_per_subject
+    if whole_persons(erasure, most):
+        yield Claim("person-gone", {"rows_per_person": most})
+    elif erasure.remaining is None:
+        yield Claim("rows-may-remain", {"rows_per_person": most})
+    else:
+        yield Claim("rows-remain", {"remaining": erasure.remaining})
+    if served is None:
+        yield Claim(str(erasure.status), {"rows": erasure.rows})
+        return
+    origin = "resumed" if not served.fresh else "warm" if served.warm else "fresh"
+    if "base" in left or "extractor" in left:
+        origin = "kept"
+    yield Claim(f"published.{origin}", {"rows": erasure.rows, "release": erasure.release})
+    if erasure.served is not None:
+        yield Claim("published.on", {"day": erasure.served})
+    if served.counts.unrecorded:
+        yield Claim("kinds-unrecorded", {})
+
+
+def _source(erasure: Erasure, served: Event | None) -> Iterator[Claim]:
+    """In which order the source was changed and read, by its own count; and what is known of its other changes."""
+    if erasure.deleted_at is None or erasure.read_at is None or served is None:
+        return
+    yield Claim("source.order", {"deleted_at": erasure.deleted_at, "read_at": erasure.read_at})
+    if erasure.counted is None:
+        yield Claim("source.uncounted", {})
+        return
+    counts = served.counts
+    edits = {"deleted": counts.deleted, "replaced": counts.replaced, "inserted": counts.inserted}
+    yield Claim("source.counted", {"by": erasure.counted, **edits})
+
+
+def _figures(erasure: Erasure, accountant: Accountant, delta: float) -> Iterator[Claim]:
+    """Each figure with its own conditions, and where it limits little, that it does."""
+    plan = accountant.plan
+    assert plan is not None
+    order, slots = plan.budget.order, plan.records
+    for key, guarantee in guarantees(erasure, accountant).items():
+        what, _, seen = key.partition(".")
+        exact = guarantee.with_slack()
+        rows = {"erased": erasure.deleted, "replaced": erasure.replaced, "present": 1}[what]
+        whole = what == "present" or (what == "erased" and whole_persons(erasure, guarantee.rows))
+        values: dict[str, Any] = {
+            "rows": rows,
+            "unit": "record" if guarantee.rows == 1 else "person" if whole else "row",
+            "rows_per_person": guarantee.rows,
+            "question": "which" if guarantee.adjacency.between_records else "used",
+            "worlds": str(guarantee.adjacency),
+            "of_hundred": right_of_hundred(exact.advantage),
+            "advantage": exact.advantage,
+            "epsilon": _finite(exact.epsilon(delta)),
+            "delta": delta,
+            "order": order,
+            "renyi": None if order is None else _finite(exact.renyi(order)),
+            "gdp": exact.gdp,
+        }
+        schedule = "schedule-calendar" if erasure.by_calendar else "schedule-fixed"
+        conditions = ("requests-blind",) if guarantee.non_adaptive else ()
+        yield Claim(key, values, (*conditions, *((schedule,) if seen in ("all", "before") else ())))
+        if what != "present" and exact.advantage >= HARDLY:
+            yield Claim("hardly", {"figure": key})
+    if delta * slots > 1:
+        yield Claim("delta-large", {"delta": delta, "records": slots})
+
+
+def _finite(bound: float) -> float | None:
+    """JSON has no infinity: a bound that does not exist is null."""
+    return None if math.isinf(bound) else bound
+
+
+def conditions_of(plan: Plan, accountant: Accountant, from_data: Sequence[str] | None) -> Iterator[Claim]:
+    """What every figure assumes: of the plan, of the machine, and of each mechanism that the history has.
+
+    Args:
+        from_data: columns whose range or list of values was read off the data; None: not known.
+    """
+    radius = {"radius": plan.loss.radius}
+    if from_data is None:
+        yield Claim("ranges-unknown", radius)
+    elif from_data:
+        yield Claim("ranges-from-data", {**radius, "columns": list(from_data)})
+    else:
+        yield Claim("ranges-public", radius)
+    if plan.problem.feature_map is not None:
+        yield Claim("map-public", {"digest": plan.problem.feature_map})
+    yield Claim("rows-per-person", {"rows_per_person": plan.problem.rows_per_subject})
+    yield Claim("curator-trusted", {})
+    yield from _each_once(
+        Claim(key, values) for facts in accountant.account.mechanisms for key, values in facts.conditions()
+    )
+
+
+def _each_once(claims: Iterable[Claim]) -> list[Claim]:
+    found: dict[str, Claim] = {}
+    for claim in claims:
+        found.setdefault(f"{claim.key} {sorted(claim.values.items())}", claim)
+    return list(found.values())
+
+
+def _in_time(erasure: Erasure) -> Iterator[Claim]:
+    """What is known of the deadline; of what was done when, only where the day is stated."""
+    last, notices = erasure.deadline, erasure.notices
+    if last is None:
+        return
+    if notices.extended_until is not None:
+        yield Claim("deadline.extended", {"day": last, "reason": str(notices.extension_reason)})
+    else:
+        yield Claim("deadline.holidays" if notices.holidays else "deadline", {"day": last})
+    told = None if notices.informed is None else notices.informed.isoformat()
+    for what, when in (("erased", erasure.edited), ("published", erasure.served), ("told", told)):
+        if when is not None:
+            yield Claim("in-time" if when <= last else "late", {"what": what})
+
+
+def _notices(erasure: Erasure, left: tuple[str, ...]) -> Iterator[Claim]:
+    """What the operator states for the person beside the erasure; nothing where nothing was stated."""
+    said, rows = erasure.notices, {"rows": erasure.rows}
+    for name in ("models", "purposes"):
+        if getattr(said, name) is not None:
+            yield Claim(name, {name: getattr(said, name)})
+    if said.withdrawn is not None:
+        kept = "base" in left or "extractor" in left
+        yield Claim("model-withdrawn.kept" if kept else "model-withdrawn", {**rows, "day": said.withdrawn.isoformat()})
+    elif erasure.status is not Statuses.PUBLISHED:
+        until = said.publish_by
+        yield (
+            Claim("model-in-use", rows)
+            if until is None
+            else Claim("model-in-use.until", {**rows, "day": until.isoformat()})
+        )
+    yield from _elsewhere(erasure)
+    if said.recipients is not None:
+        told: Mapping[str, Any] = {"recipients": said.recipients}
+        when = said.recipients_told
+        yield Claim("recipients", told) if when is None else Claim("recipients.told", {**told, "day": when.isoformat()})
+    if said.backups_until is not None:
+        yield Claim("backups", {**rows, "day": said.backups_until.isoformat()})
+    if said.informed is not None:
+        yield Claim("told", {"day": said.informed.isoformat()})
+    if said.contact is not None:
+        yield Claim("contact", {"contact": said.contact})
+    yield Claim("complaint", {}) if said.authority is None else Claim("complaint.to", {"authority": said.authority})
+    yield Claim("record-kept", {})
+
+
+def _elsewhere(erasure: Erasure) -> Iterator[Claim]:
+    """What the other places hold to which models are put."""
+    if not erasure.publishers:
+        return
+    places = {
+        "places": len(erasure.publishers),
+        "kinds": sorted({str(place["kind"]) for place in erasure.publishers}),
+    }
+    left = len([place for place in erasure.publishers if _may_have_used(place["oldest"], erasure.release)])
+    yield Claim("elsewhere.left", {**places, "left": left}) if left else Claim("elsewhere.none", places)
+
+
+def _may_have_used(oldest: int | None, release: int | None) -> bool:
+    """Whether the earliest release that may lie in a place was made before the one without the rows."""
+    return oldest is not None and (release is None or oldest < release)
+
+
+def _to_do(status: Statuses, *, total: bool) -> Iterator[str]:
+    """What the software cannot do for the controller. `total`: whether all publications together have a budget."""
+    if status is Statuses.WITHHELD:
+        yield "total" if total else "budget"
+    if status is Statuses.PENDING:
+        yield "publish"
+    yield from ("tell", "recipients", "withdraw", "backups")
