@@ -37,6 +37,7 @@ def engine(*words: str) -> str:
 def call(path: str, body: dict | None = None) -> dict:
     request = urllib.request.Request(address + path, data=body and json.dumps(body).encode())
     request.add_header("Authorization", f"Bearer {token}")
+    request.add_header("Content-Type", "application/json")
     with urllib.request.urlopen(request, timeout=30) as answer:
         return json.load(answer)
 

@@ -40,6 +40,7 @@ _COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked 
     "residue": "residue",
     "watch": "watch",
     **dict.fromkeys(("serve", "token"), "serve"),
+    "requests": "queue",
 }
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"

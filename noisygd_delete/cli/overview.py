@@ -34,5 +34,6 @@ LINES = {
     "residue": "where is this person still? Given texts looked for in databases, lakes, folders and backups",
     "watch": "count what an application changes in the source unseen (a trigger in PostgreSQL: numbers, no content, no id)",
     "serve": "a service that takes requests by HTTP, carries them out in every store, and answers with certificates",
+    "requests": "requests that the service has not finished, in the first store that it was given; retry or drop what was set aside",
     "token": "make a token for somebody who asks the service, and add its hash to a file of tokens",
 }

@@ -14,6 +14,7 @@ from typing import Any
 from ..errors import InvalidParameter, MissingDependency
 from ..evidence.outputs import outside
 from ..records import bounded
+from ..register.dates import day
 from ..service.access import Roles, TokenFile, new_token
 from .arguments import whole
 from .batches import add_batches, pace_from
@@ -82,6 +83,9 @@ def register(commands: Any) -> None:
     token.add_argument("file", metavar="FILE", help="file of tokens; made if there is none")
     token.add_argument("--name", required=True, help="whose it is")
     token.add_argument(
+        "--until", metavar="DAY", help="its last day (2027-06-30, UTC); left out: until its lines are deleted"
+    )
+    token.add_argument(
         "--role",
         action="append",
         default=[],
@@ -94,7 +98,8 @@ def register(commands: Any) -> None:
 
 def _token(parsed: argparse.Namespace) -> int:
     outside("FILE", parsed.file)
-    secret, lines = new_token(parsed.name, parsed.role)
+    until = None if parsed.until is None else day("--until", parsed.until)
+    secret, lines = new_token(parsed.name, parsed.role, until)
     path = Path(parsed.file)
     if path.exists():
         TokenFile.read(path)  # of another kind, it is left alone
@@ -127,6 +132,7 @@ def _serve(parsed: argparse.Namespace) -> int:
     from ..service.folder import FolderIntake, Watching
     from ..service.messages import Hooks
     from ..service.service import Service
+    from .connections import Connection
 
     _check_place(parsed)
     outside("--key", parsed.key)
@@ -166,8 +172,10 @@ def _serve(parsed: argparse.Namespace) -> int:
             server_header=False,
             proxy_headers=False,
             ws="none",
+            http=Connection,
             limit_concurrency=1000,
             timeout_keep_alive=10,
+            timeout_graceful_shutdown=5,
             ssl_certfile=parsed.tls_certificate,
             ssl_keyfile=parsed.tls_key,
         )

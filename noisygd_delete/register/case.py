@@ -44,6 +44,7 @@ class Case:
 
     right, channel     what was asked, and how it came in
     received           time, with the zone of the place where it came in: the deadline goes by its calendar
+    asked_by           the name of the token that it was sent to the service with
     identity_checked   whether the desk made sure who asks; never how, and never a copy of a document
     publish_by         until when a release without the erased rows is promised, where rows go first and the release later
     extended_until     the later deadline, at most three months from receipt; extension_reason: why
@@ -63,6 +64,7 @@ class Case:
     channel: Channels | None = None
     received: str | None = None
     identity_checked: bool | None = None
+    asked_by: str | None = None
     publish_by: date | None = None
     extended_until: date | None = None
     extension_reason: Reasons | None = None
@@ -90,6 +92,8 @@ class Case:
                 object.__setattr__(self, name, day(name, getattr(self, name)))
         if self.identity_checked is not None and not isinstance(self.identity_checked, bool):
             raise InvalidParameter(f"identity_checked={self.identity_checked!r} must be true, false or left out")
+        if self.asked_by is not None and not (isinstance(self.asked_by, str) and 0 < len(self.asked_by) <= _LONGEST):
+            raise InvalidParameter(f"asked_by must be a text of 1 to {_LONGEST} characters, or left out")
         if self.recipients is not None:
             count("recipients", self.recipients, minimum=0, maximum=10**6)
         if self.certificate is not None and not _digest(self.certificate):

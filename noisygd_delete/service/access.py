@@ -4,6 +4,9 @@
     name = "privacy desk"
     roles = ["request", "read"]
     sha256 = "…"
+    until = 2027-06-30        # its last day, UTC; left out: none
+
+What the file says counts a second later: a token is withdrawn by deleting its lines.
 
 A token is 32 random bytes, so its hash needs neither salt nor stretching: nobody tries them all. Every comparison looks at every
 token for the same time, whichever it is.
@@ -13,12 +16,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import os
 import secrets
 import stat
+import time
 import tomllib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,11 +34,14 @@ from ..records import bounded
 _PREFIX = "ngd_"  # so that a token is known for one where it leaks
 _MOST = 1000  # tokens of one file
 _LONGEST = 100  # characters of a name
+_LOOKS = 1.0  # seconds between looks whether the file has changed
+
+log = logging.getLogger("noisygd_delete.service")
 
 
 class Roles(Word):
-    """What a token is good for: sending requests and asking after one's own; publishing what waits; reading register and
-    certificates; having certificates signed."""
+    """What a token is good for: sending requests and asking after one's own; publishing what waits, and deciding what becomes of what
+    was set aside; reading every request, register and certificates; having certificates signed."""
 
     REQUEST = "request"
     PUBLISH = "publish"
@@ -46,6 +55,11 @@ class Caller:
 
     name: str
     roles: frozenset[Roles]
+    until: date | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.until is not None and datetime.now(UTC).date() > self.until
 
 
 class TokenFile:
@@ -55,8 +69,9 @@ class TokenFile:
         InvalidParameter: the file cannot be read, is not one of tokens, or others than its owner may read it.
     """
 
-    def __init__(self, callers: Sequence[tuple[bytes, Caller]]) -> None:
-        self._callers = tuple(callers)
+    def __init__(self, callers: Sequence[tuple[bytes, Caller]], path: Path | None = None) -> None:
+        self._callers, self._path = tuple(callers), path
+        self._mark, self._looked = None if path is None else _mark(path), time.monotonic()
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -67,7 +82,7 @@ class TokenFile:
             listed = tomllib.loads(text)
             if set(listed) != {"token"} or not 0 < len(listed["token"]) <= _MOST:
                 raise ValueError(f"give 1 to {_MOST} [[token]]")
-            return cls([_caller(fields) for fields in listed["token"]])
+            return cls([_caller(fields) for fields in listed["token"]], Path(path))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InvalidParameter(
                 f"{path}: not a file of tokens ({error}); `noisygd-delete token` writes one"
@@ -75,6 +90,7 @@ class TokenFile:
 
     def caller(self, token: str | None) -> Caller | None:
         """Whose token this is; None if it is nobody's."""
+        self._read_again()
         digest = hashlib.sha256((token or "").encode("utf-8", "surrogateescape")).digest()
         found = None
         for known, caller in self._callers:
@@ -82,14 +98,40 @@ class TokenFile:
                 found = caller
         return found
 
+    def _read_again(self) -> None:
+        """Take over a file that has changed; one that cannot be read leaves the tokens that there are."""
+        if self._path is None or time.monotonic() < self._looked + _LOOKS:
+            return
+        self._looked = time.monotonic()
+        mark = _mark(self._path)
+        if mark == self._mark:
+            return
+        self._mark = mark
+        try:
+            self._callers = TokenFile.read(self._path)._callers
+        except InvalidParameter as error:
+            log.error("the file of tokens was not taken over: %s", error)
+
+
+def _mark(path: Path) -> tuple[int, ...] | None:
+    """What differs where a file was written or exchanged."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
 
 def _caller(fields: Any) -> tuple[bytes, Caller]:
-    if set(fields) != {"name", "roles", "sha256"}:
-        raise ValueError("a token has name, roles and sha256, and nothing else")
+    if not {"name", "roles", "sha256"} <= set(fields) <= {"name", "roles", "sha256", "until"}:
+        raise ValueError("a token has name, roles and sha256, perhaps until, and nothing else")
+    until = fields.get("until")
+    if type(until) not in (date, type(None)):
+        raise ValueError("until is a day without quotes, for example until = 2027-06-30")
     digest, roles = bytes.fromhex(fields["sha256"]), [Roles(role) for role in fields["roles"]]
     if len(digest) != hashlib.sha256().digest_size or not roles:
         raise ValueError("sha256 has 64 hexadecimal digits, and roles at least one role")
-    return digest, Caller(_name(fields["name"]), frozenset(roles))
+    return digest, Caller(_name(fields["name"]), frozenset(roles), until)
 
 
 def _name(name: Any) -> str:
@@ -98,7 +140,7 @@ def _name(name: Any) -> str:
     return name
 
 
-def new_token(name: str, roles: Collection[str]) -> tuple[str, str]:
+def new_token(name: str, roles: Collection[str], until: date | None = None) -> tuple[str, str]:
     """A new token, and the lines that a file of tokens gets for it. The token itself is kept nowhere."""
     chosen = list(dict.fromkeys(Roles(role) for role in roles))
     if not chosen:
@@ -107,4 +149,5 @@ def new_token(name: str, roles: Collection[str]) -> tuple[str, str]:
     quoted = _name(name).replace("\\", "\\\\").replace('"', '\\"')
     listed = ", ".join(f'"{role}"' for role in chosen)
     digest = hashlib.sha256(token.encode()).hexdigest()
-    return token, f'[[token]]\nname = "{quoted}"\nroles = [{listed}]\nsha256 = "{digest}"\n'
+    end = "" if until is None else f"until = {until.isoformat()}\n"
+    return token, f'[[token]]\nname = "{quoted}"\nroles = [{listed}]\nsha256 = "{digest}"\n{end}'

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any
 
 import anyio
@@ -27,14 +28,17 @@ from ..errors import InvalidParameter, InvalidRequest, StoreError, StoreLocked
 from ..version import __version__
 from .access import Caller, Roles
 from .asked import MOST_BODY, Asked, PublishAsked, Unfit, read_as
-from .describe import PAGE, description
+from .describe import PAGE, PROBLEM, PROBLEMS, description
 from .fides import FIDES, from_fides
-from .inbox import Full
+from .inbox import Full, TooMany
+from .known import Course
 from .pages import ASKS, asked_of, for_people, headers, password
 from .service import HERE, Conflict, Service
 from .writer import described
 
 _BODY_SECONDS = 30.0
+_AT_ONCE = 50  # calls with one token under way at a time
+_PLAIN = {404: "no-such-call", 405: "no-such-method"}
 _JSON = "application/json"
 
 log = logging.getLogger("noisygd_delete.service")
@@ -61,10 +65,14 @@ def application(service: Service, *, run: bool = True) -> Starlette:
     routes = [
         Route("/", api.page, methods=["GET"]),
         Route("/openapi.json", api.openapi, methods=["GET"]),
+        Route("/live", api.live, methods=["GET"]),
         Route("/health", api.health, methods=["GET"]),
         Route("/metrics", api.may(api.metrics, Roles.READ), methods=["GET"]),
         Route("/requests", api.may(api.ask, Roles.REQUEST), methods=["POST"]),
+        Route("/requests", api.may(api.waiting, Roles.READ), methods=["GET"]),
         Route("/requests/{token}", api.may(api.look, Roles.REQUEST, Roles.READ), methods=["GET"]),
+        Route("/requests/{token}/retry", api.may(api.decide, Roles.PUBLISH), methods=["POST"]),
+        Route("/requests/{token}/drop", api.may(api.decide, Roles.PUBLISH), methods=["POST"]),
         Route("/requests/{token}/certificate", api.may(api.certificate, Roles.READ, Roles.SIGN), methods=["GET"]),
         Route(HERE, api.may(api.register, Roles.READ, page=True), methods=["GET"]),
         Route("/publish", api.may(api.publish, Roles.PUBLISH), methods=["POST"]),
@@ -77,9 +85,18 @@ def application(service: Service, *, run: bool = True) -> Starlette:
     return app
 
 
+class Problem(HTTPException):
+    """An answer that says what is wrong: by a code that stays, of `PROBLEMS`, and in words that may change."""
+
+    def __init__(self, code: str, detail: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(PROBLEMS[code], detail, headers)
+        self.code = code
+
+
 class _Api:
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._under_way: Counter[str] = Counter()  # by caller
 
     def may(self, handler: Handler, *roles: Roles, page: bool = False) -> Handler:
         """The handler, for callers with one of these roles. `page`: a browser may ask for it, see `pages`."""
@@ -91,25 +108,37 @@ class _Api:
                 token, asks, how = token or password(request), ASKS, "as the password, with any name"
             caller = self._service.tokens.caller(token)
             if caller is None:
-                raise HTTPException(401, f"give a token: {how}", {"WWW-Authenticate": asks})
+                raise Problem("no-token", f"give a token: {how}", {"WWW-Authenticate": asks})
+            if caller.ended:
+                raise Problem(
+                    "token-ended", "the days of this token are over; ask for a new one", {"WWW-Authenticate": asks}
+                )
             if not caller.roles & set(roles):
-                raise HTTPException(403, f"this token is not good for that; it takes the role {' or '.join(roles)}")
+                raise Problem("role", f"this token is not good for that; it takes the role {' or '.join(roles)}")
+            if self._under_way[caller.name] >= _AT_ONCE:
+                raise Problem(
+                    "busy", "too many calls with this token are under way; wait for some", {"Retry-After": "1"}
+                )
             request.state.caller = caller
+            self._under_way[caller.name] += 1
             try:
                 return await handler(request)
             except Unfit as error:
-                raise HTTPException(422, str(error)) from None
+                raise Problem("unfit", str(error)) from None
             except InvalidRequest as error:
-                raise HTTPException(400, str(error)) from None
+                raise Problem("no-json", str(error)) from None
             except Conflict as error:
-                raise HTTPException(409, str(error)) from None
+                raise Problem("conflict", str(error)) from None
+            except TooMany as error:
+                raise Problem("quota", str(error), {"Retry-After": "60"}) from None
             except (Full, StoreLocked) as error:
-                raise HTTPException(503, str(error), {"Retry-After": "5"}) from None
+                raise Problem("full", str(error), {"Retry-After": "5"}) from None
             except StoreError as error:
                 log.error("a store did not answer: %s", described(error))
-                raise HTTPException(
-                    503, "a store does not answer now; its operator was told", {"Retry-After": "30"}
-                ) from None
+                text = "a store does not answer now; its operator was told"
+                raise Problem("store", text, {"Retry-After": "30"}) from None
+            finally:
+                self._under_way[caller.name] -= 1
 
         return checked
 
@@ -117,23 +146,37 @@ class _Api:
         asked = read_as(Asked, await _body(request))
         if asked.request_id is msgspec.UNSET:
             asked = msgspec.structs.replace(asked, request_id=secrets.token_hex(16))
-        return await self._answered(asked.request_id, asked)
+        answer = await run_in_threadpool(self._taken, request, asked.request_id, asked, None)
+        done = answer.state not in ("accepted", "aside", "pending", "open")
+        return _json(answer, 200 if done else 202, {"Location": f"/requests/{asked.request_id}"})
 
-    async def _answered(self, token: str, asked: Asked, reply: dict[str, str] | None = None) -> Response:
-        answer = await run_in_threadpool(self._service.take, token, asked, reply)
-        done = answer.state not in ("accepted", "pending", "open")
-        return _json(answer, 200 if done else 202, {"Location": f"/requests/{token}"})
+    def _taken(self, request: Request, token: str, asked: Asked, reply: dict[str, str] | None) -> Course:
+        """What became of a request; of somebody else's, who may not read it is told nothing."""
+        caller = _caller(request)
+        if Roles.READ not in caller.roles and self._service.known.asked_by(token) not in (None, caller.name):
+            raise Conflict("this request id was used before; give every request a random id of its own")
+        return self._service.take(token, asked, reply, by=caller.name)
 
     async def look(self, request: Request) -> Response:
-        answer = await run_in_threadpool(self._service.answer, request.path_params["token"])
+        caller = _caller(request)
+        by = None if Roles.READ in caller.roles else caller.name
+        answer = await run_in_threadpool(self._service.answer, request.path_params["token"], by)
         return _json(answer) if answer is not None else _nobody()
+
+    async def waiting(self, _: Request) -> Response:
+        return _json({"requests": await run_in_threadpool(self._service.waiting)})
+
+    async def decide(self, request: Request) -> Response:
+        what = request.url.path.rpartition("/")[2]
+        await run_in_threadpool(self._service.decide, request.path_params["token"], what)
+        return _json({"request_id": request.path_params["token"], "asked": what}, 202)
 
     async def certificate(self, request: Request) -> Response:
         signs = Roles.SIGN in _caller(request).roles
         try:
             papers = await run_in_threadpool(self._service.certificates, request.path_params["token"], signs)
         except InvalidParameter as error:
-            raise HTTPException(409, str(error)) from None
+            raise Problem("nothing-to-certify", str(error)) from None
         return _json(papers) if papers is not None else _nobody()
 
     async def register(self, request: Request) -> Response:
@@ -150,14 +193,20 @@ class _Api:
 
     async def fides(self, request: Request) -> Response:
         token, asked, reply = from_fides(await _body(request), request.headers, self._service.hooks)
-        answer = await run_in_threadpool(self._service.take, token, asked, reply)
+        answer = await run_in_threadpool(self._taken, request, token, asked, reply)
         return _json(
-            {"halt": reply is not None and answer.state in ("accepted", "pending", "open", "refused", "withheld")}
+            {
+                "halt": reply is not None
+                and answer.state in ("accepted", "aside", "pending", "open", "refused", "withheld")
+            }
         )
 
     async def metrics(self, _: Request) -> Response:
         text = await run_in_threadpool(self._service.metrics)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    async def live(self, _: Request) -> Response:
+        return _json({"status": "ok", "version": __version__})
 
     async def health(self, _: Request) -> Response:
         state = self._service.health
@@ -177,30 +226,33 @@ def _caller(request: Request) -> Caller:
 
 async def _body(request: Request) -> bytes:
     """The body, up to the limit and within the time."""
+    kind = request.headers.get("content-type", _JSON).partition(";")[0].strip().lower()
+    if kind != _JSON and not (kind.startswith("application/") and kind.endswith("+json")):
+        raise Problem("content-type", f"send the body as content-type: {_JSON} (curl --json does)")
     claimed = request.headers.get("content-length", "")
     if claimed.isascii() and claimed.isdecimal() and len(claimed) < 20 and int(claimed) > MOST_BODY:
         raise _too_long()
-    parts: list[bytes] = []
+    body = bytearray()
     try:
         with anyio.fail_after(_BODY_SECONDS):
             async for part in request.stream():
-                parts.append(part)
-                if sum(map(len, parts)) > MOST_BODY:
+                body += part
+                if len(body) > MOST_BODY:
                     raise _too_long()
     except TimeoutError:
-        raise HTTPException(408, f"the body did not come within {_BODY_SECONDS:g} seconds") from None
+        raise Problem("too-slow", f"the body did not come within {_BODY_SECONDS:g} seconds") from None
     except ClientDisconnect:
-        raise HTTPException(400, "the body broke off") from None
-    return b"".join(parts)
+        raise Problem("no-json", "the body broke off") from None
+    return bytes(body)
 
 
-def _too_long() -> HTTPException:
-    return HTTPException(413, f"the body is longer than {MOST_BODY} bytes; split the request", {"Connection": "close"})
+def _too_long() -> Problem:
+    return Problem("too-long", f"the body is longer than {MOST_BODY} bytes; split the request", {"Connection": "close"})
 
 
 def _nobody() -> Response:
-    raise HTTPException(
-        404, "no request with this id is known here; it was never asked, or was forgotten when its time was over"
+    raise Problem(
+        "unknown", "no request with this id is known here; it was never asked, or was forgotten when its time was over"
     )
 
 
@@ -212,12 +264,19 @@ def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None)
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return JSONResponse({"error": error.detail}, error.status_code, dict(error.headers or {}))
+    code = error.code if isinstance(error, Problem) else _PLAIN.get(error.status_code, "refused")
+    return _problem(error.status_code, code, error.detail, dict(error.headers or {}))
+
+
+def _problem(status: int, code: str, detail: str, headers: dict[str, str] | None = None) -> Response:
+    """RFC 9457; `error` is what earlier versions called `detail`."""
+    told = {"title": HTTPStatus(status).phrase, "status": status, "code": code, "detail": detail, "error": detail}
+    return JSONResponse(told, status, headers, media_type=PROBLEM)
 
 
 async def _fault(_: Request, error: Exception) -> Response:
     log.error("a fault of this program: %s; please report it", described(error))
-    return JSONResponse({"error": "a fault of this program, which its log has the place of; nothing was accepted"}, 500)
+    return _problem(500, "fault", "a fault of this program, which its log has the place of; nothing was accepted")
 
 
 class _Counted:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import msgspec
@@ -23,6 +23,7 @@ from ..stream.parsing import from_json
 MOST_BODY = 1 << 20  # bytes of one request
 TOKEN = r"^[A-Za-z0-9][A-Za-z0-9._:@+=-]{0,199}$"  # an id that stands in an address as it is
 _MOST_NAMES = 10_000  # of one request
+_CLOCKS = timedelta(minutes=5)  # that two may differ
 
 _Text = Annotated[str, Meta(min_length=1, max_length=1000)]
 _Name = _Text | Annotated[int, Meta(ge=-(2**53), le=2**53)]
@@ -108,7 +109,9 @@ def checked(asked: Asked, schemas: Mapping[str, Schema]) -> dict[str, Any]:
         for schema in schemas.values():
             as_request("0", found, schema)
         if asked.received is not None:
-            moment("received", asked.received, utc=False)
+            came = datetime.fromisoformat(moment("received", asked.received, utc=False))
+            if came > datetime.now(UTC) + _CLOCKS:
+                raise InvalidRequest("received lies in the future; give the time at which it came in")
     except NoisyGDDeleteError as error:
         reason = str(error).removeprefix("line 1: ").removeprefix("line 1, ")
         raise Unfit(_quoteless(reason, found, asked.received)) from None
@@ -131,6 +134,7 @@ def case_of(fields: Mapping[str, Any]) -> Case:
         received=fields["received"],
         identity_checked=fields.get("identity_checked"),
         publish_by=fields.get("publish_by"),
+        asked_by=fields.get("by"),
     )
 
 

@@ -25,6 +25,10 @@ from .persons import held_in
 Stores = Mapping[str, Store]
 Published = Callable[[str, Store], None]
 Pace = Batching | Calendar
+NOT_DONE = (  # whichever it is: a name asked for beside one that is in no table is not told to be there
+    "not all that it names is in a table (never there, or erased already), or a table does not take its rows, or so many of a person; "
+    "nothing was changed"
+)
 
 
 @dataclass(frozen=True)
@@ -75,12 +79,17 @@ class Carrying:
             for number, reason in self._edit(name, store, todo):
                 refused[number].append(reason)
         found = [self._outcome(kept, share, refused[kept.number]) for kept, share in zip(together, shares, strict=True)]
-        open_ones = [kept for kept, outcome in zip(together, found, strict=True) if outcome.refused is not None]
-        first = next(iter(self._stores.values()))
-        first.register.receive(
-            {str(kept.token): self._case(first, kept) for kept in open_ones}
-        )  # a person has to decide
+        self.leave_open([kept for kept, outcome in zip(together, found, strict=True) if outcome.refused is not None])
         return found
+
+    def leave_open(self, waiting: Sequence[Kept]) -> None:
+        """Have the register show requests about which a person has to decide."""
+        first = next(iter(self._stores.values()))
+        first.register.receive({str(kept.token): self._case(first, kept) for kept in waiting})
+
+    def begun(self, kept: Kept) -> bool:
+        """Whether some store has done its part of a request already."""
+        return any(store.ledger.position(str(kept.token)) is not None for store in self._stores.values())
 
     def publish(self, name: str, *, due: bool = False) -> None:
         """One release of what waits in a store; nothing where nothing waits or no model is in force.
@@ -124,9 +133,7 @@ class Carrying:
                 if not begun and (part["replace"] or store.source is not None):
                     store.foresee(shares[name], publish=False)
             except InvalidRequest:
-                return (
-                    f"the table of {name} does not take it: see what its rows may be, and how many of a person it keeps"
-                )
+                return NOT_DONE
         return shares
 
     def _edit(self, name: str, store: Store, todo: list[tuple[Kept, EditRequest]]) -> Iterator[tuple[int, str]]:
@@ -136,7 +143,7 @@ class Carrying:
         edited = store.edit_all([request for _, request in todo])
         for (kept, _), error in zip(todo, edited.outcomes, strict=True):
             if error is not None:
-                yield kept.number, f"the table of {name} did not take it"
+                yield kept.number, NOT_DONE
 
     @staticmethod
     def _case(store: Store, kept: Kept) -> Case:
@@ -196,10 +203,6 @@ def _in_names(names: Names | None, wanted: Sequence[str]) -> Collection[str]:
 
 
 def _missing(asked: Mapping[str, Any], found: Collection[Mapping[str, Any]]) -> str | None:
-    """Why a request cannot be done: how many of its names are in no table."""
-    for kind, what in (("delete", "ids"), ("subjects", "persons"), ("replace", "ids to correct")):
-        wanted = set(asked[kind])
-        left = wanted - {name for part in found for name in part[kind]}
-        if left:
-            return f"{len(left)} of {len(wanted)} {what} in it are in no table (never there, or erased already); nothing was changed"
-    return None
+    """Why a request cannot be done: some of its names are in no table."""
+    wanted = {(kind, name) for kind in ("delete", "subjects", "replace") for name in asked[kind]}
+    return NOT_DONE if wanted - {(kind, name) for part in found for kind in part for name in part[kind]} else None

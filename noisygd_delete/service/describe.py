@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from ..report.catalogue.readings import written_languages
 from ..schema import Schema
@@ -14,6 +14,7 @@ from ..version import __version__
 from .access import Roles
 from .asked import MOST_BODY, Asked, PublishAsked
 from .fides import FIDES, FidesAsked, Halt
+from .inbox import Waiting
 from .known import Course, InStore
 
 _REFERENCE = "#/components/schemas/{name}"
@@ -21,9 +22,26 @@ _NAMING = ("delete", "subjects", "replace")  # one of them names something
 
 
 class Fault(Struct, frozen=True):
-    """What is wrong, in one paragraph that says what to do."""
+    """What is wrong (RFC 9457): a code that stays, and one paragraph that says what to do."""
 
-    error: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    error: Annotated[str, Meta(description="detail, as earlier versions named it; deprecated")]
+
+
+class Queue(Struct, frozen=True):
+    """What waits, was set aside or refused: at most a thousand, what was set aside first."""
+
+    requests: list[Waiting]
+
+
+class Decided(Struct, frozen=True):
+    """What the writer was asked to do with a request that was set aside."""
+
+    request_id: str
+    asked: str
 
 
 class Pending(Struct, frozen=True):
@@ -46,7 +64,25 @@ class Health(Struct, frozen=True):
     version: str
 
 
-_TYPES = (Asked, PublishAsked, FidesAsked, Halt, Course, InStore, Fault, Pending, Papers, Health)
+_TYPES = (Asked, PublishAsked, FidesAsked, Halt, Course, InStore, Fault, Pending, Papers, Health, Queue, Decided)
+PROBLEM = "application/problem+json"
+PROBLEMS = {  # code -> status
+    "no-json": 400,
+    "no-token": 401,
+    "token-ended": 401,
+    "role": 403,
+    "unknown": 404,
+    "too-slow": 408,
+    "conflict": 409,
+    "nothing-to-certify": 409,
+    "too-long": 413,
+    "content-type": 415,
+    "unfit": 422,
+    "quota": 429,
+    "busy": 429,
+    "full": 503,
+    "store": 503,
+}
 _ERRORS = {
     400: "no JSON object, or one that names a part twice",
     401: "no token, or one that is not known here",
@@ -55,6 +91,8 @@ _ERRORS = {
     408: "the body did not come in time",
     409: "the id was used for something else, or there is nothing to certify yet",
     413: f"longer than {MOST_BODY} bytes",
+    415: "the body is no JSON by its content type",
+    429: "too many requests of this token wait, or too many calls are under way",
     422: "does not fit: an unknown part, a value out of range, a row that is not of the schema",
     503: "not now: the inbox is full, or a store does not answer",
 }
@@ -110,7 +148,7 @@ def _paths() -> dict[str, Any]:
         ),
         _in_query("language", "of the page", {"type": "string", "enum": list(written_languages())}),
     ]
-    body, look = (400, 408, 413, 422), (404,)
+    body, look = (400, 408, 413, 415, 422), (404,)
     return {
         "/requests": {
             "post": _operation(
@@ -120,10 +158,19 @@ def _paths() -> dict[str, Any]:
                 {200: Course, 202: Course},
                 (*body, 409),
                 asked=Asked,
+            ),
+            "get": _operation("waiting", "What waits, was set aside or refused", "read", {200: Queue}),
+        },
+        "/requests/{token}/retry": one
+        | {"post": _operation("retry", "Try again what was set aside", "publish", {202: Decided}, (409,))},
+        "/requests/{token}/drop": one
+        | {"post": _operation("drop", "Give up what was set aside", "publish", {202: Decided}, (409,))},
+        "/requests/{token}": one
+        | {
+            "get": _operation(
+                "look", "How a request stands; of others' for the role read", "request or read", {200: Course}, look
             )
         },
-        "/requests/{token}": one
-        | {"get": _operation("look", "How a request stands", "request or read", {200: Course}, look)},
         "/requests/{token}/certificate": one
         | {
             "get": _operation(
@@ -163,6 +210,7 @@ def _paths() -> dict[str, Any]:
             | {"parameters": reply}
         },
         "/metrics": {"get": _operation("metrics", "Counts, as Prometheus reads them", "read", {200: "text/plain"})},
+        "/live": {"get": _operation("live", "Whether the process answers", None, {200: Health})},
         "/health": {"get": _operation("health", "Whether the writer goes on", None, {200: Health, 503: Health})},
         "/openapi.json": {"get": _operation("openapi", "This description", None, {200: dict[str, Any]})},
         "/": {"get": _operation("page", "This description for people", None, {200: "text/html"})},
@@ -179,13 +227,16 @@ def _operation(
     asked: type[Struct] | None = None,
     needed: bool = True,
 ) -> dict[str, Any]:
-    errors = (*errors, *((401, 403, 503) if roles else ()))
+    errors = (*errors, *((401, 403, 429, 503) if roles else ()))
     described: dict[str, Any] = {"operationId": name, "summary": summary + (f" (role {roles})" if roles else "")}
     described["security"] = [{"token": []}] if roles else []
     if asked is not None:
         described["requestBody"] = {"required": needed, "content": {"application/json": {"schema": _schema(asked)}}}
     described["responses"] = {
-        str(status): {"description": "as asked" if status < 400 else _ERRORS[status], "content": _content(kind)}
+        str(status): {
+            "description": "as asked" if status < 400 else _ERRORS[status],
+            "content": {PROBLEM: {"schema": _schema(Fault)}} if kind is Fault else _content(kind),
+        }
         for status, kind in sorted({**dict.fromkeys(errors, Fault), **answers}.items())
     }
     if name == "ask":  # what may be asked next, of the id in the answer

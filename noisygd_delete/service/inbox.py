@@ -1,6 +1,7 @@
 """What the service was asked and has not finished: one small file for each thing to be done, in the folder of what comes next.
 
     accepted/  as it was asked, with ids: what a client is answered 202 for; erased once every store has edited its rows
+    aside/     the same of a request that failed again and again, and why: tried again every hour, last and alone, until it is dropped
     edited/    the request id alone: rows are edited, a publication or a message is still to come
     refused/   the request id and why it could not be carried out, until a person has decided about it in the register
     outgoing/  messages that somebody else has not taken yet
@@ -13,11 +14,16 @@ from __future__ import annotations
 
 import json
 import threading
+import time
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
 
 from ..errors import StoreCorrupt, StoreError, StoreLocked, Word
 from ..records import bounded
@@ -26,7 +32,9 @@ from ..store.disk import Disk, explained, read
 from ..store.layout import TEMPORARY, Layout
 from ..store.lock import Lock
 
-MOST = 100_000  # things to be done at a time: whoever sends more is told to come back
+MOST = 100_000  # requests to be done at a time: whoever sends more is told to come back
+_MOST_OF_ONE = 20_000  # of one caller, so that nobody fills it for all
+_MOST_TOLD = 10_000  # refusals, and messages to one address: of more the oldest are let go, which the register shows all the same
 _LONGEST = 1 << 25  # bytes of one file
 _KEPT = "what was accepted is kept; free space or fix permissions, and the service goes on from there"
 
@@ -35,9 +43,13 @@ class Stages(Word):
     """What comes next for a file of the inbox, in this order."""
 
     ACCEPTED = "accepted"
+    ASIDE = "aside"
     EDITED = "edited"
     REFUSED = "refused"
     OUTGOING = "outgoing"
+
+
+_WAITING = (Stages.ACCEPTED, Stages.ASIDE)
 
 
 @dataclass(frozen=True)
@@ -57,8 +69,39 @@ class Kept:
         return self.fields.get("request_id") if self.stage is not Stages.OUTGOING else None
 
 
+class Waiting(Struct, frozen=True):
+    """A request that the service has not finished."""
+
+    request_id: str
+    state: Annotated[str, Meta(description="accepted, aside, edited or refused")]
+    since: Annotated[str | None, Meta(description="when the service took it in")]
+    asked_by: Annotated[str | None, Meta(description="the name of the token that it was sent with")]
+    reason: Annotated[str | None, Meta(description="why it was set aside or refused")]
+    tries: Annotated[int, Meta(description="how often it failed before it was set aside")]
+
+
+def waiting_of(kept: Kept) -> Waiting:
+    """A request as whoever runs the service is told of it: without what it names."""
+    at, fields = kept.fields.get("since"), kept.fields
+    since = None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+    return Waiting(
+        str(kept.token), str(kept.stage), since, fields.get("by"), fields.get("reason"), fields.get("tries", 0)
+    )
+
+
+def answerable(kept: Kept) -> dict[str, Any]:
+    """What is left of a request once its ids are forgotten: what whoever asked can be told by."""
+    return {
+        name: kept.fields[name] for name in ("request_id", "received", "reply", "by", "since") if name in kept.fields
+    }
+
+
 class Full(StoreError):
     """There is no room for another request now."""
+
+
+class TooMany(StoreError):
+    """There is no room for another request of this caller now."""
 
 
 class Inbox:
@@ -71,6 +114,7 @@ class Inbox:
     def __init__(self, layout: Layout, disk: Disk | None = None, *, most: int = MOST) -> None:
         self._disk, self._root, self._most = disk or Disk(), layout.service, most
         self._all: dict[int, Kept] = {}
+        self._waiting: Counter[str | None] = Counter()  # by who asked
         self._by_token: dict[str, int] = {}
         self._mutex = threading.RLock()
         with explained(layout.root, _KEPT):
@@ -91,6 +135,17 @@ class Inbox:
         self._next = max(self._all, default=0) + 1
 
     @staticmethod
+    def left_in(layout: Layout) -> list[Kept]:
+        """What lies in the inbox of this store, read beside a service that may be running."""
+        found: dict[int, Kept] = {}
+        for stage in Stages:
+            folder = layout.service / stage
+            for path in sorted(folder.glob("*.json"))[:MOST] if folder.is_dir() else ():
+                with suppress(FileNotFoundError):  # done meanwhile
+                    found[_number(path)] = Kept(_number(path), stage, _parsed(path))
+        return [kept for _, kept in sorted(found.items())]
+
+    @staticmethod
     def holds_any(layout: Layout) -> bool:
         """Whether a service that was begun with this store has left something to be done."""
         folders = [layout.service / stage for stage in Stages]
@@ -103,13 +158,34 @@ class Inbox:
         """Keep something that was asked. When this returns, it will be done.
 
         Raises:
-            Full: with nothing kept.
+            Full, TooMany: with nothing kept.
         """
-        return self._add(Stages.ACCEPTED, fields)
+        with self._mutex:
+            if sum(self._waiting.values()) >= self._most:
+                raise Full(f"{self._most} requests wait to be done; try again later")
+            if "by" in fields and self._waiting[fields["by"]] >= max(1, self._most * _MOST_OF_ONE // MOST):
+                raise TooMany("too many requests that were sent with this token wait to be done; try again later")
+            return self._add(Stages.ACCEPTED, {"since": time.time(), **fields})
 
     def send(self, fields: Mapping[str, Any]) -> Kept:
-        """Keep a message until it was delivered."""
-        return self._add(Stages.OUTGOING, fields)
+        """Keep a message until it was delivered; of too many to one address the oldest is let go."""
+        sent = self._add(Stages.OUTGOING, fields)
+        self._let_go([kept for kept in self.at(Stages.OUTGOING) if kept.fields.get("to") == fields.get("to")])
+        return sent
+
+    def _let_go(self, kept: list[Kept]) -> None:
+        for one in kept[: max(0, len(kept) - _MOST_TOLD)]:
+            self.done(one)
+
+    def retry(self, kept: Kept) -> None:
+        """Have a request that was set aside tried again with the others."""
+        self.move(
+            kept, Stages.ACCEPTED, {name: kept.fields[name] for name in kept.fields if name not in ("reason", "tries")}
+        )
+
+    def drop(self, kept: Kept, reason: str) -> Kept:
+        """Give up a request that was set aside: a person decides about it."""
+        return self.move(kept, Stages.REFUSED, answerable(kept) | {"reason": reason})
 
     def move(self, kept: Kept, stage: Stages, fields: Mapping[str, Any]) -> Kept:
         """The next thing to be done about a request; what it was before is erased."""
@@ -118,13 +194,15 @@ class Inbox:
             self._write(moved)
             self._enter(moved)
             self._disk.discard(self._path(kept))
+            if stage is Stages.REFUSED:
+                self._let_go(self.at(Stages.REFUSED))
         return moved
 
     def done(self, kept: Kept) -> None:
         """Nothing is left to be done: its file is erased."""
         with self._mutex, explained(self._root, _KEPT):
             self._disk.discard(self._path(kept))
-            self._all.pop(kept.number, None)
+            self._leave(kept.number)
             if kept.token is not None:
                 self._by_token.pop(kept.token, None)
 
@@ -133,6 +211,11 @@ class Inbox:
         with self._mutex:
             number = self._by_token.get(token)
             return None if number is None else self._all[number]
+
+    def get(self, number: int) -> Kept | None:
+        """The thing with this number, while something is left to be done for it."""
+        with self._mutex:
+            return self._all.get(number)
 
     def at(self, stage: Stages) -> list[Kept]:
         """All that is at this stage, in order of arrival."""
@@ -152,8 +235,6 @@ class Inbox:
 
     def _add(self, stage: Stages, fields: Mapping[str, Any]) -> Kept:
         with self._mutex:
-            if stage is Stages.ACCEPTED and len(self._all) >= self._most:
-                raise Full(f"{len(self._all)} requests and messages wait to be done; try again later")
             kept = Kept(self._next, stage, dict(fields))
             self._next += 1
             with explained(self._root, "it was not accepted; free space or fix permissions, and send it again"):
@@ -166,7 +247,15 @@ class Inbox:
             self._enter(kept)
         return kept
 
+    def _leave(self, number: int) -> None:
+        before = self._all.pop(number, None)
+        if before is not None and before.stage in _WAITING:
+            self._waiting[before.fields.get("by")] -= 1
+
     def _enter(self, kept: Kept) -> None:
+        self._leave(kept.number)
+        if kept.stage in _WAITING:
+            self._waiting[kept.fields.get("by")] += 1
         self._all[kept.number] = kept
         if kept.token is not None:
             self._by_token[kept.token] = kept.number

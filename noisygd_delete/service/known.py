@@ -25,6 +25,7 @@ from .asked import as_request
 from .beside import table_beside
 from .inbox import Inbox, Stages
 
+ASIDE = "aside"  # of one that failed again and again, and is tried again every hour
 WAITS = "accepted"  # state of a request that is in the inbox as it was asked
 REFUSED = "refused"  # of one that could not be carried out, and that a person has to decide about
 
@@ -47,16 +48,19 @@ class Course(Struct, frozen=True):
     state: Annotated[
         str,
         Meta(
-            description="accepted, refused, or a state of the register: open, pending, withheld, published, decided, answered"
+            description="accepted, aside (it failed again and again), refused, or a state of the register: open, pending, withheld, published, decided, answered"
         ),
     ]
-    reason: Annotated[str | None, Meta(description="why it was refused; a person has to decide and to answer")]
+    reason: Annotated[
+        str | None, Meta(description="why it was refused or set aside; a person has to decide and to answer")
+    ]
     received: str | None
     due: Annotated[str | None, Meta(description="last day on which the person may be told")]
     late: list[str]
     stores: list[InStore]
 
 
+_STATES = {Stages.ACCEPTED: WAITS, Stages.ASIDE: ASIDE, Stages.REFUSED: REFUSED}
 _ORDER = (States.WITHHELD, States.OPEN, States.PENDING, States.PUBLISHED, States.DECIDED, States.ANSWERED)
 
 
@@ -76,20 +80,28 @@ class Known:
         stage = None if kept is None else kept.stage
         states = [line.state for line in lines.values()]
         state: str = min(states, key=_ORDER.index) if states else States.OPEN
-        if kept is not None and stage in (Stages.ACCEPTED, Stages.REFUSED):
-            state = WAITS if stage is Stages.ACCEPTED else REFUSED
+        if kept is not None and stage in _STATES:
+            state = _STATES[stage]
         received = None if kept is None else kept.fields.get("received")
         received = next((line.case.received for line in lines.values() if line.case.received), received)
         dues = sorted(line.due for line in lines.values() if line.due is not None)
         return Course(
             request_id=token,
             state=str(state),
-            reason=kept.fields["reason"] if kept is not None and stage is Stages.REFUSED else None,
+            reason=kept.fields["reason"] if kept is not None and stage in (Stages.REFUSED, Stages.ASIDE) else None,
             received=received,
             due=dues[0].isoformat() if dues else None,
             late=sorted({word for line in lines.values() for word in line.late}),
             stores=[_in_store(name, line) for name, line in lines.items() if line.served is not None],
         )
+
+    def asked_by(self, token: str) -> str | None:
+        """The name of whose token a request was sent with; None where nobody knows."""
+        kept = self._inbox.find(token)
+        if kept is not None and "by" in kept.fields:
+            return str(kept.fields["by"])
+        cases = (Register(layout).case(token) for layout in self._layouts.values())
+        return next((case.asked_by for case in cases if case is not None and case.asked_by is not None), None)
 
     def conflicts(self, token: str, found: Mapping[str, Any]) -> bool:
         """Whether a request with this id was asked before for other contents.
@@ -99,7 +111,7 @@ class Known:
         """
         kept = self._inbox.find(token)
         if kept is not None and kept.stage is not Stages.EDITED:
-            return kept.stage is Stages.ACCEPTED and kept.fields.get("asked") != found
+            return kept.stage is not Stages.REFUSED and kept.fields.get("asked") != found
         served = [(layout, *place) for layout in self._layouts.values() if (place := _place(layout, token)) is not None]
         return bool(served) and not _same(token, found, served, alone=len(self._layouts) == 1)
 

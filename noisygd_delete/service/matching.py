@@ -126,7 +126,8 @@ class Matching:
 
     def _asked_already(self) -> Iterator[tuple[str, str]]:
         """(request, person) of earlier lists whose rows are still in the table."""
-        for kept in self._service.inbox.at(Stages.ACCEPTED):
+        inbox = self._service.inbox
+        for kept in (*inbox.at(Stages.ACCEPTED), *inbox.at(Stages.ASIDE)):
             if (kept.token or "").startswith(PREFIX):
                 asked = kept.fields["asked"]
                 yield from ((str(kept.token), name) for name in (*asked["subjects"], *asked["delete"]))
@@ -136,7 +137,7 @@ class Matching:
         found = {token for path in self._service.paths.values() for token in register_of(path).cases()}
         found |= {
             str(kept.token)
-            for stage in (Stages.ACCEPTED, Stages.EDITED, Stages.REFUSED)
+            for stage in (Stages.ACCEPTED, Stages.ASIDE, Stages.EDITED, Stages.REFUSED)
             for kept in self._service.inbox.at(stage)
         }
         return {token for token in found if token.startswith(PREFIX)}

@@ -9,6 +9,8 @@ import hashlib
 import json
 import logging
 import os
+import socket
+import ssl
 import stat
 import threading
 import time
@@ -16,9 +18,10 @@ import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,6 +35,8 @@ _PATIENCE = 20.0  # seconds for one attempt
 _LONGEST_PAUSE = 3600.0  # seconds between attempts
 _GIVEN_UP = 30 * 86_400.0  # seconds after which nobody is told any more: the register shows it all the same
 _MOST_HOOKS = 20
+_LEAVES = 2.0  # seconds that the end of the service waits for attempts under way: they are made again
+_REPLIES = ""  # receiver of what is no webhook's: the privacy desk, and addresses that are listed no longer
 
 log = logging.getLogger("noisygd_delete.service")
 
@@ -108,7 +113,7 @@ def _address(url: Any) -> str:
 
 
 class Messenger:
-    """The thread that delivers what `tell` keeps.
+    """The threads that deliver what `tell` keeps, one for each receiver: none waits for another one.
 
     post   (address, body, headers) -> HTTP status; raises OSError where nobody answers
     """
@@ -125,19 +130,30 @@ class Messenger:
         self._inbox, self._hooks, self._clock, self._first = inbox, hooks, clock, pause
         self._post = post or posted
         self._tries: dict[int, tuple[int, float]] = {}  # number -> attempts so far, when the next one is due
-        self._wake, self._stopping = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._work, name="messenger", daemon=True)
+        self._stopping = threading.Event()
+        self._wake = {receiver: threading.Event() for receiver in (*hooks.webhooks, _REPLIES)}
+        self._threads = [
+            threading.Thread(target=self._work, args=(receiver,), name="messenger", daemon=True)
+            for receiver in self._wake
+        ]
         self.delivered = self.failed = self.given_up = 0
 
     def start(self) -> None:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         """What was not delivered is kept."""
         self._stopping.set()
-        self._wake.set()
-        if self._thread.is_alive():
-            self._thread.join(_PATIENCE + 1)
+        self._woken()
+        last = time.monotonic() + _LEAVES
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(max(0.0, last - time.monotonic()))
+
+    def _woken(self) -> None:
+        for event in self._wake.values():
+            event.set()
 
     def tell(self, event: str, about: Mapping[str, Any]) -> None:
         """Keep messages about a request until everybody has them. Done twice, it sends the same ones."""
@@ -154,24 +170,27 @@ class Messenger:
         reply = about.get("reply")
         if event == "published" and reply is not None and _name(event, token, "reply") not in known:
             self._inbox.send({"id": _name(event, token, "reply"), "reply": dict(reply), "since": self._clock()})
-        self._wake.set()
+        self._woken()
 
-    def _work(self) -> None:
+    def _work(self, receiver: str) -> None:
         while not self._stopping.is_set():
-            self._wake.clear()
+            self._wake[receiver].clear()
             try:
-                pause = self.turn()
+                pause = self.turn(receiver)
             except StoreError as error:
                 log.error("a message could not be taken off the list: %s", error)
                 pause = 5.0
-            self._wake.wait(pause)
+            self._wake[receiver].wait(pause)
 
-    def turn(self) -> float:
-        """Try what is due; returns after how many seconds the next attempt is."""
+    def turn(self, receiver: str | None = None) -> float:
+        """Try what is due, to one receiver or to all; returns after how many seconds the next attempt is."""
         dues = [60.0]
         for kept in self._inbox.at(Stages.OUTGOING):
             if self._stopping.is_set():
                 break
+            to = kept.fields.get("to", _REPLIES)
+            if receiver not in (None, to if to in self._hooks.webhooks else _REPLIES):
+                continue
             attempts, due = self._tries.get(kept.number, (0, 0.0))
             if self._clock() >= due and self._over(kept, attempts):
                 self._tries.pop(kept.number, None)
@@ -226,10 +245,51 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
+class _Cut:
+    """A connection that is cut when its time is over: one that trickles keeps a socket's own limit from ever being reached."""
+
+    _timer: threading.Timer | None = None
+
+    def connect(self) -> None:
+        self._timer = threading.Timer(_PATIENCE, self._cut)
+        self._timer.daemon = True
+        self._timer.start()
+        super().connect()  # type: ignore[misc]
+
+    def _cut(self) -> None:
+        connected: socket.socket | None = self.sock  # type: ignore[attr-defined]
+        if connected is not None:
+            with suppress(OSError):
+                connected.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        super().close()  # type: ignore[misc]
+
+
+class _Plain(_Cut, HTTPConnection):
+    pass
+
+
+class _Secure(_Cut, HTTPSConnection):
+    pass
+
+
+class _PlainHandler(urllib.request.HTTPHandler):
+    def http_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(_Plain, request)
+
+
+class _SecureHandler(urllib.request.HTTPSHandler):
+    def https_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(_Secure, request, context=ssl.create_default_context())
+
+
 def posted(url: str, body: bytes, sent: Mapping[str, str]) -> int:
-    """POST once; the status. Raises OSError where nobody answers."""
+    """POST once; the status. Raises OSError where nobody answers within the time."""
     request = urllib.request.Request(url, body, dict(sent), method="POST")
-    opener = urllib.request.build_opener(_NoRedirects)
+    opener = urllib.request.build_opener(_NoRedirects, _PlainHandler, _SecureHandler)
     try:
         with opener.open(request, timeout=_PATIENCE) as answer:
             return int(answer.status)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +25,7 @@ from ..store.pace import paced
 from .access import TokenFile
 from .asked import Asked, case_of, checked, contents, now_here
 from .carrying import Pace
-from .inbox import Inbox, Stages
+from .inbox import Inbox, Stages, Waiting, waiting_of
 from .known import Course, Known, schema_of
 from .messages import Hooks, Messenger, Post
 from .writer import Writer
@@ -31,6 +33,7 @@ from .writer import Writer
 HERE = "/register"  # where the page of the register is
 _PATIENCE = 30.0  # seconds that a certificate waits for the writer
 _MOST_STORES = 100
+_MOST_LISTED = 1000
 
 
 class Conflict(NoisyGDDeleteError):
@@ -107,21 +110,29 @@ class Service:
             self.inbox.close()
 
     def take(
-        self, token: str, asked: Asked, reply: Mapping[str, str] | None = None, *, publish_by: str | None = None
+        self,
+        token: str,
+        asked: Asked,
+        reply: Mapping[str, str] | None = None,
+        *,
+        publish_by: str | None = None,
+        by: str | None = None,
     ) -> Course:
         """Accept a request, or answer as before where it is known: when this returns, it will be done.
 
         Args:
-            reply: where to call back. publish_by: the day until which a release is promised, for the register.
+            reply: where to call back. publish_by: the day until which a release is promised, for the register. by: who asks, where that
+                was by a token.
 
         Raises:
-            Unfit: no store could do it as it is. Conflict: its id was used for something else. Full, StoreError: not now.
+            Unfit: no store could do it as it is. Conflict: its id was used for something else. Full, TooMany, StoreError: not now.
         """
         found = checked(asked, self.schemas)
         fields: dict[str, Any] = {"request_id": token, "asked": found, "received": asked.received or now_here()}
         fields |= {"channel": asked.channel and str(asked.channel), "identity_checked": asked.identity_checked}
         fields |= {} if reply is None else {"reply": dict(reply)}
         fields |= {} if publish_by is None else {"publish_by": publish_by}
+        fields |= {} if by is None else {"by": by}
         case_of(fields)  # raises what the register would refuse
         with self.inbox.guard:
             if self.known.conflicts(token, found):
@@ -152,9 +163,33 @@ class Service:
                 self.accepted += 1
                 self.writer.notice()
 
-    def answer(self, token: str) -> Course | None:
-        """How a request stands; None where it is not known."""
+    def answer(self, token: str, by: str | None = None) -> Course | None:
+        """How a request stands; None where it is not known, or was asked by somebody else than the one who is named."""
+        if by is not None and self.known.asked_by(token) != by:
+            return None
         return self.known.answer(token)
+
+    def waiting(self) -> list[Waiting]:
+        """What waits, was set aside or refused, in order of arrival; what was set aside first."""
+        stages = (Stages.ASIDE, Stages.REFUSED, Stages.ACCEPTED, Stages.EDITED)
+        found = [waiting_of(kept) for stage in stages for kept in self.inbox.at(stage) if kept.token is not None]
+        return found[:_MOST_LISTED]
+
+    def decide(self, token: str, what: str) -> None:
+        """Have the writer "retry" or "drop" a request that was set aside.
+
+        Raises:
+            Conflict: it was not, or it is to be dropped and a store has done its part already.
+        """
+        kept = self.inbox.find(token)
+        if kept is None or kept.stage is not Stages.ASIDE:
+            raise Conflict("this request was not set aside; only such a one is retried or dropped")
+        if what == "drop" and self.known.is_known(token):
+            raise Conflict(
+                "a store has erased its rows for this request already; only the others are left, so retry it"
+            )
+        self.inbox.accept({what: token})
+        self.writer.notice()
 
     def publish(self, store: str | None) -> dict[str, int]:
         """Have the writer publish what waits, in one store or in all; how many edits wait in each now."""
@@ -233,12 +268,20 @@ class Service:
         """ "ok", or "trouble" while the writer cannot go on."""
         return "ok" if self.writer.trouble is None else "trouble"
 
+    @property
+    def oldest(self) -> float:
+        """Seconds that the oldest request waits whose rows are not edited yet; 0 where none does."""
+        since = [kept.fields.get("since") for stage in (Stages.ACCEPTED, Stages.ASIDE) for kept in self.inbox.at(stage)]
+        return max(0.0, time.time() - min((at for at in since if at is not None), default=math.inf))
+
     def metrics(self) -> str:
         """Counts alone, as Prometheus reads them."""
         counts = self.inbox.counts()
         lines = [
             "# TYPE noisygd_delete_inbox gauge",
             *(f'noisygd_delete_inbox{{stage="{stage}"}} {counts[stage]}' for stage in map(str, Stages)),
+            "# TYPE noisygd_delete_oldest_waiting_seconds gauge",
+            f"noisygd_delete_oldest_waiting_seconds {self.oldest:.0f}",
             "# TYPE noisygd_delete_trouble gauge",
             f"noisygd_delete_trouble {int(self.writer.trouble is not None)}",
             "# TYPE noisygd_delete_pending_edits gauge",

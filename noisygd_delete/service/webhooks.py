@@ -13,8 +13,10 @@ import binascii
 import hashlib
 import hmac
 import json
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from ..errors import InvalidParameter, InvalidRequest
@@ -72,13 +74,37 @@ class Verifier:
     def __init__(self, secret: str, *, tolerance: float = TOLERANCE, clock: Callable[[], float] = time.time) -> None:
         self._secret, self._tolerance, self._clock = secret_from(secret), tolerance, clock
         self._seen: dict[str, float] = {}
+        self._handled_now: set[str] = set()
+        self._mutex = threading.Lock()
 
-    def check(self, received: Mapping[str, str], body: bytes) -> dict[str, Any]:
-        """The message in a body, by its headers.
+    @contextmanager
+    def handling(self, received: Mapping[str, str], body: bytes) -> Iterator[dict[str, Any]]:
+        """The message in a body, by its headers, while it is handled; it counts as seen once that ends without an error, so that one which
+        failed is taken when it is sent again.
 
         Raises:
-            Replayed: it came before. InvalidRequest: forged, altered, too old or from the future.
+            Replayed: it came before. InvalidRequest: forged, altered, too old or from the future; or it is being handled now, so that
+                it is to be sent again.
         """
+        name, message = self._checked(received, body)
+        with self._mutex:
+            if name in self._seen:
+                raise Replayed("this message came before")
+            if name in self._handled_now:
+                raise InvalidRequest("this message is being handled; send it again later")
+            self._handled_now.add(name)
+        try:
+            yield message
+            self._seen[name] = self._clock()
+        finally:
+            self._handled_now.discard(name)
+
+    def check(self, received: Mapping[str, str], body: bytes) -> dict[str, Any]:
+        """The same for who handles it in one step that cannot fail: it counts as seen at once."""
+        with self.handling(received, body) as message:
+            return message
+
+    def _checked(self, received: Mapping[str, str], body: bytes) -> tuple[str, dict[str, Any]]:
         given = {name.lower(): value for name, value in received.items()}
         name, stamped = given.get("webhook-id", ""), given.get("webhook-timestamp", "")
         now = self._clock()
@@ -98,10 +124,7 @@ class Verifier:
                 f"the message was sent more than {self._tolerance:g} seconds ago, or in the future; it is refused"
             )
         self._seen = {known: when for known, when in self._seen.items() if now - when <= 2 * self._tolerance}
-        if name in self._seen:
-            raise Replayed("this message came before")
-        self._seen[name] = now
         message = json.loads(body)
         if not isinstance(message, dict):
             raise InvalidRequest("the message is not a JSON object")
-        return message
+        return name, message

@@ -7,13 +7,14 @@ edits wait in the ledger: a new process goes on where an old one was killed.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import StoreError, StoreLocked
 from ..sources import open_store
@@ -23,15 +24,33 @@ from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.requests import Register
 from .carrying import Carrying, Outcome, Pace, in_force, independent, seconds
-from .inbox import Inbox, Kept, Stages
+from .inbox import Inbox, Kept, Stages, answerable
 
 _AT_ONCE = 500  # requests whose rows are edited before commands that wait get their turn
 _TOGETHER = 20  # of these that are looked up together: whatever kills the process, so many are looked up anew
 _LOOKS = 60.0  # seconds between looks at what other commands have published or decided
-_AGAIN = 5.0  # seconds until something that failed is tried again
+_AGAIN = 5.0  # seconds until something that failed is tried again, twice as many the next time
+_TRIES = 5  # after which a request is set aside, if others were carried out meanwhile
+_OUTAGE = 3600.0  # seconds in which nothing works at all before requests are set aside for it
+_HOUR = 3600.0  # seconds between tries of what was set aside
+_LEAVES = 8.0  # seconds that a step may take to end when the service does
+_LOCKED = 30.0  # seconds of another process's lock that are no trouble yet
 _PATIENCE = 5.0  # seconds to wait for another process that writes
 
 log = logging.getLogger("noisygd_delete.service")
+
+DROPPED = "it failed again and again, and whoever runs the service dropped it; nothing was changed"
+
+
+class _Failed(NamedTuple):
+    """How often a request failed, since when, and when it is tried again; on the process's own clock."""
+
+    tries: int
+    since: float
+    again: float
+
+
+_FRESH = _Failed(0, math.inf, -math.inf)
 
 Told = Callable[[str, Mapping[str, Any]], None]
 
@@ -59,6 +78,8 @@ class Writer:
         self._layouts = {name: Layout.at(path) for name, path in self.stores.items()}
         self._told, self._published, self._disk = told, published, disk
         self._seen: dict[str, int] = {}
+        self._failures: dict[int, _Failed] = {}  # by number in the inbox
+        self._worked = -math.inf  # when a request was carried out last
         self._up_to: int | None = (
             None  # number in the inbox up to which requests are carried out before the next release
         )
@@ -72,23 +93,28 @@ class Writer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Finish the step that is under way; what waits is kept."""
+        """Finish the step that is under way, if it takes no longer than some seconds; what waits is kept, and a step that is broken off is
+        gone on with by whoever opens the store next."""
         self._stopping.set()
         self._wake.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(_LEAVES)
 
     def notice(self) -> None:
         """Something was accepted."""
         self._wake.set()
 
     def _work(self) -> None:
+        locked: float | None = None
         while not self._stopping.is_set():
             self._wake.clear()
             try:
                 pause, self.trouble = self.turn(), None
-            except StoreLocked:
-                pause = 1.0  # a command is at work
+                locked = None
+            except StoreLocked as error:
+                pause, locked = 1.0, time.monotonic() if locked is None else locked
+                if time.monotonic() - locked > _LOCKED:  # longer than a command is at work
+                    self.trouble = described(error)
             except Exception as error:  # neither one request nor a full disk may end the service
                 pause, before = _AGAIN, self.trouble
                 self.trouble = described(error)
@@ -98,7 +124,7 @@ class Writer:
 
     def turn(self) -> float:
         """Do what there is to do now; returns after how many seconds to look again, if nothing comes in."""
-        accepted = self.inbox.at(Stages.ACCEPTED)[:_AT_ONCE]
+        accepted = [*self._ready(Stages.ACCEPTED)[:_AT_ONCE], *self._ready(Stages.ASIDE)[:_TOGETHER]]
         if accepted or 0 in self._due().values() or self._publishers_wait():
             with ExitStack() as opened:
                 stores = {
@@ -108,18 +134,44 @@ class Writer:
                 carrying = Carrying(stores, self.paces, self._released)
                 self._carry_out(carrying, accepted)
                 if self._caught_up():
-                    for name, due in self._due().items():
-                        if due == 0:
-                            carrying.publish(name, due=True)
+                    self._publish_due(carrying)
         self._settle({kept.number for kept in accepted})
-        if self.inbox.at(Stages.ACCEPTED):
+        if self._ready(Stages.ACCEPTED):
             return 0.0
-        return min([_LOOKS, *(due for due in self._due().values() if due is not None)])
+        return min([_LOOKS, *self._pauses(), *(due for due in self._due().values() if due is not None)])
+
+    def _ready(self, stage: Stages) -> list[Kept]:
+        """What is at this stage, but for what failed lately."""
+        now = time.monotonic()
+        return [kept for kept in self.inbox.at(stage) if self._failures.get(kept.number, _FRESH).again <= now]
+
+    def _pauses(self) -> Iterator[float]:
+        """Seconds until what failed is to be tried again."""
+        for number, failed in list(self._failures.items()):
+            kept = self.inbox.get(number)
+            if kept is None or kept.stage not in (Stages.ACCEPTED, Stages.ASIDE):
+                del self._failures[number]
+            else:
+                yield max(0.0, failed.again - time.monotonic())
+
+    def _publish_due(self, carrying: Carrying) -> None:
+        """Publish where it is due; a store that cannot keeps no other one from it."""
+        failed: Exception | None = None
+        for name, due in self._due().items():
+            try:
+                if due == 0:
+                    carrying.publish(name, due=True)
+            except StoreLocked:
+                raise
+            except Exception as error:
+                failed = error
+        if failed is not None:
+            raise failed
 
     def _caught_up(self) -> bool:
         """Whether nothing is left that was there when a release became due: what waits together gets one release, and whoever keeps
         asking delays it no further."""
-        left = self.inbox.at(Stages.ACCEPTED)
+        left = self._ready(Stages.ACCEPTED)
         if left and self._up_to is None:
             self._up_to = left[-1].number
         if left and self._up_to is not None and left[0].number <= self._up_to:
@@ -147,20 +199,83 @@ class Writer:
 
     def _carry_out(self, carrying: Carrying, waiting: list[Kept]) -> None:
         while waiting and not self._stopping.is_set():
-            if "publish" in waiting[0].fields:
-                for name in waiting[0].fields["publish"]:
-                    if name in self.stores:
-                        carrying.publish(name)
-                self.inbox.done(waiting.pop(0))
+            if waiting[0].token is None:
+                asked = waiting.pop(0)
+                try:
+                    self._obey(carrying, asked)
+                except StoreLocked:
+                    raise
+                except Exception as error:
+                    self._failed(carrying, asked, described(error))
                 continue
-            ahead = next((place for place, kept in enumerate(waiting) if "publish" in kept.fields), len(waiting))
+            ahead = next((place for place, kept in enumerate(waiting) if kept.token is None), len(waiting))
             together = independent(waiting[: min(ahead, _TOGETHER)])
-            for kept, outcome in zip(together, carrying.carry_out(together), strict=True):
-                self._note(kept, outcome)
+            self._try(carrying, together)
             waiting = waiting[len(together) :]
 
+    def _try(self, carrying: Carrying, together: list[Kept]) -> None:
+        """Carry out independent requests: together, or where that fails one by one, so that none stops the others."""
+        try:
+            outcomes = carrying.carry_out(together)
+        except StoreLocked:
+            raise
+        except Exception as error:
+            if len(together) > 1:
+                for kept in together:
+                    if not self._stopping.is_set():
+                        self._try(carrying, [kept])
+            else:
+                self._failed(carrying, together[0], described(error))
+            return
+        self._worked = time.monotonic()
+        for kept, outcome in zip(together, outcomes, strict=True):
+            self._failures.pop(kept.number, None)
+            self._note(kept, outcome)
+
+    def _failed(self, carrying: Carrying, kept: Kept, reason: str) -> None:
+        """Try it again later; after some tries set it aside, where it is not that nothing works at all."""
+        now = time.monotonic()
+        before = self._failures.get(kept.number, _FRESH)
+        since, tries = min(before.since, now), before.tries + 1
+        pause = _HOUR if kept.stage is Stages.ASIDE else min(60.0, _AGAIN * 2 ** (tries - 1))
+        self._failures[kept.number] = _Failed(tries, since, now + pause)
+        if kept.token is None:
+            if tries >= _TRIES:
+                log.error("what was asked of the writer failed %d times, and is given up: %s", tries, reason)
+                self.inbox.done(kept)
+            return
+        alone = len(self.inbox.at(Stages.ACCEPTED)) == 1
+        if (
+            kept.stage is Stages.ACCEPTED
+            and tries >= _TRIES
+            and (alone or self._worked > since or now - since > _OUTAGE)
+        ):
+            log.error("a request was set aside after %d tries: %s", tries, reason)
+            self.inbox.move(kept, Stages.ASIDE, {**kept.fields, "reason": reason, "tries": tries})
+            self._failures[kept.number] = _Failed(tries, since, now + _HOUR)
+            with suppress(StoreError):
+                carrying.leave_open([kept])  # the register shows when it falls due
+        elif tries == 1:
+            log.warning("a request failed, and is tried again: %s", reason)
+
+    def _obey(self, carrying: Carrying, kept: Kept) -> None:
+        """Do what was asked of the writer itself: publish, retry or drop."""
+        for name in kept.fields.get("publish", ()):
+            if name in self.stores:
+                carrying.publish(name)
+        named = self.inbox.find(str(kept.fields.get("retry") or kept.fields.get("drop")))
+        if named is not None and named.stage is Stages.ASIDE:
+            if "retry" in kept.fields:
+                self._failures.pop(named.number, None)
+                self.inbox.retry(named)
+            elif not carrying.begun(named):
+                dropped = self.inbox.drop(named, DROPPED)
+                self.refusals += 1
+                self._told("refused", dropped.fields)
+        self.inbox.done(kept)
+
     def _note(self, kept: Kept, outcome: Outcome) -> None:
-        rest = {name: kept.fields[name] for name in ("request_id", "received", "reply") if name in kept.fields}
+        rest = answerable(kept)
         if outcome.refused is None:
             self.inbox.move(kept, Stages.EDITED, rest | {"stores": dict(outcome.stores)})
             return

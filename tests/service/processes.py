@@ -51,12 +51,17 @@ class Serving:
             time.sleep(0.05)
         raise AssertionError("it does not listen")
 
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
+
     def call(self, method: str, path: str, token: str | None, body: Any = None) -> tuple[int, Any]:
         """(status, JSON); status 0 where nobody answers."""
         data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         request = urllib.request.Request(self.address + path, data, method=method)
         if token is not None:
             request.add_header("Authorization", f"Bearer {token}")
+        request.add_header("Content-Type", "application/json")
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status, json.load(answer)

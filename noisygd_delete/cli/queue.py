@@ -1,0 +1,98 @@
+"""`noisygd-delete requests`: what the service has not finished; what was set aside is tried again or dropped."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidRequest, StoreLocked
+from ..store import presence
+from ..store.layout import Layout
+from .shared import show, store_command
+
+if TYPE_CHECKING:
+    from ..service.inbox import Waiting
+
+_SHOWN = 20  # of each state, on the screen
+
+
+def register(commands: Any) -> None:
+    parser = store_command(
+        commands,
+        "requests",
+        "requests that the service has not finished, in the first store that it was given; retry or drop what was set aside",
+        "requests STORE --retry 9f2c31",
+        _requests,
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--retry", metavar="REQUEST", help="try this one again, which failed again and again")
+    which.add_argument(
+        "--drop", metavar="REQUEST", help="give it up: it is refused, and a person decides (see register)"
+    )
+
+
+def _requests(parsed: argparse.Namespace) -> int:
+    from ..service.inbox import Inbox, Stages, waiting_of
+
+    layout = Layout.at(parsed.store)
+    presence.require_store(layout)
+    token = parsed.retry or parsed.drop
+    if token is not None:
+        _decide(layout, token, drop=parsed.drop is not None)
+    order = (Stages.ASIDE, Stages.REFUSED, Stages.ACCEPTED, Stages.EDITED)
+    left = [kept for kept in Inbox.left_in(layout) if kept.token is not None]
+    found = [waiting_of(kept) for stage in order for kept in left if kept.stage is stage]
+    lines = [f"{len([one for one in found if one.state == stage])} {_WORDS[stage]}" for stage in map(str, order)]
+    for stage in map(str, order):
+        here = [one for one in found if one.state == stage]
+        lines += [_line(one) for one in here[:_SHOWN]] + (
+            [f"  … {len(here) - _SHOWN} more: --json"] if here[_SHOWN:] else []
+        )
+    answer = {"requests": [{name: getattr(one, name) for name in one.__struct_fields__} for one in found]}
+    show(parsed, answer, "\n".join(lines))
+    return 0
+
+
+_WORDS = {
+    "aside": "set aside after they failed again and again: retry or drop them",
+    "refused": "refused: a person decides",
+    "accepted": "to be carried out",
+    "edited": "edited, waiting for a release or a message",
+}
+
+
+def _line(one: Waiting) -> str:
+    tries = f" ({one.tries} tries)" if one.tries else ""
+    reason = "" if one.reason is None else f": {one.reason}"
+    return f"  {one.state:<9}{one.request_id}  since {one.since or 'not known'}{tries}{reason}"
+
+
+def _decide(layout: Layout, token: str, *, drop: bool) -> None:
+    """What the service does when it is asked by HTTP, while none runs.
+
+    Raises:
+        StoreLocked: one does. InvalidRequest: the request was not set aside, or is done in part.
+    """
+    from ..service.inbox import Inbox, Stages
+    from ..service.writer import DROPPED
+    from ..store.ledger import Ledger
+
+    what = "drop" if drop else "retry"
+    try:
+        inbox = Inbox(layout)
+    except StoreLocked as error:
+        raise StoreLocked(
+            f"{layout.root}: its service is running; ask it: POST /requests/{token}/{what}, with a token of the role publish"
+        ) from error
+    try:
+        kept = inbox.find(token)
+        if kept is None or kept.stage is not Stages.ASIDE:
+            raise InvalidRequest("this request was not set aside; `requests STORE` lists those that were")
+        if not drop:
+            inbox.retry(kept)
+        elif Ledger.read(layout.ledger).position(token) is not None:
+            raise InvalidRequest("its rows are erased here already, and only other stores are left: retry it")
+        else:
+            inbox.drop(kept, DROPPED)
+    finally:
+        inbox.close()

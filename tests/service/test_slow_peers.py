@@ -1,0 +1,190 @@
+"""Peers that are slow on purpose: receivers, clients that never finish asking, a lock that somebody else holds."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from noisygd_delete.errors import InvalidRequest
+from noisygd_delete.service import Replayed, Verifier, messages
+from noisygd_delete.service.inbox import Inbox
+from noisygd_delete.service.messages import Hooks, Messenger, posted
+from noisygd_delete.service.webhooks import headers, secret_from
+from noisygd_delete.store import Store, status
+from noisygd_delete.store.layout import Layout
+
+from .conftest import SECRET, make_store, name, token_file
+from .processes import Begin
+
+
+@pytest.fixture
+def trickling() -> Iterator[str]:
+    """A receiver that answers a byte a tenth of a second, without end."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return
+            threading.Thread(target=trickle, args=(connection,), daemon=True).start()
+
+    def trickle(connection: socket.socket) -> None:
+        try:
+            for letter in "HTTP/1.1 200 OK\r\nx-slow: " + "a" * 10**6:
+                connection.sendall(letter.encode())
+                time.sleep(0.1)
+        except OSError:
+            connection.close()
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    listening.close()
+
+
+@pytest.fixture
+def prompt() -> Iterator[tuple[str, list[bytes]]]:
+    got: list[bytes] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.append(self.rfile.read(int(self.headers["content-length"])))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/", got
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_receiver_that_trickles_is_cut_off(trickling: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "_PATIENCE", 1.0)
+    began = time.monotonic()
+    with pytest.raises(OSError, match=r".*"):
+        posted(trickling, b"{}", {"content-type": "application/json"})
+    assert time.monotonic() - began < 4
+
+
+def test_one_that_trickles_stops_no_other(
+    tmp_path: Path, trickling: str, prompt: tuple[str, list[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "_PATIENCE", 30.0)
+    url, got = prompt
+    inbox = Inbox(Layout.at(make_store(tmp_path / "people", rows=6)))
+    messenger = Messenger(inbox, Hooks({trickling: secret_from(SECRET), url: secret_from(SECRET)}))
+    messenger.start()
+    for k in range(20):
+        messenger.tell("published", {"request_id": f"t{k}"})
+    last = time.monotonic() + 15
+    while len(got) < 20 and time.monotonic() < last:
+        time.sleep(0.05)
+    assert {json.loads(body)["data"]["request_id"] for body in got} == {f"t{k}" for k in range(20)}
+    began = time.monotonic()
+    messenger.stop()  # the attempt under way is made again another time
+    assert time.monotonic() - began < messages._LEAVES + 2
+    inbox.close()
+
+
+def test_a_message_counts_as_seen_once_it_was_handled() -> None:
+    verifier, body = Verifier(SECRET), b'{"type": "request.published"}'
+    sent = headers(secret_from(SECRET), "msg_1", body, now=time.time())
+    with pytest.raises(OSError, match="full"), verifier.handling(sent, body):
+        raise OSError("the disk is full")
+    with verifier.handling(sent, body) as message:  # sent again: it is taken
+        assert message["type"] == "request.published"
+        with pytest.raises(InvalidRequest, match="being handled"), verifier.handling(sent, body):
+            pass  # the same one beside it
+    with pytest.raises(Replayed), verifier.handling(sent, body):
+        pass
+    other = headers(secret_from(SECRET), "msg_2", body, now=time.time())
+    assert verifier.check(other, body) == {"type": "request.published"}
+    with pytest.raises(Replayed):
+        verifier.check(other, body)
+
+
+def half_open(port: int, count: int) -> list[socket.socket]:
+    """Connections that begin to ask and do not go on."""
+    opened = []
+    for _ in range(count):
+        connection = socket.create_connection(("127.0.0.1", port))
+        connection.sendall(b"POST /requests HTTP/1.1\r\nHost: x\r\nx: ")
+        opened.append(connection)
+    return opened
+
+
+@pytest.mark.skipif(os.name == "nt", reason="forks")
+def test_others_are_served_beside_a_thousand_half_open_connections(tmp_path: Path, serving: Begin) -> None:
+    path = make_store(tmp_path / "people")
+    secrets = token_file(tmp_path / "tokens.toml")
+    with serving(tmp_path, str(path), "--batch", "1") as service:
+        opened = half_open(service.port, 1100)
+        for k in range(10):
+            asked = {"request_id": f"t{k}", "delete": [name(k)]}
+            code, answer = service.call("POST", "/requests", secrets["request"], asked)
+            assert code in (200, 202), answer
+        slow = socket.create_connection(("127.0.0.1", service.port))
+        slow.settimeout(30)
+        slow.sendall(b"GET /live HTTP/1.1\r\n")
+        began = time.monotonic()
+        assert slow.recv(1) == b""  # cut off
+        assert time.monotonic() - began < 15
+        for connection in (*opened, slow):
+            connection.close()
+        assert service.call("GET", "/live", secrets["read"])[0] == 200
+        assert service.end() == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="forks")
+def test_a_body_in_chunks_of_a_byte_is_read_in_time(tmp_path: Path, serving: Begin) -> None:
+    """100,000 chunks: their lengths were added up anew at each."""
+    path = make_store(tmp_path / "people")
+    secrets = token_file(tmp_path / "tokens.toml")
+    body = json.dumps({"request_id": "t", "delete": [name(1)]}).encode().ljust(100_000)
+    with serving(tmp_path, str(path), "--batch", "1") as service:
+        with socket.create_connection(("127.0.0.1", service.port)) as connection:
+            connection.settimeout(60)
+            head = f"POST /requests HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {secrets['request']}\r\n"
+            connection.sendall(head.encode() + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+            chunks = (b"1\r\n" + body[k : k + 1] + b"\r\n" for k in range(len(body)))
+            connection.sendall(b"".join(chunks) + b"0\r\n\r\n")
+            assert connection.recv(100).startswith(b"HTTP/1.1 202")
+        assert service.end() == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_lock_elsewhere_keeps_nobody_from_stopping_it(tmp_path: Path, serving: Begin) -> None:
+    path = make_store(tmp_path / "people")
+    secrets = token_file(tmp_path / "tokens.toml")
+    with serving(tmp_path, str(path), "--batch", "1") as service:
+        with Store.open(path):
+            asked = {"request_id": "t", "delete": [name(1)]}
+            assert service.call("POST", "/requests", secrets["request"], asked)[0] == 202
+            time.sleep(1.5)
+            lines = half_open(service.port, 20)
+            began = time.monotonic()
+            assert service.end() == 0
+            assert time.monotonic() - began < 15
+            for connection in lines:
+                connection.close()
+        assert status(path)["releases"] == 1
+    with serving(tmp_path, str(path), "--batch", "1") as service:  # and what was accepted is done
+        last = time.monotonic() + 30
+        while status(path)["releases"] < 2 and time.monotonic() < last:
+            time.sleep(0.1)
+        assert status(path)["releases"] == 2
+        assert service.end() == 0
