@@ -132,7 +132,7 @@ def _serve(parsed: argparse.Namespace) -> int:
     from ..service.folder import FolderIntake, Watching
     from ..service.messages import Hooks
     from ..service.service import Service
-    from .connections import Connection
+    from .connections import impatient
 
     _check_place(parsed)
     outside("--key", parsed.key)
@@ -172,7 +172,7 @@ def _serve(parsed: argparse.Namespace) -> int:
             server_header=False,
             proxy_headers=False,
             ws="none",
-            http=Connection,
+            http=impatient(),
             limit_concurrency=1000,
             timeout_keep_alive=10,
             timeout_graceful_shutdown=5,

@@ -85,7 +85,7 @@ def application(service: Service, *, run: bool = True) -> Starlette:
     return app
 
 
-class Problem(HTTPException):
+class Refusal(HTTPException):
     """An answer that says what is wrong: by a code that stays, of `PROBLEMS`, and in words that may change."""
 
     def __init__(self, code: str, detail: str, headers: dict[str, str] | None = None) -> None:
@@ -108,15 +108,15 @@ class _Api:
                 token, asks, how = token or password(request), ASKS, "as the password, with any name"
             caller = self._service.tokens.caller(token)
             if caller is None:
-                raise Problem("no-token", f"give a token: {how}", {"WWW-Authenticate": asks})
+                raise Refusal("no-token", f"give a token: {how}", {"WWW-Authenticate": asks})
             if caller.ended:
-                raise Problem(
+                raise Refusal(
                     "token-ended", "the days of this token are over; ask for a new one", {"WWW-Authenticate": asks}
                 )
             if not caller.roles & set(roles):
-                raise Problem("role", f"this token is not good for that; it takes the role {' or '.join(roles)}")
+                raise Refusal("role", f"this token is not good for that; it takes the role {' or '.join(roles)}")
             if self._under_way[caller.name] >= _AT_ONCE:
-                raise Problem(
+                raise Refusal(
                     "busy", "too many calls with this token are under way; wait for some", {"Retry-After": "1"}
                 )
             request.state.caller = caller
@@ -124,19 +124,19 @@ class _Api:
             try:
                 return await handler(request)
             except Unfit as error:
-                raise Problem("unfit", str(error)) from None
+                raise Refusal("unfit", str(error)) from None
             except InvalidRequest as error:
-                raise Problem("no-json", str(error)) from None
+                raise Refusal("no-json", str(error)) from None
             except Conflict as error:
-                raise Problem("conflict", str(error)) from None
+                raise Refusal("conflict", str(error)) from None
             except TooMany as error:
-                raise Problem("quota", str(error), {"Retry-After": "60"}) from None
+                raise Refusal("quota", str(error), {"Retry-After": "60"}) from None
             except (Full, StoreLocked) as error:
-                raise Problem("full", str(error), {"Retry-After": "5"}) from None
+                raise Refusal("full", str(error), {"Retry-After": "5"}) from None
             except StoreError as error:
                 log.error("a store did not answer: %s", described(error))
                 text = "a store does not answer now; its operator was told"
-                raise Problem("store", text, {"Retry-After": "30"}) from None
+                raise Refusal("store", text, {"Retry-After": "30"}) from None
             finally:
                 self._under_way[caller.name] -= 1
 
@@ -176,7 +176,7 @@ class _Api:
         try:
             papers = await run_in_threadpool(self._service.certificates, request.path_params["token"], signs)
         except InvalidParameter as error:
-            raise Problem("nothing-to-certify", str(error)) from None
+            raise Refusal("nothing-to-certify", str(error)) from None
         return _json(papers) if papers is not None else _nobody()
 
     async def register(self, request: Request) -> Response:
@@ -228,7 +228,7 @@ async def _body(request: Request) -> bytes:
     """The body, up to the limit and within the time."""
     kind = request.headers.get("content-type", _JSON).partition(";")[0].strip().lower()
     if kind != _JSON and not (kind.startswith("application/") and kind.endswith("+json")):
-        raise Problem("content-type", f"send the body as content-type: {_JSON} (curl --json does)")
+        raise Refusal("content-type", f"send the body as content-type: {_JSON} (curl --json does)")
     claimed = request.headers.get("content-length", "")
     if claimed.isascii() and claimed.isdecimal() and len(claimed) < 20 and int(claimed) > MOST_BODY:
         raise _too_long()
@@ -240,18 +240,18 @@ async def _body(request: Request) -> bytes:
                 if len(body) > MOST_BODY:
                     raise _too_long()
     except TimeoutError:
-        raise Problem("too-slow", f"the body did not come within {_BODY_SECONDS:g} seconds") from None
+        raise Refusal("too-slow", f"the body did not come within {_BODY_SECONDS:g} seconds") from None
     except ClientDisconnect:
-        raise Problem("no-json", "the body broke off") from None
+        raise Refusal("no-json", "the body broke off") from None
     return bytes(body)
 
 
-def _too_long() -> Problem:
-    return Problem("too-long", f"the body is longer than {MOST_BODY} bytes; split the request", {"Connection": "close"})
+def _too_long() -> Refusal:
+    return Refusal("too-long", f"the body is longer than {MOST_BODY} bytes; split the request", {"Connection": "close"})
 
 
 def _nobody() -> Response:
-    raise Problem(
+    raise Refusal(
         "unknown", "no request with this id is known here; it was never asked, or was forgotten when its time was over"
     )
 
@@ -264,7 +264,7 @@ def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None)
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    code = error.code if isinstance(error, Problem) else _PLAIN.get(error.status_code, "refused")
+    code = error.code if isinstance(error, Refusal) else _PLAIN.get(error.status_code, "refused")
     return _problem(error.status_code, code, error.detail, dict(error.headers or {}))
 
 

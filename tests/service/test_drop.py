@@ -8,7 +8,7 @@ import json
 import logging
 import stat
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,7 @@ def answered(drop: Drop, named: str) -> dict[str, str] | None:
 
 def decide(store: Path, token: str, how: Any, **more: Any) -> None:
     with Store.open(store, wait=5) as held:
-        held.register.state(token, decided(line_of(store, token), how, date(2099, 1, 1), **more))
+        held.register.state(token, decided(line_of(store, token), how, datetime.now(UTC).date(), **more))
 
 
 def killed_at_every_change(desk: Desk, drop: Drop, then: Callable[[], object] = lambda: None) -> int:
