@@ -27,6 +27,7 @@ from ..privacy.budget import Budget
 from ..records import Id, Records
 from .blocks import per_row, scaled_table
 from .copies import Copies
+from .index import ids_of
 from .refusals import NO_PARTIAL_FIT, check_preprocessing, refuse
 from .scaling import RowScaling, public_bounds
 
@@ -59,7 +60,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         accountant_: answers for all releases.
         release_: the last release (not in pickles).
         model_: the published model, on scaled rows.
-        n_records_: records in the table now.
+        n_records_, ids_: records in the table now, and what requests call them (not in pickles).
 
     There is no `partial_fit` and no `warm_start`. Every `fit` starts a new account: two fits on the same people are
     two publications whose costs add; `relearn` keeps them on one account. Sparse X (CSR and what converts to it) stays
@@ -114,6 +115,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         refuse(type(self).__name__, unsupported)
         Copies.warn(self)
+        ids = ids_of(X, y, ids)
         features, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         self._learn_labels(labels)
         check_preprocessing(features)
@@ -144,7 +146,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         loss = self._loss(self._scaling.radius)
         plan = self._advised(loss, facts) if self.method == AUTO else self._named(loss, facts)
         plan = plan.of_map(getattr(self, "_feature_map", None))
-        doubt = self.advice_.caution if self.method == AUTO else worth(plan)
+        doubt = self.advice_.doubt if self.method == AUTO else worth(plan)
         if doubt:
             warnings.warn(doubt, NothingPromised, stacklevel=4)
         return plan
@@ -173,6 +175,11 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             model_norm=self.model_norm,
         )
         return capped(plan, usual_total(plan) if isinstance(self.total, str) else self.total)
+
+    @property
+    def ids_(self) -> list[Id]:
+        """What requests call the records that are in the table now, in the order of its slots; not in pickles."""
+        return self._attached().records.ids
 
     def _generator(self) -> np.random.Generator | None:
         """None (certified noise), or a research generator with its own stream for every release."""
@@ -276,7 +283,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         request_id: str | None = None,
     ) -> Release:
         """Put new raw records into free slots (fit with `slots=` larger than the table) and publish."""
-        curator = self._attached()
+        curator, ids = self._attached(), ids_of(X, y, ids)
         raw = self._raw_rows(X)
         rows, labels = scaled_table(raw, self._scaling, raw.shape[0]), self._encode(np.asarray(y))
         return self._published(
@@ -330,6 +337,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             InvalidRecords: the number of records is not that of the last release, or ids are missing after an edit.
         """
         check_is_fitted(self)
+        ids = ids_of(X, y, ids)
         features, labels = validate_data(self, X, y, dtype=np.float64, reset=False, accept_sparse="csr")
         if features.shape[0] != self.n_records_:
             raise InvalidRecords(

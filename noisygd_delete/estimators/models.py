@@ -110,7 +110,8 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
 
         Args:
             X: (records, features) raw numbers: array, sparse matrix or DataFrame. y: (records,) class names.
-            ids: one per record, for later requests; default 0, 1, 2, … subjects: the person each record belongs to.
+            ids: one per record, for later requests; default: the index of X or y, where it is more than the rows' positions, else
+                0, 1, 2, … subjects: the person each record belongs to.
             unsupported: `sample_weight` and its like are refused, with the reason.
         """
         self._fit(X, y, ids, subjects, unsupported)

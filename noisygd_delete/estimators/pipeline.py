@@ -14,6 +14,8 @@ from ..curator.curator import Release
 from ..errors import AssumptionViolated
 from ..maps import PublicMap
 from ..records import Id
+from .base import DeletionEstimator
+from .index import ids_of
 
 _PROBE = 8  # records transformed one by one and together: equal, or the step looks across records
 
@@ -70,6 +72,10 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         if len(maps) > 1:
             raise AssumptionViolated("a plan names one public map; give one step with maps.Chain of them")
         self.steps[-1][1]._feature_map = maps[0].digest if maps else None
+        named = f"{self.steps[-1][0]}__ids"
+        learner = isinstance(self.steps[-1][1], DeletionEstimator)  # not where the probe fits the steps before it
+        if learner and "ids" not in parameters and (ids := ids_of(X, y, parameters.get(named))) is not None:
+            parameters[named] = ids  # a step may lose the index on the way
         fitted: Self = super().fit(X, y, **parameters)
         return fitted
 
@@ -102,9 +108,9 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         release: Release = self[-1].replace(coded, request_id=request_id)
         return release
 
-    def insert(self, X: Any, y: Any, **options: Any) -> Release:
+    def insert(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, **options: Any) -> Release:
         """Insert raw rows into free slots."""
-        release: Release = self[-1].insert(self[:-1].transform(X), y, **options)
+        release: Release = self[-1].insert(self[:-1].transform(X), y, ids=ids_of(X, y, ids), **options)
         return release
 
 

@@ -80,6 +80,11 @@ class Advice:
         )
 
     @property
+    def doubt(self) -> str:
+        """The caution where so much is lost that it may well be seen; "" elsewhere."""
+        return self.caution if self.share >= _DEAR else ""
+
+    @property
     def caution(self) -> str:
         """What stands between the forecast and a good model, in a sentence; "" where little does."""
         if self.share <= _GOOD or not self.worth_having:

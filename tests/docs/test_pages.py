@@ -91,15 +91,17 @@ def test_pages_are_spelled_right(tmp_path: Path) -> None:
 
 def test_the_picture_shows_what_was_measured() -> None:
     assert picture.PICTURE.read_text() == picture.drawn(), "python -m tests.docs.picture draws it anew"
-    found = {name: picture.rates(name) for name in ("retrain", "Noisy-GD, sharp", "gradient ascent")}
-    assert {len(rates) for rates in found.values()} == {2}, "two settings of λ were attacked"
+    found = {name: picture.rates(name) for name in ("retrain", picture.DEFAULT, "gradient ascent")}
+    assert [len(rates) for rates in found.values()] == [2, 1, 2], (
+        "two settings of λ were attacked; under one the default has no plan"
+    )
     lines = picture.MEASURED.read_text().splitlines()
     for name, rates in found.items():
         shown = [re.findall(r"(\d+)% \(", line)[0] for line in lines if line.startswith(f"| {name} |") and "%" in line]
         assert shown == [str(rate) for rate in rates]
     alternative = re.search(r"!\[([^\]]*)\]\(docs/request.svg\)", (ROOT / "README.md").read_text())
     assert alternative
-    counts = [max(found["retrain"]) // 5, max(found["Noisy-GD, sharp"]) // 5, 1]
+    counts = [max(found["retrain"]) // 5, max(found[picture.DEFAULT]) // 5, 1]
     assert re.findall(r"\d+(?= of 20)", alternative[1]) == [str(count) for count in counts]
 
 
@@ -114,5 +116,4 @@ def test_the_example_of_the_first_page_prints_what_its_comments_say(capsys: pyte
     assert [re.findall(r"[\d.]+ %$", line) for line in gains] == [
         [said] for said in re.findall(r"# ([\d.]+ %)$", code, re.MULTILINE)
     ]
-    more, learning = map(int, re.findall(r"(\d+) more steps, in place of (\d+)", code)[0])
-    assert (names["release"].steps, names["model"].plan_.learn_steps) == (more, learning)
+    assert names["model"].plan_.method.name == "perturbed", "the page tells of the method that its reader gets"

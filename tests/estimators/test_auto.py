@@ -37,9 +37,17 @@ def test_defaults_learn_and_say_what_was_chosen(table) -> None:
 def test_a_regression_needs_no_norm_of_its_model(table) -> None:
     rows, _, target = table
     model = NoisyGDRegressor(feature_bounds=(0, 10), target_bounds=(-3, 4))
-    with pytest.warns(NothingPromised, match="always saying the most frequent class or the median"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a warning at every good fit would warn of nothing
         model.fit(rows, target)
+    assert "always saying the most frequent class or the median" in model.advice_.caution
     assert model.score(rows, target) > 0.9
+
+
+def test_a_bad_forecast_warns(table) -> None:
+    rows, sides, _ = table
+    with pytest.warns(NothingPromised, match="Much is lost"):
+        NoisyGDClassifier(feature_bounds=(0, 10)).fit(rows[:250], sides[:250])
 
 
 def test_a_spent_total_withdraws_the_model_and_erases_all_the_same(table) -> None:
