@@ -242,7 +242,7 @@ def sentence(release: Release) -> str:
 
 
 def _lines(source: str | None) -> list[str]:
-    """The non-empty lines of a file, `-` for standard input."""
+    """The lines of a file with anything but space in them, as they stand: an id may begin with a space. `-` for standard input."""
     if source is None:
         return []
     if source == "-":
@@ -250,4 +250,4 @@ def _lines(source: str | None) -> list[str]:
         text = bounded.decoded(data, "standard input", error=InvalidRequest)
     else:
         text = bounded.text(source, bounded.LIST, error=InvalidRequest)
-    return [line.strip() for line in bounded.rows(text) if line.strip()]
+    return [line for line in bounded.rows(text) if line.strip()]

@@ -402,7 +402,7 @@ def _settings_text(practice: Practice) -> str:
 
 
 def _holidays(file: str) -> tuple[date, ...]:
-    lines = [line.strip() for line in bounded.rows(bounded.text(file, bounded.KEY)) if line.strip()]
+    lines = [line for line in bounded.rows(bounded.text(file, bounded.KEY)) if line.strip()]
     if len(lines) > MOST_HOLIDAYS:
         raise InvalidParameter(f"{file}: more than {MOST_HOLIDAYS} days; give the holidays of the coming years only")
     return tuple(day(f"{file}, line {number}", line) for number, line in enumerate(lines, start=1))

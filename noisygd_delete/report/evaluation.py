@@ -89,7 +89,7 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
         NotLearned: no model is in force.
         MissingDependency: scikit-learn is not installed.
     """
-    schema, table = store.schema, read_table(path, delimiter)
+    schema, table = store.schema, read_table(path, delimiter, store.schema.reads())
     named = schema.id_column in table.columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
     encoded = schema.encode(table)

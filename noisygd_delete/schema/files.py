@@ -12,7 +12,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from ..errors import InvalidParameter, InvalidSchema, MissingDependency
 from ..records import bounded
 from . import arrow, plain
+from .text import FloatColumn, Fractions
 
 BLOCK_ROWS = 16_384
 _LONGEST_LINE = 1 << 24
@@ -33,6 +34,7 @@ _MOST_COLUMNS = 100_000
 _MOST_BLANK = 100_000  # lines
 _MOST_HELD = 1 << 26  # characters of one block
 _EXPANSION, _SMALL = 100, 1 << 24  # of a gzip file: times its size, or so many characters
+_UNPACKED = 1 << 30  # bytes of a Parquet file's columns
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16  # characters of the header that show its delimiter
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
@@ -45,6 +47,7 @@ class Table:
     source: str
     columns: Mapping[str, Sequence[str]]
     lines: Sequence[int] | NDArray[np.int64]
+    header: Sequence[str] = ()  # of the file, where not all of it was read
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -52,7 +55,7 @@ class Table:
     def column(self, name: str, purpose: str) -> Sequence[str]:
         """The column `name`, or an error saying that the `purpose` needs it."""
         if name not in self.columns:
-            header = ", ".join(self.columns)
+            header = ", ".join(self.header or self.columns)
             shown = header if len(header) <= _LONGEST_HEADER else f"{header[:_LONGEST_HEADER]} …"
             raise InvalidSchema(
                 f"{self.source}: no column {name!r} ({purpose}); the header has {shown}. Correct the schema or the file"
@@ -64,18 +67,25 @@ class Table:
         return InvalidSchema(f"{self.source}, line {self.lines[row]}, column {column!r}: {problem}")
 
 
-def read_table(path: str | Path, delimiter: str | None = None) -> Table:
+def read_table(path: str | Path, delimiter: str | None = None, columns: Container[str] | None = None) -> Table:
     """The whole file as one table. Raises `InvalidSchema` where the file is damaged, empty or ragged."""
-    blocks = list(read_blocks(path, delimiter))
-    columns = {name: [cell for block in blocks for cell in block.columns[name]] for name in blocks[0].columns}
-    return Table(blocks[0].source, columns, [line for block in blocks for line in block.lines])
+    blocks = list(read_blocks(path, delimiter, columns=columns))
+    columns = {name: _joined([block.columns[name] for block in blocks]) for name in blocks[0].columns}
+    return Table(blocks[0].source, columns, [line for block in blocks for line in block.lines], blocks[0].header)
 
 
-def read_blocks(path: str | Path, delimiter: str | None = None, rows: int = BLOCK_ROWS) -> Iterator[Table]:
+def _joined(parts: Sequence[Sequence[str]]) -> Sequence[str]:
+    texts = list(chain.from_iterable(parts))
+    return Fractions(texts) if isinstance(parts[0], (FloatColumn, Fractions)) else texts
+
+
+def read_blocks(
+    path: str | Path, delimiter: str | None = None, rows: int = BLOCK_ROWS, columns: Container[str] | None = None
+) -> Iterator[Table]:
     """The file in tables of at most `rows` rows, at least one table with at least one row.
 
     Parquet and gzip are recognised by their first bytes. `delimiter` None: the one of , ; tab | that splits the
-    header into the most columns.
+    header into the most columns. `columns`: what is read of a Parquet file; None: all.
     """
     path = Path(path)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
@@ -87,7 +97,11 @@ def read_blocks(path: str | Path, delimiter: str | None = None, rows: int = BLOC
         raise InvalidSchema(f"{path}: cannot be read ({error.strerror}); check the name and the permissions") from error
     if not start:
         raise InvalidSchema(f"{path}: the file is empty; expected a header line and one line per record")
-    blocks = _parquet(path, rows, size) if start == _PARQUET else _csv(path, start[:2] == _GZIP, delimiter, rows, size)
+    blocks = (
+        _parquet(path, rows, size, columns)
+        if start == _PARQUET
+        else _csv(path, start[:2] == _GZIP, delimiter, rows, size)
+    )
     empty = True
     for block in blocks:
         empty = False
@@ -235,7 +249,7 @@ def _header(source: str, names: Sequence[str]) -> list[str]:
     return names
 
 
-def _parquet(path: Path, rows: int, size: int) -> Iterator[Table]:
+def _parquet(path: Path, rows: int, size: int, wanted: Container[str] | None) -> Iterator[Table]:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -246,16 +260,22 @@ def _parquet(path: Path, rows: int, size: int) -> Iterator[Table]:
     start = 1
     try:
         # nothing is read ahead, nor a column of a group of rows at once: memory is that of a few batches
-        with parquet.ParquetFile(path, pre_buffer=False, buffer_size=_PIECE) as file:
-            names = _header(str(path), file.schema_arrow.names)
-            if file.metadata.num_rows > max(_SMALL, _EXPANSION * size) // max(1, len(names)):
-                raise InvalidSchema(f"{path}: more rows than a file of this size holds; this is not a table")
-            for batch in file.iter_batches(batch_size=rows):
-                columns = map(arrow.column, batch.columns)
-                if batch.num_rows:
+        schema = parquet.read_schema(path)
+        header = _header(str(path), schema.names)
+        names = [name for name in header if wanted is None or name in wanted]
+        texts = [
+            field.name for field in schema if arrow.is_text(field.type)
+        ]  # numbers of a list, until they are looked at
+        with parquet.ParquetFile(path, pre_buffer=False, buffer_size=_PIECE, read_dictionary=texts) as file:
+            _check_parquet(path, file.metadata, names, size)
+            for batch in file.iter_batches(
+                batch_size=rows, columns=[schema.names[header.index(name)] for name in names]
+            ):
+                for piece in arrow.held(batch, _MOST_HELD):
+                    columns = {name: _column(path, name, piece.column(place)) for place, name in enumerate(names)}
                     # a Parquet file has no lines; the record's number, from 1, stands in
-                    yield Table(str(path), dict(zip(names, columns, strict=True)), range(start, start + batch.num_rows))
-                start += batch.num_rows
+                    yield Table(str(path), columns, range(start, start + piece.num_rows), header)
+                    start += piece.num_rows
     except InvalidSchema:
         raise
     except (
@@ -265,3 +285,28 @@ def _parquet(path: Path, rows: int, size: int) -> Iterator[Table]:
         OverflowError,
     ) as error:  # the last two: text or dates that are none
         raise InvalidSchema(f"{path}, after record {start - 1}: not a whole Parquet file; copy it again") from error
+
+
+def _check_parquet(path: Path, metadata: Any, names: Sequence[str], size: int) -> None:
+    """Refuse a file that says of itself that it unpacks to more than any table of its size does."""
+    unpacked = sum(
+        part.total_uncompressed_size
+        for group in map(metadata.row_group, range(metadata.num_row_groups))
+        for part in map(group.column, range(group.num_columns))
+        if part.path_in_schema in names
+    )
+    if metadata.num_rows > max(_SMALL, _EXPANSION * size) // max(1, len(names)) or unpacked > max(
+        _UNPACKED, _EXPANSION * size
+    ):
+        raise InvalidSchema(f"{path}: more rows or bytes than a file of this size holds; this is not a table")
+
+
+def _column(path: Path, name: str, array: Any) -> Sequence[str]:
+    import pyarrow
+
+    try:
+        return arrow.column(array)
+    except (UnicodeDecodeError, pyarrow.ArrowException) as error:
+        raise InvalidSchema(f"{path}, column {name!r}: bytes that are no UTF-8 text; store text") from error
+    except ValueError as error:
+        raise InvalidSchema(f"{path}, column {name!r}: {error}; store one number, date or text a cell") from error

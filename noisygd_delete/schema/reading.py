@@ -116,7 +116,7 @@ class RecordFile:
         if self.held_out is not None:
             self.held_out.begin()
         size = max(1, min(BLOCK_ROWS, _CELLS // max(1, schema.features)))
-        for table in read_blocks(self.path, self.delimiter, rows=size):
+        for table in read_blocks(self.path, self.delimiter, rows=size, columns=schema.reads()):
             block, lines = schema.encode(table), table.lines
             self.clipped.update(block.clipped)
             self.unknown.update(block.unknown)

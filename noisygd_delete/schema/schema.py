@@ -52,7 +52,7 @@ from .encoded import Encoded, Gathered
 from .files import Table
 from .keys import parse
 from .reading import RecordFile
-from .text import Floats, TextColumn
+from .text import FloatColumn, Floats, Fractions, TextColumn
 
 # Rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free.
 _HEADROOM = 1 - 2.0**-23
@@ -136,6 +136,11 @@ class Schema:
         if self.map is not None:
             names = [f"{self.map.kind} {place}" for place in range(self.map.width)]
         return names + ["(constant)"] * self.intercept
+
+    def reads(self) -> frozenset[str]:
+        """The columns of a file that are read."""
+        named = (self.label_column, self.id_column, self.subject_column)
+        return frozenset([*self.columns, *(name for name in named if name is not None)])
 
     @property
     def features(self) -> int:
@@ -246,6 +251,11 @@ class Schema:
 
 def _identifiers(table: Table, column: str, purpose: str) -> Names:
     texts = table.column(column, purpose)
+    if isinstance(texts, (FloatColumn, Fractions)):
+        raise InvalidSchema(
+            f"{table.source}, column {column!r}: fractional numbers, and {purpose} needs one text everywhere (1.0 is 1 elsewhere): store whole "
+            "numbers or text there"
+        )
     there = texts.lengths > 0 if isinstance(texts, TextColumn) else np.array([bool(text) for text in texts], bool)
     if not there.all():
         raise table.fault(int(there.argmin()), column, f"empty; {purpose} must be given")

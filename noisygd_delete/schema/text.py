@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import overload
 
@@ -158,6 +158,25 @@ class TextColumn(Sequence[str]):
         for cell in np.flatnonzero(unsure).tolist():
             found[cell] = index.get(self[cell], other)
         return found
+
+
+def text_of(value: object) -> str:
+    """The text that a file of text would have for a typed value.
+
+    Raises:
+        ValueError: it is no single value, or bytes that are no UTF-8.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).decode("utf-8").strip()
+    if isinstance(value, (Mapping, Set)) or (isinstance(value, Sequence) and not isinstance(value, str)):
+        raise ValueError("a list or a record in place of one value")
+    return str(value).strip()
+
+
+class Fractions(list[str]):
+    """Texts of fractional numbers, which have no one text: 1.0 is 1 elsewhere, and 1e+22 a digit and 22 zeros. No id is made of them."""
 
 
 class FloatColumn(Sequence[str]):

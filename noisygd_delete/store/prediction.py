@@ -54,7 +54,7 @@ def predict(
         raise InvalidParameter(
             "only probabilities are calibrated: ask for them (--probabilities), or leave calibrated out"
         )
-    model, schema, table = store.model, store.schema, read_table(path, delimiter)
+    model, schema, table = store.model, store.schema, read_table(path, delimiter, store.schema.reads())
     named, labelled = schema.id_column in table.columns, schema.label_column in table.columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
     encoded = schema.encode(table, labelled=labelled)

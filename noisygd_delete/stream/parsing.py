@@ -23,6 +23,7 @@ from ..errors import InvalidRequest, InvalidSchema
 from ..records import EditRequest, Id, Insertion, bounded
 from ..schema import Schema
 from ..schema.files import Table
+from ..schema.text import Fractions, text_of
 
 Numbered = tuple[int, EditRequest | InvalidRequest]
 
@@ -77,7 +78,13 @@ def _token(value: Any) -> str:
 def _table(rows: Sequence[Any], number: int) -> Table:
     if not all(isinstance(row, dict) and set(row) == set(rows[0]) for row in rows):
         raise InvalidRequest("rows are objects that all have the same columns")
-    columns = {str(name): ["" if row[name] is None else str(row[name]).strip() for row in rows] for name in rows[0]}
+    columns: dict[str, list[str]] = {}
+    for name in rows[0]:
+        try:
+            texts = [text_of(row[name]) for row in rows]
+        except ValueError as error:
+            raise InvalidRequest(f"column {str(name)!r}: {error}") from None
+        columns[str(name)] = Fractions(texts) if any(isinstance(row[name], float) for row in rows) else texts
     return Table(f"line {number}", columns, [number] * len(rows))
 
 

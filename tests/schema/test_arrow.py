@@ -72,7 +72,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
         arrow.column(broken)
     parquet.write_table(pyarrow.table({"y": broken}), tmp_path / "broken.parquet")
     schema = Schema.from_dict({"label": {"column": "y", "classes": ["no", "yes"]}})
-    with pytest.raises(InvalidSchema, match="not a whole Parquet file"):
+    with pytest.raises(InvalidSchema, match="column 'y': bytes that are no UTF-8 text"):
         schema.encode_file(tmp_path / "broken.parquet")
 
 
