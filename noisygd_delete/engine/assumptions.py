@@ -89,6 +89,9 @@ def _squares(rows: NDArray[np.float32] | SparseRows, own: range) -> Iterator[tup
         yield part, squares
 
 
+LARGEST_TARGET = 1e6  # no bound of a theorem: sums of scores and slopes stay finite far beyond it
+
+
 def check_labels(labels: NDArray[np.float64], occupied: NDArray[np.bool_], loss: Loss) -> None:
     """Raise `InvalidRecords` unless the labels of occupied slots are of the loss's kind."""
     if loss.label_kind == "binary" and not ((np.abs(labels) == 1.0) | ~occupied).all():
@@ -97,3 +100,7 @@ def check_labels(labels: NDArray[np.float64], occupied: NDArray[np.bool_], loss:
         classes = loss.outputs
         if not (np.isin(labels, np.arange(classes)) | ~occupied).all():
             raise InvalidRecords(f"labels must be whole numbers 0..{classes - 1} for {classes} classes")
+    if loss.label_kind == "target" and not ((np.abs(labels) <= LARGEST_TARGET) | ~occupied).all():
+        raise InvalidRecords(
+            f"targets must be numbers between -{LARGEST_TARGET:,.0f} and {LARGEST_TARGET:,.0f}; map them to [-1, 1] by public bounds"
+        )

@@ -21,7 +21,14 @@ from noisygd_delete import (
     resume,
     unlearn,
 )
-from noisygd_delete.errors import AssumptionViolated, BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned
+from noisygd_delete.errors import (
+    AssumptionViolated,
+    BudgetExceeded,
+    InvalidParameter,
+    InvalidRecords,
+    InvalidRequest,
+    NotLearned,
+)
 
 N, D = 300, 4
 
@@ -297,3 +304,21 @@ def test_a_device_takes_the_same_steps(method) -> None:
         weights.append(curator.model.weights)
     assert np.abs(weights[0]).max() > 0.1
     np.testing.assert_allclose(weights[0], weights[1], atol=1e-4)
+
+
+@pytest.mark.parametrize("label", [1e39, -1e200, 2e6])
+@pytest.mark.parametrize("edit", ["insert", "replace"])
+def test_no_label_that_comes_in_stops_the_erasures_of_others(edit: str, label: float) -> None:
+    rows, targets = np.full((40, 2), 0.3), np.linspace(-1, 1, 40)
+    budget = Budget(order=10, dp=1.0, deletion=0.1)
+    plan = make_plan(
+        losses.PseudoHuber(1.0, 1.0), records=50, features=2, regularization=0.1, budget=budget, method="sharp"
+    )
+    curator = Curator(Records(rows, targets, slots=50), plan)
+    curator.learn()
+    with pytest.raises(InvalidRequest, match="nothing was changed: targets must be"):
+        curator.insert([77], rows[:1], [label]) if edit == "insert" else curator.replace({4: (rows[0], label)})
+    assert curator.delete([3]).status == "published"
+    assert len(curator.records) == 39
+    with pytest.raises(InvalidRecords, match="map them to"):
+        Curator(Records(rows, [label, *targets[1:]], slots=50), plan)
