@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Self
 
@@ -46,6 +47,17 @@ class InvalidRequest(NoisyGDDeleteError, ValueError):
 
 class InvalidSchema(NoisyGDDeleteError, ValueError):
     """A feature schema is incomplete, or a file does not match it; nothing was changed."""
+
+
+class UnreadableRows(InvalidSchema):
+    """Cells of one column that the schema cannot read. `rows`: of the table, from 0; `lines`: of the file; `problem`: without the cells' text."""
+
+    def __init__(self, source: str, column: str, problem: str, rows: Sequence[int], lines: Sequence[int]) -> None:
+        self.source, self.column, self.problem, self.rows, self.lines = source, column, problem, rows, lines
+        super().__init__(f"{source}, line {lines[0]}, column {column!r}: {problem}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.source, self.column, self.problem, self.rows, self.lines)  # workers send it home
 
 
 class NothingWorthHaving(NoisyGDDeleteError, ValueError):

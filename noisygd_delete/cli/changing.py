@@ -84,13 +84,15 @@ def delete(parsed: argparse.Namespace) -> int:
 
 def insert(parsed: argparse.Namespace) -> int:
     with open_store(parsed) as store:
-        new = store.schema.encode_file(parsed.data, parsed.delimiter)
+        new = store.schema.encode_file(parsed.data, parsed.delimiter, readable=True)
         if new.dropped:
             raise InvalidRequest(
                 f"{new.dropped} rows of {parsed.data} are beyond the first {store.schema.rows_per_subject} of their person, which is all that "
                 "this table keeps; take them out. Nothing was changed"
             )
         request = EditRequest.insert(new.ids, new.rows, new.labels, subjects=new.subjects, request_id=parsed.request_id)
+        for skipped in new.skipped:
+            print(skipped, file=sys.stderr)
         return _serve(parsed, store, request, clipped=new.clipped, unknown=new.unknown)
 
 

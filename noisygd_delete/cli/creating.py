@@ -129,6 +129,9 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
     free = slots - found.rows
     text = f"{done} {parsed.store}: {found.rows} records in {slots} slots ({free} free), {schema.features} features\n"
     text += f"{room_text(plan)}\n"
+    strange = [name for name, count in found.unknown.items() if count == found.rows > 0]
+    if strange:
+        text += f"WARNING: every value of {_listed(strange)} is unknown to the schema, so the column says nothing: compare its list with the file\n"
     if outside:
         text += f"values clipped to their bounds (shown here only, not stored): {_counted(outside)}\n"
     if parsed.source is not None:

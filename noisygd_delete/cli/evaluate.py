@@ -126,6 +126,7 @@ def _text(found: Evaluation) -> str:
             "The model is no better than saying the same for every row. `plan --compare` shows what the noise and λ cost; a larger "
             "budget, more records, fewer columns or another λ would help."
         )
+    lines += found.skipped
     if found.rows_in_table:
         lines.append(CAUTION.format(found.rows_in_table))
     return "\n".join(lines)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ..store.prediction import Predictions
 
 
+_BEGINS = b"record,predicted "  # as no table of a user's own does
+
+
 def register(commands: Any) -> None:
     parser = store_command(
         commands,
@@ -39,7 +42,7 @@ def _run(parsed: argparse.Namespace) -> int:
     from ..store.prediction import predict
     from .changing import open_store
 
-    out = None if parsed.out is None else output("--out", parsed.out, begins=b"record,", inputs=[parsed.data])
+    out = None if parsed.out is None else output("--out", parsed.out, begins=_BEGINS, inputs=[parsed.data])
     with open_store(parsed) as store:
         predictions = predict(
             store, parsed.data, parsed.delimiter, probabilities=parsed.probabilities, calibrated=parsed.calibrated
@@ -49,7 +52,12 @@ def _run(parsed: argparse.Namespace) -> int:
         out.write(_table(kind, predictions))
     measured = {"accuracy": predictions.accuracy, "mean_absolute_error": predictions.mean_absolute_error}
     counts = {} if isinstance(predictions.labels[0], float) else Counter(map(str, predictions.labels))
-    answer: dict[str, Any] = {"rows": len(predictions.names), **measured, "counts": dict(counts)}
+    answer: dict[str, Any] = {
+        "rows": len(predictions.names),
+        **measured,
+        "counts": dict(counts),
+        "skipped": list(predictions.skipped),
+    }
     if parsed.out is None:
         answer["predictions"] = dict(zip(predictions.names, predictions.labels, strict=True))
         if predictions.probabilities is not None:
@@ -63,7 +71,11 @@ def _run(parsed: argparse.Namespace) -> int:
 def _table(kind: str, predictions: Predictions) -> str:
     odds = predictions.probabilities
     extra = [[f"{chance:.6g}" for chance in row] for row in odds] if odds is not None else [[]] * len(predictions.names)
-    head = ("record", kind, *(f"probability of {name}" for name in predictions.classes if odds is not None))
+    head = (
+        "record",
+        f"predicted {kind}",
+        *(f"probability of {name}" for name in predictions.classes if odds is not None),
+    )
     rows = (
         (name, label, *more) for name, label, more in zip(predictions.names, predictions.labels, extra, strict=True)
     )
@@ -80,4 +92,5 @@ def _text(predictions: Predictions, counts: dict[str, int], out: str | None) -> 
         lines.append(f"mean absolute error: {predictions.mean_absolute_error:.4g}")
     if predictions.rows_in_table:
         lines.append(CAUTION.format(predictions.rows_in_table))
+    lines += predictions.skipped
     return "\n".join([*lines, *([] if out is None else [f"wrote {out}"])])

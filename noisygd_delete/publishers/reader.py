@@ -145,6 +145,8 @@ def _number(text: str, decimal: str, thousands: str) -> float:
             return math.nan
         digits = re.sub(r"[^0-9]", "", parts[2] or "")
         text = f"{parts[1]}{digits or 0}.{parts[3] or 0}{parts[4] or ''}"
+    if "_" in text or not text.isascii():
+        return math.nan
     try:
         return float(text)
     except ValueError:

@@ -19,6 +19,7 @@ from ..curator.learning import Model
 from ..errors import InvalidParameter, InvalidRecords, MissingDependency
 from ..methods.plan import Plan
 from ..schema import Encoded, read_table
+from ..schema.reading import told
 from ..store import Store
 
 _BINS = 10
@@ -46,7 +47,9 @@ class Evaluation:
     calibration, calibration_error    per tenth of predicted probability; the mean difference, weighed by rows
     calibrated_log_loss, calibrated_error    the same two of probabilities calibrated by the public noise of the plan
                           (`Model.probabilities`); None where the method forecasts none
-    mean_absolute_error, root_mean_squared_error, r2, baseline_mean_absolute_error   of a target, in its own unit
+    mean_absolute_error, root_mean_squared_error, r2, baseline_mean_absolute_error   of a target, in its own unit and as the file has it,
+                          beyond its bounds too
+    skipped               rows that could not be read and were left out: where and why
     """
 
     rows: int
@@ -67,6 +70,7 @@ class Evaluation:
     root_mean_squared_error: float | None = None
     r2: float | None = None
     baseline_mean_absolute_error: float | None = None
+    skipped: tuple[str, ...] = ()
 
     @property
     def beats_baseline(self) -> bool:
@@ -92,10 +96,10 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
     schema, table = store.schema, read_table(path, delimiter, store.schema.reads())
     named = schema.id_column in table.columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
-    encoded = schema.encode(table)
     if not len(table):
         raise InvalidRecords(f"{path} has a header and no rows; there is nothing to measure on")
-    return measure(store, encoded)
+    encoded, _, faults = schema.encode_readable(table)
+    return replace(measure(store, encoded), skipped=tuple(told(faults)))
 
 
 def measure(store: Store, encoded: Encoded) -> Evaluation:
@@ -108,16 +112,17 @@ def measure(store: Store, encoded: Encoded) -> Evaluation:
     known = store.rows_in_table(encoded)
     said = model.predict(encoded.rows)
     if schema.classes is None:
-        truth, found = np.asarray(schema.decode(encoded.labels)), np.asarray(schema.decode(said))
-        middle = float(np.median(truth))
+        assert encoded.targets is not None
+        targets, found = encoded.targets, np.asarray(schema.decode(said))
+        middle = float(np.median(targets))
         return Evaluation(
-            rows=len(truth),
+            rows=len(targets),
             rows_in_table=known,
             baseline=middle,
-            mean_absolute_error=float(metrics.mean_absolute_error(truth, found)),
-            root_mean_squared_error=float(metrics.root_mean_squared_error(truth, found)),
-            r2=float(metrics.r2_score(truth, found)) if len(truth) > 1 else None,
-            baseline_mean_absolute_error=float(np.abs(truth - middle).mean()),
+            mean_absolute_error=float(metrics.mean_absolute_error(targets, found)),
+            root_mean_squared_error=float(metrics.root_mean_squared_error(targets, found)),
+            r2=float(metrics.r2_score(targets, found)) if len(targets) > 1 else None,
+            baseline_mean_absolute_error=float(np.abs(targets - middle).mean()),
         )
     classes = schema.classes
     truth, found = class_numbers(encoded.labels, len(classes)), class_numbers(said, len(classes))

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidSchema
 from ..maps import HashedNgrams
 from ..maps.rows import sums
 from . import values
@@ -101,12 +100,10 @@ class Numeric:
         if self.indicator or self.missing is not None:
             found[absent] = self.lower if self.missing is None else self.missing
         elif absent.any():
-            raise table.fault(
-                int(absent.argmax()), column, "empty, and the schema has no `missing` value for it" + _OTHERWISE
-            )
+            raise table.fault(absent, column, "empty, and the schema has no `missing` value for it" + _OTHERWISE)
         bad = ~np.isfinite(found)
         if bad.any():
-            raise table.fault(int(bad.argmax()), column, "not a finite number" + _OTHERWISE)
+            raise table.fault(bad, column, "not a finite number" + _OTHERWISE)
         return found, absent
 
     def scaled(self, found: Floats) -> Floats:
@@ -269,12 +266,12 @@ class Moment:
         texts = table.column(column, "a time in the schema" if self.clock else "a date in the schema")
         at, absent = values.seconds(texts, self.form, clock=self.clock), values.empty(texts, self.empty)
         if absent.any() and not self.missing:
-            raise table.fault(int(absent.argmax()), column, 'empty, and the schema has no missing = "column" for it')
+            raise table.fault(absent, column, 'empty, and the schema has no missing = "column" for it')
         lower, upper = self.bounds
         at[absent] = lower
         if (at == NONE).any():
             wanted = self.form or ("a time such as 08:30" if self.clock else "a date such as 2013-01-31")
-            raise table.fault(int((at == NONE).argmax()), column, f"not written as {wanted}" + _OTHERWISE)
+            raise table.fault(at == NONE, column, f"not written as {wanted}" + _OTHERWISE)
         out[:, 0] = np.clip(2 * (np.clip(at, lower, upper) - lower) / (upper - lower) - 1, -1.0, 1.0)
         for number, cycle in enumerate(self.cycles):
             turn = 2 * np.pi * values.phase(at, cycle)
@@ -317,23 +314,24 @@ def _positions(texts: Sequence[str], listed: tuple[str, ...], refusing: Table | 
         index = {value: position for position, value in enumerate(listed)}
         found = np.fromiter((index.get(text, other) for text in texts), dtype=np.intp, count=len(texts))
     if refusing is not None and (found == other).any():
-        row = int(np.flatnonzero(found == other)[0])
         raise refusing.fault(
-            row, column, f"not one of the {other} listed values; correct the cell or the schema's list"
+            found == other, column, f"not one of the {other} listed values; correct the cell or the schema's list"
         )
     return found
 
 
 def refuse_empty(table: Table, column: str) -> None:
     """Raise where cells of the column are empty, naming their lines: a label has to be there."""
-    gaps = np.flatnonzero(values.empty(table.column(column, "the label"), ()))
+    empty = values.empty(table.column(column, "the label"), ())
+    gaps = np.flatnonzero(empty)
     if len(gaps):
         lines = ", ".join(str(table.lines[row]) for row in gaps[:_SHOWN].tolist())
         more = f" and {len(gaps) - _SHOWN} more" if len(gaps) > _SHOWN else ""
-        raise InvalidSchema(
-            f"{table.source}, column {column!r}: the label is empty in line{'s' * (len(gaps) > 1)} {lines}{more}; a row without a label "
-            "cannot be learned from: take these rows out of the file, or fill the cells in"
+        problem = (
+            f"the label is empty in line{'s' * (len(gaps) > 1)} {lines}{more}; a row without a label cannot be learned from: take these rows "
+            "out of the file, or fill the cells in"
         )
+        raise table.fault(empty, column, problem)
 
 
 _SHOWN = 10  # lines named in one message

@@ -23,6 +23,8 @@ class Encoded:
     rows      float32 (n, d), float64 norm ≤ R
     labels    float64: −1/+1, 0..k−1, or a target in [−1, 1]
     ids, subjects   text as in the file; None where the schema names no such column
+    targets   float64 (n,) of a target as the file has it, beyond its bounds too: what a model is measured by
+    skipped   rows that were left out because they cannot be read: where and why, without a cell's text
     """
 
     rows: NDArray[np.float32]
@@ -32,6 +34,8 @@ class Encoded:
     clipped: dict[str, int] = field(default_factory=dict)
     unknown: dict[str, int] = field(default_factory=dict)
     dropped: int = 0
+    targets: Floats | None = None
+    skipped: tuple[str, ...] = ()
 
 
 class Gathered:

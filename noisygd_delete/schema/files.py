@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidParameter, InvalidSchema, MissingDependency
+from ..errors import InvalidParameter, InvalidSchema, MissingDependency, UnreadableRows
 from ..records import bounded
 from . import arrow, plain
 from .text import FloatColumn, Fractions
@@ -62,9 +62,20 @@ class Table:
             )
         return self.columns[name]
 
-    def fault(self, row: int, column: str, problem: str) -> InvalidSchema:
-        """The error for one cell; its text is left out on purpose."""
-        return InvalidSchema(f"{self.source}, line {self.lines[row]}, column {column!r}: {problem}")
+    def fault(self, bad: NDArray[np.bool_], column: str, problem: str) -> UnreadableRows:
+        """The error for these cells; their text is left out on purpose."""
+        rows = np.flatnonzero(bad).tolist()
+        return UnreadableRows(self.source, column, problem, rows, [int(self.lines[row]) for row in rows])
+
+    def part(self, rows: Sequence[int]) -> Table:
+        """These rows alone, in this order."""
+
+        def of(texts: Sequence[str]) -> Sequence[str]:
+            kept = [texts[row] for row in rows]
+            return Fractions(kept) if isinstance(texts, (FloatColumn, Fractions)) else kept
+
+        columns = {name: of(texts) for name, texts in self.columns.items()}
+        return Table(self.source, columns, [int(self.lines[row]) for row in rows], self.header)
 
 
 def read_table(path: str | Path, delimiter: str | None = None, columns: Container[str] | None = None) -> Table:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..errors import InvalidParameter, InvalidSchema
 from ..maps import HashedNgrams, PublicMap, from_dict
 from . import options
 from .columns import Boolean, Category, Kind, Moment, Numeric, Text
-from .options import CYCLES, DECIMALS, KINDS, LABEL, ROWS, THOUSANDS, TOP, TRANSFORMS, UNITS, UNKNOWN
+from .options import CYCLES, DECIMALS, KINDS, LABEL, MIDDLE, ROWS, THOUSANDS, TOP, TRANSFORMS, UNITS, UNKNOWN
 from .values import NONE, may_be_format, moment, written
 
 _RADII = (1e-6, 1e6)  # far from float32's subnormal numbers and from its overflow
@@ -215,11 +218,14 @@ def _number(column: _Fields) -> Numeric:
     if transform == "log1p" and not lower > -1:
         raise column.fault("bounds", 'above -1 with transform = "log1p"')
     indicator = column.fields.get("missing") == "column"
-    missing = None if indicator else column.number("missing")
+    middle = column.fields.get("missing") == MIDDLE
+    missing = None if indicator or middle else column.number("missing")
     if missing is not None and not lower <= missing <= upper:
-        raise column.fault("missing", 'a value within the bounds, or "column"')
+        raise column.fault("missing", f'a value within the bounds, "{MIDDLE}" or "column"')
     decimal, thousands = column.marks()
     kind = Numeric(lower, upper, transform, missing, indicator, column.texts("empty", 0), decimal, thousands)
+    if middle:
+        kind = replace(kind, missing=min(max(float(kind.raw(np.zeros(1))[0]), lower), upper))
     low, high = kind.curved_bounds()
     if not low < high:
         raise column.fault("bounds", "further apart: after the transform they are one number")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 TRANSFORMS = ("none", "log1p")
+MIDDLE = "middle"  # what an empty cell of a number may stand for
 UNKNOWN = ("column", "zero", "refuse")
 CYCLES = ("day", "week", "year")
 DECIMALS = (".", ",")
@@ -117,9 +118,9 @@ KINDS: dict[str, tuple[Key, ...]] = {
         ),
         Key(
             "missing",
-            {"anyOf": [{"type": "number"}, {"const": "column"}]},
-            'What an empty cell is: a number within the bounds that stands in, or `"column"`: 0, the middle of the scale, and 1 in one '
-            "more column. Without it an empty cell is an error.",
+            {"anyOf": [{"type": "number"}, {"enum": [MIDDLE, "column"]}]},
+            'What an empty cell is: a number within the bounds that stands in, `"middle"`: the middle of the scale, or `"column"`: the same, '
+            "and 1 in one more column. Without it an empty cell is an error.",
         ),
         _EMPTY,
         _DECIMAL,

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidSchema
+from ..errors import InvalidSchema, UnreadableRows
 from ..records import Id, Names
 from .encoded import Encoded
-from .files import BLOCK_ROWS, read_blocks
+from .files import BLOCK_ROWS, Table, read_blocks
 
 if TYPE_CHECKING:
     from .schema import Schema
 
+_LINES = 10  # named in one sentence
 _CELLS = 1 << 24  # of one block, as numbers
 _Lines = Sequence[int] | NDArray[np.int64]
 
@@ -60,7 +61,12 @@ class HeldOut:
         if not parts:
             return None
         rows, labels = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "labels"))
-        return Encoded(rows, labels, None, None)
+        targets = (
+            None
+            if parts[0].targets is None
+            else np.concatenate([part.targets for part in parts if part.targets is not None])
+        )
+        return Encoded(rows, labels, None, None, targets=targets)
 
     def _coin(self, name: str) -> int:
         return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, key=self._key).digest(), "big")
@@ -72,6 +78,7 @@ class RecordFile:
     Args:
         numbered: where no column names the records their ids are 1, 2, …, in the order of the file.
         held_out: takes some rows for itself, which then do not come.
+        readable: whether rows that cannot be read are left out and told of, in place of an error.
 
     After `read`, of the whole file: rows, clipped and unknown (cells per column), dropped (rows that their subject had too many of).
     """
@@ -84,7 +91,9 @@ class RecordFile:
         *,
         numbered: bool = False,
         held_out: HeldOut | None = None,
+        readable: bool = False,
     ) -> None:
+        self.readable, self.skipped = readable, list[str]()
         self.schema, self.path, self.delimiter, self.held_out = schema, path, delimiter, held_out
         self.numbered = numbered and schema.id_column is None
         self.rows = self.dropped = 0
@@ -111,13 +120,13 @@ class RecordFile:
 
     def _blocks(self) -> Iterator[tuple[Encoded, _Lines]]:
         self.rows = self.dropped = 0
-        self.clipped, self.unknown = Counter(), Counter()
+        self.clipped, self.unknown, self.skipped = Counter(), Counter(), []
         schema, of_subject, seen = self.schema, Counter[Id | None](), 0
         if self.held_out is not None:
             self.held_out.begin()
         size = max(1, min(BLOCK_ROWS, _CELLS // max(1, schema.features)))
         for table in read_blocks(self.path, self.delimiter, rows=size, columns=schema.reads()):
-            block, lines = schema.encode(table), table.lines
+            block, lines = self._encoded(table)
             self.clipped.update(block.clipped)
             self.unknown.update(block.unknown)
             if schema.rows_per_subject is not None and block.subjects is not None:
@@ -133,6 +142,13 @@ class RecordFile:
                 block, lines = _only(block, stays), np.asarray(lines)[stays]
             self.rows += len(block.rows)
             yield block, lines
+
+    def _encoded(self, table: Table) -> tuple[Encoded, _Lines]:
+        if not self.readable:
+            return self.schema.encode(table), table.lines
+        block, kept, faults = self.schema.encode_readable(table)
+        self.skipped += told(faults)
+        return block, [int(table.lines[row]) for row in kept]
 
     def _check_ids(self, names: Names | None) -> None:
         found = None if names is None else names.first_repeat
@@ -155,6 +171,15 @@ class RecordFile:
         return found
 
 
+def told(faults: Iterable[UnreadableRows], what: str = "left out") -> list[str]:
+    """A sentence for each column with cells that cannot be read, and what becomes of their rows."""
+    return [
+        f"{len(fault.lines)} row{'s' * (len(fault.lines) > 1)} {what} (line {', '.join(map(str, fault.lines[:_LINES]))}"
+        f"{', …' * (len(fault.lines) > _LINES)}): column {fault.column!r} {fault.problem}"
+        for fault in faults
+    ]
+
+
 def _first_of_each(subjects: Names, of_subject: Counter[Id | None], most: int) -> NDArray[np.bool_]:
     """Which rows stay, as the order of the file has it, and no value of any other cell."""
     kept = np.zeros(len(subjects), bool)
@@ -172,4 +197,5 @@ def _only(block: Encoded, kept: NDArray[np.bool_]) -> Encoded:
         return None if names is None else Names.of([name for name, stays in zip(names, kept, strict=True) if stays])
 
     rows, labels = block.rows[kept], block.labels[kept]
-    return replace(block, rows=rows, labels=labels, ids=of(block.ids), subjects=of(block.subjects))
+    targets = None if block.targets is None else block.targets[kept]
+    return replace(block, rows=rows, labels=labels, ids=of(block.ids), subjects=of(block.subjects), targets=targets)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from .options import MIDDLE
 from .values import DAY, NONE, moment, reader
 
 EMPTY = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "Null", "null")  # never a value
@@ -89,6 +90,8 @@ def look_at(name: str, texts: Sequence[str]) -> Look:
     if moments is None and _is_id(name, plain, numbers, own=len(plain) == rows):
         return Look("id" if len(plain) == rows else "shared")
     found = moments or (_category(counts, rows) if numbers is None else _number(numbers, plain))
+    if not gaps and found.seems == "number":  # there may be one in the next file
+        return Look(found.seems, found.fields | {"missing": MIDDLE}, found.asks)
     if not gaps or found.seems not in _ON_A_SCALE:
         return found
     missing = {"missing": "column", **({"empty": marks} if marks else {})}
@@ -158,10 +161,10 @@ def _number(numbers: _Numbers, plain: Counts) -> Look:
     distinct, rows = len(numbers.counts), sum(plain.values())
     if not numbers.whole or distinct > _MOST_CODES or rows < _ROWS_PER_CODE * distinct:
         return _range(numbers, curve=True)
-    asks = (
-        f"{distinct} different whole numbers: codes? If they are amounts or ranks, write bounds = [lo, hi] in place of the list",
-    )
-    return Look("category", {"categories": numbers.in_order(plain), "unknown": "column"}, asks)
+    codes = f"{distinct} different whole numbers: codes? If they are amounts or ranks, write bounds = [lo, hi] in place of the list"
+    rare = _rare(plain, rows)
+    listed = numbers.in_order({text: count for text, count in plain.items() if text not in rare})
+    return Look("category", {"categories": listed, "unknown": "column"}, (codes, *_asked_of(rare)))
 
 
 def _range(numbers: _Numbers, *, curve: bool) -> Look:
@@ -242,12 +245,20 @@ def _dates(plain: Counts, fitting: Sequence[str | None]) -> Look:
 
 def _category(counts: Counts, rows: int) -> Look:
     most = max(_MOST_CATEGORIES, min(_LARGEST_LIST, rows // _ROWS_PER_CATEGORY))
-    rare = [text for text, count in counts.items() if count < _RARE] if rows >= _MANY_ROWS else []
+    rare = _rare(counts, rows)
     listed = sorted(set(counts) - set(rare))
     if not 0 < len(listed) <= most or len(rare) > most:
         return Look("text", {"different": len(counts)})
-    asks = (f"{len(rare)} value(s) with fewer than {_RARE} rows each: left to the column for others",) if rare else ()
-    return Look("category", {"categories": listed, "unknown": "column"}, asks)
+    return Look("category", {"categories": listed, "unknown": "column"}, _asked_of(rare))
+
+
+def _rare(counts: Counts, rows: int) -> list[str]:
+    """Values of so few rows among many that they may point at somebody: a draft does not list them."""
+    return [text for text, count in counts.items() if count < _RARE] if rows >= _MANY_ROWS else []
+
+
+def _asked_of(rare: Sequence[str]) -> tuple[str, ...]:
+    return (f"{len(rare)} value(s) with fewer than {_RARE} rows each: left to the column for others",) if rare else ()
 
 
 _START = datetime(1970, 1, 1)

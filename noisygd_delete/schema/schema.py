@@ -44,7 +44,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidSchema
+from ..errors import InvalidSchema, UnreadableRows
 from ..maps import PublicMap, normalised
 from ..records import Names, bounded
 from .columns import Category, Kind, Numeric, Text, refuse_empty
@@ -205,22 +205,43 @@ class Schema:
                 rows[:, at] = 1.0
             rows *= self._shrink(np.sqrt(squares))[:, None]
             encoded = rows.astype(np.float32)
-        labels, beyond = self._labels(table) if labelled else (np.zeros(count), None)
-        if beyond is not None:
-            clipped[self.label_column] = beyond
+        labels, targets = self._labels(table) if labelled else (np.zeros(count), None)
+        if targets is not None and isinstance(self.label, Numeric):
+            clipped[self.label_column] = self.label.outside(targets)
         ids = subjects = None
         if self.id_column is not None:
             ids = _identifiers(table, self.id_column, "the id of each record")
         if self.subject_column is not None:
             subjects = _identifiers(table, self.subject_column, "the person each record is about")
-        return Encoded(encoded, labels, ids, subjects, clipped, unknown)
+        return Encoded(encoded, labels, ids, subjects, clipped, unknown, targets=targets)
 
-    def encode_file(self, path: str | Path, delimiter: str | None = None) -> Encoded:
+    def encode_readable(
+        self, table: Table, *, labelled: bool = True
+    ) -> tuple[Encoded, list[int], list[UnreadableRows]]:
+        """The rows that can be read, which they are, and for each column what is wrong with the others.
+
+        Raises:
+            InvalidSchema: a column is missing, or no row at all can be read.
+        """
+        kept, faults = list(range(len(table))), list[UnreadableRows]()
+        while True:
+            try:
+                return self.encode(table, labelled=labelled), kept, faults
+            except UnreadableRows as error:
+                faults.append(error)
+                bad = set(error.rows)
+                if len(bad) == len(table):
+                    raise
+                stay = [row for row in range(len(table)) if row not in bad]
+                kept, table = [kept[row] for row in stay], table.part(stay)
+
+    def encode_file(self, path: str | Path, delimiter: str | None = None, *, readable: bool = False) -> Encoded:
         """`encode` over a CSV or Parquet file, block by block; ids must differ. Of each subject the first `rows_per_subject` rows are
-        kept. Beside the result, a few blocks are in memory; `RecordFile` has them without the result."""
-        reading, whole = RecordFile(self, path, delimiter), Gathered(self.features)
+        kept. Beside the result, a few blocks are in memory; `RecordFile` has them without the result. `readable`: rows that cannot be read
+        are left out and told of (`skipped`)."""
+        reading, whole = RecordFile(self, path, delimiter, readable=readable), Gathered(self.features)
         reading.read(whole.add, lambda: whole.ids)
-        return replace(whole.encoded(), dropped=reading.dropped)
+        return replace(whole.encoded(), dropped=reading.dropped, skipped=tuple(reading.skipped))
 
     def decode(self, labels: npt.ArrayLike) -> list[str] | list[float]:
         """Class names, or targets in their own unit, of labels in the engine's coding."""
@@ -238,11 +259,12 @@ class Schema:
             return np.minimum(1.0, factors)
         return np.where(norms > 0, factors, 0.0)
 
-    def _labels(self, table: Table) -> tuple[Floats, int | None]:
+    def _labels(self, table: Table) -> tuple[Floats, Floats | None]:
+        """In the engine's coding; and of a target the values as the file has them."""
         if isinstance(self.label, Numeric):
             refuse_empty(table, self.label_column)
             values = self.label.numbers(table, self.label_column)
-            return self.label.scaled(values), self.label.outside(values)
+            return self.label.scaled(values), values
         if "" not in self.label.values:
             refuse_empty(table, self.label_column)
         found = self.label.positions(table, self.label_column).astype(np.float64)
@@ -258,7 +280,7 @@ def _identifiers(table: Table, column: str, purpose: str) -> Names:
         )
     there = texts.lengths > 0 if isinstance(texts, TextColumn) else np.array([bool(text) for text in texts], bool)
     if not there.all():
-        raise table.fault(int(there.argmin()), column, f"empty; {purpose} must be given")
+        raise table.fault(~there, column, f"empty; {purpose} must be given")
     if isinstance(texts, TextColumn):
         return Names.from_buffer(texts.buffer, texts.starts, texts.lengths)
     return Names.of(texts)

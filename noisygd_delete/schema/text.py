@@ -206,7 +206,9 @@ class FloatColumn(Sequence[str]):
 
 
 def number(text: str) -> float:
-    """`text` as a float, NaN where it is none."""
+    """`text` as a float, NaN where it is none: in ASCII's digits, without the underscores that Python's own source may have."""
+    if "_" in text or not text.isascii():
+        return math.nan
     try:
         return float(text)
     except ValueError:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidParameter
 from ..schema import read_table
+from ..schema.reading import told
 from .store import Store
 
 
@@ -23,6 +24,7 @@ class Predictions:
     accuracy   share predicted right, where the file has the labels of a classifier
     mean_absolute_error   of a target, where the file has it
     rows_in_table   rows of the file that are in the training table, where it was measured
+    skipped    rows that could not be read, and are not predicted, or not measured where only the label is the fault: where and why
     probabilities   (rows, classes) in the order of `classes`, where they were asked for
     """
 
@@ -33,6 +35,7 @@ class Predictions:
     rows_in_table: int = 0
     classes: Sequence[str] = ()
     probabilities: NDArray[np.float64] | None = None
+    skipped: Sequence[str] = ()
 
 
 def predict(
@@ -57,17 +60,22 @@ def predict(
     model, schema, table = store.model, store.schema, read_table(path, delimiter, store.schema.reads())
     named, labelled = schema.id_column in table.columns, schema.label_column in table.columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
-    encoded = schema.encode(table, labelled=labelled)
+    encoded, kept, faults = schema.encode_readable(table, labelled=False)
     found = model.predict(encoded.rows)
-    names = encoded.ids or [str(number) for number in range(1, len(table) + 1)]
+    names = encoded.ids or [str(row + 1) for row in kept]
     labels = schema.decode(found)
     noise = store.plan.weight_noise if calibrated else 0.0
     chances = model.probabilities(encoded.rows, noise=noise) if probabilities else None
-    answer = Predictions(names, labels, classes=schema.classes or (), probabilities=chances)
+    answer = Predictions(
+        names, labels, classes=schema.classes or (), probabilities=chances, skipped=tuple(told(faults))
+    )
     if not labelled:
         return answer
-    known = store.rows_in_table(encoded)
+    truth, _, faults = schema.encode_readable(table)
+    unlabelled = told((fault for fault in faults if fault.column == schema.label_column), "not measured")
+    answer = replace(answer, rows_in_table=store.rows_in_table(truth), skipped=(*answer.skipped, *unlabelled))
+    said = model.predict(truth.rows)
     if schema.classes is not None:
-        return replace(answer, rows_in_table=known, accuracy=float((found == encoded.labels).mean()))
-    apart = np.abs(np.subtract(labels, schema.decode(encoded.labels)))
-    return replace(answer, rows_in_table=known, mean_absolute_error=float(apart.mean()))
+        return replace(answer, accuracy=float((said == truth.labels).mean()))
+    assert truth.targets is not None
+    return replace(answer, mean_absolute_error=float(np.abs(np.asarray(schema.decode(said)) - truth.targets).mean()))

@@ -49,6 +49,8 @@ def read(path: Path, delimiter: str) -> list[tuple[int, dict[str, str]]] | Refus
 
 
 def number(text: str) -> float:
+    if "_" in text or not text.isascii():  # Python's own ways of writing
+        return float("nan")
     try:
         return float(text)
     except ValueError:

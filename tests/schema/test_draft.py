@@ -82,7 +82,8 @@ def test_a_column_is_recognised(name: str) -> None:
     texts, kind, fields = LOOKS[name]
     look = look_at(name, texts)
     assert look.seems == kind
-    assert look.fields == fields
+    gaps = "missing" in fields or kind != "number"
+    assert look.fields == (fields if gaps else fields | {"missing": "middle"})
 
 
 def drafted(**more: str | None) -> str:
@@ -172,3 +173,34 @@ def test_the_label_is_a_number_or_classes(texts: list[str], line: str) -> None:
     text = draft_schema(Table("m", {"y": texts, "x": floats(0, 1)}, range(ROWS)), "y")
     assert line in text
     assert Schema.from_dict(tomllib.loads(text)).label_column == "y"
+
+
+def test_a_number_without_gaps_says_what_one_would_be() -> None:
+    """A gap that no row of the first file had comes in the next one."""
+    look = look_at("size", [str(7 * k % 500) for k in range(900)])
+    assert look.fields["missing"] == "middle"
+    schema = Schema.from_dict(
+        {
+            "label": {"column": "y", "classes": ["a", "b"]},
+            "columns": {"size": {"bounds": [0, 99], "transform": "log1p", "missing": "middle"}},
+        }
+    )
+    assert schema.columns["size"].missing == pytest.approx(9.0)  # log1p: the middle between 0 and log 100
+    assert Schema.from_dict(schema.to_dict()) == schema
+
+
+def test_codes_of_few_people_are_not_listed() -> None:
+    texts = ["1"] * 700 + ["2"] * 595 + ["3"] * 5
+    look = look_at("ward", texts)
+    assert look.fields["categories"] == ["1", "2"]
+    assert any("1 value(s) with fewer than 10 rows" in ask for ask in look.asks)
+
+
+@pytest.mark.parametrize("text", ["1_5", "０１", "١", "1__0"])
+def test_what_python_alone_reads_as_a_number_is_none(text: str) -> None:
+    assert look_at("size", [text, *(str(k) for k in range(60))]).seems != "number"
+    schema = Schema.from_dict(
+        {"label": {"column": "y", "classes": ["a", "b"]}, "columns": {"size": {"bounds": [0, 99]}}}
+    )
+    with pytest.raises(InvalidSchema, match="not a finite number"):
+        schema.encode(Table("t", {"size": ["1", text], "y": ["a", "b"]}, [2, 3]))
