@@ -9,10 +9,10 @@ JUDGE := .venv-api
 
 .PHONY: demo test slow services engines publishers desk-to-registry api examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml lab/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --upgrade --constraint constraints.txt pip
-	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[dev]" --editable lab
 	touch $@
 
 demo: $(READY)          ## learn and delete on scikit-learn's digits

@@ -10,9 +10,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-
-from noisygd_delete.baselines.calibrated import CLOSE, Setting
-from noisygd_delete.baselines.comparison import LONGEST, ComparisonRow, compare
+from noisygd_delete_lab.calibrated import CLOSE, Setting
+from noisygd_delete_lab.comparison import LONGEST, ComparisonRow, compare
 
 from . import datasets, report
 

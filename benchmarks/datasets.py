@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from noisygd_delete_lab import sample
 
 from noisygd_delete import Records, losses
-from noisygd_delete.baselines import sample
 from noisygd_delete.losses import Loss
 from noisygd_delete.maps import PublicMap
 from noisygd_delete.schema import Schema

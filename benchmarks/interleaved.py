@@ -10,11 +10,11 @@ import argparse
 from dataclasses import dataclass
 
 import numpy as np
+from noisygd_delete_lab.solver import minimise
 
 from benchmarks import datasets, report
 from benchmarks.objective_perturbation import BLOCKS
 from noisygd_delete import Budget, Curator, Plan, make_plan
-from noisygd_delete.baselines.solver import minimise
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.errors import NoisyGDDeleteError
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from noisygd_delete_lab import objective_perturbation as redberg
 
 from benchmarks import datasets, report
 from benchmarks.solve_then_diffuse import DELETED, ORDER, Case, timed
 from noisygd_delete import Budget, Curator, Plan, compare_plans, losses, make_plan
-from noisygd_delete.baselines import objective_perturbation as redberg
 from noisygd_delete.bounds.objective_perturbation import curvature_ratio
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.errors import NoisyGDDeleteError

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from noisygd_delete_lab import CertifiedRemoval, erasure, newton
+from noisygd_delete_lab.second_order import LOGISTIC_THIRD
 
 from noisygd_delete import EditRequest
-from noisygd_delete.baselines import CertifiedRemoval, erasure, newton
-from noisygd_delete.baselines.second_order import LOGISTIC_THIRD
 
 from . import datasets, report
 

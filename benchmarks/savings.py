@@ -6,8 +6,8 @@ import argparse
 import math
 
 import numpy as np
+from noisygd_delete_lab.calibrated import Setting, line_up, title
 
-from noisygd_delete.baselines.calibrated import Setting, line_up, title
 from noisygd_delete.records import EditRequest
 
 from . import datasets, report

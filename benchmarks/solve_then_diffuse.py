@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from noisygd_delete_lab.solver import minimise
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks import datasets, report
 from noisygd_delete import Budget, Curator, EditRequest, Model, Plan, Records, compare_plans, make_plan
-from noisygd_delete.baselines.solver import minimise
 from noisygd_delete.curator.learning import resume
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.objective_float64 import PreciseObjective

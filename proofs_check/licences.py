@@ -26,7 +26,7 @@ from typing import Any
 
 from .framework import Statement
 from .normal_form import Place, is_dunder
-from .sources import PACKAGE, Sources
+from .sources import LAB, PACKAGE, Sources
 
 INDEX = Path(__file__).with_name("licences.json")
 
@@ -175,7 +175,8 @@ def resolve(name: str) -> Any | None:
     place = present().find(name)
     if place is None:
         return None
-    target = getattr(importlib.import_module(f"{PACKAGE}.{place.module}"), place.name)
+    home = place.module if place.module.startswith(LAB.name) else f"{PACKAGE}.{place.module}"
+    target = getattr(importlib.import_module(home), place.name)
     return inspect.getattr_static(target, place.member) if place.member else target
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 import mpmath
-
-from noisygd_delete.baselines import perturbed_gd
+from noisygd_delete_lab import perturbed_gd
 
 from .framework import RIGOROUS, Finding, close, require, statement
 
@@ -25,7 +24,7 @@ def _gamma(ratio: float) -> float:
     evidence=(RIGOROUS,),
     claim=lambda epsilon, n, d: mpmath.log(epsilon * n / mpmath.sqrt(d)),
     fault=("n² for n", lambda epsilon, n, d: 3 * mpmath.log(epsilon * n**2 / mpmath.sqrt(d))),
-    licenses=("baselines.perturbed_gd:learning_iterations", "baselines.perturbed_gd:contraction"),
+    licenses=("noisygd_delete_lab.perturbed_gd:learning_iterations", "noisygd_delete_lab.perturbed_gd:contraction"),
     scope="T − I = log(Dλn/(2L))/log(1/γ) as cited from Neel et al. (through public implementations), D = L/λ, and the package's count of it; its ratio to the printed logarithm tends to "
     "1/log(1/γ) as n → ∞ at three settings of ε, d, δ, κ. That both runs have the same excess risk is not checked.",
 )
@@ -52,7 +51,10 @@ def _secret(claim, effort: int) -> Finding:
     evidence=(RIGOROUS,),
     claim=lambda epsilon, n, d, i: mpmath.log(epsilon * n / (mpmath.log(i * d) ** 2 * mpmath.sqrt(d))),
     fault=("without its logarithms and root", lambda epsilon, n, d, i: 2 * mpmath.log(epsilon * n * d)),
-    licenses=("baselines.perturbed_gd:published_base_iterations", "baselines.perturbed_gd:published_iterations"),
+    licenses=(
+        "noisygd_delete_lab.perturbed_gd:published_base_iterations",
+        "noisygd_delete_lab.perturbed_gd:published_iterations",
+    ),
     scope="Retraining to the distance 2L/(λn) takes log(n/2)/log(1/γ) iterations; request i takes I + log log(4di/δ)/log(1/γ) with I of Thm. 28. The saving over the printed logarithm, "
     "times log(1/γ), tends to 1 as n → ∞, at the first request and at the thousandth; constants depend on δ and κ. The package's counts are the printed ones.",
 )

@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+import noisygd_delete_lab
+
 import noisygd_delete
 
 from .normal_form import FUNCTIONS, Normal, Place, Scope, Writer, changed, lines
 
 ROOT = Path(noisygd_delete.__file__).parent
 PACKAGE = ROOT.name
+LAB = Path(noisygd_delete_lab.__file__).parent
 
 
 @dataclass
@@ -33,13 +36,15 @@ def _parsed(text: str) -> ast.Module:
 
 
 class Sources:
-    """All modules under `root`, parsed. `edits` replaces the text of modules ("accountant.events": text): what would change."""
+    """All modules under `root`, parsed, and those of the lab as if it were one of its rooms. `edits` replaces the text of modules ("accountant.events": text): what would change."""
 
     def __init__(self, root: Path = ROOT, edits: Mapping[str, str] | None = None) -> None:
         self.texts: dict[str, str] = {}
         self._packages: set[str] = set()
-        for path in sorted(root.rglob("*.py")):
-            parts = path.relative_to(root).with_suffix("").parts
+        found = [(path, path.relative_to(root)) for path in sorted(root.rglob("*.py"))]
+        found += [(path, path.relative_to(LAB.parent)) for path in sorted(LAB.rglob("*.py")) if root == ROOT]
+        for path, place in found:
+            parts = place.with_suffix("").parts
             if parts[-1] == "__init__":
                 parts = parts[:-1]
                 self._packages.add(".".join(parts))

@@ -27,7 +27,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("stream", "publishers"),
     ("store", "sources"),
     ("evidence",),
-    ("audit", "baselines", "deep"),
+    ("audit", "deep"),
     ("estimators", "report"),
     ("service",),
     ("cli",),
@@ -35,9 +35,9 @@ ROWS: tuple[tuple[str, ...], ...] = (
 )
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 HEAVY = {
-    "torch": {"deep", "engine", "baselines", "audit", "maps"},
-    "opacus": {"deep", "baselines"},
-    "sklearn": {"report", "estimators", "cli", "baselines"},
+    "torch": {"deep", "engine", "audit", "maps"},
+    "opacus": {"deep"},
+    "sklearn": {"report", "estimators", "cli"},
     "onnxruntime": {"maps"},
     "pyarrow": {"schema", "sources", "clusters"},
     "ray": {"clusters"},
@@ -144,7 +144,7 @@ def test_only_methods_join_losses_to_bounds() -> None:
         for path in FILES
         if {"losses", "bounds"} <= {target for target, internal, _ in imports(path) if internal}
     }
-    assert joined <= {"engine", "methods", "planner", "audit", "baselines"}
+    assert joined <= {"engine", "methods", "planner", "audit"}
 
 
 def test_only_the_command_line_prints() -> None:
@@ -316,7 +316,19 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "slow.py",
         "test_architecture.py",
     }
-    others = {"across", "docs", "engines", "examples", "fuzz", "long", "mutation", "oracles", "proofs_check", "samples"}
+    others = {
+        "across",
+        "docs",
+        "engines",
+        "examples",
+        "fuzz",
+        "lab",
+        "long",
+        "mutation",
+        "oracles",
+        "proofs_check",
+        "samples",
+    }
     folders = {path.name for path in here.iterdir() if path.is_dir() and not path.name.startswith(("_", "."))}
     assert folders - others <= LEVEL.keys()
 

@@ -1,99 +1,32 @@
-"""`noisygd-delete bench compare`: every deletion method side by side on the caller's table, or on digits."""
+"""`noisygd-delete bench`, which has moved to a distribution of its own; the name leaves in 0.3.0."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
-from .. import losses
-from ..errors import InvalidParameter
-from .arguments import number, seed
-from .shared import add_json, show
-
-if TYPE_CHECKING:
-    from ..baselines.comparison import ComparisonRow
-    from ..records import Records
+from ..errors import MissingDependency
+from .streams import complain
 
 
 def register(commands: Any) -> None:
     parser = commands.add_parser(
         "bench",
-        help="compare with other deletion methods",
-        epilog="example: noisygd-delete bench compare --no-attack",
+        help="moved to noisygd-delete-lab (this name leaves in 0.3.0)",
+        epilog="now: pip install noisygd-delete-lab, and noisygd-delete-lab compare --no-attack",
         allow_abbrev=False,
     )
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-    compare = kinds.add_parser(
-        "compare",
-        help="cost, accuracy, state and leaks of every method, on a table or on scikit-learn's digits",
-        epilog="example: noisygd-delete bench compare --regularization 1e-2 --no-attack",
-        allow_abbrev=False,
-    )
-    compare.add_argument("--data", help="CSV or Parquet; default: scikit-learn's digits")
-    compare.add_argument("--schema", help="schema of --data")
-    compare.add_argument("--regularization", type=number, default=1e-2, metavar="λ", help="default 1e-2")
-    compare.add_argument("--dp", type=number, default=8.0, help="ε for records still there, where a method gives one")
-    compare.add_argument("--deletion", type=number, default=0.1, help="ε for erased records (default 0.1)")
-    compare.add_argument("--delta", type=number, default=1e-5)
-    compare.add_argument("--no-attack", action="store_true", help="leave out the two attacks (most of the time)")
-    compare.add_argument("--seed", type=seed, default=0, help="of this measurement; nothing certified uses it")
-    add_json(compare)
-    compare.set_defaults(run=_run)
-
-
-def _tables(parsed: argparse.Namespace) -> tuple[Records, Records, losses.Loss]:
-    from ..baselines import sample
-    from ..schema import Schema
-
-    if (parsed.data is None) != (parsed.schema is None):
-        raise InvalidParameter("give --data and --schema together, or neither for scikit-learn's digits")
-    if parsed.data is None:
-        return *sample.digits(), losses.Softmax(1.0, classes=10)
-    encoded = Schema.read(parsed.schema).encode_file(parsed.data)
-    train, test = sample.split(encoded.rows, encoded.labels, len(encoded.rows) * 4 // 5)
-    classes = sorted(set(encoded.labels.tolist()))
-    if classes == [-1.0, 1.0]:
-        return train, test, losses.Logistic(1.0)
-    if classes == list(range(len(classes))):
-        return train, test, losses.Softmax(1.0, classes=len(classes))
-    raise InvalidParameter("the comparison needs a class label; this schema has a numeric target")
+    parser.add_argument("arguments", nargs=argparse.PARSER, metavar="ARGUMENTS", help="those of noisygd-delete-lab")
+    parser.set_defaults(run=_run)
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    import numpy as np
-
-    from ..baselines.calibrated import Setting
-    from ..baselines.comparison import compare
-
-    train, test, loss = _tables(parsed)
-    setting = Setting(loss, parsed.regularization, deletion=parsed.deletion, dp=parsed.dp, delta=parsed.delta)
-    rows = compare(setting, train, test, rng=np.random.default_rng(parsed.seed), attack=not parsed.no_attack)
-    answer = {"records": train.slots, "features": train.features.shape[1], "rows": [row.to_dict() for row in rows]}
-    show(parsed, answer, _text(rows, train, parsed))
-    return 0
-
-
-def _text(rows: list[ComparisonRow], train: Records, parsed: argparse.Namespace) -> str:
-    from ..privacy.shown import brief
-
-    heading = (
-        f"{train.slots} records × {train.features.shape[1]} features, λ={brief(parsed.regularization)}, δ={brief(parsed.delta)}; "
-        "gradients in passes over the table, times in plain gradient steps on it"
-    )
-    columns = (
-        f"{'method':26} {'ε erased':>8} {'DP ε':>6} {'accuracy':>8} {'learn':>9} {'delete':>9} {'time':>8} "
-        f"{'private':>7} {'stateless':>9} {'two releases':>12} {'adaptive':>8} {'kept, bytes':>11}"
-    )
-    return "\n".join([heading, "", columns, *(_line(row, train.slots) for row in rows)])
-
-
-def _line(row: ComparisonRow, records: int) -> str:
-    def number(value: float | None, form: str) -> str:
-        return "—" if value is None else format(value, form)
-
-    return (
-        f"{row.method:26} {number(row.deletion, '8.3g'):>8} {number(row.existing, '6.3g'):>6} {row.accuracy:8.3f} "
-        f"{row.learn_gradients / records:9.1f} {row.delete_gradients / records:9.2f} {number(row.delete_time, '8.1f'):>8} "
-        f"{'yes' if row.private else 'no':>7} {'yes' if row.stateless else 'no':>9} "
-        f"{number(row.two_releases, '12.0%'):>12} {number(row.adaptive, '8.0%'):>8} {row.memory:11}"
-    )
+    try:
+        moved = import_module("noisygd_delete_lab.command")
+    except ModuleNotFoundError as error:
+        raise MissingDependency(
+            "rival methods have a distribution of their own: pip install noisygd-delete-lab, and run noisygd-delete-lab compare"
+        ) from error
+    status = int(moved.main(parsed.arguments))
+    return complain("noisygd-delete: bench is noisygd-delete-lab now; this name leaves in 0.3.0", status)

@@ -17,7 +17,7 @@ from noisygd_delete.errors import InvalidSchema, StoreCorrupt
 from noisygd_delete.store import Store, status, verify
 
 HEAVY = ("numpy", "scipy", "numba", "torch", "sklearn", "pyarrow", "cryptography", "jinja2", "tqdm")
-ROOMS = ("engine", "planner", "curator", "stream", "audit", "baselines", "deep", "estimators", "maps", "schema")
+ROOMS = ("engine", "planner", "curator", "stream", "audit", "deep", "estimators", "maps", "schema")
 SCHEMA = Schema.from_dict(
     {
         "id": "id",

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from noisygd_delete_lab import sample
 
 from noisygd_delete import Budget, Curator, Model, Records, losses, make_plan
-from noisygd_delete.baselines import sample
 from noisygd_delete.errors import InvalidParameter
 
 

@@ -1,0 +1,5 @@
+"""`python -m noisygd_delete_lab compare`."""
+
+from .command import run
+
+run()

@@ -1,0 +1,64 @@
+"""The mechanisms that lectures and counter-examples use, each with its exact calibration.
+
+Sensitivities are for the adjacency the caller has in mind. Research only: numpy's generator, floats on no grid.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisygd_delete.bounds import conversion
+from noisygd_delete.errors import count, positive
+
+
+def laplace(
+    value: ArrayLike, *, l1_sensitivity: float, epsilon: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """value + Laplace(Δ₁/ε): ε-DP."""
+    center = np.asarray(value, dtype=np.float64)
+    scale = positive("l1_sensitivity", l1_sensitivity) / positive("epsilon", epsilon)
+    return np.asarray(center + rng.laplace(0, scale, center.shape))
+
+
+def gaussian_noise(*, l2_sensitivity: float, epsilon: float, delta: float) -> float:
+    """The least σ for (ε, δ), any ε: Δ₂/μ with μ from the exact trade-off (Balle & Wang 2018).
+
+    √(2 log(1.25/δ))Δ₂/ε is larger, and valid for ε ≤ 1 only.
+    """
+    return positive("l2_sensitivity", l2_sensitivity) / conversion.gdp_for(epsilon=epsilon, delta=delta)
+
+
+def gaussian(
+    value: ArrayLike, *, l2_sensitivity: float, epsilon: float, delta: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """value + N(0, σ²): (ε, δ)-DP."""
+    center = np.asarray(value, dtype=np.float64)
+    scale = gaussian_noise(l2_sensitivity=l2_sensitivity, epsilon=epsilon, delta=delta)
+    return np.asarray(center + scale * rng.standard_normal(center.shape))
+
+
+def exponential_probabilities(scores: ArrayLike, *, sensitivity: float, epsilon: float) -> NDArray[np.float64]:
+    """P(o) ∝ exp(ε s(o)/(2Δ)): ε-DP.
+
+    Without the 2, as some lectures print it, both the numerator and the normaliser may change by e^ε: 2ε-DP.
+    """
+    exponents = positive("epsilon", epsilon) * np.asarray(scores, float) / (2 * positive("sensitivity", sensitivity))
+    weights = np.exp(exponents - exponents.max())
+    return np.asarray(weights / weights.sum())
+
+
+def exponential(scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: np.random.Generator) -> int:
+    """An index drawn by the exponential mechanism."""
+    chances = exponential_probabilities(scores, sensitivity=sensitivity, epsilon=epsilon)
+    return int(rng.choice(len(chances), p=chances))
+
+
+def randomized_response(
+    values: NDArray[np.int64], *, classes: int, epsilon: float, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Each value kept with probability e^ε/(e^ε + k − 1), else one of the other k − 1 uniformly: ε-DP per value."""
+    k = count("classes", classes, minimum=2)
+    keep = 1 / (1 + (k - 1) * np.exp(-positive("epsilon", epsilon)))
+    other = (values + rng.integers(1, k, values.shape)) % k
+    return np.where(rng.random(values.shape) < keep, values, other)

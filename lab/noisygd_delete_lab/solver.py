@@ -1,0 +1,26 @@
+"""The minimiser of a table's objective, for baselines that need one."""
+
+from __future__ import annotations
+
+from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.solver import Solution, solve
+from noisygd_delete.errors import positive
+from noisygd_delete.losses.base import Loss
+from noisygd_delete.records import Records
+
+__all__ = ["minimise"]
+
+
+def minimise(records: Records, loss: Loss, *, regularization: float, tolerance: float = 1e-6) -> Solution:
+    """argmin L_D from 0 to gradient norm ≤ `tolerance`; deterministic, so a function of the records alone.
+
+    Raises:
+        AssumptionViolated: the tolerance was not reached.
+    """
+    return solve(
+        PreciseObjective(records, loss, regularization=regularization),
+        start=None,
+        tolerance=positive("tolerance", tolerance),
+        strong_convexity=regularization,
+        objective_smoothness=regularization + loss.constants.smoothness,
+    )
