@@ -21,7 +21,7 @@ from .doubt import warning
 from .left import room, room_text
 from .planning import described
 from .shared import show
-from .source import create_over, source_from, surveyed
+from .source import create_over, some_rows, source_from, surveyed
 
 if TYPE_CHECKING:
     from ..methods.plan import Plan
@@ -38,10 +38,9 @@ def init(parsed: argparse.Namespace) -> int:
 def _draft(parsed: argparse.Namespace) -> int:
     if parsed.label is None:
         raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
-    if parsed.data is None:
-        raise InvalidParameter("--draft-schema reads a file: give --data FILE, an export of a few rows of the source")
-    target = output("--draft-schema", parsed.draft_schema, inputs=[parsed.data])
-    text = draft_schema(read_table(parsed.data, parsed.delimiter), parsed.label, id=parsed.id, subject=parsed.subject)
+    target = output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
+    table = some_rows(parsed) if parsed.data is None else read_table(parsed.data, parsed.delimiter)
+    text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
     if not parsed.dry_run:
         target.write(text)
     warning = (

@@ -30,7 +30,11 @@ def register(commands: Any) -> None:
     parser.add_argument("--delimiter", help="of a CSV file; default: found from the header")
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--schema", metavar="FILE", help="public bounds and categories (TOML)")
-    source.add_argument("--draft-schema", metavar="FILE", help="write a first draft of the schema and stop")
+    source.add_argument(
+        "--draft-schema",
+        metavar="FILE",
+        help="write a first draft of the schema, also off the first 100,000 rows of a --source, and stop",
+    )
     parser.add_argument(
         "--slots",
         type=whole,

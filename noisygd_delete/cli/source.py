@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
 
 if TYPE_CHECKING:
     from ..methods.plan import Plan
-    from ..schema import Schema
+    from ..schema import Schema, Table
     from ..sources import Source
     from ..sources.reading import Surveyed
+
+_DRAFTED = 100_000  # rows that a draft of a schema is read off
 
 
 def add_source(parser: argparse.ArgumentParser, rows: argparse._MutuallyExclusiveGroup) -> None:
@@ -49,7 +52,7 @@ def source_from(parsed: argparse.Namespace, schema: Schema) -> Source | None:
         return None
     if parsed.tombstones is not None or parsed.delimiter is not None:
         raise InvalidParameter(
-            "--tombstones and --delimiter belong to a file; rows of a --source are not read by their ids"
+            "--tombstones and --delimiter of init belong to a file; over a --source, delete and publish take the list"
         )
     if schema.id_column is None:
         raise InvalidParameter("--id COL is needed: later requests name records by their id in the source")
@@ -64,6 +67,26 @@ def source_from(parsed: argparse.Namespace, schema: Schema) -> Source | None:
         query=parsed.query,
         rows_per_subject=parsed.rows_per_subject or schema.rows_per_subject or 1,
     )
+
+
+def some_rows(parsed: argparse.Namespace) -> Table:
+    """The first rows of the source that the arguments name, with all their columns: enough for a draft of a schema."""
+    from ..schema import Table
+    from ..sources import source_at
+
+    engine = None if parsed.engine == "local" else parsed.engine
+    facts = {"id": parsed.id or "-", "subject": parsed.subject, "table": parsed.table, "query": parsed.query}
+    source = source_at(parsed.source, engine=engine, **facts)
+    cells: dict[str, list[str]] = {name: [] for name in source.columns()}
+    rows = 0
+    with closing(source.every(list(cells))) as blocks:
+        for block in blocks:
+            rows += len(block)
+            for name, texts in block.columns.items():
+                cells[name] += texts
+            if rows >= _DRAFTED:
+                break
+    return Table(source.address, cells, range(1, rows + 1))
 
 
 def surveyed(source: Source, schema: Schema) -> Surveyed:

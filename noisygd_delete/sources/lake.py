@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -98,7 +98,7 @@ class Lake(Source):
             self._check_plan(connection)
             self._check_columns(_types(connection, self._rows()))
 
-    def every(self, columns: Sequence[str]) -> Iterator[Table]:
+    def every(self, columns: Sequence[str]) -> Generator[Table]:
         with self._opened() as (connection, _):
             yield from blocks(self.address, columns, self._fetched(connection, columns, self._rows()))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -109,7 +109,7 @@ class Postgres(Source):
             self._check_plan(connection)
             self._check_columns(self._columns(connection))
 
-    def every(self, columns: Sequence[str]) -> Iterator[Table]:
+    def every(self, columns: Sequence[str]) -> Generator[Table]:
         with self._frozen() as (connection, _):
             yield from blocks(self.address, columns, self._copied(connection, columns, self._rows()))
 

@@ -21,7 +21,7 @@ A query must choose each row by itself: what a window, a LIMIT or a sample choos
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
@@ -128,7 +128,7 @@ class Source(ABC):
         """The names of the columns of the rows there."""
 
     @abstractmethod
-    def every(self, columns: Sequence[str]) -> Iterator[Table]:
+    def every(self, columns: Sequence[str]) -> Generator[Table]:
         """These columns of all rows there, whoever has how many."""
 
     @abstractmethod

@@ -118,3 +118,40 @@ def test_a_process_killed_at_the_commit(database: str, folder: Path, instant: st
         assert (store.ledger.position("r") is not None, store.ledger.releases) == (happened, 1 + happened)
         assert (store.recovered is not None) == happened
     assert statement(database, "SELECT FROM people") == ROWS - happened
+
+
+@pytest.mark.parametrize("made", [in_duckdb, in_parquet])
+def test_a_schema_is_drafted_off_a_source(folder: Path, capsys, made) -> None:
+    facts = made(folder)
+    named = ["--table", facts["table"]] if "table" in facts else []
+    where = ["init", "--source", facts["address"], *named, "--label", "y", "--id", "id", "--subject", "person"]
+    assert main([*where, "--draft-schema", "draft.toml"]) == 0
+    text = Path("draft.toml").read_text()
+    assert all(words in text for words in ('id = "id"', 'subject = "person"', "rows_per_subject = 2", '[columns."c"]'))
+    assert main([*where[:-4], "--draft-schema", "again.toml"]) == 0
+    assert 'id = "id"' in Path("again.toml").read_text(), "found by itself"
+    (folder / "draft.toml").write_text(text.replace("confirmed = false", "confirmed = true"))
+    told = answer(
+        capsys,
+        "init",
+        "store",
+        *where[1:5],
+        *where[7:],
+        "--schema",
+        "draft.toml",
+        *PLAN,
+        "--slots",
+        "240",
+        "--rows-per-subject",
+        "2",
+    )
+    assert (told["records"], told["rows_left_out"]) == (ROWS, 0)
+    wrong = [*where[1:3], *named, "--id", "nosuch", "--schema", "schema.toml"]
+    assert main(["init", "other", *wrong]) == 2
+    assert "no column 'nosuch' for --id; there are: id, person, a, b, c, y" in capsys.readouterr().err
+
+
+def test_so_off_a_database(database: str, folder: Path) -> None:
+    where = ["init", "--source", database, "--table", "people", "--label", "y", "--id", "id"]
+    assert main([*where, "--draft-schema", "draft.toml"]) == 0
+    assert '[columns."b"]' in Path("draft.toml").read_text()
