@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from noisygd_delete import EditRequest
-from noisygd_delete.errors import SourceError
+from noisygd_delete.errors import CountBroken, SourceError
 from noisygd_delete.sources import SourcedStore, marks, open_store, source_at
+from noisygd_delete.store import Tombstones
 
 from .conftest import ROWS, SCHEMA, Server, name, people, plan, statement
 from .test_lake import deltalake, duckdb, in_delta, in_duckdb
@@ -19,8 +22,8 @@ from .test_lake import deltalake, duckdb, in_delta, in_duckdb
 PUT_BACK = "a deletion that this store committed there is not in its history"
 
 
-@pytest.fixture
-def own(server: Server) -> Iterator[Server]:
+@contextmanager
+def started(server: Server) -> Iterator[Server]:
     """A server whose data a test may stop, copy and put back."""
     with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as folder:
         if server.user is not None:
@@ -28,14 +31,26 @@ def own(server: Server) -> Iterator[Server]:
         made = Server(Path(folder), server.programs, server.user)
         made.run("initdb", "-D", str(made.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
         made.start()
-        statement(
-            made.address(),
-            "CREATE TABLE people (id text PRIMARY KEY, person text, a double precision, b numeric, c text, y text)",
-        )
-        for row in people()[:20]:
-            statement(made.address(), "INSERT INTO people VALUES (%s, %s, %s, %s, %s, %s)", *row)
+        try:
+            statement(
+                made.address(),
+                "CREATE TABLE people (id text PRIMARY KEY, person text, a double precision, b numeric, c text, y text)",
+            )
+            yield made
+        finally:
+            made.stop()
+
+
+def fill(server: Server) -> None:
+    for row in people()[:20]:
+        statement(server.address(), "INSERT INTO people VALUES (%s, %s, %s, %s, %s, %s)", *row)
+
+
+@pytest.fixture
+def own(server: Server) -> Iterator[Server]:
+    with started(server) as made:
+        fill(made)
         yield made
-        made.stop()
 
 
 def put_back(server: Server, kept: str) -> None:
@@ -159,3 +174,48 @@ def test_a_delta_table_put_back_is_refused_when_others_have_written_since(tmp_pa
         deltalake.DeltaTable(made["address"]).delete(f"id = '{name(k)}'")
     with open_store(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
         store.publish(redo=True)
+
+
+def test_what_logical_replication_applies_is_told(server: Server, tmp_path: Path) -> None:
+    """It runs no triggers of statements, so the count is refused; a row that it brings back is met by the list of erased ids."""
+    import psycopg
+
+    with started(server) as upstream, started(server) as here:
+        statement(upstream.address(), "SELECT 1")
+        with psycopg.connect(upstream.address(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET wal_level = logical")
+        upstream.stop()
+        upstream.start()
+        fill(upstream)
+        statement(upstream.address(), "CREATE PUBLICATION everything FOR TABLE people")
+        with psycopg.connect(here.address(), autocommit=True) as connection:
+            connection.execute(
+                f"CREATE SUBSCRIPTION copy CONNECTION 'host={upstream.folder} user=postgres dbname=postgres' PUBLICATION everything"
+            )
+        wait_for(here, 20)
+        tombstones = Tombstones.create(tmp_path / "list", tmp_path / "key")
+        SourcedStore.found(
+            tmp_path / "store", source_at(here.address(), id="id", table="people"), SCHEMA, plan()
+        ).close()
+        with open_store(tmp_path / "store", tombstones=tombstones) as store:
+            store.learn()
+            store.watch()
+            store.serve(EditRequest.delete([name(3)], request_id="r"))
+            statement(upstream.address(), "INSERT INTO people VALUES ('new', 'p', 0, 1, 'x', 'no')")
+            wait_for(here, 20)
+            with pytest.raises(CountBroken, match="came or went uncounted"):
+                store.publish(redo=True)
+            statement(upstream.address(), "DELETE FROM people WHERE id = %s", name(3))
+            statement(upstream.address(), "INSERT INTO people VALUES (%s, 'p', 0, 1, 'x', 'no')", name(3))
+            wait_for(here, 21)
+            store.source.unwatch()
+            with pytest.raises(SourceError, match="1 rows there have ids that were erased before"):
+                store.publish(redo=True)
+            assert store.ledger.releases == 2
+
+
+def wait_for(server: Server, rows: int) -> None:
+    until = time.monotonic() + 60
+    while statement(server.address(), "SELECT FROM people") != rows:
+        assert time.monotonic() < until
+        time.sleep(0.05)
