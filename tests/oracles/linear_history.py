@@ -26,7 +26,8 @@ class Run:
 
 
 def squared_mu(runs, *, gap, present_from, erased_at, observed):
-    """μ² between the world with the record (its gradient differs by `gap`) and the world without it."""
+    """μ² between the world with the record (its gradient differs by `gap`) and the world without it. `gap` may be a list: what each release
+    had of it, where a person's rows leave one by one."""
     total = sum(run.steps for run in runs)
     means = np.zeros(2)
     noise = np.zeros(total)
@@ -39,7 +40,8 @@ def squared_mu(runs, *, gap, present_from, erased_at, observed):
         there = number >= present_from and (erased_at is None or number < erased_at)
         keep = 1 - run.step_size * run.regularization
         for _ in range(run.steps):
-            sums = run.others + np.array([gap if there else 0.0, 0.0])
+            present = gap[number - 1] if isinstance(gap, list) else gap
+            sums = run.others + np.array([present if there else 0.0, 0.0])
             means = keep * means - run.step_size / run.records * sums
             noise *= keep
             noise[step] = np.sqrt(2 * run.step_size * run.noise_variance)
