@@ -78,6 +78,9 @@ def delete(parsed: argparse.Namespace) -> int:
     with open_store(parsed) as store:
         if parsed.returned:
             ids = list(dict.fromkeys([*ids, *store.returned()]))
+            if not (ids or subjects):
+                show(parsed, {"returned": 0}, "no record is on the list of erased ids; nothing was changed")
+                return 0
         request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
         return _serve(parsed, store, request, Rights.ERASURE)
 

@@ -13,6 +13,7 @@ from ..privacy.shown import shown
 from ..records import EditCounts
 from ..store.status import budget, status
 from .arguments import number, whole
+from .change import add_tombstones
 from .left import left_text
 from .places import sentence
 from .shared import read_certificate, show, store_command
@@ -49,6 +50,7 @@ def register(commands: Any) -> None:
             )
             _add_questions(parser)
         if name == "verify":
+            add_tombstones(parser)
             parser.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
             parser.add_argument(
                 "--certificate",
@@ -183,6 +185,8 @@ def _verify(parsed: argparse.Namespace) -> int:
     from ..store import verify
 
     result = verify(parsed.store, wait=parsed.wait)
+    if parsed.tombstones is not None or parsed.tombstone_key is not None:
+        result = _nobody_returned(parsed, result)
     if certificate is not None:
         result = _continues(parsed, result, certificate)
     text = "\n".join([f"checked: {check}" for check in result.checked] + [f"FAULT: {fault}" for fault in result.faults])
@@ -202,6 +206,21 @@ def _continues(parsed: argparse.Namespace, result: Soundness, certificate: Any) 
         fault = str(error)
     faults = result.faults if fault is None or fault in result.faults else (*result.faults, fault)
     return replace(result, checked=(*result.checked, "the ledger continues from the certificate"), faults=faults)
+
+
+def _nobody_returned(parsed: argparse.Namespace, result: Soundness) -> Soundness:
+    """The same verification, and whether the table has anybody who was erased."""
+    from .changing import open_store
+
+    faults = result.faults
+    if not faults:  # else whoever opens it is refused
+        with open_store(parsed) as store:
+            found = len(store.returned())
+        if found:
+            faults = (
+                f"{found} records were erased before: a backup was put back; delete --returned erases them again",
+            )
+    return replace(result, checked=(*result.checked, "no record is on the list of erased ids"), faults=faults)
 
 
 def _absent(parsed: argparse.Namespace) -> int:

@@ -231,23 +231,26 @@ class Names(Sequence[Any]):
         return None if found is None else self[found[1]]
 
     def in_another_form(self, missing: Id) -> bool:
-        """Whether a name that looks like this one is there in another Unicode form. Only texts with letters beyond ASCII have
-        several forms."""
-        if not isinstance(missing, str):
-            return False
-        form = normalize("NFKC", missing)
-        if len(self.find([form])):
+        """Whether a name is there that reads like this one but for outer white space, a programming language's b'…', a decimal .0, its
+        Unicode form, or being a number."""
+        form = _plain(missing)
+        variants: list[Id] = [form, f"{form}.0", f"b'{form}'", f'b"{form}"', *([int(form)] if _is_number(form) else [])]
+        if any(self[slot] != missing for slot in self.find(variants).tolist()):
             return True
-        names = (name for slot in self._beyond_ascii() if isinstance(name := self[slot], str))
-        return any(normalize("NFKC", name) == form for name in names)
+        return any(name not in (None, missing) and _plain(name) == form for name in map(self.__getitem__, self._odd()))
 
-    def _beyond_ascii(self) -> Iterator[int]:
+    def _odd(self) -> Iterator[int]:
+        """Slots whose names have letters beyond ASCII, or white space before or behind, or lie elsewhere."""
         yield from self.others
         high = np.full(self.cells.shape[1], 0x8080808080808080, WORD)
         high[-1] >>= np.uint64(8)  # not the length
         for first in range(0, len(self) if self.texts else 0, _BLOCK):
-            block = self.cells[first : first + _BLOCK]
-            yield from (first + np.flatnonzero((block & high).any(axis=1))).tolist()
+            block = np.ascontiguousarray(self.cells[first : first + _BLOCK])
+            letters = block.view(np.uint8)
+            last = np.maximum(letters[:, -1].astype(np.int64) - SHIFT, 1) - 1
+            ends = letters[:, 0], letters[np.arange(len(block)), last]
+            blank = [(end > 0) & (end <= ord(" ")) & (letters[:, -1] > SHIFT) for end in ends]
+            yield from (first + np.flatnonzero((block & high).any(axis=1) | blank[0] | blank[1])).tolist()
 
     @property
     def _elsewhere(self) -> np.uint64:
@@ -272,3 +275,17 @@ def settled(cells: Cells, others: Mapping[int, Id], *, texts: bool) -> dict[int,
     names = Names.texts_of([others[slot] for slot in slots], cells.shape[1])
     cells[slots] = names.cells
     return {slots[place]: name for place, name in names.others.items()}
+
+
+def _plain(name: Id) -> str:
+    """A name without what the way it was written or read may have added."""
+    text = normalize("NFKC", str(name)).strip()
+    if text[:2] in ("b'", 'b"') and text[-1] == text[1] and len(text) > 3:
+        text = text[2:-1]
+    whole = text.removesuffix(".0")
+    return whole if _is_number(whole) else text
+
+
+def _is_number(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and len(digits) < 20

@@ -407,5 +407,6 @@ def _owners(subjects: Iterable[Id], length: int) -> Names:
 
 
 _IN_ANOTHER_FORM = (
-    ". A name that looks the same is there in another Unicode form; write it as it was written in the table"
+    ". A name that reads like it is there, but for outer white space, b'…', .0, its Unicode form or being a number; write it as it was "
+    "written in the table"
 )

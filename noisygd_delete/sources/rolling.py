@@ -31,6 +31,7 @@ from ..store.disk import Disk, explained
 from ..store.entry import Entry, EntryKinds
 from ..store.layout import Layout
 from ..store.ledger import Ledger
+from ..store.lock import Lock
 from ..store.position import covers
 from ..store.transaction import Rolling
 from . import counting, journal
@@ -45,8 +46,10 @@ _NOTHING_PUBLISHED = "nothing was published"
 class StreamedRolling(Rolling):
     """The files of such a store as the process that holds its lock sees them; rows are there while a release is made."""
 
-    def __init__(self, layout: Layout, disk: Disk, ledger: Ledger, source: Source, *, settled: bool) -> None:
-        super().__init__(layout, disk, ledger, settled=settled)
+    def __init__(
+        self, layout: Layout, disk: Disk, ledger: Ledger, lock: Lock, source: Source, *, settled: bool
+    ) -> None:
+        super().__init__(layout, disk, ledger, lock, settled=settled)
         self.source = source
         self._held: CurrentRecords | None = None
         self._read: str | None = None  # the position of the snapshot that the release under way is made from
@@ -214,6 +217,7 @@ class StreamedRolling(Rolling):
         deletion = journal.begun(self.layout)
         if deletion is None:
             return None
+        stored_journal.require_base(deletion.base, None, self.ledger)
         noted = self.ledger.length > deletion.base
         answered = any(map(self._answers, range(deletion.base, self.ledger.length)))
         if noted and (answered or not (deletion.publish and self.ledger.releases)):

@@ -31,6 +31,7 @@ from ..store.answers import pending as waiting_answer
 from ..store.disk import Disk, explained
 from ..store.layout import Layout
 from ..store.ledger import Ledger
+from ..store.lock import Lock
 from ..store.position import checked, covers
 from ..store.store import Store
 from ..store.suppression import Tombstones
@@ -91,10 +92,10 @@ class SourcedStore(Store):
             check_fit(records, plan)
 
     @classmethod
-    def _opened_as(cls, layout: Layout, disk: Disk, ledger: Ledger, *, settled: bool) -> Rolling:
+    def _opened_as(cls, layout: Layout, disk: Disk, ledger: Ledger, lock: Lock, *, settled: bool) -> Rolling:
         if ledger.source is None:
             raise StoreError(f"{layout.root}: a store that holds its rows itself; open it with Store.open")
-        return StreamedRolling(layout, disk, ledger, source_from(ledger.source), settled=settled)
+        return StreamedRolling(layout, disk, ledger, lock, source_from(ledger.source), settled=settled)
 
     @property
     def source(self) -> Source:

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..errors import StoreCorrupt
 from ..records.widths import WIDTHS
 from .disk import read
+from .tie import length_of
 
 HEAD, MAGIC = 64, b"noisygd_delete names 1\n"
 WORD_BYTES = 8
@@ -44,7 +45,7 @@ def size(path: Path, slots: int) -> int:
 def held(path: Path) -> int:
     """How many names there are, for somebody who does not hold the lock: of a free slot's cell the last byte is zero, too."""
     width = words_of(path) * WORD_BYTES
+    slots = (length_of(path) - HEAD) // width
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
-        slots = (len(mapped) - HEAD) // width
         last = mapped[HEAD + width - 1 : HEAD + slots * width : width]
     return slots - last.count(0)

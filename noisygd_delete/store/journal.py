@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from ..errors import StoreCorrupt, count
 from ..records import NO_EDITS, EditCounts, SlotEdits, bounded
 from .disk import Disk, read
 from .layout import FORMAT, READABLE, ROW, Layout
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
 
 Journalled = TypeVar("Journalled")
 
@@ -30,6 +34,8 @@ class InFlight:
     parts    where it is several requests in one: each one's id and counts, in order. Each has an entry of the ledger, and
              the release one more
     left     rows that each request leaves of the persons whose rows it edits; None where the table does not say
+    link     the ledger's last, when it was accepted; None: of an earlier version, which did not note it
+    stamp    random: of the table after these edits (see `tie`)
     """
 
     base: int
@@ -38,6 +44,8 @@ class InFlight:
     request_id: str | None
     parts: tuple[tuple[str | None, EditCounts], ...] = ()
     left: tuple[int | None, ...] = ()
+    link: str | None = None
+    stamp: str = field(default_factory=lambda: secrets.token_hex(16))
 
     @property
     def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]:
@@ -53,6 +61,8 @@ class InFlight:
             {
                 "format": FORMAT,
                 "base": self.base,
+                "link": self.link,
+                "stamp": self.stamp,
                 "publish": self.publish,
                 "request_id": self.request_id,
                 "slots": self.edits.slots.tolist(),
@@ -107,7 +117,10 @@ class InFlight:
         if parts and sum((counts for _, counts in parts), NO_EDITS) != edits.counts:
             raise ValueError("its requests are not its edits")
         left = tuple(None if one is None else count("left", one, minimum=0) for one in fields.get("left", ()))
-        return cls(int(fields["base"]), edits, bool(fields["publish"]), fields["request_id"], parts, left)
+        tied = {name: fields[name] for name in ("link", "stamp") if fields.get(name) is not None}
+        if any(len(bytes.fromhex(one)) not in (16, 32) for one in tied.values()):
+            raise ValueError("not what ties it to ledger and records")
+        return cls(int(fields["base"]), edits, bool(fields["publish"]), fields["request_id"], parts, left, **tied)
 
 
 def sealed(body: bytes) -> bytes:
@@ -156,6 +169,15 @@ def in_flight(layout: Layout) -> InFlight | None:
         return InFlight.from_bytes(read(layout.request), values)
 
     return held(layout, parse)
+
+
+def require_base(base: int, link: str | None, ledger: Ledger) -> None:
+    """Raise `StoreCorrupt` unless the ledger continues from the one that a request was accepted after."""
+    if base > ledger.length or (link is not None and ledger.link(base) != link):
+        raise StoreCorrupt(
+            f"{ledger.path}: not the ledger that the request in the journal was accepted after ({base} entries; it has {ledger.length}): one "
+            "of the two was put back from a copy. Put the whole store back from one backup, and send every request made since again"
+        )
 
 
 def clear(disk: Disk, layout: Layout) -> None:

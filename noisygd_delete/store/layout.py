@@ -5,7 +5,7 @@ records/features.f32         slots × features, little-endian float32; a free sl
 records/labels.f64           one little-endian float64 per slot; 0 in a free slot
 records/ids.names            one cell per slot with the id of its record, zeros in a free slot (see `names`)
 records/subjects.names       the same with its subject, where the table has subjects
-records/long.names           ids and subjects too long for a cell
+records/long.names           ids and subjects too long for a cell; it and the four above end in a tie (see `tie`)
 model-<release>.safetensors  the last published model
 ledger.sqlite                public facts only; its last entry names the plan and the model in force
 register.sqlite              request ids with their salts, and what was stated about each request: may be forgotten (see
@@ -26,8 +26,13 @@ from pathlib import Path
 
 from ..errors import StoreError
 
-FORMAT = 3
-READABLE = (1, 2, 3)  # 1: edits were counted, their kinds not recorded; 2: request ids stood in the ledger in clear
+FORMAT = 4
+READABLE = (
+    1,
+    2,
+    3,
+    4,
+)  # 1: edits were counted, their kinds not recorded; 2: request ids stood in the ledger in clear; 3: no ties
 TEMPORARY = ".tmp"
 FORMER = ".old"  # second name of a file that is being exchanged for a new one
 ROW = "<f4"

@@ -130,6 +130,11 @@ class Ledger:
     def is_sealed(self) -> bool:
         return seal.sealed(self.path) == (self.length, self.digest)
 
+    def link(self, length: int) -> str:
+        """The last link when it had so many entries, at its word."""
+        with connect(self.path) as connection:
+            return _link(connection, length)
+
     def _check_seal(self, sealed: tuple[int, str] | None, digests: dict[int, str]) -> None:
         if sealed is None:
             in_store = self.path == self._store.ledger  # a copy elsewhere has no seal

@@ -24,9 +24,11 @@ from ..records.cells import ELSEWHERE, SHIFT, TAG, WORD
 from .cells import DAMAGED, HEAD, head_of, words_of
 from .disk import Disk
 from .layout import Layout
+from .tie import SIZE, Tie
 
 IDS, SUBJECTS = 1, 2
 _LONG = 4096
+_TIE = (1 << 32) - 1  # of a piece that a growing file has over its former tie: how that begins
 _LONG_HEAD = np.dtype([("slot", "<u4"), ("which", "<u2"), ("length", "<u2")])
 _BLOCK = 1 << 14  # slots written or checked at a time
 
@@ -107,18 +109,19 @@ def _masks(of_bytes: NDArray[Any]) -> NDArray[np.uint64]:
     return masks.view(WORD)
 
 
-def apply(disk: Disk, layout: Layout, which: int, changed: Mapping[int, Id | None]) -> None:
-    """Give slots their names, None for a free slot. Doing it twice is doing it once."""
+def apply(disk: Disk, layout: Layout, which: int, changed: Mapping[int, Id | None], end: Tie) -> None:
+    """Give slots their names, None for a free slot, and the files the tie that they end in. Doing it twice is doing it once."""
     path = _path(layout, which)
     words = words_of(path)
     names = Names.texts_of(list(changed.values()), words)
     slots = list(changed)
-    _apply_long(disk, layout, which, {slots[place]: str(name) for place, name in names.others.items()}, set(slots))
+    _apply_long(disk, layout, which, {slots[place]: str(name) for place, name in names.others.items()}, set(slots), end)
     width = words * WORD.itemsize
-    disk.overwrite(path, [(HEAD + slot * width, cell.tobytes()) for slot, cell in zip(slots, names.cells, strict=True)])
+    cells = [(HEAD + slot * width, cell.tobytes()) for slot, cell in zip(slots, names.cells, strict=True)]
+    disk.overwrite(path, [*cells, *end.at_end(path)])
 
 
-def _apply_long(disk: Disk, layout: Layout, which: int, names: dict[int, str], slots: set[int]) -> None:
+def _apply_long(disk: Disk, layout: Layout, which: int, names: dict[int, str], slots: set[int], end: Tie) -> None:
     """Erase what slots held in `long` and write what they hold now. A half-erased piece looks free: it is erased, too."""
     pieces = _pieces(layout)
     if not (len(pieces) or names):
@@ -126,15 +129,20 @@ def _apply_long(disk: Disk, layout: Layout, which: int, names: dict[int, str], s
     cleared: list[int] = []
     free: list[int] = []
     for place, (piece, head) in enumerate(zip(pieces, _heads(pieces), strict=True)):
-        if head["slot"] and not (head["which"] == which and int(head["slot"]) - 1 in slots):
+        if head["slot"] not in (0, _TIE) and not (head["which"] == which and int(head["slot"]) - 1 in slots):
             continue
         (cleared if piece.any() else free).append(place * _LONG)
     free += [pieces.nbytes + more * _LONG for more in range(len(names) - len(free))]
     written = [(at, _piece(slot, which, name)) for at, (slot, name) in zip(free, sorted(names.items()), strict=False)]
-    if written and (end := written[-1][0] + _LONG) > pieces.nbytes:
-        disk.extend(layout.long, end)
-    if cleared or written:
-        disk.overwrite(layout.long, [*((at, bytes(_LONG)) for at in cleared), *written])
+    size = max([pieces.nbytes, *(at + _LONG for at, _ in written)])
+    if layout.long.stat().st_size < size + SIZE:
+        disk.extend(layout.long, size + SIZE)
+    disk.overwrite(layout.long, [*((at, bytes(_LONG)) for at in cleared), *written, (size, end.to_bytes())])
+
+
+def pieces_in(layout: Layout) -> int:
+    """Bytes of `long` that pieces take."""
+    return layout.long.stat().st_size // _LONG * _LONG
 
 
 def _pieces(layout: Layout) -> NDArray[np.uint8]:

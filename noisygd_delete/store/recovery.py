@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..errors import StoreCorrupt
 from ..records import bounded
-from . import database, table
+from . import database, names, table, tie
 from .disk import Disk, read
 from .layout import TEMPORARY, Layout
 from .ledger import Ledger
@@ -49,14 +49,20 @@ def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
         database.forget(disk, path)
 
 
+def seal(disk: Disk, layout: Layout, ledger: Ledger) -> None:
+    """Note outside the ledger how long it is: in seal.json, and where the table is here in its ids."""
+    if not ledger.is_sealed:
+        ledger.seal(disk)
+    tie.note(disk, layout, ledger.length, ledger.digest)
+
+
 def catch_up(disk: Disk, layout: Layout, ledger: Ledger) -> None:
     """Bring seal.json, plan.json, schema.json and the number of slots to what the ledger says.
 
     Raises:
         StoreCorrupt: a file is neither what the ledger says nor what it said before.
     """
-    if not ledger.is_sealed:
-        ledger.seal(disk)
+    seal(disk, layout, ledger)
     copy(disk, layout.schema, ledger.schema, [ledger.schema])
     if ledger.source is None:
         _room(disk, layout, ledger)
@@ -68,13 +74,26 @@ def _room(disk: Disk, layout: Layout, ledger: Ledger) -> None:
     plan = ledger.plan
     owned = ledger.schema.get("subject") is not None
     earlier = [fields["problem"]["records"] for fields in ledger.plans]
+    lengths: dict[Path, int] = {}
     for path, size in table.sizes(layout, plan.records, plan.features, with_subjects=owned).items():
-        found = path.stat().st_size if path.is_file() else None
         before = [table.sizes(layout, slots, plan.features, with_subjects=owned)[path] for slots in earlier]
-        if found not in before:
+        found = tie.length_of(path) if path.is_file() else None
+        if found == size + tie.SIZE:  # lengthened, and its tie not written yet
+            disk.overwrite(path, [_nothing_of_tie(former, size) for former in before[-2:-1]])
+        elif found not in before:
             raise StoreCorrupt(f"{path}: missing, or not {size} bytes long; restore the store from a backup")
-        if found < size:
-            disk.extend(path, size)
+        elif found < size:
+            disk.extend(path, size + tie.SIZE)
+            disk.overwrite(path, [_nothing_of_tie(found, size)])
+        lengths[path] = size
+    if not all(map(tie.tie_of, tie.files(layout))):
+        lengths[layout.long] = names.pieces_in(layout)
+        tie.attach(disk, layout, lengths, ledger.length, ledger.digest)
+
+
+def _nothing_of_tie(former: int, size: int) -> tuple[int, bytes]:
+    """Zeros for where the tie of a file lay that is now longer: free slots are there."""
+    return former, bytes(min(tie.SIZE, size - former))
 
 
 def copy(disk: Disk, path: Path, current: dict[str, object], known: list[dict[str, object]]) -> None:

@@ -23,7 +23,7 @@ from ..methods.plan import Plan
 from ..records import EditCounts, EditRequest, Id, LeftOut, Records, check_repeat, check_token
 from ..register import Case
 from ..schema import Encoded, RecordFile, Schema
-from . import answers, filling, journal, onward, presence, recovery, table
+from . import answers, filling, journal, onward, presence, recovery, table, tie
 from .disk import Disk, explained
 from .entry import Entry, EntryKinds, now
 from .layout import Layout
@@ -140,6 +140,7 @@ class Store:
                         disk.erase(leftover)
                 with presence.nothing_of_refused(disk, layout, folder=made):
                     plan = write(disk, layout)
+                    tie.attach(disk, layout, {path: path.stat().st_size for path in tie.files(layout)})
                 disk.make_folder(layout.journal)
                 fields = answers.plain(plan.to_dict()), answers.plain(schema.to_dict())
                 for file, public in zip((layout.plan, layout.schema), fields, strict=True):
@@ -148,7 +149,7 @@ class Store:
                     kind=EntryKinds.INIT, time=now(), pending=0, plan=fields[0], schema=fields[1], source=source
                 )
                 ledger = Ledger.create(disk, layout.ledger, first)
-                return cls(cls._opened_as(layout, disk, ledger, settled=True), lock)
+                return cls(cls._opened_as(layout, disk, ledger, lock, settled=True), lock)
             except BaseException:
                 lock.release()
                 raise
@@ -207,7 +208,7 @@ class Store:
             try:
                 ledger = Ledger.read(layout.ledger)
                 ledger.require_readable_schema()
-                rolling = cls._opened_as(layout, disk, ledger, settled=False)
+                rolling = cls._opened_as(layout, disk, ledger, lock, settled=False)
                 rolling.tombstones = tombstones
                 with rolling.changing(execution or Execution()):
                     return cls(rolling, lock)
@@ -216,12 +217,12 @@ class Store:
                 raise
 
     @classmethod
-    def _opened_as(cls, layout: Layout, disk: Disk, ledger: Ledger, *, settled: bool) -> Rolling:
+    def _opened_as(cls, layout: Layout, disk: Disk, ledger: Ledger, lock: Lock, *, settled: bool) -> Rolling:
         if ledger.source is not None:
             raise StoreError(
                 f"{layout.root}: its rows lie in {ledger.source['address']}, not here; open it with sources.open_store"
             )
-        return Rolling(layout, disk, ledger, settled=settled)
+        return Rolling(layout, disk, ledger, lock, settled=settled)
 
     def close(self) -> None:
         """Let other processes write."""
@@ -427,7 +428,9 @@ class Store:
             if self._rolling.tombstones is not None:
                 self._rolling.tombstones.mind(request, edits, self.records, self._rolling.disk)
             left = None if edits.beside is None else len(edits.beside)
-            change = journal.InFlight(self.ledger.length, edits, publish, request.request_id, left=(left,))
+            change = journal.InFlight(
+                self.ledger.length, edits, publish, request.request_id, left=(left,), link=self.ledger.digest
+            )
             with explained(self.path, _NOTHING_CHANGED):
                 self._note(request, case)
                 journal.accept(self._rolling.disk, self._rolling.layout, change)
@@ -559,7 +562,7 @@ class Store:
             return None
         waiting = self.pending_edits + sum(part.counts.total for part in together.edits)
         publish = publish_from is not None and waiting >= publish_from and self.ledger.releases > 0
-        change = together.change(self.ledger.length, publish=publish)
+        change = together.change(self.ledger, publish=publish)
         with explained(self.path, _NOTHING_CHANGED):
             journal.accept(self._rolling.disk, self._rolling.layout, change)
         answer = self._rolling.finish(change, execution)

@@ -13,7 +13,7 @@ from ..errors import InvalidParameter, StoreCorrupt
 from ..methods.plan import Plan
 from ..records import EditRequest, Id, Insertion, Labels, Names, Records, Rows, SlotEdits, check_size
 from ..schema import Encoded
-from . import cells, names
+from . import cells, names, tie
 from .database import connect
 from .disk import Disk
 from .layout import LABEL, ROW, Layout
@@ -52,7 +52,7 @@ def load(layout: Layout, plan: Plan, *, with_subjects: bool) -> Records:
 def mapped(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> Records:
     """The same of a table whose plan is still to be made."""
     for path, size in sizes(layout, slots, width, with_subjects=with_subjects).items():
-        if path.is_symlink() or not path.is_file() or path.stat().st_size != size:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size not in (size, size + tie.SIZE):
             raise StoreCorrupt(f"{path}: missing, a link, or not {size} bytes long; restore the store from a backup")
     rows = np.memmap(layout.features, dtype=ROW, mode="r", shape=(slots, width))
     labels = np.asarray(np.memmap(layout.labels, dtype=LABEL, mode="r", shape=(slots,)))
@@ -89,7 +89,7 @@ def _from_database(layout: Layout, slots: int, *, with_subjects: bool) -> tuple[
 
 def adopted(layout: Layout) -> Iterator[tuple[Path, Iterable[bytes]]]:
     """The files of names that take the place of an earlier version's database, the ids last."""
-    slots = layout.labels.stat().st_size // _LABEL_BYTES
+    slots = tie.length_of(layout.labels) // _LABEL_BYTES
     with connect(layout.ids_database) as connection:
         owned = connection.execute("SELECT COUNT(subject) > 0 FROM names").fetchone()[0]
     yield from names.written(layout, *_from_database(layout, slots, with_subjects=bool(owned)))
@@ -103,18 +103,18 @@ def sizes(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> dic
     return expected
 
 
-def apply(disk: Disk, layout: Layout, edits: SlotEdits) -> None:
+def apply(disk: Disk, layout: Layout, edits: SlotEdits, stamp: str) -> None:
     """Overwrite the edited slots. Doing it twice is doing it once, so a half-done edit is simply done again."""
     rows = np.ascontiguousarray(edits.rows, dtype=ROW)
     labels = np.ascontiguousarray(edits.labels, dtype=LABEL)
-    slots = [int(slot) for slot in edits.slots]
-    disk.overwrite(layout.features, [(slot * row.nbytes, row.tobytes()) for slot, row in zip(slots, rows, strict=True)])
-    disk.overwrite(
-        layout.labels, [(slot * _LABEL_BYTES, label.tobytes()) for slot, label in zip(slots, labels, strict=True)]
-    )
-    names.apply(disk, layout, names.IDS, dict(zip(slots, edits.ids, strict=True)))
+    slots, end = [int(slot) for slot in edits.slots], tie.renewed(layout, stamp)
+    pieces = [(slot * row.nbytes, row.tobytes()) for slot, row in zip(slots, rows, strict=True)]
+    disk.overwrite(layout.features, [*pieces, *end.at_end(layout.features)])
+    pieces = [(slot * _LABEL_BYTES, label.tobytes()) for slot, label in zip(slots, labels, strict=True)]
+    disk.overwrite(layout.labels, [*pieces, *end.at_end(layout.labels)])
     if layout.subjects.exists():
-        names.apply(disk, layout, names.SUBJECTS, dict(zip(slots, edits.subjects, strict=True)))
+        names.apply(disk, layout, names.SUBJECTS, dict(zip(slots, edits.subjects, strict=True)), end)
+    names.apply(disk, layout, names.IDS, dict(zip(slots, edits.ids, strict=True)), end)
 
 
 def in_text(request: EditRequest) -> EditRequest:

@@ -76,8 +76,8 @@ class Together:
         self._requests.pop()
         self._slots -= set(self.edits.pop().slots.tolist())
 
-    def change(self, base: int, *, publish: bool = False) -> InFlight:
-        """All of it as one change, for a ledger of so many entries."""
+    def change(self, ledger: Ledger, *, publish: bool = False) -> InFlight:
+        """All of it as one change, for the ledger as it is."""
         merged = SlotEdits(
             np.concatenate([part.slots for part in self.edits]),
             np.concatenate([part.rows for part in self.edits]),
@@ -93,4 +93,5 @@ class Together:
         for part in self.edits:  # what an earlier one of them edited is not left by a later one
             left.append(None if part.beside is None else len(part.beside - edited))
             edited |= set(part.slots.tolist())
-        return InFlight(base, merged, publish, named[-1], parts if publish or len(parts) > 1 else (), tuple(left))
+        parts = parts if publish or len(parts) > 1 else ()
+        return InFlight(ledger.length, merged, publish, named[-1], parts, tuple(left), ledger.digest)

@@ -22,12 +22,13 @@ from ..errors import InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreErr
 from ..methods.plan import Plan
 from ..records import NO_EDITS, NONE_LEFT_OUT, EditCounts, Records
 from ..schema import Schema
-from . import answers, journal, models, onward, recovery, table
+from . import answers, journal, models, onward, recovery, table, tie
 from .disk import Disk, explained
 from .entry import Entry, EntryKinds, Occasions, now
 from .group import GroupRun
 from .layout import Layout
 from .ledger import Ledger
+from .lock import Lock
 
 if TYPE_CHECKING:
     from ..publishers import Artefact
@@ -43,12 +44,13 @@ class Rolling:
     is finished. `recovered` is the release of a request that had been interrupted.
     """
 
-    def __init__(self, layout: Layout, disk: Disk, ledger: Ledger, *, settled: bool) -> None:
-        self.layout, self.disk, self.ledger, self.settled = layout, disk, ledger, settled
+    def __init__(self, layout: Layout, disk: Disk, ledger: Ledger, lock: Lock, *, settled: bool) -> None:
+        self.layout, self.disk, self.ledger, self.lock, self.settled = layout, disk, ledger, lock, settled
         self.recovered: Release | None = None
         self.tombstones: Tombstones | None = None
         self.left_out = NONE_LEFT_OUT
         self._records: Records | None = None
+        self._begun: journal.InFlight | None = None  # what the journal holds
         self._led_on: tuple[str | None] | None = None  # what publishers were last brought to, or tried to be
 
     @property
@@ -116,6 +118,7 @@ class Rolling:
             raise InvalidParameter(
                 "a store publishes under certified noise alone; give an Execution without rng, or use a Curator for research"
             )
+        self.lock.require()
         if not self.settled:
             self._settle(execution)
         self.settled = False
@@ -137,10 +140,11 @@ class Rolling:
         return onward.artefact(self.layout, self.ledger, model, self.schema)
 
     def _settle(self, execution: Execution) -> None:
-        self.ledger, self._records = Ledger.read(self.layout.ledger), None
+        self.ledger, self._records, self._begun = Ledger.read(self.layout.ledger), None, None
         self.model()  # a ledger that names a model it does not have is not one to clean up after
         go_on = self._interrupted()
         recovery.adopt(self.disk, self.layout)
+        tie.check(self.layout, self.ledger, self._begun)
         recovery.catch_up(self.disk, self.layout, self.ledger)
         recovery.sweep(self.disk, self.layout, self.ledger)
         if go_on is not None:
@@ -151,14 +155,26 @@ class Rolling:
         change = journal.in_flight(self.layout)
         if change is None:
             return None
+        journal.require_base(change.base, change.link, self.ledger)
+        self._begun = change
         if change.base == self.ledger.length:
             return partial(self.finish, change)
-        return lambda _: journal.clear(self.disk, self.layout)
+        noted = tie.is_noted(self.layout, self.ledger.length, self.ledger.digest)
+        if not noted and self.ledger.length - change.base > len(change.requests) + 1:
+            raise tie.put_back(self.layout.ids)
+        return partial(self._conclude, change, noted)
+
+    def _conclude(self, change: journal.InFlight, noted: bool, _: Execution) -> None:
+        """What is left of a change that the ledger holds."""
+        if not noted:  # of a table that was put back together with its journal; else they are done already
+            table.apply(self.disk, self.layout, change.edits, change.stamp)
+        journal.clear(self.disk, self.layout)
 
     def finish(self, change: journal.InFlight, execution: Execution) -> Release:
         """The rest of an accepted request. Every part can be repeated after a crash."""
         with explained(self.layout.root, _WILL_FINISH):
-            table.apply(self.disk, self.layout, change.edits)
+            self.lock.require()
+            table.apply(self.disk, self.layout, change.edits, change.stamp)
             if self._records is not None:
                 self._records.note_rows(change.edits.counts)
                 if table.has_long_names(self._records):
@@ -177,7 +193,8 @@ class Rolling:
                 except NoisyGDDeleteError as error:
                     failure = error  # whatever stands in the way, the rows are edited: say so in the ledger
             if release is None:
-                self.ledger, release = self.ledger.append(self.disk, *entries), answer
+                self._enter(*entries)
+                release = answer
             self.catch_up()
             journal.clear(self.disk, self.layout)
         if failure is not None:
@@ -217,6 +234,7 @@ class Rolling:
         if release.model is None:
             self._append(EntryKinds.WITHHELD, release, None, edits)
         else:
+            self.lock.require()
             digest = models.write(self.disk, self.layout, release.model, release.release)
             facts: dict[str, Any] = {
                 "event": answers.plain(event.to_dict()),
@@ -247,7 +265,7 @@ class Rolling:
             model=head.model,
             withdrawn=True,
         )
-        self.ledger = self.ledger.append(self.disk, entry)
+        self._enter(entry)
 
     def charge(self, event: Event) -> None:
         """The ledger entry of a statistic. The model stays in force."""
@@ -259,12 +277,18 @@ class Rolling:
             model=self.ledger.head.model,
             event=answers.plain(event.to_dict()),
         )
-        self.ledger = self.ledger.append(self.disk, entry)
+        self._enter(entry)
+
+    def _enter(self, *entries: Entry) -> None:
+        """Commit entries: the instant at which their requests have happened."""
+        self.lock.require()
+        self.ledger = self.ledger.append(self.disk, *entries)
+        tie.note(self.disk, self.layout, self.ledger.length, self.ledger.digest)
 
     def _append(
         self, kind: EntryKinds, release: Release, model: str | None, edits: Sequence[Entry] = (), **facts: Any
     ) -> None:
-        self.ledger = self.ledger.append(self.disk, *edits, self._entry(kind, release, model, **facts))
+        self._enter(*edits, self._entry(kind, release, model, **facts))
 
     @staticmethod
     def _entry(kind: EntryKinds, release: Release, model: str | None, **facts: Any) -> Entry:

@@ -13,7 +13,7 @@ import numpy as np
 from ..curator.learning import check_fit
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
 from ..records import bounded
-from . import models, names, onward, presence, table
+from . import journal, models, names, onward, presence, table, tie
 from .database import connect
 from .disk import explained, read
 from .forms import forms
@@ -56,6 +56,7 @@ def verify(path: str | Path, *, wait: float = 0.0) -> Soundness:
             "only known files, for the owner only": _files(layout),
             "journal empty": _journal(layout),
             "ledger, plan, schema and model agree": _ledger(layout),
+            "records, ledger and journal are of one moment": _moment(layout),
             "slots without an id hold zeros, and no row is here where rows lie elsewhere": _slots(layout),
             "no free pages in the databases": _pages(layout),
         }
@@ -109,6 +110,16 @@ def _ledger(layout: Layout) -> Iterator[str]:
             yield f"{path}: the ledger does not name this model; any other command removes it"
     if digest is not None:
         models.load_model(layout, ledger.plan, release, digest)
+
+
+def _moment(layout: Layout) -> Iterator[str]:
+    ledger = Ledger.read(layout.ledger)
+    begun = journal.in_flight(layout) if ledger.source is None else None
+    if begun is not None:
+        journal.require_base(begun.base, begun.link, ledger)
+    tie.check(layout, ledger, begun)
+    if not layout.request.exists() and layout.seal.exists() and not ledger.is_sealed:
+        yield f"{layout.seal}: not of this ledger's last entry: put back from a copy, or any other command finishes it"
 
 
 def _slots(layout: Layout) -> Iterator[str]:

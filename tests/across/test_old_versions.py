@@ -22,9 +22,9 @@ SAMPLES = Path(__file__).parents[1] / "samples" / "version-0.1"
 PLANS = json.loads((SAMPLES / "plans.json").read_text())
 NEXT = (
     SAMPLES.parent / "version-0.2"
-)  # stores of formats 2 and 3; both are from before the release, and stay as they are
+)  # stores of formats 2 to 4; they are from before the release, and stay as they are
 NEXT_PLANS = json.loads((NEXT / "plans.json").read_text())
-STORES = {1: SAMPLES / "store", 2: NEXT / "store-format-2", 3: NEXT / "store-format-3"}
+STORES = {1: SAMPLES / "store", 2: NEXT / "store-format-2", 3: NEXT / "store-format-3", 4: NEXT / "store-format-4"}
 
 
 @pytest.mark.parametrize("name", [name for name in PLANS if "plan" in PLANS[name]])

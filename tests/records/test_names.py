@@ -150,3 +150,13 @@ def test_names_are_compared_a_share_at_a_time(share: int, monkeypatch: pytest.Mo
     alike(Names.of(listed), listed)
     alike(Names.of([*listed, "p3", "p2", None, "p3"]), [*listed, "p3", "p2", None, "p3"])
     assert Names.of([*listed, "p3", "p2"]).first_repeat == (3, 40)
+
+
+@pytest.mark.parametrize("there", ["17", " 17", "17\t", "b'17'", "17.0", 17, "１７", " b'17' "])
+@pytest.mark.parametrize("asked", ["17", " 17 ", 'b"17"', "17.0", 17])
+def test_a_name_that_differs_by_how_it_was_written_is_told_of(there: int | str, asked: int | str) -> None:
+    table = Names.of(["somebody", there, "x" * 300] if isinstance(there, str) else [3, there, -5])
+    assert table.in_another_form(asked) == (asked != there)
+    assert not table.in_another_form("170")
+    assert not table.in_another_form("7")
+    assert not Names.of(["1717", "b17", "17.05", None]).in_another_form(asked)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sqlite3
 import tempfile
@@ -13,7 +15,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Records, Schema, losses, make_plan
-from noisygd_delete.store import Store
+from noisygd_delete.store import Store, tie
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
@@ -99,6 +101,25 @@ def as_before(path: Path) -> None:
     layout.ids_database.chmod(0o600)
     for file in (layout.ids, layout.subjects, layout.long):
         file.unlink()
+    untied(layout)
+    of_format_3(layout)
+
+
+def untied(layout: Layout) -> None:
+    """The files of records as earlier versions wrote them."""
+    for file in tie.files(layout):
+        os.truncate(file, tie.length_of(file))
+
+
+def of_format_3(layout: Layout) -> None:
+    """Give the ledger the links of a version that tied no records to it."""
+    with closing(sqlite3.connect(layout.ledger)) as connection, connection:
+        digest, rows = "0" * 64, connection.execute("SELECT number, body FROM entries ORDER BY number").fetchall()
+        for number, held in rows:
+            body = held.replace('"format": 4', '"format": 3')
+            digest = hashlib.sha256(f"{digest}{body}".encode()).hexdigest()
+            connection.execute("UPDATE entries SET body = ?, digest = ? WHERE number = ?", (body, digest, number))
+    layout.seal.write_text(json.dumps({"entries": len(rows), "sha256": digest}) + "\n")
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from noisygd_delete.errors import InvalidParameter, InvalidRecords, StoreCorrupt
 from noisygd_delete.store import Store, absent, budget, status, tokens, verify
 from noisygd_delete.store.layout import Layout
 
-from .conftest import SCHEMA, found, name, plan, records, traces
+from .conftest import SCHEMA, SLOTS, found, name, plan, records, traces
 from .test_kinds import as_format_1
 
 
@@ -83,7 +83,7 @@ BY_HAND: dict[str, tuple[Callable[[Path], None], str]] = {
     "ledger overwritten": (lambda p: (p / "ledger.sqlite").write_bytes(b"x" * 8192), "not a database"),
     "another version": (
         lambda p: rechained(p / "ledger.sqlite", lambda fields: fields.update(format=99)),
-        "has format 99 and this program writes format 3",
+        "has format 99 and this program writes format 4",
     ),
     "unknown field": (lambda p: rechained(p / "ledger.sqlite", lambda f: f.update(extra=1)), "not a ledger entry"),
     "unknown kind": (lambda p: rechained(p / "ledger.sqlite", lambda f: f.update(kind="x")), "not a ledger entry"),
@@ -101,12 +101,12 @@ BY_HAND: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "plan not JSON": (lambda p: (p / "plan.json").write_text("{"), "plan.json: differs from the ledger"),
     "schema edited": (lambda p: (p / "schema.json").write_text("{}"), "schema.json: differs from the ledger"),
-    "features cut": (lambda p: cut(p / "records" / "features.f32", 100), "features.f32: missing, or not 144 bytes"),
+    "features cut": (lambda p: cut(p / "records" / "features.f32", 100), "features.f32: missing, or not as long"),
     "labels gone": (lambda p: (p / "records" / "labels.f64").unlink(), "labels.f64: missing"),
     "ids gone": (lambda p: (p / "records" / "ids.names").unlink(), "ids.names: missing"),
     "ids overwritten": (
         lambda p: (p / "records" / "ids.names").write_bytes(b"x" * 4096),
-        "not the names of this table",
+        "ids.names: missing, or not as long",
     ),
     "ids cut": (lambda p: cut(p / "records" / "ids.names", 100), "ids.names: missing, or not"),
     "an id without its subject": (
@@ -195,12 +195,12 @@ def test_a_store_without_a_seal_of_an_older_version_gets_one(path: Path) -> None
 def test_verify_finds_what_opening_does_not_look_for(path: Path) -> None:
     assert verify(path).passed
     layout = Layout(path)
-    row = np.fromfile(layout.features, "<f4").reshape(-1, 3)
+    row = np.memmap(layout.features, "<f4", shape=(SLOTS, 3))
     row[11] = [0, -0.0, 0]  # a free slot: even a negative zero is somebody's
-    row.tofile(layout.features)
+    row.flush()
     assert any("slot 11 has no id" in fault for fault in verify(path).faults)
     row[11], row[2] = 0, 5.0
-    row.tofile(layout.features)
+    row.flush()
     assert any("a row is too long" in fault for fault in verify(path).faults)
     assert name(2) not in str(verify(path).faults)
     (path / "notes.txt").write_text("hello")

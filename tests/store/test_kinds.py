@@ -16,8 +16,9 @@ from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store, budget, status, verify
+from noisygd_delete.store.layout import Layout
 
-from .conftest import Crash, CrashAt, name, person, plan, records, row
+from .conftest import Crash, CrashAt, name, person, plan, records, row, untied
 
 
 def inserted(k: int) -> EditRequest:
@@ -113,6 +114,7 @@ def test_a_crash_does_not_forget_the_kinds(path: Path) -> None:
 def as_format_1(path: Path) -> None:
     """The ledger as former versions wrote it: edits are numbers, and neither sums nor places are kept, nor anything that seals its length."""
     (path / "seal.json").unlink()
+    untied(Layout(path))
     digest = "0" * 64
     with closing(sqlite3.connect(path / "ledger.sqlite")) as connection:
         connection.execute("DROP TABLE places")

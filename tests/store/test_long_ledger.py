@@ -13,7 +13,7 @@ from noisygd_delete import EditRequest
 from noisygd_delete.accountant import Account, Accountant, Event, events, history, written
 from noisygd_delete.errors import StoreCorrupt
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of, standing
-from noisygd_delete.store import Store, budget, places, seal, status, verify
+from noisygd_delete.store import Store, budget, places, seal, status, tie, verify
 from noisygd_delete.store import entry as entries
 from noisygd_delete.store import ledger as ledgers
 from noisygd_delete.store.disk import Disk
@@ -49,6 +49,7 @@ def old_store(path, releases, **chosen):
     connection.close()
     layout.model(made).rename(layout.model(releases))
     seal.write(Disk(), layout.ledger, releases + 1, digest)
+    tie.note(Disk(), layout, releases + 1, digest)
     return path
 
 

@@ -106,6 +106,9 @@ def test_what_is_no_key_or_no_list_is_said_so(files, content) -> None:
 def test_neither_a_list_nor_its_key_is_ever_overwritten(files, tmp_path: Path) -> None:
     listed, key = files
     held = listed.read_bytes(), key.read_bytes()
+    Tombstones.create(tmp_path / "new", key).refuse(
+        ["somebody"]
+    )  # as after a kill between the two: another list of that key
     with pytest.raises(InvalidParameter, match="never overwritten"):
         Tombstones.create(tmp_path / "new", key)
     with pytest.raises(InvalidParameter, match="never overwritten"):

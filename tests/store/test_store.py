@@ -22,7 +22,7 @@ from noisygd_delete.errors import (
     StoreLocked,
 )
 from noisygd_delete.records import EditCounts
-from noisygd_delete.store import Store, absent, budget, status, table, verify
+from noisygd_delete.store import Store, absent, budget, status, table, tie, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
@@ -333,7 +333,7 @@ def test_every_record_may_go(path: Path) -> None:
         release = store.serve(EditRequest.delete(store.records.ids))
         assert release.edits == ROWS
         assert len(store.records) == 0
-    assert not np.fromfile(path / "records" / "features.f32", np.uint32).any()
+    assert not np.fromfile(path / "records" / "features.f32", np.uint32, SLOTS * len(row(0))).any()
     assert found(path, [b"token"]) == []
     assert verify(path).passed
 
@@ -397,12 +397,13 @@ def test_no_file_keeps_an_erased_name_of_any_length(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     whole = plan(slots=count)
     table.write(Disk(), layout, Records(np.zeros((count, 3)), np.zeros(count), names, names))
+    tie.attach(Disk(), layout, {path: path.stat().st_size for path in tie.files(layout)})
     kept = table.load(layout, whole, with_subjects=True)
     gone = list(rng.permutation(count)[: count - 20])
     for part in np.array_split(gone, 5):
         edits = kept.resolve(EditRequest.delete([names[k] for k in part]))
         for _ in range(2):
-            table.apply(Disk(), layout, edits)
+            table.apply(Disk(), layout, edits, "00" * 16)
         data = b"".join(file.read_bytes() for file in layout.records.iterdir())
         assert not [k for k in part if names[k][:10].encode() in data]
         kept = table.load(layout, whole, with_subjects=True)
@@ -410,10 +411,10 @@ def test_no_file_keeps_an_erased_name_of_any_length(tmp_path: Path) -> None:
             new = [f"late-{k:03d}-" + "y" * (990 if k % 3 else 1) for k in range(90)]
             late = kept.resolve(EditRequest.insert(new, np.zeros((90, 3)), np.zeros(90), subjects=["long" * 200] * 90))
             for _ in range(2):
-                table.apply(Disk(), layout, late)
+                table.apply(Disk(), layout, late, "00" * 16)
             kept = table.load(layout, whole, with_subjects=True)
             assert set(new) <= set(kept.ids)
-            table.apply(Disk(), layout, kept.resolve(EditRequest.delete(subjects=["long" * 200])))
+            table.apply(Disk(), layout, kept.resolve(EditRequest.delete(subjects=["long" * 200])), "00" * 16)
             assert b"late" not in layout.ids.read_bytes() + layout.long.read_bytes()
             kept = table.load(layout, whole, with_subjects=True)
     assert kept.ids_by_slot == [None if k in set(gone) else names[k] for k in range(count)]

@@ -1,0 +1,134 @@
+"""What ties the files of a table to one another and to the ledger, so that one of them put back from a copy is seen.
+
+Every file of records ends in a tie of 128 bytes: a stamp that all of them share, drawn anew with every edit, and in that of the ids how
+long the ledger was after the last transaction, with its last link. Nothing in it depends on a record, and nothing of it is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import StoreCorrupt
+from .disk import Disk
+from .entry import START
+from .journal import InFlight
+from .layout import Layout
+from .ledger import Ledger
+
+SIZE = 128
+TIED = 4  # format of the first ledger entries whose records are tied to them
+OWED = (
+    "Put the whole store back from one backup, then erase again whoever was erased since: delete --returned finds them by the list of "
+    "erased ids that is kept outside (keygen --tombstones)"
+)
+_MAGIC = b"\xff" * 8 + b"tied\n\0\0\0"  # begins no text, and no number that a row or a label may have
+_FORM = struct.Struct("<16s16sQ32s")
+
+
+class Tie(NamedTuple):
+    """The end of a file of records."""
+
+    stamp: bytes
+    length: int = 0
+    link: str = START
+
+    def to_bytes(self) -> bytes:
+        return _FORM.pack(_MAGIC, self.stamp, self.length, bytes.fromhex(self.link)).ljust(SIZE, b"\0")
+
+    def at_end(self, path: Path) -> list[tuple[int, bytes]]:
+        """The same as something to overwrite in a file that ends in one; nothing in another."""
+        return [(path.stat().st_size - SIZE, self.to_bytes())] if tie_of(path) else []
+
+
+def tie_of(path: Path) -> Tie | None:
+    """What a file of records ends in; None where it is no tie."""
+    with path.open("rb") as file:
+        if file.seek(0, os.SEEK_END) < SIZE:
+            return None
+        file.seek(-SIZE, os.SEEK_END)
+        magic, stamp, length, link = _FORM.unpack(file.read(SIZE)[: _FORM.size])
+    return Tie(stamp, length, link.hex()) if magic == _MAGIC else None
+
+
+def length_of(path: Path) -> int:
+    """How long a file of records is without its tie."""
+    return path.stat().st_size - (SIZE if tie_of(path) else 0)
+
+
+def files(layout: Layout) -> list[Path]:
+    """The files of records that bear one, the ids last. One that holds nothing needs none."""
+    found = (layout.features, layout.labels, layout.subjects, layout.long, layout.ids)
+    return [path for path in found if path.is_file() and path.stat().st_size]
+
+
+def attach(disk: Disk, layout: Layout, lengths: Mapping[Path, int], length: int = 0, link: str = START) -> None:
+    """Give every file of records a tie of one new stamp behind so many bytes of it."""
+    tie = Tie(secrets.token_bytes(16), length, link)
+    for path in files(layout):
+        disk.extend(path, lengths[path] + SIZE)
+        disk.overwrite(path, [(lengths[path], tie.to_bytes())])
+
+
+def renewed(layout: Layout, stamp: str) -> Tie:
+    """The tie of the table after the edits of this stamp: what it says of the ledger comes later."""
+    known = tie_of(layout.ids)
+    return Tie(bytes.fromhex(stamp)) if known is None else known._replace(stamp=bytes.fromhex(stamp))
+
+
+def note(disk: Disk, layout: Layout, length: int, link: str) -> None:
+    """Say in the ids how long the ledger is, where the table is here and tied."""
+    known = tie_of(layout.ids) if layout.ids.is_file() else None
+    if known is not None and known[1:] != (length, link):
+        disk.overwrite(layout.ids, known._replace(length=length, link=link).at_end(layout.ids))
+
+
+def is_noted(layout: Layout, length: int, link: str) -> bool:
+    """Whether the ids say so, or there are none here that could."""
+    known = tie_of(layout.ids) if layout.ids.is_file() else None
+    return known is None or known[1:] == (length, link)
+
+
+def check(layout: Layout, ledger: Ledger, begun: InFlight | None) -> None:
+    """Raise `StoreCorrupt` unless the table is the one that the ledger goes on from.
+
+    Args:
+        begun: what the journal holds: its edits may be done in part.
+    """
+    if ledger.source is not None:
+        return
+    ties = {path: tie_of(path) for path in files(layout)}
+    untied = [path for path, tie in ties.items() if tie is None] or [layout.ids] * (layout.ids not in ties)
+    first, growing = ledger.length == 1, ledger.head.plan is not None
+    if untied and not (first or growing or ledger.head.format < TIED):
+        raise StoreCorrupt(
+            f"{untied[0]}: missing, or not as long as the last edit left it, or a copy from an earlier version. {OWED}"
+        )
+    known = ties.get(layout.ids)
+    if known is None:
+        return
+    if known.length > ledger.length:
+        raise StoreCorrupt(
+            f"{ledger.path}: has {ledger.length} entries, and the records were last edited or released when it had {known.length}: it was put "
+            f"back from a copy. {OWED}"
+        )
+    if known.length and ledger.link(known.length) != known.link:
+        raise put_back(layout.ids)
+    if begun is None and any(ledger.edited(place).total for place in range(max(1, known.length), ledger.length)):
+        raise put_back(layout.ids)
+    stamps = {known.stamp}
+    if begun is not None and known.length == begun.base:
+        stamps.add(bytes.fromhex(begun.stamp))
+    for path, tie in ties.items():
+        if tie is not None and tie.stamp not in stamps and not untied:
+            raise put_back(path)
+
+
+def put_back(path: Path) -> StoreCorrupt:
+    return StoreCorrupt(
+        f"{path}: not the records that the ledger goes on from: some of the files were put back from a copy, or others were. {OWED}"
+    )
