@@ -27,6 +27,7 @@ GROUPS = (
     "nonconvex_lemmas",
     "theorem_nonconvex",
     "sharp",
+    "exact_steps",
     "sharp_utility",
     "objective_perturbation",
     "objective_perturbation_gdp",

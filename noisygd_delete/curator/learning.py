@@ -17,6 +17,7 @@ from ..engine.clipped import ClippedObjective
 from ..engine.device import DeviceObjective
 from ..engine.device_steps import STEPS
 from ..engine.discrete_gaussian import on_noisy_grid
+from ..engine.exact_steps import run_exactly
 from ..engine.group import ALONE, Group
 from ..engine.linear_term import draw_linear_term
 from ..engine.moments import least_squares, moments, noisy
@@ -224,6 +225,8 @@ def _released(weights: Weights, procedure: Procedure, noise: Noise) -> Weights:
     """The weights as they may leave: on a public grid, with the procedure's noise on its output."""
     if procedure.output_noise:
         return on_noisy_grid(weights, noise, output_noise=procedure.output_noise)
+    if procedure.exactness is not None:  # the last grid point
+        return on_grid(weights, 0.0)
     grid = publication_grid(step_size=procedure.step_size, noise_variance=procedure.noise_variance)
     return on_grid(weights, grid)
 
@@ -241,7 +244,24 @@ def _descend(
         "noise": noise,
         "progress": execution.progress,
     }
-    if procedure.sampling is not None or plan.loss.clips_each:  # a network brings its own sums
+    if procedure.exactness is not None:
+        if records.sparse is not None or execution.device != "cpu":
+            raise InvalidParameter(
+                f"method {plan.method.name!r} takes its steps on the processor, over dense rows: leave the device out, or give rows as an array"
+            )
+        objective = Objective(records, plan.loss, group=execution.group, readings=procedure.steps, **facts)
+        weights = run_exactly(
+            start,
+            objective.gradient,
+            step_size=procedure.step_size,
+            noise_scale=math.sqrt(2 * procedure.step_size * procedure.noise_variance),
+            grid_bits=procedure.exactness.grid_bits,
+            radius=procedure.exactness.radius,
+            steps=procedure.steps,
+            noise=noise,
+            progress=execution.progress,
+        )
+    elif procedure.sampling is not None or plan.loss.clips_each:  # a network brings its own sums
         clipped = ClippedObjective(records, plan.loss, regularization=plan.regularization)
         if procedure.sampling is not None:
             weights = _on_samples(start, clipped, records.slots, procedure.sampling, steps_and_noise)

@@ -75,6 +75,7 @@ __getattr__ = on_first_use(
         **dict.fromkeys(("SampledStage", "SampledSteps"), "sampled_steps"),
         "Stage": "stages",
         **dict.fromkeys(("Sharp", "SharpRun"), "sharp"),
+        **dict.fromkeys(("SharpExact", "SharpExactRun"), "sharp_exact"),
         **dict.fromkeys(("Theorem", "TheoremRun"), "theorem"),
     },
 )
@@ -82,6 +83,7 @@ __getattr__ = on_first_use(
 _METHODS = {
     "theorem": "Theorem",
     "sharp": "Sharp",
+    "sharp-exact": "SharpExact",
     "minimiser": "Minimiser",
     "perturbed": "Perturbed",
     "interleaved": "Interleaved",

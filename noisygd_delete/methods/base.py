@@ -17,7 +17,7 @@ from ..losses.base import Loss
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import DELETION_NOTIONS, Worlds
 from .forecast import forecast_excess_risk
-from .procedure import Prior, Published, Sampling, Start
+from .procedure import Exactness, Prior, Published, Sampling, Start
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -275,6 +275,10 @@ class Method(ABC):
     @property
     def sampling(self) -> Sampling | None:
         """The samples that its steps are taken on; None: on all rows."""
+        return None
+
+    def exactness(self, plan: Plan) -> Exactness | None:
+        """How its steps are taken down to the last bit; None: in floating point."""
         return None
 
     @abstractmethod

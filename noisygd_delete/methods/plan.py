@@ -171,6 +171,7 @@ class Plan:
             output_noise=self.output_noise if solved else 0.0,
             shape=self.noise_shape if solved else None,
             sampling=self.method.sampling,
+            exactness=self.method.exactness(self),
         )
 
     @property

@@ -51,6 +51,14 @@ class Sampling:
     draws: int
 
 
+@dataclass(frozen=True)
+class Exactness:
+    """Steps on a grid: θ within norm `radius`, each step's noise an exact discrete Gaussian of parameter τ on a grid of step τ/2^`grid_bits`."""
+
+    radius: float
+    grid_bits: int
+
+
 Start = Prior | Published | Solved | Fitted
 
 
@@ -64,6 +72,7 @@ class Procedure:
     steps           K noisy steps of size η (`step_size`), each adding N(0, 2ησ² I), σ² = `noise_variance`
     sampling        instead of K steps on all rows, more of them on samples that come to K passes; None: no samples
     output_noise    τ: standard deviation of the noise on the published weights
+    exactness       of the steps; None: in floating point
     """
 
     start: Start
@@ -74,6 +83,7 @@ class Procedure:
     output_noise: float = 0.0
     shape: tuple[float, ...] | None = None
     sampling: Sampling | None = None
+    exactness: Exactness | None = None
 
     def __post_init__(self) -> None:
         if self.linear_term and not isinstance(self.start, Solved):

@@ -19,6 +19,7 @@ ROWS = {"records": 2000, "features": 6, "regularization": 1e-2}
 METHODS: dict[str, dict[str, Any]] = {
     "theorem": {"loss": losses.Logistic(radius=1.0), "method": "theorem", "budget": RENYI},
     "sharp": {"loss": losses.Logistic(radius=1.0), "method": "sharp", "budget": PAIRS},
+    "sharp-exact": {"loss": losses.Logistic(radius=1.0), "method": "sharp-exact", "budget": RENYI},
     "minimiser, cold": {"loss": losses.Logistic(radius=1.0), "method": Minimiser(solver="cold"), "budget": RENYI},
     "minimiser, warm": {"loss": losses.Logistic(radius=1.0), "method": Minimiser(solver="warm"), "budget": RENYI},
     "perturbed": {"loss": losses.Logistic(radius=1.0), "method": "perturbed", "budget": PAIRS, "utility": False},

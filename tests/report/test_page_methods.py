@@ -24,6 +24,7 @@ PLACES = ({"kind": "s3", "release": 2, "oldest": 1}, {"kind": "folder", "release
 RENYI, PAIRS = Budget(order=8, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
 PLANS: dict[str, dict[str, Any]] = {
     "sharp, in (ε, δ)": {"loss": losses.Logistic(radius=1.0), "method": "sharp", "budget": PAIRS},
+    "sharp, down to the last bit": {"loss": losses.Softmax(radius=1.0, classes=3), "method": "sharp-exact", "budget": PAIRS},
     "minimiser": {"loss": losses.Softmax(radius=1.0, classes=3), "method": "minimiser", "budget": RENYI},
     "perturbed, in (ε, δ)": {"loss": losses.OneVsRest(radius=1.0, classes=3), "method": "perturbed", "budget": PAIRS},
     "perturbed, of very many rows": {"loss": losses.Logistic(radius=1.0), "method": "perturbed", "budget": RENYI, "records": 10**9},

@@ -1,0 +1,116 @@
+"""Noisy-GD on a machine: the roundings of every step beside the gap of the record, in closed form."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+
+from noisygd_delete.bounds import exact_steps
+
+from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement
+
+U = 2.0**-53
+
+
+def _without_rounding(**facts: float) -> float:
+    return exact_steps.gdp(**{**facts, "gap": 0.0})
+
+
+@statement(
+    "S.exact-steps",
+    "Noisy-GD whose every step ends on a public grid by an exact discrete Gaussian: μ(T, K) ≤ μ_real(T, K; s) + μ_real(T + K, 0; δ), δ = 2(r_X + c r_Π) + h√d, "
+    "for every way in which machines of these errors may round",
+    evidence=(RIGOROUS, ADVERSARIAL),
+    claim=SimpleNamespace(gdp=exact_steps.gdp, gap=exact_steps.gap),
+    fault=("the roundings are left out", SimpleNamespace(gdp=_without_rounding, gap=exact_steps.gap)),
+    licenses=tuple(f"bounds.exact_steps:{name}" for name in ("gdp", "gap", "radius", "grid_bits")),
+    scope="Shifts worked out step by step are feasible (no distance below 0, none left) and cost what is stated; two Gaussian chains that round apart by E each at every step "
+    "come to (s + 2E)-gaps exactly, and stay below; δ against a step with every float operation at its worst, and against steps in float64; W/h within 2⁵¹. Interpolation and composition are the design "
+    "sheet's proof; laws of a coarse machine under an adversary are in `tests/bounds/test_exact_steps.py`. Trusted: random words, float64, exp and tanh.",
+)
+def _exact_steps(claim, effort: int) -> Finding:
+    generator, closest = np.random.default_rng(171), math.inf
+    for _ in range(150 * effort):
+        eta, m = math.exp(generator.uniform(-4, 0)), math.exp(generator.uniform(-4, -0.5))
+        c, n, d = 1 - eta * m, int(generator.integers(1, 500)), int(generator.integers(1, 200))
+        tau, bits = math.exp(generator.uniform(-5, 2)), int(generator.integers(12, 25))
+        h, delta = math.ldexp(tau, -bits), math.exp(generator.uniform(-5, 1))
+        error = tau * math.exp(generator.uniform(-14, -2))  # E of one machine
+        rounding = 2 * error + h * math.sqrt(d)
+        t, k = int(generator.integers(1, 80)), int(generator.integers(0, 60))
+        chain = {
+            "step_size": eta,
+            "strong_convexity": m,
+            "noise": tau,
+            "grid": h,
+            "records": n,
+            "gap": rounding,
+            "sensitivity": delta,
+        }
+        found = claim.gdp(**chain, steps_with_record=t, steps_without_record=k)
+        gaps = [eta * delta / n + rounding] * t + [rounding] * k
+        power = c ** np.arange(t + k - 1, -1, -1)
+        weight = tau**2 * float((power**2).sum())
+        total, left, cost = float(np.dot(gaps, power)), 0.0, 0.0
+        for gap, share in zip(gaps, power, strict=True):
+            shift = total * share * tau**2 / weight  # all that is there once carried to the end is spent in proportion
+            left = c * left + gap - shift
+            require(left >= -1e-9 * total, f"a distance below 0: {left}")
+            cost += shift**2 / (tau**2 - 144 * h**2)
+        require(abs(left) <= 1e-9 * total, f"{left} of {total} is left")
+        close(found, math.sqrt(cost), f"T = {t}, K = {k}", 1e-6)
+        apart = variance = 0.0  # linear losses, exact Gaussians, roundings E one way here and the other way there
+        for place in range(t + k):
+            apart = c * apart + (eta * delta / n if place < t else 0.0) + 2 * error
+            variance = c**2 * variance + tau**2
+        true = apart / math.sqrt(variance)
+        require(true <= found * (1 + 1e-12), f"two machines are {true} apart, stated {found}")
+        closest = min(closest, 1 - true / found)
+    require(closest < 0.01, "a case where the roundings are all of it must be near")
+    worst = max(_one_step(claim, generator) for _ in range(60 * effort))
+    return Finding(
+        f"two rounding machines at most {closest:.2%} below; a step's rounding at most {worst:.0%} of what is charged"
+    )
+
+
+def _one_step(claim, generator) -> float:
+    """A step in float64 against the same in twice the precision, over what is charged; and δ by its letters."""
+    d, eta = int(generator.integers(1, 60)), math.exp(generator.uniform(-3, 1))
+    lipschitz, lam = math.exp(generator.uniform(-1, 1)), math.exp(generator.uniform(-6, 0))
+    tau = math.exp(generator.uniform(-28, 0))
+    length = exact_steps.radius(
+        lipschitz=lipschitz, regularization=lam, gap_at_zero=math.log(2), dimension=d, noise=tau, step_size=eta, strong_convexity=min(lam, 0.9 / eta)
+    )  # fmt: skip
+    c = 1 - eta * min(lam, 0.9 / eta)
+    far = min(lipschitz / lam, math.sqrt(2 * math.log(2) / lam)) + (math.sqrt(d) + 37) * tau / math.sqrt(1 - c**2)
+    require(far <= length <= 2 * far, f"W = {length}, a chain goes {far}")
+    bits = exact_steps.grid_bits(radius=length, lipschitz=lipschitz, regularization=lam, step_size=eta, noise=tau)
+    h, reach = math.ldexp(tau, -bits), 1.001 * length + eta * (lipschitz + lam * length)
+    require(bits <= 24 and reach <= 2.0**51 * h, f"W/h = {length / h}")
+    require(bits == 24 or reach > 2.0**49 * h, "a finer grid would do")
+    e = 1e-12 * lipschitz
+    facts = {
+        "gradient_error": e,
+        "step_size": eta,
+        "strong_convexity": (1 - c) / eta,
+        "lipschitz": lipschitz,
+        "regularization": lam,
+        "radius": length,
+    }
+    charged = claim.gap(**facts, dimension=d, grid=h)
+    outside = 1.001 * length
+    steepest = lipschitz + lam * outside
+    centre = 1.01 * (eta * e + 3 * U * eta * steepest + 2 * U * outside) + h * math.sqrt(d) / 2
+    close(charged, 2 * (centre + c * 1.01 * (d + 9) * U * outside) + h * math.sqrt(d), "δ", 1e-8)
+    theta = generator.standard_normal(d)
+    theta *= length * generator.uniform(0.5, 1) / np.linalg.norm(theta)
+    slope = generator.standard_normal(d)
+    slope *= steepest * generator.uniform(0.5, 1) / np.linalg.norm(slope)
+    wrong = slope * (1 + e / np.linalg.norm(slope))  # the measured gradient, e away
+    k = np.rint((theta - eta * wrong) / h)
+    exact = np.asarray(theta, np.longdouble) - np.longdouble(eta) * np.asarray(slope, np.longdouble)
+    off = float(np.sqrt(((np.asarray(k, np.longdouble) * np.longdouble(h) - exact) ** 2).sum()))
+    require(off <= charged / 2, f"a step is {off} off, charged {charged / 2}")
+    return 2 * off / charged

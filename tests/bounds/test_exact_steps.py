@@ -1,0 +1,153 @@
+"""Steps down to the last bit: against exact laws of a coarse machine whose roundings an adversary chooses; each planted fault is seen."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from noisygd_delete.bounds import exact_steps, shifted_interpolation
+
+from ..oracles.machine_chain import Machine, taut_string
+
+TAU, HALF = 40.0, 700  # in grid steps
+STEP, STRENGTH = 0.5, 0.6  # η and m: c = 0.7
+C = 1 - STEP * STRENGTH
+
+
+def logistic(x: float) -> Any:
+    return lambda theta: -x / (1 + np.exp(x * theta / 100))
+
+
+def linear(x: float) -> Any:
+    return lambda theta: np.full_like(theta, -x)
+
+
+def huber(x: float) -> Any:
+    return lambda theta: (theta - x) / np.sqrt(1 + ((theta - x) / 30) ** 2) * 0.3
+
+
+def histories(which: str, t: int, k: int, others: float) -> tuple[list[Any], list[Any], float]:
+    """Maps of the two worlds in grid steps: a record there for t steps and gone for k, against null; the gap of gradient sums."""
+    record, reach = {
+        "linear": (linear(20.0), 20.0),
+        "logistic": (logistic(20.0), 20.0),
+        "huber": (huber(200.0), 9.0),
+    }[which]
+
+    def step(present: bool) -> Any:
+        def of(theta: np.ndarray) -> np.ndarray:
+            slope = others + (record(theta) if present else 0.0)
+            return theta - STEP * (slope + STRENGTH * theta)
+
+        return of
+
+    return [step(True)] * t + [step(False)] * k, [step(False)] * (t + k), reach
+
+
+def stated(reach: float, error: float, t: float, k: float, *, rounding: float | None = None) -> float:
+    """By the package: n = 1, h = 1, δ = 2E + h."""
+    return exact_steps.gdp(
+        sensitivity=reach, step_size=STEP, strong_convexity=STRENGTH, noise=TAU, grid=1.0, records=1,
+        gap=2 * error + 1 if rounding is None else rounding, steps_with_record=t, steps_without_record=k,
+    )  # fmt: skip
+
+
+CASES = [
+    (which, t, k, error)
+    for which in ("linear", "logistic", "huber")
+    for t, k in ((1, 0), (4, 0), (3, 2), (2, 5))
+    for error in (0.5, 3.5)
+]
+
+
+@pytest.fixture(scope="module")
+def truths() -> dict[tuple[str, int, int, float], float]:
+    machine = Machine(HALF, TAU)
+    tests, found = machine.tests(1.5 * TAU), {}
+    for which, t, k, error in CASES:
+        one, two, _ = histories(which, t, k, -3.3)
+        found[which, t, k, error] = machine.apart(one, two, error, 5, tests)
+    return found
+
+
+def test_no_machine_of_this_error_tells_more_than_is_stated(truths: dict) -> None:
+    closest = 0.0
+    for (which, t, k, error), truth in truths.items():
+        reach = histories(which, t, k, 0.0)[2]
+        claimed = stated(reach, error, t, k)
+        assert truth <= claimed, (which, t, k, error, truth, claimed)
+        closest = max(closest, truth / claimed)
+    assert closest > 0.8, "the rest is the grid: 144h² of τ², and a step of it in every gap"
+
+
+@pytest.mark.parametrize("fault", ["reals alone", "rounding of one world", "only the last step's rounding"])
+def test_a_rounding_that_is_not_charged_is_seen(fault: str, truths: dict) -> None:
+    seen = 0
+    for (which, t, k, error), truth in truths.items():
+        reach, last = histories(which, t, k, 0.0)[2], 2 * error + 1
+        wrong = {
+            "reals alone": stated(reach, error, t, k, rounding=0.0),
+            "rounding of one world": stated(reach, error, t, k, rounding=error),
+            "only the last step's rounding": math.hypot(stated(reach, error, t, k, rounding=0.0), last / TAU),
+        }[fault]
+        seen += truth > wrong
+    assert seen >= 2
+
+
+def test_the_closed_form_is_the_taut_string_where_every_gap_is_there() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        c, s, delta, tau, grid = (
+            rng.uniform(0.5, 0.999),
+            rng.uniform(0.01, 1),
+            rng.uniform(1e-4, 0.5),
+            rng.uniform(0.5, 3),
+            0.01,
+        )
+        t, k = int(rng.integers(1, 60)), int(rng.integers(0, 40))
+        variance = tau**2 - 144 * grid**2
+        eta = 0.3
+        found = exact_steps.gdp(
+            sensitivity=s / eta, step_size=eta, strong_convexity=(1 - c) / eta, noise=tau, grid=grid, records=1, gap=delta,
+            steps_with_record=t, steps_without_record=k,
+        )  # fmt: skip
+        gaps = [s + delta] * t + [delta] * k
+        least = math.sqrt(taut_string(gaps, c, [variance] * (t + k)))
+        assert least <= found * (1 + 1e-12)
+        power = c ** np.arange(t + k - 1, -1, -1)
+        one_segment = float(np.dot(gaps, power)) / math.sqrt(variance * float((power**2).sum()))
+        assert found == pytest.approx(one_segment, rel=1e-7)
+        longer = exact_steps.gdp(
+            sensitivity=s / eta, step_size=eta, strong_convexity=(1 - c) / eta, noise=tau, grid=grid, records=1, gap=delta,
+            steps_with_record=math.inf, steps_without_record=k,
+        )  # fmt: skip
+        assert longer >= found * (1 - 1e-9), "any number of steps"
+
+
+def test_a_record_that_is_gone_cannot_have_its_rounding_spread_over_steps_before_it() -> None:
+    """Section 4 of the design sheet prints 2E/√S_K in any order for variant L; by its own formula (2) it is 2E/τ, more by 1/√(1 − c²)."""
+    c, tau, error, steps = 0.9, 1.0, 0.05, 30
+    gaps = [0.0] * (steps - 1) + [2 * error]
+    least = math.sqrt(taut_string(gaps, c, [tau**2] * steps))
+    spread = 2 * error / math.sqrt(sum(c ** (2 * j) for j in range(steps)) * tau**2)
+    assert least == pytest.approx(2 * error / tau)
+    assert spread < 0.5 * least
+
+
+def test_what_cannot_be_certified_is_infinite_and_nothing_costs_nothing() -> None:
+    facts = {"sensitivity": 1.0, "step_size": 0.3, "strong_convexity": 0.5, "records": 10, "gap": 1e-3}
+    assert exact_steps.gdp(**facts, noise=1.0, grid=0.1, steps_with_record=5) == math.inf
+    assert exact_steps.gdp(**facts, noise=1.0, grid=0.01, steps_with_record=0, steps_without_record=3) == 0
+    real = shifted_interpolation.gdp(
+        sensitivity=1.0,
+        step_size=0.3,
+        strong_convexity=0.5,
+        noise_variance=(1 - 144e-12) / 0.6,
+        records=10,
+        steps_with_record=7,
+    )
+    quiet = exact_steps.gdp(**{**facts, "gap": 0.0}, noise=1.0, grid=1e-6, steps_with_record=7)
+    assert real <= quiet <= real * (1 + 2e-9)
