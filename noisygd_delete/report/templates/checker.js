@@ -2825,7 +2825,7 @@ return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n),
 return {forecast_excess_risk};
 })();
 $.modules["methods.procedure"] = (() => {
-let Prior, Published, Solved, Fitted, Sampling, Start, Procedure;
+let Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 Prior = $.dataclass($.cls("Prior", [], ($ns) => {
@@ -2843,6 +2843,9 @@ Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
 Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
 
 }), [["rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]]], {frozen: true});
+Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
+
+}), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
 Start = $.or($.or($.or(Prior, Published), Solved), Fitted);
 Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
 $ns.steps = 0n;
@@ -2852,14 +2855,15 @@ $ns.linear_term = 0.0;
 $ns.output_noise = 0.0;
 $ns.shape = null;
 $ns.sampling = null;
+$ns.exactness = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 if (($.t($.ga(self, "linear_term")) && !$.t($.b.isinstance([$.ga(self, "start"), Solved])))) {
 throw $.raised(InvalidParameter([("" + "linear_term=" + $.formatted($.ga(self, "linear_term"), "", ("" + "g")) + " is part of what a solver minimises: it needs a start at the minimiser")]));
 }
 return null;
 });
-}), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
-return {Prior, Published, Solved, Fitted, Sampling, Start, Procedure, InvalidParameter};
+}), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]], ["exactness", () => ["or", ["is", Exactness], ["none"]]]], {frozen: true});
+return {Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure, InvalidParameter};
 })();
 $.modules["methods.base"] = (() => {
 let PROOFS, Mechanism, NoisySteps, bounded_gradients, Method;
@@ -3015,6 +3019,9 @@ return true;
 $ns.sampling = $.property($.fn("sampling", ["self"], {}, function (self) {
 return null;
 }));
+$ns.exactness = $.fn("exactness", ["self", "plan"], {}, function (self, plan) {
+return null;
+});
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 
 return null;
@@ -3585,7 +3592,7 @@ $ns._procedure = $.fn("_procedure", ["self", "*", "learning"], {}, function (sel
 let solved, start;
 start = $.cm($.ga(self, "method"), "start", [self], {"learning": learning});
 solved = $.b.isinstance([start, Solved]);
-return Procedure([], {"start": start, "steps": ($.t($.b.isinstance([start, Fitted])) ? 0n : ($.t(learning) ? $.ga(self, "learn_steps") : $.ga(self, "delete_steps"))), "step_size": $.ga(self, "step_size"), "noise_variance": $.ga(self, "noise_variance"), "linear_term": ($.t(solved) ? $.ga(self, "linear_term") : 0.0), "output_noise": ($.t(solved) ? $.ga(self, "output_noise") : 0.0), "shape": ($.t(solved) ? $.ga(self, "noise_shape") : null), "sampling": $.ga($.ga(self, "method"), "sampling")});
+return Procedure([], {"start": start, "steps": ($.t($.b.isinstance([start, Fitted])) ? 0n : ($.t(learning) ? $.ga(self, "learn_steps") : $.ga(self, "delete_steps"))), "step_size": $.ga(self, "step_size"), "noise_variance": $.ga(self, "noise_variance"), "linear_term": ($.t(solved) ? $.ga(self, "linear_term") : 0.0), "output_noise": ($.t(solved) ? $.ga(self, "output_noise") : 0.0), "shape": ($.t(solved) ? $.ga(self, "noise_shape") : null), "sampling": $.ga($.ga(self, "method"), "sampling"), "exactness": $.cm($.ga(self, "method"), "exactness", [self])});
 });
 $ns.noise_shape = $.property($.fn("noise_shape", ["self"], {}, function (self) {
 return ($.t($.ga(self, "linear_term")) ? $.ga($.ga(self, "problem"), "noise_shape") : null);
@@ -3877,8 +3884,8 @@ let __getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, 
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Catalogue = $.modules["loading"]["Catalogue"];
 const on_first_use = $.libraries["loading"]["on_first_use"];
-__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder_run"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed_run"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "procedure"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_gaussian"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "stages"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
-_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
+__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder_run"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed_run"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "procedure"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_gaussian"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "stages"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp_exact"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
+_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["sharp-exact", "SharpExact"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
 _STAGE_METHODS = $.dict([["moments", "Moments"], ["sampled-steps", "SampledStage"]]);
 _MECHANISMS = $.dict([...$.pairs($.dict((function* ($first) { for (const $v1 of $.each($first)) { let method, name; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];method = $v2[1];} yield [name, ("" + $.formatted(method, "", "") + "Run")]; } })($.cm(_METHODS, "items", [])))), ["moments", "MomentsRun"], ["sampled-steps", "SampledSteps"], ["sampled-gaussian", "SampledGaussian"], ["counted-records", "CountedRecords"]]);
 METHODS = Catalogue([_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_METHODS, name)]))]);
@@ -8674,6 +8681,144 @@ return LadderRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga
 });
 }), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
 return {Ladder, LadderRun, InvalidParameter, MOST_STAGES, Stage, NETWORK, ClassVar, Method, Staged, of_stage, replace, Amounts};
+})();
+$.modules["bounds.exact_steps"] = (() => {
+let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _UNUSUAL, radius, grid_bits, gap, gdp;
+const math = $.libraries["math"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
+_HEADROOM = 51n;
+_OUTSIDE = 1.001;
+_SECOND_ORDER = 1.01;
+_UNUSUAL = 37.0;
+radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
+let contraction, far, spread;
+far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
+contraction = $.sub(1n, $.mul(step_size, strong_convexity));
+spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
+return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
+});
+grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
+let reach;
+reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
+return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
+});
+gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
+let centre, contraction, outside, point, root, steepest;
+{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
+steepest = $.add(lipschitz, $.mul(regularization, outside));
+centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
+point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
+contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), $.mul(4n, UNIT));
+return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
+});
+gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record"], {"steps_without_record": 0n}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record) {
+let chain, real, rounded, variance;
+if ($.t($.eq(steps_with_record, 0n))) {
+return 0.0;
+}
+variance = $.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n));
+if (!$.t($.lt(0n, variance))) {
+return $.libraries["math"].inf;
+}
+chain = $.dict([["step_size", step_size], ["strong_convexity", strong_convexity], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
+real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
+rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": $.add(steps_with_record, steps_without_record), ...$.named(chain)});
+return $.mul($.add(real, rounded), $.add(1n, 1e-09));
+});
+return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _UNUSUAL, radius, grid_bits, gap, gdp, UNIT, SMOOTHING};
+})();
+$.modules["methods.sharp_exact"] = (() => {
+let _ROOM, SharpExactRun, SharpExact;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const exact_steps = $.modules["bounds.exact_steps"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const Exactness = $.modules["methods.procedure"]["Exactness"];
+const Sharp = $.modules["methods.sharp"]["Sharp"];
+const SharpRun = $.modules["methods.sharp"]["SharpRun"];
+_ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+SharpExactRun = $.dataclass($.cls("SharpExactRun", [SharpRun], ($ns) => {
+$ns.method = "sharp-exact";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD whose every step is an exact discrete Gaussian, roundings charged";
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+$.sup(SharpExactRun, self, "__post_init__")([]);
+for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+for (const $v2 of $.each($.tuple(["features", "outputs", "dimension"]))) {
+name = $v2;
+count([name, $.b.getattr([self, name])]);
+}
+count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
+if ($.t($.lt($.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(self, "noise_scale"), ...$.named($.cm(self, "_reach", []))}), $.ga(self, "grid_bits")))) {
+throw $.raised(InvalidParameter([("" + "grid_bits=" + $.formatted($.ga(self, "grid_bits"), "", "") + " is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")]));
+}
+return null;
+});
+$ns.noise_scale = $.property($.fn("noise_scale", ["self"], {}, function (self) {
+return $.libraries["math"].sqrt([$.mul($.mul(2n, $.ga(self, "step_size")), $.ga(self, "noise_variance"))]);
+}));
+$ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
+return $.libraries["math"].ldexp([$.ga(self, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
+}));
+$ns.measured_error = $.property($.fn("measured_error", ["self"], {}, function (self) {
+return gradient_error([], {"lipschitz": $.mul($.ga(self, "lipschitz"), _ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(_ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(self, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
+}));
+$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
+let steepest;
+steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(_ROOM, 2n)));
+return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": steepest});
+}));
+$ns._reach = $.fn("_reach", ["self"], {}, function (self) {
+return $.dict([["lipschitz", $.mul($.ga(self, "lipschitz"), _ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(self, "step_size")]]);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let gap, mu;
+gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.ga(self, "measured_error"), "strong_convexity": $.ga(self, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.ga(self, "grid"), ...$.named($.cm(self, "_reach", []))});
+mu = $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(self, "sensitivity", [worlds]), _ROOM), "step_size": $.ga(self, "step_size"), "strong_convexity": $.ga(self, "strong_convexity"), "noise": $.ga(self, "noise_scale"), "grid": $.ga(self, "grid"), "records": $.ga(self, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+});
+$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
+let constants;
+constants = ($.t($.ga(self, "proven")) ? "proven" : "declared by the user, not proven");
+return $.tuple([("" + "every record's loss has gradient norm at most " + $.formatted($.ga(self, "lipschitz"), "", ("" + "g")) + " (" + $.formatted(constants, "", "") + ")"), ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), "every row keeps its place from one release to the next", ("" + "the noise of every step is an exact discrete Gaussian on a public grid of step " + $.formatted($.ga(self, "grid"), "", ("" + ".3g")) + ", drawn in integer arithmetic, and the rounding of gradients in double precision, at most " + $.formatted($.ga(self, "measured_error"), "", ("" + ".3g")) + ", is charged to every step: nothing here holds over the real numbers alone"), "trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its elementary functions are as exact as they state"]);
+});
+}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["dimension", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
+$ns.name = "sharp-exact";
+$ns.summary = "sharp down to the last bit: every rounding inside the bound, exact noise at every step";
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+let bits, facts, noise, problem, radius, reach;
+problem = $.ga(plan, "problem");
+facts = $.cm(problem, "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
+noise = $.libraries["math"].sqrt([$.mul($.mul(2n, $.ga(plan, "step_size")), $.ga(plan, "noise_variance"))]);
+reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), _ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", $.ga(plan, "step_size")], ["noise", noise]]);
+radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
+bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
+if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
+throw $.raised(InvalidParameter([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method='perturbed'")]));
+}
+return SharpExactRun([], {...$.named($.dict([...$.pairs(facts), ["slack", 0.0]])), "regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "dimension": $.ga(problem, "dimension"), "radius": radius, "grid_bits": bits});
+});
+$ns.exactness = $.fn("exactness", ["self", "plan"], {}, function (self, plan) {
+let mechanism;
+mechanism = $.cm(self, "mechanism", [plan]);
+return Exactness([], {"radius": $.ga(mechanism, "radius"), "grid_bits": $.ga(mechanism, "grid_bits")});
+});
+}), [], {frozen: true});
+return {_ROOM, SharpExactRun, SharpExact, InvalidParameter, count, positive, ClassVar, SharpRun, NORM_TOLERANCE, Any, Sharp, Exactness, gradient_error};
 })();
 $.modules["methods.theorem"] = (() => {
 let TheoremRun, Theorem, _check_covered, _printed_risk;
