@@ -20,9 +20,8 @@ from noisygd_delete.engine import exact_steps as engine
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.evidence.erasure_certificate import erasure_certificate
-from noisygd_delete.evidence.verification import verify_certificate
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
+from noisygd_delete.report import erasure_certificate, verify_certificate
 
 from ..store.conftest import SCHEMA
 from ..store.conftest import plan as store_plan
