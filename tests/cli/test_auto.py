@@ -245,3 +245,24 @@ def test_a_full_table_names_the_way_to_more_slots(capsys) -> None:
     assert main(["insert", "store", "--data", "new.csv"]) == 2
     assert "relearn STORE --slots 62" in capsys.readouterr().err
     assert main(["relearn", "store", "--slots", "62"]) == main(["insert", "store", "--data", "new.csv"]) == 0
+
+
+def test_init_says_how_many_deletions_can_be_published_and_at_what_pace(capsys) -> None:
+    write(3_000)
+    assert main(INIT) == 0
+    said = capsys.readouterr().out
+    assert "room for 11 publication(s) after the learn, each for all that wait: over a year one in 33.2 days" in said
+    assert len([line for line in said.splitlines() if "publication(s)" in line]) == 1
+    assert main([*INIT[:1], "other", *INIT[2:], "--no-total"]) == 0
+    assert "no cap was set on their sum" in capsys.readouterr().out
+
+
+def test_the_command_that_serves_a_planned_stream_runs_as_printed(capsys) -> None:
+    write(3_000)
+    assert main([*INIT, "--requests", "6", "--period", "365"]) == 0
+    said = capsys.readouterr().out
+    words = shlex.split(said.split("Serve it with: ")[1].splitlines()[0])
+    Path("requests.jsonl").write_text(json.dumps({"request_id": "r", "delete": ["p1"]}) + "\n")
+    stream = [{"STORE": "store", "FILE": "requests.jsonl"}.get(word, word.rstrip(".")) for word in words]
+    call(capsys, "learn", "store")
+    assert call(capsys, *stream)["served"] == 1

@@ -216,6 +216,27 @@ def test_the_age_of_the_oldest_request_is_told(
     assert "noisygd_delete_oldest_waiting_seconds 0" in desk.service.metrics()
 
 
+def test_a_lock_held_elsewhere_shows_in_health(store: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "_LOCKED", 0.1)
+    desk = opened(store, batch=1)
+    desk.service.writer.patience = 0.05
+
+    def becomes(status_code: int) -> bool:
+        last = time.monotonic() + 20
+        while time.monotonic() < last:
+            if desk.client.get("/health").status_code == status_code:
+                return True
+            time.sleep(0.05)
+        return False
+
+    with Store.open(store):
+        desk.ask(request_id="t", delete=[name(1)])
+        desk.service.writer.start()
+        assert becomes(503)
+        assert desk.client.get("/live").status_code == 200
+    assert becomes(200)
+
+
 # --- bounds ---
 
 
