@@ -116,6 +116,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         refuse(type(self).__name__, unsupported)
         Copies.warn(self)
         ids = ids_of(X, y, ids)
+        self._rows_named = ids is not None
         features, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         self._learn_labels(labels)
         check_preprocessing(features)
@@ -334,7 +335,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         """Give an unpickled estimator its current records back: those of the last release, without the erased ones.
 
         Raises:
-            InvalidRecords: the number of records is not that of the last release, or ids are missing after an edit.
+            InvalidRecords: the number of records is not that of the last release, or ids are missing where `fit` had some, or after an edit.
         """
         check_is_fitted(self)
         ids = ids_of(X, y, ids)
@@ -344,8 +345,12 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{features.shape[0]} records were given; the last release covered {self.n_records_}. Leave erased records out "
                 "and keep inserted ones: attaching an erased record would bring it back"
             )
-        if ids is None and any(event.edits for event in self.accountant_.events):
-            raise InvalidRecords("records were edited since fit: pass ids=, one per row, so that requests find them")
+        if ids is None and (
+            getattr(self, "_rows_named", False) or any(event.edits for event in self.accountant_.events)
+        ):
+            raise InvalidRecords(
+                "the records had ids of their own, or were edited since fit: pass ids=, one per row, so that requests find them"
+            )
         records = self._table(features, labels, ids, subjects, self.plan_.records)
         records.next_id = max(records.next_id, self._next_id)
         self._curator = Curator.restored(

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 from ..errors import scale
 from .base import ONE_DIRECTION, Array, Loss, LossConstants
 
+_SCALE = 2.0**-40  # a power of two changes no digit
+
 
 @dataclass(frozen=True)
 class PseudoHuber(Loss):
@@ -34,8 +36,10 @@ class PseudoHuber(Loss):
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
         ratio = (scores[..., 0] - labels) / self.delta
+        small = _SCALE * ratio
+        root = xp.sqrt(_SCALE**2 + small * small) / _SCALE
         # √(1+t²) − 1 = t²/(√(1+t²) + 1): no cancellation for small residuals
-        return self.delta**2 * ratio**2 / (xp.sqrt(1 + ratio**2) + 1)
+        return self.delta**2 * (ratio * (ratio / (root + 1)))
 
     @property
     def parameter(self) -> float:
@@ -43,9 +47,11 @@ class PseudoHuber(Loss):
 
     @staticmethod
     def slope(score, label, parameter, tanh, sqrt):  # type: ignore[no-untyped-def]
-        residual = score - label
+        residual = 9.094947017729282e-13 * (
+            score - label
+        )  # 2⁻⁴⁰ on both sides: the square of a ratio of 1e20 is no float32
         ratio = residual / parameter
-        return residual / sqrt(1.0 + ratio * ratio)
+        return residual / sqrt(8.271806125530277e-25 + ratio * ratio)
 
     def unclipped(self, scores: Array, labels: Array, limit: float, xp: Any) -> Array:
         """The nearest scores with |g| ≤ limit: residuals of size at most limit/√(1 − (limit/δ)²)."""

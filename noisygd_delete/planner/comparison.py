@@ -106,7 +106,17 @@ class Comparison:
             return "met"
         if any(candidate.excess_risk <= self.target for candidate in self.candidates):
             return "met, but by no way that deletes as cheaply as the one chosen, which comes near"
-        return "met by none; least forecast chosen"
+        least = min(candidate.excess_risk for candidate in self.candidates)
+        if self.chosen.excess_risk <= least:
+            return "met by none; least forecast chosen"
+        if self.chosen.excess_risk <= self.alike * least:
+            return (
+                f"met by none; chosen is the cheapest deletion of those forecast within {self.alike:g} times the least"
+            )
+        return (
+            f"met by none; of ways that learn in at most {self.patience:,.0f} passes, chosen is the cheapest deletion of those forecast "
+            f"within {self.alike:g} times the least of them"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {

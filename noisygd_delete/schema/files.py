@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..errors import InvalidParameter, InvalidSchema, MissingDependency, UnreadableRows
 from ..records import bounded
 from . import arrow, plain
-from .text import FloatColumn, Fractions
+from .text import FloatColumn, Fractions, TextColumn
 
 BLOCK_ROWS = 16_384
 _LONGEST_LINE = 1 << 24
@@ -35,6 +35,7 @@ _MOST_BLANK = 100_000  # lines
 _MOST_HELD = 1 << 26  # characters of one block
 _EXPANSION, _SMALL = 100, 1 << 24  # of a gzip file: times its size, or so many characters
 _UNPACKED = 1 << 30  # bytes of a Parquet file's columns
+_MOST_TEXT = 1 << 28  # bytes of text of a whole table, or so many times its size
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16  # characters of the header that show its delimiter
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
@@ -80,7 +81,14 @@ class Table:
 
 def read_table(path: str | Path, delimiter: str | None = None, columns: Container[str] | None = None) -> Table:
     """The whole file as one table. Raises `InvalidSchema` where the file is damaged, empty or ragged."""
-    blocks = list(read_blocks(path, delimiter, columns=columns))
+    blocks, held = [], 0
+    for block in read_blocks(path, delimiter, columns=columns):
+        held += sum(int(texts.lengths.sum()) for texts in block.columns.values() if isinstance(texts, TextColumn))
+        if held > max(_MOST_TEXT, _EXPANSION * os.path.getsize(path)):
+            raise InvalidSchema(
+                f"{path}: its texts are over {_EXPANSION} times as long as the file; leave columns of long texts out of it"
+            )
+        blocks.append(block)
     columns = {name: _joined([block.columns[name] for block in blocks]) for name in blocks[0].columns}
     return Table(blocks[0].source, columns, [line for block in blocks for line in block.lines], blocks[0].header)
 

@@ -31,6 +31,7 @@ from ..errors import InvalidParameter, InvalidRequest, SourceError, count
 from ..records import NONE_LEFT_OUT, EditCounts, LeftOut
 from ..schema import Schema, Table
 from ..schema.files import BLOCK_ROWS
+from ..schema.text import text_of
 
 _LONGEST_CELL = 1 << 20  # characters
 _MOST_HELD = 1 << 24  # characters of one block
@@ -233,7 +234,13 @@ def blocks(
     cells: list[list[str]] = []
     first, held = 1, 0
     for row in rows:
-        texts = ["" if value is None else str(value).strip() for value in row]
+        try:
+            texts = list(map(text_of, row))
+        except ValueError as error:  # bytes that are no UTF-8 as well; neither message quotes them
+            problem = "bytes that are no UTF-8 text" if isinstance(error, UnicodeDecodeError) else error
+            raise SourceError(
+                f"{source}, record {first + len(cells)}: {problem}; let --query make one number, date or text of it"
+            ) from None
         longest = max(map(len, texts), default=0)
         if longest > _LONGEST_CELL:
             raise SourceError(f"{source}, record {first + len(cells)}: a value of {longest} characters is no feature")

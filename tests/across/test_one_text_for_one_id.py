@@ -13,8 +13,9 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
-from noisygd_delete.errors import InvalidSchema
+from noisygd_delete.errors import InvalidSchema, SourceError
 from noisygd_delete.schema import Schema, read_table
+from noisygd_delete.sources.source import blocks
 from noisygd_delete.store import Store
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -182,3 +183,15 @@ def _blocks(path: str) -> Any:
     from noisygd_delete.schema import read_blocks
 
     return read_blocks(path)
+
+
+@pytest.mark.parametrize("value", [b"17", bytearray(b"17"), memoryview(b"17"), "17", 17])
+def test_a_source_gives_the_text_that_a_file_would(value: Any) -> None:
+    (block,) = blocks("a source", ["id"], [(value,), (None,)])
+    assert list(block.columns["id"]) == ["17", ""]
+
+
+@pytest.mark.parametrize("value", [b"\xff\xfe", [1, 2], {"a": 1}, (1,), {1}])
+def test_what_has_no_one_text_is_refused_from_a_source_too(value: Any) -> None:
+    with pytest.raises(SourceError, match=r"record 2: .*let --query"):
+        list(blocks("a source", ["id"], [("a",), (value,)]))

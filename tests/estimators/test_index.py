@@ -136,3 +136,14 @@ def test_inserted_and_attached_rows_keep_their_names() -> None:
         pickle.loads(pickle.dumps(model)).attach(
             both.reset_index(drop=True), np.asarray(pandas.concat([labels, said.loc[new]]))
         )
+
+
+@pytest.mark.parametrize("given", [{}, {"ids": [f"p{row}" for row in range(ROWS)]}])
+def test_rows_that_had_names_are_attached_by_name_even_before_any_edit(given: Any) -> None:
+    """By their places another person would answer to a name: nothing told of it."""
+    rows, labels, _ = split() if not given else (*table(), set())
+    back = pickle.loads(pickle.dumps(NoisyGDClassifier(**SETTINGS).fit(rows, labels, **given)))
+    with pytest.raises(InvalidRecords, match="pass ids="):
+        back.attach(rows.reset_index(drop=True), np.asarray(labels))
+    names = given.get("ids", rows.index.tolist())
+    assert back.attach(rows.reset_index(drop=True), np.asarray(labels), ids=names).ids_ == names
