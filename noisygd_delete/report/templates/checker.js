@@ -9040,13 +9040,14 @@ return derivative;
 return {OneVsRest, LossConstants, MOST_CLASSES, count, ClassVar, ONE_DIRECTION, Loss};
 })();
 $.modules["losses.pseudo_huber"] = (() => {
-let PseudoHuber;
+let _SCALE, PseudoHuber;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const scale = $.modules["errors"]["scale"];
 const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
 const Loss = $.modules["losses.base"]["Loss"];
 const LossConstants = $.modules["losses.base"]["LossConstants"];
+_SCALE = $.pow(2.0, $.neg(40n));
 PseudoHuber = $.dataclass($.cls("PseudoHuber", [Loss], ($ns) => {
 $ns.delta = 1.0;
 $ns.name = "pseudo-huber";
@@ -9061,18 +9062,20 @@ $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 return LossConstants([], {"lipschitz": $.mul($.ga(self, "delta"), $.ga(self, "radius")), "smoothness": $.pow($.ga(self, "radius"), 2n)});
 }));
 $ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-let ratio;
+let ratio, root, small;
 ratio = $.div($.sub($.gi(scores, $.tuple([$.ellipsis, 0n])), labels), $.ga(self, "delta"));
-return $.div($.mul($.pow($.ga(self, "delta"), 2n), $.pow(ratio, 2n)), $.add($.cm(xp, "sqrt", [$.add(1n, $.pow(ratio, 2n))]), 1n));
+small = $.mul(_SCALE, ratio);
+root = $.div($.cm(xp, "sqrt", [$.add($.pow(_SCALE, 2n), $.mul(small, small))]), _SCALE);
+return $.mul($.pow($.ga(self, "delta"), 2n), $.mul(ratio, $.div(ratio, $.add(root, 1n))));
 });
 $ns.parameter = $.property($.fn("parameter", ["self"], {}, function (self) {
 return $.ga(self, "delta");
 }));
 $ns.slope = $.staticmethod($.fn("slope", ["score", "label", "parameter", "tanh", "sqrt"], {}, function (score, label, parameter, tanh, sqrt) {
 let ratio, residual;
-residual = $.sub(score, label);
+residual = $.mul(9.094947017729282e-13, $.sub(score, label));
 ratio = $.div(residual, parameter);
-return $.div(residual, sqrt([$.add(1.0, $.mul(ratio, ratio))]));
+return $.div(residual, sqrt([$.add(8.271806125530277e-25, $.mul(ratio, ratio))]));
 }));
 $ns.unclipped = $.fn("unclipped", ["self", "scores", "labels", "limit", "xp"], {}, function (self, scores, labels, limit, xp) {
 let edge, residual;
@@ -9081,7 +9084,7 @@ residual = $.sub(scores, $.gi(labels, $.tuple([$.ellipsis, null])));
 return $.add($.gi(labels, $.tuple([$.ellipsis, null])), $.div($.sub($.cm(xp, "abs", [$.add(residual, edge)]), $.cm(xp, "abs", [$.sub(residual, edge)])), 2n));
 });
 }), [["delta", () => ["is", $.b.float]]], {frozen: true});
-return {PseudoHuber, LossConstants, scale, ClassVar, ONE_DIRECTION, Loss};
+return {_SCALE, PseudoHuber, LossConstants, scale, ClassVar, ONE_DIRECTION, Loss};
 })();
 $.modules["losses.sigmoid"] = (() => {
 let Sigmoid;
