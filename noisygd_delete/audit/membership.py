@@ -116,12 +116,12 @@ def questions(engine: SimulatedNoisyGD, plan: Plan) -> list[Question]:
 
     asked = [
         of_present("record still there, the learned model", [1]),
-        of_present(f"record still there, all {releases} releases", everything),
+        of_present("record still there, all releases", everything),
         deletion("erased record, the release that erased it", [2]),
         deletion("erased record, the learned model and every later one", everything),
     ]
     if releases > 2:
-        asked.insert(3, deletion(f"erased record, {releases - 1} releases from its erasure on", everything - {1}))
+        asked.insert(3, deletion("erased record, releases from its erasure on", everything - {1}))
     return asked
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter, StoreCorrupt
 from ..evidence.outputs import output, outside
 from ..records import bounded
-from ..report.catalogue.readings import ORIGINAL, written_languages
+from ..report.catalogue import ORIGINAL, languages
 from .arguments import number, whole
 from .passphrase import add_passphrase_file, passphrase_of
 from .shared import add_json, show
+
+if TYPE_CHECKING:
+    from ..evidence.facts import Erasure
 
 _PAPER = b'{\n  "format": "noisygd-delete/erasure-certificate/'  # how every certificate on disk begins
 
@@ -41,7 +45,7 @@ def register(commands: Any) -> None:
     )
     certificate.add_argument(
         "--language",
-        choices=written_languages(),
+        choices=languages(),
         default=ORIGINAL,
         help="of the page of --html; the signed file is the same for all",
     )
@@ -88,7 +92,7 @@ def register(commands: Any) -> None:
     report.add_argument("store", metavar="STORE")
     report.add_argument("--out", required=True, metavar="FILE", help="write the page here")
     report.add_argument("--title", help="default: what it is, in its language")
-    report.add_argument("--language", choices=written_languages(), default=ORIGINAL, help="default: en")
+    report.add_argument("--language", choices=languages(), default=ORIGINAL, help="default: en")
     report.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     report.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
     add_json(report)
@@ -155,13 +159,26 @@ def _certificate(parsed: argparse.Namespace) -> int:
         stamp.write(answered)
     if envelope is not None:
         envelope.write(json.dumps(enveloped(paper, parsed.key, password=password), indent=2) + "\n")
+    _warn_of_overclaims(erasure)
     if html is not None:
         html.write(certificate_html(paper, checking=True, code=parsed.language))
     signed = f"signed by key {paper['signature']['key_id']}" if "signature" in paper else "NOT signed: give --key"
     files = (parsed.out, parsed.timestamp, parsed.log_proof, parsed.envelope, parsed.html)
-    written = [f"wrote {file}" for file in files if file is not None]
-    show(parsed, paper, "\n".join([*plain_words(paper), "", signed, *written]))
+    show(
+        parsed,
+        paper,
+        "\n".join([*plain_words(paper), "", signed, *(f"wrote {file}" for file in files if file is not None)]),
+    )
     return 0
+
+
+def _warn_of_overclaims(erasure: Erasure) -> None:
+    from ..evidence.notices import TEXTS
+    from ..register.case import overclaims
+
+    said = {"controller": erasure.controller, **{name: getattr(erasure.notices, name) for name in TEXTS}}
+    for warning in overclaims(said):
+        print(f"noisygd-delete certificate: {warning}", file=sys.stderr)
 
 
 def _report(parsed: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
-from ..report.catalogue.readings import ORIGINAL, written_languages
+from ..report.catalogue import ORIGINAL, languages
 from .shared import add_json, show
 
 _YAML = b'software: "noisygd-delete'  # how every file of it begins
@@ -48,7 +48,7 @@ def register(commands: Any) -> None:
         "--audit", metavar="FILE", help="output of `audit --json`, quoted in the annex beside the bounds"
     )
     parser.add_argument(
-        "--language", choices=written_languages(), default=ORIGINAL, help="of the card and the annex; default: en"
+        "--language", choices=languages(), default=ORIGINAL, help="of the card and the annex; default: en"
     )
     add_json(parser)
     parser.set_defaults(run=_export)

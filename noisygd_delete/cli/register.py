@@ -29,10 +29,9 @@ from ..register import (
     informed,
     recipients_told,
 )
-from ..register.case import TEXTS
+from ..register.case import TEXTS, overclaims
 from ..register.dates import MOST_HOLIDAYS, day
-from ..report.catalogue import languages
-from ..report.catalogue.readings import ORIGINAL, written_languages
+from ..report.catalogue import ORIGINAL, languages
 from ..report.requests import line_of, practice_of, register_lines
 from .arguments import Intermixed, number, whole
 from .shared import add_json, show
@@ -110,9 +109,7 @@ def _looking(actions: Any) -> None:
     listed.add_argument("--open", action="store_true", help="only those where something is left to do")
     listed.add_argument("--out", metavar="FILE", help="write all of it as CSV here")
     listed.add_argument("--html", metavar="FILE", help="write it as a page here, a hundred requests at a time")
-    listed.add_argument(
-        "--language", choices=written_languages(), default=ORIGINAL, help="of the page of --html; default: en"
-    )
+    listed.add_argument("--language", choices=languages(), default=ORIGINAL, help="of the page of --html; default: en")
     listed.add_argument("--page", type=whole, default=1, metavar="N", help="which hundred; default: 1")
     _action(actions, "show", "all that is known of one request", "STORE 9f2c31", _show, writes=False)
 
@@ -352,7 +349,9 @@ def _letter(parsed: argparse.Namespace) -> int:
     out = output("--out", parsed.out, begins=PAGE)
     line = line_of(parsed.store, parsed.token)
     out.write(letter(line, promised_in(parsed.store, line), code=parsed.language, because=parsed.because))
-    show(parsed, {"letter": parsed.out, "language": parsed.language}, f"wrote {parsed.out}")
+    warnings = overclaims({"because": parsed.because})
+    answer = {"letter": parsed.out, "language": parsed.language, "warnings": list(warnings)}
+    show(parsed, answer, "\n".join([f"wrote {parsed.out}", *warnings]))
     return 0
 
 
@@ -392,7 +391,8 @@ def _settings(parsed: argparse.Namespace) -> int:
         if given:
             practice = replace(practice, **given)
             store.register.adopt(practice)
-    show(parsed, practice.to_dict(), _settings_text(practice))
+    warnings = overclaims({name: getattr(practice, name) for name in TEXTS})
+    show(parsed, {**practice.to_dict(), "warnings": list(warnings)}, "\n".join([_settings_text(practice), *warnings]))
     return 0
 
 

@@ -211,6 +211,31 @@ class Practice:
         return cls(**stated)
 
 
+# what no text of an operator can make true of a model, in the words of people: EDPB Opinion 28/2024, and no certificate says it
+_OVERCLAIMS = (
+    "anonym",
+    "de-identif",
+    "deidentif",
+    "forgot",
+    "forget",
+    "gdpr-compliant",
+    "gdpr compliant",
+    "vergess",
+    "dsgvo-konform",
+    "dsgvo konform",
+    "verlernt",
+)
+
+
+def overclaims(texts: Mapping[str, Any]) -> tuple[str, ...]:
+    """A warning for each text that says of a model what no paper shows: that it is anonymous, forgot somebody, complies with a law."""
+    found = [(name, word) for name, text in texts.items() for word in _OVERCLAIMS if word in str(text or "").lower()]
+    return tuple(
+        f"{name} says {word!r}: no certificate shows that, and what stands in your papers is your statement. Say what was done instead"
+        for name, word in dict(reversed(found)).items()
+    )
+
+
 TEXTS = ("controller", "contact", "authority", "purposes", "models", "source", "lawful_basis", "justification")
 
 

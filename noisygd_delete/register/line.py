@@ -31,7 +31,7 @@ class Served:
 
     edited, published   times in UTC; release: its number, None while none covers the edits; withheld: the budget refused one
     rows                records deleted or whose content was replaced; inserted: records that came
-    withdrawn           since when the model that had used the rows is out of service
+    withdrawn           since when the model that may have used the rows is out of service, as publishers or a withdrawal say; None: not known
     still_at            publishers of the store that still hold a model made with the rows, or did not say that they do not
     """
 
@@ -128,11 +128,15 @@ class Line:
         return tuple(found)
 
     @property
+    def told_early(self) -> bool:
+        """Whether a day is noted on which the person was told, and nothing had been done by then that could be told."""
+        return self.case.informed is not None and self.answered is None
+
+    @property
     def marks(self) -> tuple[str, ...]:
         """What is late, what is no answer, and where a model that used the rows still lies, in words."""
         still = () if self.served is None else self.served.still_at
-        early = self.case.informed is not None and self.answered is None
-        told = ("told before anything was done, which is no answer",) if early else ()
+        told = ("told before anything was done, which is no answer",) if self.told_early else ()
         return (*self.late, *told, *(f"a model that used the rows is still at {place}" for place in still))
 
     @property

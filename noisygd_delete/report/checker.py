@@ -11,24 +11,24 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .catalogue import language
+from .catalogue import Language
 
 SCRIPT = Path(__file__).parent / "templates" / "checker.js"
-_BEGINS = "check_"  # of the page's sentences in the catalogue
+_BEGINS = "check."  # of the page's sentences in the catalogue
 
 
-def embedded(signed: str, style: str, *, code: str = "en") -> dict[str, Any]:
+def embedded(signed: str, style: str, words: Language) -> dict[str, Any]:
     """The parts that templates/check.html shows.
 
     Args:
         signed: the certificate's file, to the letter; "" for a page that only checks other files.
-        style: the page's style sheet. code: of the language.
+        style: the page's style sheet.
     """
-    sentences = language(code).sentences
-    words = {name.removeprefix(_BEGINS): text for name, text in sentences.items() if name.startswith(_BEGINS)}
+    said = {name.removeprefix(_BEGINS): text for name, text in words.sentences.items() if name.startswith(_BEGINS)}
     script = page_script()
     return {
-        "words": words,
+        "words": said,
+        "decimal": words.decimal,
         "signed": signed,
         "script": script,
         "digest": digest(script),

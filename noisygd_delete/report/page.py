@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
-from ..evidence.claims import KEYS, Claim, sentence
-from ..evidence.claims import languages as claim_languages
-from ..privacy.shown import right_of_hundred, shown
-from .catalogue.readings import ORIGINAL, Reading, reading
+from ..privacy.shown import brief, right_of_hundred, shown
+from .catalogue import ORIGINAL, Language, language
+from .checker import embedded
+from .paper import paper
 
 PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
 
 
-def render(template: str, *, words: Reading | None = None, **values: Any) -> str:
+def render(template: str, *, words: Language | None = None, **values: Any) -> str:
     """A template of this package with every value escaped.
 
     Args:
@@ -32,16 +31,13 @@ def render(template: str, *, words: Reading | None = None, **values: Any) -> str
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    words = words or reading(ORIGINAL)
-    environment.filters["figure"] = lambda value: words.numbers(figure(value))
-    environment.filters["exact"] = lambda number: words.numbers(re.sub("e-0*", "e-", f"{number:.12g}"))
+    words = words or language(ORIGINAL)
+    environment.filters["figure"] = words.figure
+    environment.filters["exact"] = lambda number: words.numbers(brief(number, 12))
     environment.filters["percent"] = lambda advantage: words.numbers(shown(advantage, percent=True))
     environment.filters["of_hundred"] = right_of_hundred
-    environment.filters["moment"] = written_out
-    environment.filters["day"] = lambda when: "–" if when is None else dated(when)
-    return environment.get_template(template).render(
-        **{"t": words.say, "named": words.named, "code": words.code} | values
-    )
+    environment.filters["moment"] = lambda when: "–" if when is None else words.moment(datetime.fromisoformat(when))
+    return environment.get_template(template).render(**{"t": words.say, "code": words.code} | values)
 
 
 def stylesheet() -> str:
@@ -54,85 +50,22 @@ def file_text(certificate: Mapping[str, Any]) -> str:
     return json.dumps(certificate, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def written_out(when: str | None) -> str:
-    """A moment for people, with the zone in which it was written down."""
-    if when is None:
-        return "–"
-    found = datetime.fromisoformat(when)
-    zone = "UTC" if not found.utcoffset() else f"UTC{found.strftime('%z')[:3]}:{found.strftime('%z')[3:]}"
-    return f"{dated(found.date())}, {found:%H:%M} {zone}"
-
-
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-
-
-def dated(when: str | date) -> str:
-    """A day as people write it, in no country's order of numbers."""
-    day = when if isinstance(when, date) else date.fromisoformat(when)
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
-
-
-def figure(value: Any) -> str:
-    """A number for a table: four digits, rounded up like every bound; a dash where there is none."""
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return shown(value)
-    return f"{value:,}".replace(",", " ") if isinstance(value, int) else str(value)
-
-
-QUESTIONS = {
-    "used": "Was the record ever in the data? (a record against no record)",
-    "which": "Was it this content or another? (two records, one of which was there)",
-}
-LABELS = {
-    "erased.later": "what was erased, from every model since",
-    "erased.all": "what was erased, from all models ever published",
-    "erased.before": "what was erased, from all models so far",
-    "replaced.later": "the content before the rectification, from every model since",
-    "replaced.all": "the content before the rectification, from all models ever published",
-    "replaced.before": "the content before the rectification, from all models so far",
-    "present.one": "a record still there, from the last model alone",
-    "present.all": "a record still there, from all models",
-}
-
-
 def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, code: str = ORIGINAL) -> str:
     """The certificate for a reader or a printer. The signed JSON is the original; this page says its claims in sentences.
 
-    Figures about different pairs of worlds stand in different tables: a number of one column is compared with its neighbours.
-
     Args:
-        checking: the page also holds the signed file and a script that verifies it in the reader's browser, without a network (`checker`).
+        checking: the page also holds the signed file and a script that verifies it in the reader's browser, without a network, and builds
+            what it shows anew from the checked file (`checker`).
         code: of the language that the page is in; the signed file is the same for all.
     """
-    claims = [Claim(**claim) for claim in certificate["claims"]]
-    spoken = code if code in claim_languages() else ORIGINAL
-    said: dict[str, list[str]] = {kind: [] for kind in ("plain", "notice", "condition", "uncovered", "duty")}
-    tables: dict[str, dict[str, Claim]] = {}
-    for claim in claims:
-        kind = KEYS[claim.key].kind
-        if kind == "figure":
-            tables.setdefault(claim.values["question"], {})[LABELS[claim.key]] = claim
-        if not claim.key.startswith("present."):
-            said[kind if kind in said else "plain"].append(sentence(claim, spoken))
-    check = None
-    if checking:
-        from .checker import embedded
+    words = language(code)
+    check = embedded(file_text(certificate), stylesheet(), words) if checking else None
+    blocks = [{**block, **_coded(block)} for block in paper(certificate, code)]
+    return render(
+        "certificate.html", words=words, blocks=blocks, number=certificate["identity"]["certificate_id"], check=check
+    )
 
-        check = embedded(file_text(certificate), stylesheet(), code=code) | {"decimal": reading(code).decimal}
-    shown_tables = [(QUESTIONS[question], rows) for question, rows in tables.items()]
-    return render("certificate.html", words=reading(code), c=certificate, said=said, tables=shown_tables, check=check)
+
+def _coded(block: Mapping[str, Any]) -> dict[str, Any]:
+    """The texts of a block, every second part of each what a reader types."""
+    return {"lines": [line.split("`") for line in block["lines"]]} if "lines" in block else {}

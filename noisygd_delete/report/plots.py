@@ -10,13 +10,14 @@ from typing import Any
 
 from ..errors import MissingDependency
 from ..privacy.shown import brief, shown
-from .catalogue.readings import ORIGINAL, Reading, reading
+from .catalogue import ORIGINAL, Language, labels, language
 from .curves import BurnDown, Costs, Forgetting, Utility
+from .paper import audit_name
 
 BLUE, ORANGE, GREY = "#1f5f8b", "#c2601c", "#5b6575"
 _SIZE = (4.6, 3.2)  # inches: on a phone, which is little wider, a letter is as large as beside the picture
 _POINT = re.compile(r"(>[−-]?\d+)\.(\d+)(?=</text>)")  # of a number at an axis
-_ENGLISH = reading(ORIGINAL)
+_ENGLISH = language(ORIGINAL)
 _STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "noisygd-delete",  # stable ids: the same facts give the same file
@@ -33,7 +34,7 @@ _STYLE: Any = {
 }
 
 
-def _drawn(draw: Callable[[Any], None], name: str, words: Reading, size: tuple[float, float] = _SIZE) -> str:
+def _drawn(draw: Callable[[Any], None], name: str, words: Language, size: tuple[float, float] = _SIZE) -> str:
     """One figure as an <svg> element whose ids carry `name`: several live in one page."""
     try:
         import matplotlib
@@ -75,13 +76,13 @@ def _legend(axes: Any) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, columnspacing=1, handlelength=1.5, fontsize=9)
 
 
-def burn_down(curve: BurnDown, delta: float, words: Reading = _ENGLISH) -> str:
+def burn_down(curve: BurnDown, delta: float, words: Language = _ENGLISH) -> str:
     def draw(axes: Any) -> None:
         axes.plot(curve.release, curve.cumulative, "o-", color=BLUE, ms=4, label=words.say("all releases so far"))
         axes.plot(curve.release, curve.single, "s", color=GREY, ms=4, label=words.say("one release alone"))
         if curve.allowed is not None:
             axes.axhline(curve.allowed, color=ORANGE, ls="--", label=words.say("budget"))
-        axes.set(xlabel=words.say("release"), ylabel=words.say(f"ε at δ = {shown(delta)}"))
+        axes.set(xlabel=words.say("release"), ylabel=words.say("ε at δ = {n}", n=words.numbers(shown(delta))))
         axes.set_ylim(0, 1.08 * max(*curve.cumulative, *curve.single, curve.allowed or 0.0))
         _whole(axes)
         _legend(axes)
@@ -89,7 +90,7 @@ def burn_down(curve: BurnDown, delta: float, words: Reading = _ENGLISH) -> str:
     return _drawn(draw, "budget", words)
 
 
-def forgetting(curve: Forgetting, words: Reading = _ENGLISH) -> str:
+def forgetting(curve: Forgetting, words: Language = _ENGLISH) -> str:
     def draw(axes: Any) -> None:
         axes.semilogy(curve.steps, curve.theorem, color=ORANGE, label=words.say("Theorem 5.1"))
         axes.semilogy(curve.steps, curve.sharp, color=BLUE, label=words.say("sharp"))
@@ -101,14 +102,15 @@ def forgetting(curve: Forgetting, words: Reading = _ENGLISH) -> str:
         axes.axvline(curve.planned, color=GREY, lw=1)
         axes.annotate(f"K_Ā = {curve.planned} ", (curve.planned, axes.get_ylim()[1]), va="top", ha="right", color=GREY)
         axes.set(
-            xlabel=words.say("steps after the erasure, K_Ā"), ylabel=words.say(f"ε_dd at order {brief(curve.order)}")
+            xlabel=words.say("steps after the erasure, K_Ā"),
+            ylabel=words.say("ε_dd at order {n}", n=words.numbers(brief(curve.order))),
         )
         _legend(axes)
 
     return _drawn(draw, "forgetting", words)
 
 
-def costs(curve: Costs, words: Reading = _ENGLISH) -> str:
+def costs(curve: Costs, words: Language = _ENGLISH) -> str:
     def draw(axes: Any) -> None:
         axes.plot(
             curve.release, curve.relearning, "s--", color=ORANGE, ms=4, label=words.say("learning afresh every time")
@@ -122,7 +124,7 @@ def costs(curve: Costs, words: Reading = _ENGLISH) -> str:
     return _drawn(draw, "cost", words)
 
 
-def utility(curve: Utility, words: Reading = _ENGLISH) -> str:
+def utility(curve: Utility, words: Language = _ENGLISH) -> str:
     def draw(axes: Any) -> None:
         axes.plot(curve.release, curve.bound, "o-", color=BLUE, ms=4, label=words.say("bound after each release"))
         axes.axhline(curve.kept, color=ORANGE, ls="--", label=words.say("level the plan keeps"))
@@ -134,7 +136,7 @@ def utility(curve: Utility, words: Reading = _ENGLISH) -> str:
     return _drawn(draw, "utility", words)
 
 
-def audits(results: Sequence[Mapping[str, Any]], words: Reading = _ENGLISH) -> str:
+def audits(results: Sequence[Mapping[str, Any]], words: Language = _ENGLISH) -> str:
     def draw(axes: Any) -> None:
         rows = range(len(results))
         claimed = [float(result["claimed_advantage"]) for result in results]
@@ -142,7 +144,7 @@ def audits(results: Sequence[Mapping[str, Any]], words: Reading = _ENGLISH) -> s
         axes.barh(rows, claimed, height=0.36, color="#b9d0df", label=words.say("certified: at most"))
         axes.barh(rows, measured, height=0.18, color=BLUE, label=words.say("attack measured: at least"))
         for row, result in enumerate(results):  # above its bars: names may be long
-            axes.text(0, row - 0.24, words.named(str(result["name"])), va="bottom", fontsize=9)
+            axes.text(0, row - 0.24, audit_name(str(result["name"]), labels(words.code)), va="bottom", fontsize=9)
         axes.set_yticks([])
         axes.set(xlabel=words.say("advantage over guessing"), xlim=(0, None), ylim=(len(results) - 0.6, -0.75))
         _legend(axes)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
@@ -19,9 +18,8 @@ from ..register.dates import local_day
 from ..register.line import need
 from ..register.terms import Decisions, Reasons
 from ..version import __version__
-from .catalogue import language
-from .catalogue.readings import ORIGINAL, Reading, reading, written_languages
-from .page import dated, render, stylesheet
+from .catalogue import ORIGINAL, Language, Said, language, languages, said
+from .page import render, stylesheet
 
 PAGE_LINES = 100  # requests on one page
 _DIGITS = 16  # of a certificate's digest: enough to find it by
@@ -32,8 +30,6 @@ _DECIDED = {
     Decisions.NOT_FOUND: "no record found on {day}",
     Decisions.OPTED_OUT: "opted out on {day}, no record erased: several persons have what was given",
 }
-
-_DAY = re.compile(r"(\d{1,2}\.?) (\w+) (\d{4})")
 
 Placed = tuple[str | None, Line]  # the store that holds it, where there are several; the line
 
@@ -65,20 +61,20 @@ def register_page(
     last = max(1, -(-len(people) // PAGE_LINES))
     page = min(page, last)
     shown = people[(page - 1) * PAGE_LINES : page * PAGE_LINES]
-    words = reading(code)
+    words = language(code)
     return render(
         "register.html",
         words=words,
         policy=policy(),
         controller=controller,
-        written=dated(on or date.today()),
+        written=on or date.today(),
         version=__version__,
         counts=counted([line for _, line in people]),
         waiting=waiting,
         page=page,
         last=last,
         here=here,
-        languages=[(one, language(one).sentences["language"]) for one in written_languages()],
+        languages=[(one, language(one).name) for one in languages()],
         rows=[row_of(line, words, store=store, token=True) for store, line in shown],
     )
 
@@ -98,104 +94,120 @@ def counted(lines: Sequence[Line]) -> dict[str, Any]:
         "left": len(left),
         "overdue": sum(line.overdue for line in left),
         "undated": sum(line.due is None for line in left),
-        "next": dated(min(dues)) if dues else None,
+        "next": min(dues, default=None),
     }
 
 
-def row_of(line: Line, words: Reading, *, store: str | None = None, token: bool = False) -> dict[str, Any]:
+def row_of(line: Line, words: Language, *, store: str | None = None, token: bool = False) -> dict[str, Any]:
     """The cells of one request, each a list of sentences in the language. `token`: with the request's id."""
     case, served = line.case, line.served
     cells = {
         "due": _due(line),
         "request": _request(case, store),
-        "done": _done(line, case, served),
+        "done": _done(case, served),
         "answer": _answer(line, case),
         "kept": _kept(line, case),
     }
-    said = {name: [_unbroken(words.say(text)) for text in texts] for name, texts in cells.items()}
-    if case.ground is not None:
-        said["answer"].insert(
-            1, language(words.code).say(f"ground_{case.ground}")
-        )  # as the letter to the person has it
+    marks = [said(word) for word in line.late]
+    marks += [said("told before anything was done, which is no answer")] if line.told_early else []
+    marks += [
+        said("a model that used the rows is still at {text}", text=at) for at in (served.still_at if served else ())
+    ]
     return {
-        **said,
+        **{name: [_in(words, text) for text in texts] for name, texts in cells.items()},
         "token": line.token if token else None,
-        "marks": [words.say(mark) for mark in line.marks],
+        "marks": [words.say(mark) for mark in marks],
         "urgent": line.overdue,
     }
 
 
-def _unbroken(text: str) -> str:
-    """A text whose days are not broken at the end of a line."""
-    return _DAY.sub("\\1\N{NO-BREAK SPACE}\\2\N{NO-BREAK SPACE}\\3", text)
+def _in(words: Language, text: Said) -> str:
+    """A sentence in the language, its days not broken at the end of a line."""
+    whole = {
+        name: words.day(value).replace(" ", "\N{NO-BREAK SPACE}")
+        for name, value in text.values.items()
+        if isinstance(value, date)
+    }
+    return words.say(text.key, **{**text.values, **whole})
 
 
-def _due(line: Line) -> Iterator[str]:
+def _due(line: Line) -> Iterator[Said]:
     if line.due is None:
-        yield "not known: receipt not stated" if line.closed is None else "receipt not stated"
+        yield said("not known: receipt not stated" if line.closed is None else "receipt not stated")
     else:
-        yield dated(line.due)
-    yield str(line.state)
+        yield said("{day}", day=line.due)
+    yield said(str(line.state))
     if line.case.extension_reason is not None:
-        yield f"extended because of {_REASONS[line.case.extension_reason]}"
+        yield said(f"extended because of {_REASONS[line.case.extension_reason]}")
 
 
-def _request(case: Case, store: str | None) -> Iterator[str]:
-    yield str(case.right)
-    yield (
-        "receipt not stated" if case.received is None else f"received {dated(local_day(case.received, case.received))}"
-    )
+def _request(case: Case, store: str | None) -> Iterator[Said]:
+    yield said(str(case.right))
+    if case.received is None:
+        yield said("receipt not stated")
+    else:
+        yield said("received {day}", day=local_day(case.received, case.received))
     if case.channel is not None:
-        yield f"by {case.channel}"
+        yield said(f"by {case.channel}")
     if case.identity_checked is not None:
-        yield "identity checked" if case.identity_checked else "identity not checked"
+        yield said("identity checked" if case.identity_checked else "identity not checked")
     if store is not None:
-        yield f"table “{store}”"
+        yield said("table “{text}”", text=store)
 
 
-def _done(line: Line, case: Case, served: Served | None) -> Iterator[str]:
-    def at(when: str) -> str:
-        return dated(local_day(when, case.received))
+def _done(case: Case, served: Served | None) -> Iterator[Said]:
+    def at(when: str) -> date:
+        return local_day(when, case.received)
 
     if served is None or not served.rows:
-        yield "no rows edited"
+        yield said("no rows edited")
     else:
-        yield f"{served.rows} {'row' if served.rows == 1 else 'rows'} edited {at(served.edited)}"
+        yield said(
+            "{n} row edited {day}" if served.rows == 1 else "{n} rows edited {day}",
+            n=served.rows,
+            day=at(served.edited),
+        )
         if served.published is not None:
-            yield f"published {at(served.published)}, release {served.release}"
+            yield said("published {day}, release {n}", day=at(served.published), n=served.release)
         elif served.withheld:
-            yield "publication withheld by the budget"
+            yield said("publication withheld by the budget")
+        elif case.publish_by is None:
+            yield said("not published yet")
         else:
-            by = case.publish_by
-            yield "not published yet" if by is None else f"not published yet, promised by {dated(by)}"
+            yield said("not published yet, promised by {day}", day=case.publish_by)
         if served.withdrawn is not None:
-            yield f"model before withdrawn {at(served.withdrawn)}"
+            yield said("model before withdrawn {day}", day=at(served.withdrawn))
     if case.restricted is not None:
-        yield f"restricted {dated(case.restricted)}"
+        yield said("restricted {day}", day=case.restricted)
     if case.lifted is not None:
-        yield f"restriction lifted {dated(case.lifted)}"
+        yield said("restriction lifted {day}", day=case.lifted)
 
 
-def _answer(line: Line, case: Case) -> Iterator[str]:
+def _answer(line: Line, case: Case) -> Iterator[Said]:
     if case.decision is not None and case.decided is not None:
-        yield _DECIDED[case.decision].format(day=dated(case.decided))
+        yield said(_DECIDED[case.decision], day=case.decided)
+    if case.ground is not None:
+        yield said(f"ground.{case.ground}")  # as the letter to the person has it
     if line.answered is None and case.acknowledged is not None:
-        yield f"receipt confirmed {dated(case.acknowledged)}"
-    yield "person not told" if line.answered is None else f"person told {dated(line.answered)}"
+        yield said("receipt confirmed {day}", day=case.acknowledged)
+    yield said("person not told") if line.answered is None else said("person told {day}", day=line.answered)
     if line.answered is not None and case.informed_again is not None:
-        yield f"told again {dated(case.informed_again)}"
-    if case.recipients is not None:
-        when = "" if case.recipients_told is None else f" {dated(case.recipients_told)}"
-        yield f"{case.recipients} recipient(s) told{when}"
+        yield said("told again {day}", day=case.informed_again)
+    if case.recipients is not None and case.recipients_told is not None:
+        yield said("{n} recipient(s) told {day}", n=case.recipients, day=case.recipients_told)
+    elif case.recipients is not None:
+        yield said("{n} recipient(s) told", n=case.recipients)
 
 
-def _kept(line: Line, case: Case) -> Iterator[str]:
+def _kept(line: Line, case: Case) -> Iterator[Said]:
     """How long what is kept; what is not stated is named where rows were edited, and it matters."""
     edited = line.served is not None and line.served.rows > 0
-    if edited or case.backups_until is not None:
-        yield "backups: not stated" if case.backups_until is None else f"backups until {dated(case.backups_until)}"
+    if case.backups_until is not None:
+        yield said("backups until {day}", day=case.backups_until)
+    elif edited:
+        yield said("backups: not stated")
     if case.certificate is not None:
-        yield f"certificate {case.certificate[:_DIGITS]}…"
+        yield said("certificate {text}", text=f"{case.certificate[:_DIGITS]}…")
     elif edited and line.answered is not None:
-        yield "certificate not noted"
-    yield "kept while open" if line.retain_until is None else f"kept until {dated(line.retain_until)}"
+        yield said("certificate not noted")
+    yield said("kept while open") if line.retain_until is None else said("kept until {day}", day=line.retain_until)

@@ -76,7 +76,8 @@ def _day_at(case: Case) -> date:
 def _served(entries: list[Outline], destinations: Sequence[onward.Destination]) -> Iterator[tuple[str, Served]]:
     """(its name in the ledger, what was done) of every request, the first entry of each name last."""
     covering: tuple[int, str] | None = None  # the next release from here on: its number and time
-    gone: str | None = None  # when the model before it went out of service
+    gone: str | None = None  # when the model before it was the store's no longer
+    known = False  # and whether that is known of wherever it was put: somebody else may serve what no publisher of ours took away
     number = sum(entry.event is not None for entry in entries)
     counted: dict[bytes, EditCounts] = {}
     for position in range(len(entries) - 1, 0, -1):
@@ -84,7 +85,7 @@ def _served(entries: list[Outline], destinations: Sequence[onward.Destination]) 
         if entry.event is not None:
             covering, number = (number, entry.time), number - 1
         if entry.event is not None or not entry.in_force:
-            gone = entry.time
+            gone, known = entry.time, bool(destinations) or not entry.in_force
         if entry.named is None or entry.kind is EntryKinds.WITHDRAWN:
             continue
         edits = _counts(entry, counted) - before.pending_counts
@@ -102,7 +103,7 @@ def _served(entries: list[Outline], destinations: Sequence[onward.Destination]) 
                 published=None if covering is None else covering[1],
                 release=None if covering is None else covering[0],
                 withheld=covering is None and entries[-1].model is None,
-                withdrawn=None if still else gone,
+                withdrawn=gone if known and not still else None,
                 still_at=tuple(still),
             ),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from ..accountant import Accountant, Event, Remaining
@@ -10,16 +11,16 @@ from ..evidence.erasure import Standing
 from ..methods.plan import Plan
 from ..planner.advise import guessing_loss
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
-from ..privacy.shown import brief, shown
+from ..privacy.shown import brief
 from ..privacy.worlds import Worlds
 from ..records import NO_EDITS
 from ..register import Line, in_order_of_need
 from ..store.entry import EntryKinds
 from ..version import __version__
-from . import curves, plots
-from .catalogue.readings import ORIGINAL, reading
+from . import common, curves, plots
+from .catalogue import ORIGINAL, Figure, Language, Said, language, said
 from .figures import figures
-from .page import render, written_out
+from .page import render
 from .register_page import counted, row_of
 
 _FIRST = 5  # open requests on the first screen
@@ -49,7 +50,7 @@ def store_report(
 
     Everything in it is public: the ledger, the plan and bounds. Nothing is measured on the records.
     """
-    words = reading(code)
+    words = language(code)
     accountant = Accountant(plan, events)
     delta = plan.budget.shown_delta if delta is None else delta
     order = plan.budget.order or 10.0
@@ -60,10 +61,10 @@ def store_report(
     rows = [
         {
             "release": number,
-            "time": _moment(dates[number - 1]),
+            "time": _moment(words, dates[number - 1]),
             "kind": event.label,
             "steps": event.steps,
-            "edits": event.counts.text() if event.edits else "none",
+            "edits": common.edits(words, event.counts) if event.edits else words.say("none"),
             "single": float(single),
             "cumulative": float(cumulative),
         }
@@ -86,7 +87,9 @@ def store_report(
     counts = None if people is None else counted(people)
     left = [line for line in people or [] if line.closed is None][:_FIRST]
     every = sum((event.counts for event in accountant.events), NO_EDITS)
-    erased = {name: figures(promise, order=order, delta=delta) for name, promise in _erased(accountant, plan).items()}
+    erased = {
+        name: figures(promise, order=order, delta=delta) for name, promise in erased_figures(accountant, plan).items()
+    }
     together = accountant.dp_cumulative() if rows else plan.dp
     return render(
         "report.html",
@@ -104,7 +107,7 @@ def store_report(
         condition=NON_ADAPTIVE,
         dp=figures(plan.dp, order=order, delta=delta),
         together=figures(together, order=order, delta=delta),
-        allowed=remaining.allowed,
+        allowed=words.say(common.budget(plan)),
         capped=plan.capped,
         publications=remaining.publications,
         delta=delta,
@@ -113,7 +116,9 @@ def store_report(
         listed=curves.LISTED,
         thinned=len(curves.shown(accountant.releases)) < accountant.releases,
         points=curves.POINTS,
-        edits=every.text(),
+        edits=common.edits(words, every),
+        pending=None if standing is None else common.edits(words, standing.pending),
+        counted=lambda counts: common.edits(words, counts),
         standing=standing,
         withheld=0 if standing is None else sum(one.kind is EntryKinds.WITHHELD for one in standing.unpublished),
         urgent=(counts is not None and counts["overdue"] > 0)
@@ -130,10 +135,10 @@ def store_report(
     )
 
 
-def _moment(when: str | None) -> str:
+def _moment(words: Language, when: str | None) -> str:
     """A moment for people; a text that is none, as it is."""
     try:
-        return written_out(when)
+        return "–" if when is None else words.moment(datetime.fromisoformat(when))
     except ValueError:
         return str(when)
 
@@ -145,33 +150,43 @@ def _question(adjacency: str) -> str:
     )
 
 
-def accuracy(plan: Plan) -> str | None:
+def accuracy(plan: Plan) -> Said | None:
     """What the level that the plan keeps means, beside what a model that says nothing loses."""
     if plan.loss.label_kind == "none":
         return None
     kept, guessing = plan.excess_risk, guessing_loss(plan.loss)
     if kept >= guessing:
-        return (
-            f"That level ({shown(kept)}) is no less than what a model that says nothing loses ({brief(guessing, 4)}), so the bound promises "
-            "nothing of use; `evaluate` measures the model itself."
+        return said(
+            "That level ({n}) is no less than what a model that says nothing loses ({n2}), so the bound promises nothing of use; `evaluate` "
+            "measures the model itself.",
+            n=kept,
+            n2=Figure(brief(guessing, 4)),
         )
-    return f"That level is {shown(kept)}; a model that says nothing loses {brief(guessing, 4)}."
+    return said("That level is {n}; a model that says nothing loses {n2}.", n=kept, n2=Figure(brief(guessing, 4)))
 
 
-def _left(remaining: Remaining, plan: Plan) -> str:
+def _left(remaining: Remaining, plan: Plan) -> Said:
     """What of the total budget is left, in words."""
     if not plan.capped:
-        return "no cap was set on the sum of all publications"
+        return said("no cap was set on the sum of all publications")
     if remaining.publications is None:
-        return "the cap on the sum is not touched by further releases"
-    more = f"{remaining.publications} more publication(s) fit into the total"
+        return said("the cap on the sum is not touched by further releases")
     if plan.total is None:
-        return f"{more} that was planned, of {plan.releases} releases"
-    spent = shown(plan.total.spent(remaining.spent))
-    return f"{more} of all, of which ε={spent} of {brief(plan.total.epsilon)} is spent (at δ={shown(plan.total.delta)})"
+        return said(
+            "{n} more publication(s) fit into the total that was planned, of {n2} releases",
+            n=remaining.publications,
+            n2=plan.releases,
+        )
+    return said(
+        "{n} more publication(s) fit into the total of all, of which ε={n2} of {n3} is spent (at δ={n4})",
+        n=remaining.publications,
+        n2=plan.total.spent(remaining.spent),
+        n3=Figure(brief(plan.total.epsilon)),
+        n4=plan.total.delta,
+    )
 
 
-def _erased(accountant: Accountant, plan: Plan) -> dict[str, Guarantee]:
+def erased_figures(accountant: Accountant, plan: Plan) -> dict[str, Guarantee]:
     """An erased record: from later models alone (under its condition), and from every model observed, the worst release
     so far; where nothing was erased yet, as the next release would leave it.
     """

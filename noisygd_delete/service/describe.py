@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from ..report.catalogue.readings import written_languages
+from ..report.catalogue import languages
 from ..schema import Schema
 from ..version import __version__
 from .access import Roles
@@ -146,7 +146,7 @@ def _paths() -> dict[str, Any]:
             "a hundred requests each; without it, a program gets all",
             {"type": "integer", "minimum": 1, "maximum": 10**9},
         ),
-        _in_query("language", "of the page", {"type": "string", "enum": list(written_languages())}),
+        _in_query("language", "of the page", {"type": "string", "enum": list(languages())}),
     ]
     body, look = (400, 408, 413, 415, 422), (404,)
     return {

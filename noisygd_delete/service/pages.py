@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 from starlette.requests import Request
 
-from ..report.catalogue.readings import ORIGINAL, written_languages
+from ..report.catalogue import ORIGINAL, languages
 from ..report.register_page import policy
 from .asked import Unfit
 
@@ -40,8 +40,8 @@ def asked_of(request: Request) -> RegisterAsked:
         found = msgspec.convert(dict(given), RegisterAsked, strict=False)
     except msgspec.ValidationError as error:
         raise Unfit(f"{error}; see /openapi.json") from None
-    if found.language not in written_languages() or len(given.multi_items()) != len(dict(given)):
-        raise Unfit(f"give `page` and `language` once each at most; language: {' or '.join(written_languages())}")
+    if found.language not in languages() or len(given.multi_items()) != len(dict(given)):
+        raise Unfit(f"give `page` and `language` once each at most; language: {' or '.join(languages())}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Certificates in other languages: every sentence of every kind of paper, from the one signed text."""
+"""Certificates in other languages: every label and figure of the page, beside the sentences as they were signed."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
+from noisygd_delete.cli import parser
+from noisygd_delete.evidence.claims import KEYS
+from noisygd_delete.evidence.claims import languages as claim_languages
 from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.records import EditCounts
-from noisygd_delete.report import Erasure, erasure_certificate
-from noisygd_delete.report.catalogue import readings
-from noisygd_delete.report.catalogue.readings import reading, written_languages
+from noisygd_delete.report import Erasure, certificate_html, erasure_certificate
+from noisygd_delete.report.catalogue import ORIGINAL, languages
+from noisygd_delete.report.paper import COMMANDS
+from tests.docs.options import children
 
 NOTICES = Notices(
     purposes="Kredit", models="Modell A", contact="datenschutz@example.org", authority="LfDI", informed="2026-04-20", recipients=2,
     recipients_told="2026-04-20", backups_until="2026-10-01", withdrawn="2026-04-02",
 )  # fmt: skip
-TIMES = {"received": "2026-03-31T01:00:00+02:00", "edited": "2026-04-01T10:00:00Z"}
-SERVED = {"served": "2026-04-02T10:00:00Z", "model_after": "2" * 64}
+TIMES = {"received": "2026-03-31T01:00:00+02:00", "edited": "2026-04-01"}
+SERVED = {"served": "2026-04-02", "model_after": "2" * 64}
 OTHERS = {
     "checked": "the store was verified when this was issued (12 checks passed)",
     "ledger_entries": 9,
@@ -77,20 +81,58 @@ def shown_text(page: str) -> str:
     )
 
 
-@pytest.mark.parametrize("code", [code for code in written_languages() if code != readings.ORIGINAL])
-def test_both_texts_of_a_sentence_have_the_same_places(code: str) -> None:
-    for english, put in reading(code).sentences.items():
-        places = {text: set(re.findall(r"\{(\w+)\}", text)) for text in (english, put)}
-        assert places[put] <= places[english], english
-        numbers = {name for name in places[english] if name.startswith(("n", "day"))}
-        assert numbers <= places[put], english  # no figure and no day is left out
+ENGLISH = re.compile(r"\b(the|of|and|is|are|were|not|by|from|with|until|told|received|records?|release|at most)\b")
+OWN = re.compile(r"“[^”]*”|`[^`]*`|SHA-256|noisygd-delete\S*|definition-4\.1|zero-out")  # quoted, typed, or a name
 
 
-def test_what_no_catalogue_has_stays_as_it_was_signed() -> None:
-    asked = reading("de")
-    assert asked.say("A sentence of a later version.") == "A sentence of a later version."
-    assert asked.missing == ["A sentence of a later version."]
-    assert (
-        asked.say("Backups may hold the record until 1 October 2026.")
-        == "Sicherungskopien können den Datensatz bis zum 1. Oktober 2026 enthalten."
-    )
+def test_labels_and_claims_are_in_the_same_languages() -> None:
+    assert set(languages()) == set(claim_languages())
+
+
+@pytest.mark.parametrize("code", [code for code in languages() if code != ORIGINAL])
+@pytest.mark.parametrize("kind", PAPERS)
+def test_every_sentence_of_a_certificate_is_in_the_language(kind: str, code: str) -> None:
+    signed = PAPERS[kind]()
+    english, page = certificate_html(signed), certificate_html(signed, code=code)
+    assert f'<html lang="{code}">' in page
+    text = OWN.sub(" ", shown_text(page))
+    assert not ENGLISH.search(text), ENGLISH.search(text)
+    assert not FORBIDDEN.search(text)
+    assert not re.search(r"\d\.\d", text)  # a German reads 2.003 as two thousand and three
+    cells = r'<td class="n"[^>]*>([^<]*)<'
+    assert [cell.replace(",", ".") for cell in re.findall(cells, page)] == re.findall(cells, english) != []
+    assert english.count("<li>") == page.count("<li>")
+
+
+@pytest.mark.parametrize("kind", PAPERS)
+def test_the_first_page_has_no_symbol_and_says_what_to_do(kind: str) -> None:
+    """What an officer reads before the annex: sentences, days and odds of a hundred."""
+    first = shown_text(certificate_html(PAPERS[kind]()).split('<h2 class="annex">')[0])
+    first = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}", " ", first)
+    assert not re.search(r"[εδμηλσβ]|K_|definition-4|zero-out|\breplace\b|pairwise|e-\d|∞", first)
+    assert "What to do next" in first
+    assert "Guessing is right 50 times in 100." in first
+    page = certificate_html(PAPERS[kind]())
+    assert set(re.findall(r"noisygd-delete ([\w-]+ ?[\w-]*) STORE", page.split("annex")[0])) <= DUTIES
+    assert first.index("In plain words") < first.index("What to do next") < first.index("Not covered")
+
+
+DUTIES = {
+    "relearn",
+    "publish",
+    "publish-to",
+    "register letter",
+    "register inform",
+    "register recipients",
+    "register backups",
+}
+
+
+def test_the_commands_that_are_named_are_there() -> None:
+    known = parser()
+    for command in {part for commands in COMMANDS.values() for part in commands.split("; ")}:
+        words = [word for word in command.split() if word.islower() and not word.startswith("-")]
+        found = known
+        for word in words:
+            found = children(found)[word]
+    assert set(COMMANDS) == {key for key, about in KEYS.items() if about.kind == "duty"}

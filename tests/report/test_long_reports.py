@@ -9,7 +9,7 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
 from noisygd_delete.report import curves, summary
-from noisygd_delete.report.catalogue.readings import reading
+from noisygd_delete.report.catalogue import language
 
 from .histories import METHODS, history, plan_by
 
@@ -21,7 +21,7 @@ def test_the_dearest_erasure_is_that_of_a_walk_through_all(method: str) -> None:
         accountant = Accountant(plan, events)
         erasing = [number for number, event in enumerate(events, 1) if number > 1 and event.counts.erased]
         each = [accountant.deletion(1, number, [number]).with_slack() for number in erasing]
-        found = summary._erased(accountant, plan)
+        found = summary.erased_figures(accountant, plan)
         assert found["later"].with_slack().advantage == max(guarantee.advantage for guarantee in each)
         assert found["observed"] == accountant.deletion(1, erasing[-1], list(range(1, len(events) + 1)))
         assert found["later"].non_adaptive
@@ -31,10 +31,10 @@ def test_the_dearest_erasure_is_that_of_a_walk_through_all(method: str) -> None:
 def test_what_nothing_was_erased_from_is_told_of_the_next_release() -> None:
     plan = plan_by("sharp")
     accountant = Accountant(plan, [Event("learn", plan.learn_steps, 0, plan.mechanism)])
-    assert summary._erased(Accountant(plan), plan)["later"] == plan.deletion
+    assert summary.erased_figures(Accountant(plan), plan)["later"] == plan.deletion
     ahead = accountant.what_if(accountant.planned())
-    assert summary._erased(accountant, plan)["observed"] == ahead.deletion(1, 2)
-    assert summary._erased(accountant, plan)["later"] == ahead.deletion_of_each()[0]
+    assert summary.erased_figures(accountant, plan)["observed"] == ahead.deletion(1, 2)
+    assert summary.erased_figures(accountant, plan)["later"] == ahead.deletion_of_each()[0]
 
 
 def test_a_long_report_converts_as_much_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,9 +64,10 @@ def test_the_page_says_that_not_every_release_is_drawn(code: str) -> None:
     plan = plan_by("theorem")
     learn = Event("learn", plan.learn_steps, 0, plan.mechanism)
     one = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
-    said = reading(code).say(
-        f"Pictures of releases show the last {curves.LISTED}, and {curves.POINTS} at most of those before: exact at each point, the line "
-        "between them is drawn straight."
+    said = language(code).say(
+        "Pictures of releases show the last {n}, and {n2} at most of those before: exact at each point, the line between them is drawn straight.",
+        n=curves.LISTED,
+        n2=curves.POINTS,
     )
     pages = [summary.store_report(plan=plan, events=[learn] + [one] * more, code=code) for more in (9, 499)]
     assert [said in page for page in pages] == [False, True]

@@ -7,12 +7,13 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
-from noisygd_delete.report import certificate_html, store_report
+from noisygd_delete.report import certificate_html, new_key, sign, store_report
 
 from .browser import in_a_browser, run
 from .test_certificate_languages import PAPERS
@@ -36,8 +37,15 @@ def a_report() -> str:
     return store_report(plan=plan, events=events, times=times, audit=AUDIT)
 
 
+def signed(paper: dict) -> dict:
+    """By a key that is kept nowhere."""
+    with TemporaryDirectory() as folder:
+        new_key(f"{folder}/key.pem")
+        return sign(paper, f"{folder}/key.pem")
+
+
 PAGES = {
-    "certificate": lambda: certificate_html(PAPERS["several, corrected too, by a solver"](), checking=True),
+    "certificate": lambda: certificate_html(signed(PAPERS["several, corrected too, by a solver"]()), checking=True),
     "Bescheinigung": lambda: certificate_html(PAPERS["one record"](), code="de"),
     "report": a_report,
     "Bericht": lambda: REPORTS["everything"]("de"),

@@ -18,9 +18,8 @@ from noisygd_delete.evidence.erasure import Standing, Unpublished
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.records import EditCounts
 from noisygd_delete.register import Case, Channels, Decisions, Grounds, Line, Practice, Reasons, Rights, Served
-from noisygd_delete.report import register_page as pages
 from noisygd_delete.report import store_report, summary
-from noisygd_delete.report.catalogue.readings import ORIGINAL, Reading, reading, written_languages
+from noisygd_delete.report.catalogue import ORIGINAL, Language, language, languages
 from noisygd_delete.report.register_page import PAGE_LINES, register_page
 from noisygd_delete.store.entry import EntryKinds
 from noisygd_delete.store.onward import Destination
@@ -29,7 +28,7 @@ from .test_certificate_languages import shown_text
 
 TODAY = date(2026, 6, 20)
 RECEIVED = "2026-06-03T23:30:00+02:00"
-OTHERS = [code for code in written_languages() if code != ORIGINAL]
+OTHERS = [code for code in languages() if code != ORIGINAL]
 # what no paper may claim, in any language (law.md): a model that forgot, is anonymous, complies, or holds nothing personal
 CLAIMS = re.compile(
     r"forgot|forgets|forgetting|anonymi[sz]ed|de-identif|GDPR-compliant|complies with|no personal data|"
@@ -118,10 +117,10 @@ REPORTS = {
 }  # fmt: skip
 
 
-def as_read(code: str, monkeypatch: pytest.MonkeyPatch) -> Reading:
-    asked = reading(code)
-    for module in (pages, summary):
-        monkeypatch.setattr(module, "reading", lambda _: asked)
+def asked_in(code: str) -> Language:
+    """The language, and nothing noted as missing in it yet."""
+    asked = language(code)
+    asked.missing.clear()
     return asked
 
 
@@ -172,7 +171,7 @@ def test_many_requests_come_by_pages() -> None:
     assert "No request has come in." in register_page([])
 
 
-@pytest.mark.parametrize("code", written_languages())
+@pytest.mark.parametrize("code", languages())
 def test_the_register_loads_nothing_and_runs_nothing(code: str) -> None:
     hostile = replace(LINES[0], token="<script>alert(1)</script>")
     page = register_page([("<b>store</b>", hostile)], code=code, controller="<img src=x>", here="/register")
@@ -186,8 +185,8 @@ def test_the_register_loads_nothing_and_runs_nothing(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", OTHERS)
-def test_no_english_is_left_in_the_register(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = as_read(code, monkeypatch)
+def test_no_english_is_left_in_the_register(code: str) -> None:
+    asked = asked_in(code)
     page = register_page([*placed(LINES), ("Kunden", LINES[1])], code=code, here="/register", waiting=2, on=TODAY)
     page += register_page([], code=code)
     page += register_page(placed(LINES * 9), code=code, page=2, here="/register", controller="Beispiel GmbH")
@@ -199,11 +198,9 @@ def test_no_english_is_left_in_the_register(code: str, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("code", OTHERS)
 @pytest.mark.parametrize("kind", REPORTS)
-def test_no_english_is_left_in_the_report_and_its_figures_are_the_same(
-    code: str, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_english_is_left_in_the_report_and_its_figures_are_the_same(code: str, kind: str) -> None:
     english = shown_text(REPORTS[kind](ORIGINAL))
-    asked = as_read(code, monkeypatch)
+    asked = asked_in(code)
     page = REPORTS[kind](code)
     assert asked.missing == []
     text = shown_text(page)
@@ -215,7 +212,7 @@ def test_no_english_is_left_in_the_report_and_its_figures_are_the_same(
     )
 
 
-@pytest.mark.parametrize("code", written_languages())
+@pytest.mark.parametrize("code", languages())
 def test_nothing_is_claimed_that_a_paper_must_not_claim(code: str) -> None:
     for text in [
         shown_text(register_page(placed(LINES), code=code)),

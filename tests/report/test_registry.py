@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -16,7 +17,7 @@ from noisygd_delete.cli import main
 from noisygd_delete.evidence.erasure import ledger_of
 from noisygd_delete.privacy.shown import right_of_hundred
 from noisygd_delete.register import Case, Practice
-from noisygd_delete.report.registry import NOT_STATED, as_yaml, assessment, entry, model_card
+from noisygd_delete.report.registry import as_yaml, assessment, entry, model_card
 from noisygd_delete.report.requests import register_lines
 from noisygd_delete.store import Store
 from tests.store.conftest import SCHEMA, name, plan, records
@@ -60,11 +61,29 @@ def test_every_field_is_there_and_every_figure_is_the_accountants(store: Path) -
     assert truth.gdp <= together["gdp"] <= truth.gdp * (1 + 1e-9)
     order = together["renyi"]["order"]
     assert truth.renyi(order) <= together["renyi"]["epsilon"] <= truth.renyi(order) * (1 + 1e-9)
-    assert fields["deletion_figure"]["holds_only_if"] == fields["deletion_figure"]["one_release"]["holds_only_if"]
     assert {fields["output_measure"][name]["adjacency"] for name in fields["output_measure"]} == {
         ledger.plan.problem.adjacency
     }
-    assert entry(ledger, Practice())["parameters"]["justification"] == NOT_STATED
+    assert "register settings STORE --justification TEXT" in entry(ledger, Practice())["parameters"]["justification"]
+
+
+def test_both_observers_stand_there_each_with_its_unit_and_its_condition(store: Path) -> None:
+    ledger = ledger_of(store)
+    told = entry(ledger, PRACTICE)["deletion_figure"]
+    later, every = told["later_models_alone"], told["every_model_kept"]
+    truth = ledger.accountant.deletion(1, ledger.releases).with_slack()
+    assert truth.gdp <= every["gdp"] <= truth.gdp * (1 + 1e-9)
+    assert later["gdp"] < every["gdp"]
+    assert later["holds_only_if"]
+    assert every["holds_only_if"] is None
+    assert later["rows_per_subject"] == every["rows_per_subject"] == ledger.plan.problem.rows_per_subject
+    card = html.unescape(model_card(ledger, PRACTICE, []))
+    for figures in (later, every):
+        assert f"right at most {right_of_hundred(figures['advantage'])} times in 100" in card
+    assert (
+        f"{later['rows_per_subject']} row(s) per person; holds only if requests did not depend on earlier models"
+        in card
+    )
 
 
 def test_the_sheets_say_what_was_stated_and_claim_nothing_more(store: Path) -> None:

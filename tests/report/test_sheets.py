@@ -5,34 +5,38 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from noisygd_delete import Budget, EditRequest
-from noisygd_delete.accountant import Event
+from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.audit import audit
 from noisygd_delete.cli import main
 from noisygd_delete.evidence.erasure import ledger_of
+from noisygd_delete.privacy.total import Total
 from noisygd_delete.register import Case, Practice
-from noisygd_delete.report import certificate_html, store_report
-from noisygd_delete.report.catalogue.readings import ORIGINAL, reading, written_languages
-from noisygd_delete.report.registry import assessment, model_card
+from noisygd_delete.report import certificate_html, registry, store_report
+from noisygd_delete.report.catalogue import ORIGINAL, labels, languages
+from noisygd_delete.report.paper import audit_name
+from noisygd_delete.report.registry import assessment, entry, model_card
 from noisygd_delete.report.requests import practice_of, register_lines
-from noisygd_delete.store import Store
+from noisygd_delete.store import Store, onward
 from noisygd_delete.store.onward import Destination
 from tests.store.conftest import SCHEMA, name, plan, records
 
-from .histories import plan_by
-from .test_certificate_languages import a_paper
+from .histories import METHODS, history, plan_by
+from .test_certificate_languages import FORBIDDEN, a_paper, shown_text
+from .test_register_page import CLAIMS, ENGLISH, asked_in
 
 PRACTICE = Practice(purposes="Kredit", models="Modell A", contact="datenschutz@example.org", justification="siehe Akte", source="eigene Kunden",
                     lawful_basis="Art. 6", review="2027-01-31", controller="Beispiel GmbH")  # fmt: skip
 QUESTIONS = (
-    "record still there, the learned model", "record still there, all 3 releases", "erased record, the release that erased it",
-    "erased record, the learned model and every later one", "erased record, 2 releases from its erasure on",
-    "erased record, releases from its erasure on", "erased record, the learned model and the later one",
+    "record still there, the learned model", "record still there, all releases", "erased record, the release that erased it",
+    "erased record, the learned model and every later one", "erased record, releases from its erasure on", "erased record, the learned model and the later one",
 )  # fmt: skip
 ATTACKS = ("shadow model", "likelihood ratio", "one run", "kernel witness")
 AUDIT = tuple(
@@ -45,7 +49,7 @@ PLACES = (
     Destination(address="mlflow:https://host", model="preis", alias="prod", held="release-2-ab", oldest=1),
     Destination(address="s3://eimer/a"),
 )
-OTHERS = [code for code in written_languages() if code != ORIGINAL]
+OTHERS = [code for code in languages() if code != ORIGINAL]
 NUMBER = re.compile(r"(?<![\w.,])\d[\d.,]*(?:e-?\d+)?(?!\w)")
 
 
@@ -98,6 +102,28 @@ def sheets(store: Path, code: str) -> list[str]:
     ]
 
 
+@pytest.mark.parametrize("code", OTHERS)
+def test_no_english_is_left_in_the_sheets_and_their_figures_are_the_same(
+    store: Path, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(onward, "destinations", lambda _: PLACES)
+    english, asked = sheets(store, ORIGINAL), asked_in(code)
+    for page, original in zip(sheets(store, code), english, strict=True):
+        assert f'<html lang="{code}">' in page
+        text = shown_text(page)
+        assert not ENGLISH.search(re.sub(r"folder:\S+|mlflow:\S+|s3:\S+", " ", text))
+        assert not re.search(r"\d\.\d", text)  # a German reads 2.003 as two thousand and three
+        assert not FORBIDDEN.search(text)
+        assert not CLAIMS.search(text)
+        assert "besagt nicht, dass das Modell anonym ist" in text
+        found, expected = numbers(text.replace(",", ".")), numbers(shown_text(original).replace(",", "."))
+        assert found == expected
+        assert len(expected) > 15
+        for own in ("Kredit", "eigene Kunden", "Beispiel GmbH"):
+            assert (own in page) == (own in original)  # the operator's words are nobody's to translate
+    assert asked.missing == []
+
+
 def numbers(text: str) -> list[str]:
     return sorted(found.rstrip(".") for found in NUMBER.findall(text))
 
@@ -109,12 +135,23 @@ def test_a_figure_that_only_one_language_has_is_seen() -> None:
 
 
 @pytest.mark.parametrize("code", OTHERS)
+@pytest.mark.parametrize("method", METHODS)
+def test_the_fields_of_every_method_are_read_in_the_language(method: str, code: str) -> None:
+    made, events, _ = history(method, seed=4)
+    for capped in (made, replace(made, problem=replace(made.problem, total=Total(40.0, 1e-6)))):
+        ledger = SimpleNamespace(schema={}, plan=capped, accountant=Accountant(capped, events), releases=len(events))
+        asked = asked_in(code)
+        registry._told(entry(ledger, PRACTICE), asked)
+        assert asked.missing == []
+
+
+@pytest.mark.parametrize("code", OTHERS)
 def test_attacks_have_names_in_the_language_wherever_they_stand(code: str) -> None:
-    asked, somebodys = reading(code), "membership, by a consultant"
-    assert [asked.named(row["name"]) for row in AUDIT if asked.named(row["name"]) == row["name"]] == []
-    assert asked.named(somebodys) == somebodys
-    assert asked.named(f"{QUESTIONS[0]}: {somebodys}") == f"{QUESTIONS[0]}: {somebodys}"  # not half of it
-    assert reading(ORIGINAL).named(AUDIT[0]["name"]) == AUDIT[0]["name"]
+    asked, somebodys = labels(code), "membership, by a consultant"
+    assert [audit_name(row["name"], asked) for row in AUDIT if audit_name(row["name"], asked) == row["name"]] == []
+    assert audit_name(somebodys, asked) == somebodys
+    assert audit_name(f"{QUESTIONS[0]}: {somebodys}", asked) == f"{QUESTIONS[0]}: {somebodys}"  # not half of it
+    assert audit_name(AUDIT[0]["name"], labels(ORIGINAL)) == AUDIT[0]["name"]
     said = "noch vorhandener Datensatz, das gelernte Modell: Schattenmodell"
     page = certificate_html(a_paper("sharp", "published", audit=AUDIT[:1]), code=code)
     assert f"Angriffsversuch “{said}”" in html.unescape(page)

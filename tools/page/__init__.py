@@ -7,8 +7,14 @@ and `runtime/` is what Python brings along: whole numbers apart from fractions, 
 
 from __future__ import annotations
 
+import ast
+import json
 from functools import cache
 from pathlib import Path
+
+from noisygd_delete.evidence.claims import catalogue, languages
+from noisygd_delete.report.catalogue import labels
+from noisygd_delete.report.page import stylesheet
 
 from .demand import Demand, module_text
 from .translation import Translation
@@ -19,8 +25,7 @@ ROOTS = (
     ("evidence.envelope", "opened"),
     ("evidence.signing", "key_id"),
     ("evidence.signing", "read_public"),
-    ("report.page", "figure"),
-    ("privacy.shown", "right_of_hundred"),
+    ("report.paper", "paper"),
 )
 NATIVE = frozenset(
     {
@@ -48,8 +53,22 @@ NATIVE = frozenset(
         ),
         "records.bounded",  # reads files, which a page has none of
         "loading:on_first_use",  # a page has loaded everything
+        "evidence.claims:catalogue",  # the catalogues stand in the script
+        "report.catalogue:labels",
+        "evidence.former_formats",  # of which the page says that it does not check them
     }
 )
+_NAMED = (
+    "day",
+    "months",
+    "decimal",
+    "published",
+    "withheld",
+    "pending",
+    "ERASED",
+    "RESIDUAL",
+    "NOT COVERED",
+)  # labels picked by a value
 _RUNTIME = Path(__file__).parent / "runtime"
 _PARTS = ("types", "classes", "operators", "builtins", "text", "mathematics", "calendar", "libraries", "proofs")
 
@@ -57,7 +76,7 @@ _PARTS = ("types", "classes", "operators", "builtins", "text", "mathematics", "c
 @cache
 def checker() -> str:
     """JavaScript that defines `$.check(text, key)`: the checks of one certificate."""
-    return "\n".join([*(_part(name) for name in _PARTS), verifier(), _part("checking")])
+    return "\n".join([*(_part(name) for name in _PARTS), catalogues(), verifier(), _part("checking")])
 
 
 def script() -> str:
@@ -66,10 +85,23 @@ def script() -> str:
     Raises:
         ValueError: a text of the package would end the script early.
     """
-    text = f"\n{checker()}\n{_part('page')}"
+    text = f"\n{checker()}\n$.style = {json.dumps(stylesheet())};\n{_part('page')}"
     if "</script" in text.lower() or "<!--" in text:
         raise ValueError("the script would end where it should not")
     return text
+
+
+def catalogues() -> str:
+    """What the page says, in every language: the claims, and of the labels those that it asks for."""
+    constants = {node.value for node in ast.walk(module_text("report.paper").tree) if isinstance(node, ast.Constant)}
+    said = {code: json.dumps(catalogue(code), ensure_ascii=False) for code in languages()}
+    asked = {}
+    for code in languages():
+        words = labels(code)
+        names = {name for name in words if name in constants or name in _NAMED or name.startswith("check.")}
+        names |= {name for name in labels("de") if name in constants or name in _NAMED}
+        asked[code] = json.dumps({name: words[name] for name in sorted(names)}, ensure_ascii=False)
+    return f"$.catalogues = {json.dumps({'claims': said, 'labels': asked}, ensure_ascii=False)};\n{_part('catalogues')}"
 
 
 def verifier() -> str:

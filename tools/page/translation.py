@@ -46,7 +46,10 @@ class Translation(Expressions):
         ]
         names = list(dict.fromkeys(name for statement in kept for name in bound(statement)))
         written = [self.statement(statement) for statement in kept]
-        lines = [*self._imports(names, set(_WORD.findall("\n".join(written)))), *written]
+        own = [name for name in self.source.definitions if self.demand.native(self.source.name, name)]
+        names = [name for name in names if name not in own]
+        lines = [*(f"const {safe(name)} = $.libraries[{quoted(self.source.name)}][{quoted(name)}];" for name in own)]
+        lines += [*self._imports(names, set(_WORD.findall("\n".join(written)))), *written]
         declared = f"let {', '.join(map(safe, names))};" if names else ""
         again = [name for name in self.wanted if name in self.source.imports and name not in names]
         given = ", ".join(name if safe(name) == name else f"{name}: {safe(name)}" for name in (*names, *again))

@@ -1,39 +1,110 @@
-"""Sentences in the languages of the people who read them: one file a language, every file with the same keys."""
+"""What papers say, in the languages of the people who read them: one file a language.
+
+A sentence has a key and the names of what is filled in. A label whose English needs no second look is its own key. Nothing is ever read
+back: whoever prints a sentence gives its key and its values.
+"""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from ...errors import choice
+from ...privacy.shown import shown
+
+ORIGINAL = "en"
 
 
 def languages() -> tuple[str, ...]:
-    """The codes of the languages that there is a file for."""
+    """The codes of the languages that there is a file for, English first."""
     found = (file.name for file in files(__name__).iterdir())
-    return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
+    codes = {name.removesuffix(".toml") for name in found if name.endswith(".toml")}
+    return (ORIGINAL, *sorted(codes - {ORIGINAL}))
+
+
+class Figure(str):
+    """A number as it was written in English: a language puts its own decimal mark."""
+
+
+class Said(str):
+    """A sentence in English that knows its key and its values, so that another language can say it too."""
+
+    key: str
+    values: Mapping[str, Any]
+
+
+def said(key: str, **values: Any) -> Said:
+    """A sentence of the catalogue, in English until a language says it."""
+    made = Said(language(ORIGINAL).say(key, **values))
+    made.key, made.values = key, values
+    return made
 
 
 @dataclass(frozen=True)
 class Language:
-    """The sentences of one language, by key."""
+    """The sentences of one language, by key. `missing`: keys that were asked for and have none."""
 
     code: str
-    sentences: dict[str, Any]
+    sentences: Mapping[str, Any]
+    months: tuple[str, ...]
+    form: str
+    decimal: str
+    name: str
+    missing: list[str] = field(default_factory=list)
 
     def say(self, key: str, **values: Any) -> str:
-        """One sentence, its names filled in; days as people of this language write them."""
-        filled = {name: self.day(value) if isinstance(value, date) else value for name, value in values.items()}
-        return str(self.sentences[key]).format(**filled).strip()
+        """One sentence, its names filled in: days and figures as people of this language write them."""
+        if isinstance(key, Said):
+            return self.say(key.key, **key.values)
+        found = self.sentences.get(key)
+        if found is None:
+            found = key
+            if self.code != ORIGINAL:
+                self.missing.append(key)
+        if isinstance(found, Mapping):
+            found = found["one" if values[found["by"]] == 1 else "many"]
+        return str(found).format(**{name: self.written(value) for name, value in values.items()}).strip()
+
+    def written(self, value: Any) -> str:
+        """A value for a sentence: a day, a figure, another sentence, or a text as it is."""
+        if isinstance(value, Said):
+            return self.say(value)
+        if isinstance(value, Figure):
+            return self.numbers(value)
+        if isinstance(value, date):
+            return self.moment(value) if isinstance(value, datetime) else self.day(value)
+        return self.figure(value) if isinstance(value, float) else str(value)
 
     def day(self, when: date) -> str:
         """A calendar day."""
-        month = self.sentences["months"][when.month - 1]
-        return str(self.sentences["day"]).format(day=when.day, month=month, year=when.year)
+        return self.form.format(day=when.day, month=self.months[when.month - 1], year=when.year)
+
+    def moment(self, when: datetime) -> str:
+        """A moment, with the zone in which it was written down."""
+        zone = when.strftime("%z")
+        return f"{self.day(when.date())}, {when:%H:%M} UTC{f'{zone[:3]}:{zone[3:]}' if when.utcoffset() else ''}"
+
+    def figure(self, value: Any) -> str:
+        """A number for a table, in this language's digits."""
+        return self.numbers(figure(value))
+
+    def numbers(self, text: str) -> str:
+        """A figure with this language's decimal mark."""
+        return text.replace(".", self.decimal)
+
+
+def figure(value: Any) -> str:
+    """A number for a table: four digits, rounded up like every bound; a dash where there is none."""
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return shown(value)
+    return f"{value:,}".replace(",", " ") if isinstance(value, int) else str(value)
 
 
 @cache
@@ -44,4 +115,19 @@ def language(code: str) -> Language:
         InvalidParameter: there is no file for it.
     """
     choice("language", code, languages())
-    return Language(code, tomllib.loads(files(__name__).joinpath(f"{code}.toml").read_text("utf-8")))
+    found = tomllib.loads(files(__name__).joinpath(f"{code}.toml").read_text("utf-8"))
+    months, sentences = tuple(found["months"]), found["sentences"]
+    return Language(found["code"], sentences, months, found["day"], found["decimal"], found["language"])
+
+
+class _Labels(dict[str, Any]):
+    """Sentences by key, a label that is its own English among them."""
+
+    def __missing__(self, key: str) -> str:
+        return key
+
+
+def labels(code: str) -> Mapping[str, Any]:
+    """What the page of a certificate takes from this language: sentences by key, and how days and figures are written."""
+    words = language(code)
+    return _Labels({**words.sentences, "day": words.form, "months": words.months, "decimal": words.decimal})

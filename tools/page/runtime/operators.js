@@ -205,6 +205,7 @@ $.gi = (whole, place) => {
   }
   if (Array.isArray(whole)) return whole[placeIn(whole, place)];
   if (typeof whole === "string") { const letters = [...whole]; return letters[placeIn(letters, place)]; }
+  if (whole instanceof Uint8Array) return BigInt(whole[placeIn(whole, place)]);
   if (whole instanceof $.Range) { const length = Number(whole.length); return whole.first + whole.step * BigInt(placeIn({length}, place)); }
   if (whole instanceof $.Vec) return whole.values[placeIn(whole.values, place)];
   if (whole instanceof $.Inst && whole.$class.lookup.__getitem__) return whole.$class.lookup.__getitem__([whole, place]);

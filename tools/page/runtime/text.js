@@ -64,6 +64,7 @@ $.formatted = (value, way, spec) => {
   const shown = way === "r" ? $.repr(value) : way === "s" ? $.str(value) : value;
   if (spec === "") return $.str(shown);
   const parts = /^(?:(.)?([<>^]))?(,)?(\d+)?(,)?(?:\.(\d+))?([gfe%ds])?$/u.exec(spec);
+  if (/^0\d+x$/.test(spec)) return $.plain(shown).toString(16).padStart(Number(spec.slice(1, -1)), "0");
   if (parts === null) throw new Error(`format ${spec}`);
   const [, fill, side, , width, , precision, kind] = parts, plain = $.plain(shown);
   const digits = precision === undefined ? undefined : Number(precision);

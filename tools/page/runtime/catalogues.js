@@ -1,0 +1,11 @@
+// Catalogues of sentences, read once.
+
+$.libraries["evidence.claims"] = {catalogue: $.cache($.fn("catalogue", ["language"], {}, (language) => {
+  if (!Object.hasOwn($.catalogues.claims, language)) throw $.raised($.b.ValueError, "no such language");
+  return $.parsed($.catalogues.claims[language]);
+}))};
+$.libraries["report.catalogue"] = {labels: $.cache($.fn("labels", ["code"], {}, (code) => {
+  if (!Object.hasOwn($.catalogues.labels, code)) throw $.raised($.b.ValueError, "no such language");
+  return $.parsed($.catalogues.labels[code]);
+}))};
+$.libraries["evidence.former_formats"] = {SCHEMES: new $.Dict(), BLOCKS: $.tuple([]), NOT_RECOMPUTED: $.tuple([]), checks: () => []};
