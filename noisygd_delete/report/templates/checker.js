@@ -519,6 +519,7 @@ $.gi = (whole, place) => {
   }
   if (Array.isArray(whole)) return whole[placeIn(whole, place)];
   if (typeof whole === "string") { const letters = [...whole]; return letters[placeIn(letters, place)]; }
+  if (whole instanceof Uint8Array) return BigInt(whole[placeIn(whole, place)]);
   if (whole instanceof $.Range) { const length = Number(whole.length); return whole.first + whole.step * BigInt(placeIn({length}, place)); }
   if (whole instanceof $.Vec) return whole.values[placeIn(whole.values, place)];
   if (whole instanceof $.Inst && whole.$class.lookup.__getitem__) return whole.$class.lookup.__getitem__([whole, place]);
@@ -872,6 +873,7 @@ $.formatted = (value, way, spec) => {
   const shown = way === "r" ? $.repr(value) : way === "s" ? $.str(value) : value;
   if (spec === "") return $.str(shown);
   const parts = /^(?:(.)?([<>^]))?(,)?(\d+)?(,)?(?:\.(\d+))?([gfe%ds])?$/u.exec(spec);
+  if (/^0\d+x$/.test(spec)) return $.plain(shown).toString(16).padStart(Number(spec.slice(1, -1)), "0");
   if (parts === null) throw new Error(`format ${spec}`);
   const [, fill, side, , width, , precision, kind] = parts, plain = $.plain(shown);
   const digits = precision === undefined ? undefined : Number(precision);
@@ -1609,6 +1611,19 @@ $.libraries.uuid = {
   uuid4: null,
 };
 
+$.catalogues = {"claims": {"de": "{\"language\": \"Deutsch\", \"decimal\": \",\", \"day\": \"{day}. {month} {year}\", \"and\": \" und sofern \", \"months\": [\"Januar\", \"Februar\", \"März\", \"April\", \"Mai\", \"Juni\", \"Juli\", \"August\", \"September\", \"Oktober\", \"November\", \"Dezember\"], \"terms\": \"In den Begriffen des Fachs, aus {figure} ({worlds}): (ε={epsilon}, δ={delta}).\", \"renyi\": \"Rényi-Divergenz der Ordnung {order} höchstens {renyi}.\", \"words\": {\"complexity\": \"Komplexität des Antrags\", \"number of requests\": \"Anzahl der Anträge\", \"trigger\": \"einen Auslöser in der Datenbank\", \"versions\": \"einen Vergleich ihrer Fassungen\", \"erased\": \"die Zeilen wurden gelöscht\", \"published\": \"das Modell ohne sie wurde veröffentlicht\", \"told\": \"die Person wurde unterrichtet\", \"erased.later\": \"seither veröffentlichte Modelle\", \"erased.all\": \"alle Modelle\", \"erased.before\": \"die bisherigen Modelle\", \"replaced.later\": \"seither veröffentlichte Modelle\", \"replaced.all\": \"alle Modelle\", \"replaced.before\": \"die bisherigen Modelle\"}, \"claims\": {\"erased\": {\"by\": \"rows\", \"one\": \"Ein Datensatz wurde aus den Trainingsdaten gelöscht.\", \"many\": \"{rows} Datensätze wurden aus den Trainingsdaten gelöscht.\"}, \"replaced\": {\"by\": \"rows\", \"one\": \"Der frühere Inhalt eines Datensatzes wurde gelöscht und durch neuen ersetzt (Berichtigung, Art. 16 DSGVO).\", \"many\": \"Der frühere Inhalt von {rows} Datensätzen wurde gelöscht und durch neuen ersetzt (Berichtigung, Art. 16 DSGVO).\"}, \"inserted\": {\"by\": \"rows\", \"one\": \"Mit demselben Antrag wurde ein neuer Datensatz eingefügt: Dafür wurde nichts gelöscht, und darüber wird nichts bescheinigt.\", \"many\": \"Mit demselben Antrag wurden {rows} neue Datensätze eingefügt: Dafür wurde nichts gelöscht, und darüber wird nichts bescheinigt.\"}, \"edited\": \"Die Tabelle wurde am {day} geändert.\", \"person-gone\": {\"by\": \"rows_per_person\", \"one\": \"Jeder Datensatz gilt als der einer anderen Person, nach Angabe des Betreibers.\", \"many\": \"Von den betroffenen Personen ist keine weitere Zeile in den Trainingsdaten; höchstens {rows_per_person} Zeilen gehören zu einer Person.\"}, \"published.fresh\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte: neu gelernt aus den übrigen Datensätzen.\", \"published.warm\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte, durch ein Lösungsverfahren, das bei einem früheren Modell begann, in das es eingeflossen sein kann; eine begrenzte statistische Spur kann verbleiben.\", \"published.resumed\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte, ausgehend von einem früheren Modell, in das es eingeflossen sein kann; eine begrenzte statistische Spur kann verbleiben.\", \"published.kept\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}). Was für jeden Antrag neu gelernt wird, wurde ohne das Gelöschte berechnet; in den Teil darunter, den Löschungen nicht neu lernen, kann es eingeflossen sein.\", \"published.on\": \"Veröffentlicht wurde es am {day}.\", \"withheld\": \"Ein neues Modell wurde nicht veröffentlicht, weil das andere Personen mehr Privatheit gekostet hätte, als ihnen zugesagt ist; das alte Modell ist zurückgezogen.\", \"pending\": {\"by\": \"rows\", \"one\": \"Das derzeit veröffentlichte Modell wurde noch mit dem Datensatz trainiert. Ein ohne ihn berechnetes wird mit der nächsten Veröffentlichung folgen, und eine Bescheinigung dazu.\", \"many\": \"Das derzeit veröffentlichte Modell wurde noch mit den Datensätzen trainiert. Ein ohne sie berechnetes wird mit der nächsten Veröffentlichung folgen, und eine Bescheinigung dazu.\"}, \"source.order\": \"Die Datensätze liegen in einer Datenbank oder in Dateien des Betreibers. Nach der eigenen Zählung dieser Quelle wurden sie bei {deleted_at} gelöscht, und das neue Modell wurde aus ihrem Stand bei {read_at} berechnet, in dem die Löschung zu sehen ist.\", \"source.counted\": \"Was sich dort seit dem vorigen Modell geändert hat, wurde gezählt durch {by}: {deleted} gelöscht, {replaced} ersetzt, {inserted} eingefügt.\", \"source.uncounted\": \"Was sich dort seit dem vorigen Modell sonst geändert hat, wurde nicht gezählt. Keine Zahl hier hängt davon ab: Jedes Modell wird neu aus den Zeilen seines Augenblicks gelernt.\", \"deadline\": \"Zu beantworten bis zum Ende des {day} am Ort des Eingangs: ein Kalendermonat (Art. 12 Abs. 3 DSGVO); an die Stelle eines Samstags oder Sonntags tritt der nächste Arbeitstag, ebenso an die eines Feiertags, den der Betreiber angibt (Verordnung 1182/71, Art. 3).\", \"deadline.holidays\": \"Zu beantworten bis zum Ende des {day} am Ort des Eingangs: ein Kalendermonat (Art. 12 Abs. 3 DSGVO); an die Stelle eines Samstags oder Sonntags tritt der nächste Arbeitstag, ebenso an die eines Feiertags, der sie hierher verschoben hat (Verordnung 1182/71, Art. 3).\", \"deadline.extended\": \"Zu beantworten bis zum Ende des {day} am Ort des Eingangs: verlängert wegen der {reason} (Art. 12 Abs. 3 DSGVO).\", \"in-time\": \"Fristgerecht: {what}.\", \"late\": \"Verspätet: {what} erst nach diesem Tag.\", \"erased.later\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob der gelöschte Datensatz je in den Daten war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeiner der gelöschten Datensätze je in den Daten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob die gelöschte Zeile je in den Daten war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine der gelöschten Zeilen je in den Daten war.\"}, \"person\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine Zeile irgendeiner der betroffenen Personen je in den Daten war.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen der gelöschte war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen irgendeiner der gelöschten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen die gelöschte war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen irgendeine der gelöschten war.\"}, \"person\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei möglichen Inhalten alle Zeilen irgendeiner der betroffenen Personen hatten.\"}}, \"erased.all\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob der gelöschte Datensatz je in den Daten war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeiner der gelöschten Datensätze je in den Daten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob die gelöschte Zeile je in den Daten war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine der gelöschten Zeilen je in den Daten war.\"}, \"person\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine Zeile irgendeiner der betroffenen Personen je in den Daten war.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen der gelöschte war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen irgendeiner der gelöschten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen die gelöschte war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen irgendeine der gelöschten war.\"}, \"person\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei möglichen Inhalten alle Zeilen irgendeiner der betroffenen Personen hatten.\"}}, \"erased.before\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob der gelöschte Datensatz je in den Daten war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeiner der gelöschten Datensätze je in den Daten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob die gelöschte Zeile je in den Daten war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine der gelöschten Zeilen je in den Daten war.\"}, \"person\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine Zeile irgendeiner der betroffenen Personen je in den Daten war.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen der gelöschte war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen irgendeiner der gelöschten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen die gelöschte war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen irgendeine der gelöschten war.\"}, \"person\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei möglichen Inhalten alle Zeilen irgendeiner der betroffenen Personen hatten.\"}}, \"replaced.later\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten der Datensatz zuvor hatte.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten irgendeiner der Datensätze zuvor hatte.\"}, \"replaced.all\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten der Datensatz zuvor hatte.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten irgendeiner der Datensätze zuvor hatte.\"}, \"replaced.before\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten der Datensatz zuvor hatte.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten irgendeiner der Datensätze zuvor hatte.\"}, \"present.one\": {\"by\": \"question\", \"used\": \"Zu einem noch vorhandenen Datensatz: Wer nur das letzte Modell hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob er in den Daten ist.\", \"which\": \"Zu einem noch vorhandenen Datensatz: Wer nur das letzte Modell hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen es ist.\"}, \"present.all\": {\"by\": \"question\", \"used\": \"Zu einem noch vorhandenen Datensatz: Wer alle Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob er in den Daten ist.\", \"which\": \"Zu einem noch vorhandenen Datensatz: Wer alle Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen es ist.\"}, \"requests-blind\": \"Anträge nicht von früheren Modellen abhingen\", \"schedule-calendar\": \"Veröffentlichungen sich an die Termine eines Kalenders hielten, der vorab feststand, wie der Betreiber angibt\", \"schedule-fixed\": \"nichts von dem, was zu sehen war, darüber entschied, wann ein Modell veröffentlicht wurde\", \"ranges-public\": \"Jede Merkmalszeile hat höchstens die Norm {radius}, nach Bereichen und Wertelisten, von denen das Schema keine als an den Daten abgelesen kennzeichnet; die Vorverarbeitung wirkt auf jeden Datensatz für sich.\", \"ranges-from-data\": \"Jede Merkmalszeile hat höchstens die Norm {radius}. Die Bereiche oder Wertelisten dieser Spalten wurden an den Daten abgelesen: {columns}. Die Zahlen nehmen sie als öffentlich bekannt an; was sie selbst von den Daten zeigen, ist nirgends mitgezählt.\", \"ranges-unknown\": \"Jede Merkmalszeile hat höchstens die Norm {radius}, nach Bereichen und Wertelisten, die von den Zahlen als öffentlich bekannt angenommen werden; ob sie an den Daten abgelesen wurden, ist nicht bekannt, und was sie davon zeigen würden, ist nirgends mitgezählt.\", \"map-public\": \"Die Merkmale stammen von einer öffentlichen Abbildung, SHA-256 {digest}, die gewählt und trainiert wurde, bevor die Datensätze gelesen wurden, und ohne sie; was sie gelernt hat, wird durch nichts hier Bescheinigte gelöscht.\", \"rows-per-person\": {\"by\": \"rows_per_person\", \"one\": \"Jede Zeile gehört zu einer anderen Person, nach Angabe des Betreibers.\", \"many\": \"Höchstens {rows_per_person} Zeilen gehören zu einer Person, nach Angabe des Betreibers.\"}, \"curator-trusted\": \"Der Maschine des Betreibers wird vertraut: Ein Beobachter sieht veröffentlichte Modelle, nicht Speicher oder Datenträger.\", \"gradient-norm\": \"Der Gradient jedes Datensatzes hat höchstens die Norm {lipschitz}.\", \"constants-declared\": \"Die Konstanten der Verlustfunktion sind vom Anwender erklärt, nicht bewiesen.\", \"slots-public\": \"n={records} Plätze sind öffentlich und fest.\", \"gaussian-noise\": \"Das Rauschen von Veröffentlichungen durch '{method}' ist normalverteilt, unabhängig und dem Beobachter unbekannt.\", \"real-arithmetic\": \"Zu Veröffentlichungen durch '{method}': Schranken über den reellen Zahlen; die Rundung der Gradientensummen erhöht die Empfindlichkeit, was die Zahlen einschließen.\", \"solver-tolerance\": \"Zu Veröffentlichungen durch '{method}': Der Gradient am Ergebnis des Lösungsverfahrens ist nicht länger als {tolerance}, Rundung eingeschlossen.\", \"time-unseen\": \"Zu Veröffentlichungen durch '{method}': Die Laufzeit des Lösungsverfahrens kann von den Datensätzen abhängen. Wer auf weniger als einen Tag genau sieht, wann ein Modell veröffentlicht wurde, ist nicht erfasst.\", \"exact-noise\": \"Zu Veröffentlichungen durch '{method}': Das letzte Rauschen ist eine exakte diskrete Normalverteilung auf einem öffentlichen Gitter, in ganzen Zahlen gezogen.\", \"rows-in-place\": \"Zu Veröffentlichungen durch '{method}': Jede Zeile behält von einer Veröffentlichung zur nächsten ihren Platz.\", \"row-shape\": \"Zu Veröffentlichungen durch '{method}': Keine Zeile ist länger in der Form des Rauschens, in der ihre Spalten nach deren Varianzen zählen.\", \"machine-trusted\": \"Vertraut wird auf die Zufallszahlen des Betriebssystems, darauf, dass ChaCha20 daraus zufällige Bits macht, und auf die angegebene Genauigkeit des Prozessors und seiner elementaren Funktionen.\", \"stages-published\": \"Jede Stufe der Leiter beginnt bei einer behaltenen Stufe oder an einem öffentlichen Punkt, und alle werden veröffentlicht.\", \"samples-unseen\": \"Jeder Schritt auf einer Stichprobe zog eine unabhängige Poisson-Stichprobe der Plätze, die nicht beobachtet wird.\", \"counts-one-cell\": \"Jeder Datensatz liegt in genau einem Feld der veröffentlichten Zählung, gleich wie die anderen sind; ihr Rauschen ist eine exakte diskrete Normalverteilung.\", \"moments-own-norm\": \"Jede Zeile, die in die Momente eingeht, wird durch ihre eigene Norm geteilt, gleich wie die anderen sind; ihr Rauschen ist eine exakte diskrete Normalverteilung.\", \"rows-remain\": {\"by\": \"remaining\", \"one\": \"Eine weitere Zeile der betroffenen Personen bleibt in den Trainingsdaten. Die Zahlen gelten für die gelöschten Zeilen allein, jede für sich, und nicht für die Person.\", \"many\": \"{remaining} weitere Zeilen der betroffenen Personen bleiben in den Trainingsdaten. Die Zahlen gelten für die gelöschten Zeilen allein, jede für sich, und nicht für die Person.\"}, \"rows-may-remain\": \"Bis zu {rows_per_person} Zeilen gehören zu einer Person, und weitere der betroffenen Personen können in den Trainingsdaten bleiben. Die Zahlen gelten für die gelöschten Zeilen allein, jede für sich, und nicht für die Person.\", \"hardly\": \"Die Grenze für {figure} ist kaum eine: Wer das gesehen hat, kann es durchaus wissen.\", \"delta-large\": \"δ={delta} ist mehr als eins zu {records} Datensätzen: Eine Zahl mit diesem δ ließe zu, dass ein Datensatz im Ganzen veröffentlicht wird. Ihr ε besagt dann nichts.\", \"kinds-unrecorded\": \"Das Journal sagt nicht, welche Änderungen dieser Veröffentlichung Löschungen waren; dass die Datensätze gelöscht wurden, ist eine Angabe des Betreibers.\", \"left.base\": \"Der erste Teil des Modells wurde trainiert, als das Gelöschte in den Daten gewesen sein kann, und eine Löschung trainiert ihn nicht neu: Die verwendeten Modelle tragen ihn weiter. Die Grenzen zählen das mit.\", \"left.extractor\": \"Die Merkmalsstufe unter dem Modell kann mit dem Gelöschten trainiert worden sein, und keine Löschung nimmt das zurück. Die Grenzen zählen das mit.\", \"left.statistics\": \"Auch Zahlen über die Datensätze wurden veröffentlicht, mit Rauschen. In die vor der Löschung kann das Gelöschte eingegangen sein, und keine Löschung nimmt das zurück. Die Grenzen für jemanden, der alles aufbewahrt hat, zählen sie mit.\", \"model-in-use\": {\"by\": \"rows\", \"one\": \"Das verwendete Modell wurde mit dem Datensatz trainiert.\", \"many\": \"Das verwendete Modell wurde mit den Datensätzen trainiert.\"}, \"model-in-use.until\": {\"by\": \"rows\", \"one\": \"Das bis spätestens {day} verwendete Modell wurde mit dem Datensatz trainiert.\", \"many\": \"Das bis spätestens {day} verwendete Modell wurde mit den Datensätzen trainiert.\"}, \"model-withdrawn\": {\"by\": \"rows\", \"one\": \"Das Modell, in das der Datensatz eingeflossen sein kann, ist seit dem {day} außer Betrieb; Kopien bei anderen sind es nicht.\", \"many\": \"Das Modell, in das die Datensätze eingeflossen sein können, ist seit dem {day} außer Betrieb; Kopien bei anderen sind es nicht.\"}, \"model-withdrawn.kept\": {\"by\": \"rows\", \"one\": \"Das Modell, in das der Datensatz eingeflossen sein kann, ist seit dem {day} außer Betrieb, bis auf seinen ersten Teil, den die verwendeten Modelle weiter tragen; Kopien bei anderen sind es nicht.\", \"many\": \"Das Modell, in das die Datensätze eingeflossen sein können, ist seit dem {day} außer Betrieb, bis auf seinen ersten Teil, den die verwendeten Modelle weiter tragen; Kopien bei anderen sind es nicht.\"}, \"elsewhere.none\": \"Modelle liegen auch an {places} weiteren Orten ({kinds}): An keinem liegt, soweit bekannt, eines, in das das Gelöschte eingeflossen sein kann.\", \"elsewhere.left\": \"Modelle liegen auch an {places} weiteren Orten ({kinds}): An {left} davon kann noch eines liegen, in das das Gelöschte eingeflossen ist.\", \"backups\": {\"by\": \"rows\", \"one\": \"Sicherungskopien können den Datensatz bis zum {day} enthalten.\", \"many\": \"Sicherungskopien können die Datensätze bis zum {day} enthalten.\"}, \"not-covered.earlier-models\": \"vor der Löschung veröffentlichte Modelle und Kopien davon bei anderen\", \"not-covered.backups\": \"Sicherungskopien, Abbilder, Protokolle und Ausfuhren außerhalb des Speichers und anderswo gehaltene Kopien der Daten\", \"not-covered.storage\": \"verschlissene oder umgelegte Zellen des Datenträgers (verschlüsseln Sie ihn: mit dem Schlüssel sind auch sie zerstört)\", \"not-covered.others\": \"Datensätze anderer, die diese Person erwähnen\", \"not-covered.other-models\": \"andere Modelle, Einbettungen oder Merkmalsstufen, die mit denselben Daten trainiert wurden\", \"not-covered.inference\": \"was die Daten aller anderen über diese Person besagen\", \"not-anonymous\": \"dies besagt nicht, dass das Modell im Sinne des Gesetzes anonym ist\", \"models\": \"Es geht um {models}.\", \"purposes\": \"Die Modelle werden verwendet für {purposes}.\", \"recipients\": \"{recipients} Empfänger der Daten wurden unterrichtet (Art. 19 DSGVO); sie werden auf Verlangen genannt.\", \"recipients.told\": \"{recipients} Empfänger der Daten wurden am {day} unterrichtet (Art. 19 DSGVO); sie werden auf Verlangen genannt.\", \"told\": \"Die Person wurde am {day} unterrichtet.\", \"contact\": \"Fragen und die Bitte um weitere Auskunft: {contact}.\", \"complaint\": \"Wer diese Antwort für falsch hält, kann Beschwerde bei einer Aufsichtsbehörde oder einen gerichtlichen Rechtsbehelf einlegen (Art. 77 und 79 DSGVO).\", \"complaint.to\": \"Wer diese Antwort für falsch hält, kann Beschwerde bei {authority} oder einen gerichtlichen Rechtsbehelf einlegen (Art. 77 und 79 DSGVO).\", \"record-kept\": \"Über diesen Antrag wird ein Nachweis geführt, solange sich zeigen lassen muss, wie er beantwortet wurde.\", \"to-do.budget\": \"ein größeres Budget planen und neu lernen, bevor wieder veröffentlicht wird\", \"to-do.total\": \"eine größere Summe aller Veröffentlichungen planen und neu lernen, bevor wieder veröffentlicht wird\", \"to-do.publish\": \"innerhalb der Frist wieder veröffentlichen\", \"to-do.tell\": \"der Person mitteilen, was wann getan wurde\", \"to-do.recipients\": \"jeden Empfänger der Daten und früherer Modelle unterrichten (Art. 19 DSGVO)\", \"to-do.withdraw\": \"frühere Modelle außer Betrieb nehmen und Empfänger um Löschung ihrer Kopien bitten\", \"to-do.backups\": \"Sicherungskopien mit dem Datensatz ablaufen lassen und die Löschung nach jeder Wiederherstellung wiederholen\"}}", "en": "{\"language\": \"English\", \"decimal\": \".\", \"day\": \"{day} {month} {year}\", \"and\": \" and if \", \"terms\": \"In the terms of the field, from {figure} ({worlds}): (ε={epsilon}, δ={delta}).\", \"renyi\": \"Rényi divergence at order {order} at most {renyi}.\", \"months\": [\"January\", \"February\", \"March\", \"April\", \"May\", \"June\", \"July\", \"August\", \"September\", \"October\", \"November\", \"December\"], \"words\": {\"complexity\": \"complexity of the request\", \"number of requests\": \"number of requests\", \"trigger\": \"a trigger in the database\", \"versions\": \"a comparison of its versions\", \"erased\": \"the rows were erased\", \"published\": \"the model without them was published\", \"told\": \"the person was told\", \"erased.later\": \"models published since\", \"erased.all\": \"all models\", \"erased.before\": \"the models so far\", \"replaced.later\": \"models published since\", \"replaced.all\": \"all models\", \"replaced.before\": \"the models so far\"}, \"claims\": {\"erased\": {\"by\": \"rows\", \"one\": \"One record was erased from the training data.\", \"many\": \"{rows} records were erased from the training data.\"}, \"replaced\": {\"by\": \"rows\", \"one\": \"The earlier content of one record was erased and replaced by new content (rectification, Article 16 GDPR).\", \"many\": \"The earlier content of {rows} records was erased and replaced by new content (rectification, Article 16 GDPR).\"}, \"inserted\": {\"by\": \"rows\", \"one\": \"The same request also put a new record in: nothing was erased for that, and nothing is certified about it.\", \"many\": \"The same request also put {rows} new records in: nothing was erased for that, and nothing is certified about it.\"}, \"edited\": \"The table was changed on {day}.\", \"person-gone\": {\"by\": \"rows_per_person\", \"one\": \"Every record counts as another person's, as the operator states.\", \"many\": \"No other row of the persons concerned remains in the training data; at most {rows_per_person} rows belong to one person.\"}, \"published.fresh\": \"A new model was published (release {release}), computed without what was erased: learned afresh from the records that remain.\", \"published.warm\": \"A new model was published (release {release}), computed without what was erased, by a solver that began at an earlier model that may have used it; a limited statistical trace may remain.\", \"published.resumed\": \"A new model was published (release {release}), computed without what was erased, starting from an earlier model that may have used it; a limited statistical trace may remain.\", \"published.kept\": \"A new model was published (release {release}). What is learned anew for each request was computed without what was erased; the part below it, which erasures do not train again, may have used it.\", \"published.on\": \"It was published on {day}.\", \"withheld\": \"No new model was published, because that would have cost other people more privacy than was promised; the old model is withdrawn.\", \"pending\": {\"by\": \"rows\", \"one\": \"The model published now was still trained with the record. A model computed without it will be published with the next release, and a certificate for it follows.\", \"many\": \"The model published now was still trained with the records. A model computed without them will be published with the next release, and a certificate for it follows.\"}, \"source.order\": \"The records lie in a database or in files of the operator. By that source's own count they were deleted at {deleted_at}, and the new model was computed from its state at {read_at}, which shows the deletion.\", \"source.counted\": \"All that changed there since the model before was counted by {by}: {deleted} deleted, {replaced} replaced, {inserted} inserted.\", \"source.uncounted\": \"What else changed there since the model before was not counted. No figure here depends on it: every model is learned afresh from the rows of its own moment.\", \"deadline\": \"To be answered by the end of {day} where the request was received: one month by the calendar (Article 12(3) GDPR); a Saturday or Sunday gives way to the next working day, and so does a public holiday, which the operator states (Regulation 1182/71, Article 3).\", \"deadline.holidays\": \"To be answered by the end of {day} where the request was received: one month by the calendar (Article 12(3) GDPR); a Saturday or Sunday gives way to the next working day, and so does a public holiday, which moved it here (Regulation 1182/71, Article 3).\", \"deadline.extended\": \"To be answered by the end of {day} where the request was received: extended because of the {reason} (Article 12(3) GDPR).\", \"in-time\": \"In time: {what}.\", \"late\": \"Late: {what} only after that day.\", \"erased.later\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether the erased record was ever in the data.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether any one of the erased records was ever in the data.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether the erased row was ever in the data.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether any one of the erased rows was ever in the data.\"}, \"person\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether any row of any one of the persons concerned was ever in the data.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible records the erased record was.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible records any one of the erased records was.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible rows the erased row was.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible rows any one of the erased rows was.\"}, \"person\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible contents all rows of any one of the persons concerned had.\"}}, \"erased.all\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether the erased record was ever in the data, if {if}.\", \"many\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether any one of the erased records was ever in the data, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether the erased row was ever in the data, if {if}.\", \"many\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether any one of the erased rows was ever in the data, if {if}.\"}, \"person\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether any row of any one of the persons concerned was ever in the data, if {if}.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible records the erased record was, if {if}.\", \"many\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible records any one of the erased records was, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible rows the erased row was, if {if}.\", \"many\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible rows any one of the erased rows was, if {if}.\"}, \"person\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible contents all rows of any one of the persons concerned had, if {if}.\"}}, \"erased.before\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether the erased record was ever in the data, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether any one of the erased records was ever in the data, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether the erased row was ever in the data, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether any one of the erased rows was ever in the data, if {if}.\"}, \"person\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether any row of any one of the persons concerned was ever in the data, if {if}.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible records the erased record was, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible records any one of the erased records was, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible rows the erased row was, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible rows any one of the erased rows was, if {if}.\"}, \"person\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible contents all rows of any one of the persons concerned had, if {if}.\"}}, \"replaced.later\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two contents the record held before.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two contents any one of the records held before.\"}, \"replaced.all\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two contents the record held before, if {if}.\", \"many\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two contents any one of the records held before, if {if}.\"}, \"replaced.before\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two contents the record held before, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two contents any one of the records held before, if {if}.\"}, \"present.one\": {\"by\": \"question\", \"used\": \"Of a record that is still there: someone who has the last model alone, if {if}, is right at most {of_hundred} times in 100 about whether it is in the data.\", \"which\": \"Of a record that is still there: someone who has the last model alone, if {if}, is right at most {of_hundred} times in 100 about which of two possible records it is.\"}, \"present.all\": {\"by\": \"question\", \"used\": \"Of a record that is still there: someone who kept every model is right at most {of_hundred} times in 100 about whether it is in the data, if {if}.\", \"which\": \"Of a record that is still there: someone who kept every model is right at most {of_hundred} times in 100 about which of two possible records it is, if {if}.\"}, \"requests-blind\": \"requests did not depend on earlier models\", \"schedule-calendar\": \"publications kept to the dates of a calendar that had been fixed beforehand, as the operator states\", \"schedule-fixed\": \"nothing that was seen decided when a model was published\", \"ranges-public\": \"Every feature row has norm at most {radius}, by ranges and lists of values of which the schema marks none as read off the data; preprocessing acts on each record by itself.\", \"ranges-from-data\": \"Every feature row has norm at most {radius}. The ranges or lists of values of these columns were read off the data: {columns}. The figures take them for public knowledge; what they show of the data themselves is counted nowhere.\", \"ranges-unknown\": \"Every feature row has norm at most {radius}, by ranges and lists of values that the figures take for public knowledge; whether they were read off the data is not known, and what they would show of it is counted nowhere.\", \"map-public\": \"The features are those of a public map, SHA-256 {digest}, that was chosen and trained before the records were read and without them; what it was trained on is not erased by anything stated here.\", \"rows-per-person\": {\"by\": \"rows_per_person\", \"one\": \"Each row belongs to another person, as the operator states.\", \"many\": \"At most {rows_per_person} rows belong to one person, as the operator states.\"}, \"curator-trusted\": \"The curator's machine is trusted: an observer sees published models, not memory or disks.\", \"gradient-norm\": \"Every record's loss has gradient norm at most {lipschitz}.\", \"constants-declared\": \"The loss's constants are declared by the user, not proven.\", \"slots-public\": \"n={records} slots is public and fixed.\", \"gaussian-noise\": \"The noise of releases by '{method}' is Gaussian, independent and unknown to the observer.\", \"real-arithmetic\": \"Of releases by '{method}': bounds over the real numbers; the rounding of gradient sums adds to the sensitivity, which the figures include.\", \"solver-tolerance\": \"Of releases by '{method}': the gradient at the solver's answer is no longer than {tolerance}, rounding included.\", \"time-unseen\": \"Of releases by '{method}': the solver's running time may depend on the records. Nobody who sees when a model was published, to less than a day, is covered.\", \"exact-noise\": \"Of releases by '{method}': the last noise is an exact discrete Gaussian on a public grid, drawn in integer arithmetic.\", \"rows-in-place\": \"Of releases by '{method}': every row keeps its place from one release to the next.\", \"row-shape\": \"Of releases by '{method}': no row is longer in the shape of the noise, where its columns count by their variances.\", \"machine-trusted\": \"Trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its elementary functions are as exact as they state.\", \"stages-published\": \"Every stage of the ladder starts at a kept stage or at a public point, and all of them are published.\", \"samples-unseen\": \"Every step on a sample drew an independent Poisson sample of the slots, which is not observed.\", \"counts-one-cell\": \"Every record is in one cell of the counts that were published, whatever the other records are; their noise is an exact discrete Gaussian.\", \"moments-own-norm\": \"Every row that enters the moments is divided by its own norm, whatever the other rows are; their noise is an exact discrete Gaussian.\", \"rows-remain\": {\"by\": \"remaining\", \"one\": \"One other row of the persons concerned remains in the training data. The figures are about the erased rows alone, each by itself, and not about the person.\", \"many\": \"{remaining} other rows of the persons concerned remain in the training data. The figures are about the erased rows alone, each by itself, and not about the person.\"}, \"rows-may-remain\": \"Up to {rows_per_person} rows belong to one person, and others of the persons concerned may remain in the training data. The figures are about the erased rows alone, each by itself, and not about the person.\", \"hardly\": \"The limit for {figure} is hardly one: they may well know.\", \"delta-large\": \"δ={delta} is more than one in {records} records: a figure with it would allow that some record is published outright. Take no comfort from its ε.\", \"kinds-unrecorded\": \"The ledger does not say which of this release's edits were erasures; that the records were erased is the operator's statement.\", \"left.base\": \"The first part of the model was trained while what was erased may have been there, and an erasure does not train it again: the models in use still carry it. The limits count it.\", \"left.extractor\": \"The feature extractor below the model may have been trained with what was erased, and no erasure takes that back. The limits count it.\", \"left.statistics\": \"Numbers about the records were published too, with noise. Those made before the erasure may have counted what was erased, and no erasure takes that back. The limits for someone who kept everything count them.\", \"model-in-use\": {\"by\": \"rows\", \"one\": \"The model in use was trained with the record.\", \"many\": \"The model in use was trained with the records.\"}, \"model-in-use.until\": {\"by\": \"rows\", \"one\": \"The model in use until {day} at the latest was trained with the record.\", \"many\": \"The model in use until {day} at the latest was trained with the records.\"}, \"model-withdrawn\": {\"by\": \"rows\", \"one\": \"The model that may have used the record is out of service since {day}; copies that others hold are not.\", \"many\": \"The model that may have used the records is out of service since {day}; copies that others hold are not.\"}, \"model-withdrawn.kept\": {\"by\": \"rows\", \"one\": \"The model that may have used the record is out of service since {day}, but for its first part, which the models in use still carry; copies that others hold are not.\", \"many\": \"The model that may have used the records is out of service since {day}, but for its first part, which the models in use still carry; copies that others hold are not.\"}, \"elsewhere.none\": \"Models are also put in {places} other place(s) ({kinds}): none of them holds a model that may have used what was erased, as far as is known.\", \"elsewhere.left\": \"Models are also put in {places} other place(s) ({kinds}): in {left} of them a model that may have used what was erased may still lie.\", \"backups\": {\"by\": \"rows\", \"one\": \"Backups may hold the record until {day}.\", \"many\": \"Backups may hold the records until {day}.\"}, \"not-covered.earlier-models\": \"models published before the erasure, and copies of them that others hold\", \"not-covered.backups\": \"backups, snapshots, logs and exports outside the store, and copies of the data held elsewhere\", \"not-covered.storage\": \"worn or remapped cells of the storage device (encrypt the volume: destroying its key destroys them too)\", \"not-covered.others\": \"records of other people that mention this person\", \"not-covered.other-models\": \"other models, embeddings or feature extractors trained on the same data\", \"not-covered.inference\": \"what the data of everybody else reveals about this person\", \"not-anonymous\": \"this is not a statement that the model is anonymous in the sense of the law\", \"models\": \"This is about {models}.\", \"purposes\": \"The models are used for {purposes}.\", \"recipients\": \"{recipients} recipient(s) of the data were told (Article 19 GDPR); they are named on request.\", \"recipients.told\": \"{recipients} recipient(s) of the data were told on {day} (Article 19 GDPR); they are named on request.\", \"told\": \"The person was told on {day}.\", \"contact\": \"Questions, and a request to be told more: {contact}.\", \"complaint\": \"Whoever finds this answer wrong may complain to a supervisory authority, or go to court (Articles 77 and 79 GDPR).\", \"complaint.to\": \"Whoever finds this answer wrong may complain to {authority}, or go to court (Articles 77 and 79 GDPR).\", \"record-kept\": \"A record of this request is kept, for as long as it must be possible to show how it was answered.\", \"to-do.budget\": \"plan a larger dp budget, and relearn, before publishing again\", \"to-do.total\": \"plan a larger total of all publications, and relearn, before publishing again\", \"to-do.publish\": \"publish the next release within the deadline\", \"to-do.tell\": \"tell the person what was done and when\", \"to-do.recipients\": \"notify every recipient of the data and of earlier models (Article 19 GDPR)\", \"to-do.withdraw\": \"withdraw earlier models from use, and ask recipients to delete their copies\", \"to-do.backups\": \"let backups that hold the record expire, and repeat the erasure after any restore\"}}"}, "labels": {"de": "{\"About\": \"Worüber\", \"Annex: the figures, what they rest on, and how to check them\": \"Anhang: die Zahlen, worauf sie beruhen und wie man sie prüft\", \"Assumptions\": \"Annahmen\", \"Controller not named\": \"Verantwortlicher nicht genannt\", \"ERASED\": \"GELÖSCHT\", \"Erasure certificate\": \"Bescheinigung über eine Löschung\", \"Every figure is an upper bound, rounded up; guessing is right 50 times of 100.\": \"Jede Zahl ist eine Obergrenze, aufgerundet; Raten trifft in 50 von 100 Fällen.\", \"Evidence and verification\": \"Belege und Prüfung\", \"For the person concerned\": \"Für die betroffene Person\", \"Gaussian\": \"Gauß\", \"Guarantees\": \"Zusicherungen\", \"Guessing is right 50 times in 100.\": \"Raten trifft in 50 von 100 Fällen.\", \"In plain words\": \"In einfachen Worten\", \"Kept outside the store, the JSON file shows whether an older copy is put back:\": \"Außerhalb des Speichers aufbewahrt zeigt die JSON-Datei, ob eine ältere Kopie zurückgespielt wurde:\", \"Model after\": \"Modell danach\", \"Model before\": \"Modell davor\", \"Model without them published\": \"Modell ohne sie veröffentlicht\", \"NOT COVERED\": \"NICHT ERFASST\", \"Not covered\": \"Nicht erfasst\", \"RESIDUAL\": \"NOCH VORHANDEN\", \"Received\": \"Eingegangen\", \"Release\": \"Veröffentlichung\", \"Request\": \"Antrag\", \"Request and action\": \"Antrag und Ausführung\", \"Rows edited\": \"Datensätze geändert\", \"Rényi\": \"Rényi\", \"Stated by the operator\": \"Angaben des Betreibers\", \"Status\": \"Stand\", \"The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.\": \"Die Angaben dieser Seite lassen sich nicht nachrechnen; für sie steht ein, wer signiert hat. Jede Zahl und jede Bedingung folgt aus ihnen.\", \"The signed JSON file is the original; this page says its claims in sentences. To check it offline:\": \"Maßgeblich ist die signierte JSON-Datei; diese Seite sagt ihre Aussagen in Sätzen. So prüft man sie ohne Netz:\", \"Was it this content or another? (two records, one of which was there)\": \"War es dieser Inhalt oder ein anderer? (zwei Datensätze, von denen einer da war)\", \"Was the record ever in the data? (a record against no record)\": \"War der Datensatz je in den Daten? (ein Datensatz gegen keinen)\", \"What to do next\": \"Was als Nächstes zu tun ist\", \"a record still there, from all models\": \"ein noch vorhandener Datensatz, aus allen Modellen\", \"a record still there, from the last model alone\": \"ein noch vorhandener Datensatz, aus dem letzten Modell allein\", \"advantage measured at least {n}, certified at most {n2}\": \"gemessener Vorteil mindestens {n}, bescheinigt höchstens {n2}\", \"assumptions\": \"Annahmen\", \"audit\": \"Angriffsversuch\", \"check.ask\": \"Öffentlicher Schlüssel des Verantwortlichen oder dessen Kennung (16 Zeichen). Nehmen Sie ihn vom Verantwortlichen selbst, zum Beispiel von seiner Website, nie von dem, der Ihnen diese Seite geschickt hat:\", \"check.ask_file\": \"oder seine Datei:\", \"check.ask_other\": \"Mit dieser Seite eine andere Bescheinigung prüfen:\", \"check.broken\": \"Nicht geprüft: Die Prüfung brach ab.\", \"check.busy\": \"Wird geprüft …\", \"check.former\": \"Nicht geprüft: Diese Datei hat ein älteres Format, das diese Seite nicht kennt. `noisygd-delete verify-certificate` prüft sie, ebenso die Seite, mit der sie kam.\", \"check.hidden\": \"Was diese Datei sagt, wird nicht gezeigt: Sie ist nicht geprüft, oder sie hält der Prüfung nicht stand.\", \"check.key\": \"Schlüssel\", \"check.no_signature\": \"Nicht geprüft: Dieser Browser kann Ed25519-Signaturen nicht prüfen. Nehmen Sie einen neueren oder `noisygd-delete verify-certificate`.\", \"check.none\": \"Wählen Sie eine Bescheinigung aus.\", \"check.not_text\": \"Diese Datei ist kein Text in UTF-8; das ist jede Bescheinigung.\", \"check.off\": \"Nicht geprüft: Skripte sind abgeschaltet, oder dieser Browser führt sie nicht aus. Nichts auf dieser Seite ist nachgeprüft.\", \"check.other_key\": \"Die Bescheinigung ist mit einem anderen als dem von Ihnen angegebenen Schlüssel signiert.\", \"check.right\": \"Alles stimmt überein: Die Datei ist mit dem von Ihnen angegebenen Schlüssel signiert und unverändert, und jede Zahl und jeder Satz, die sich nachrechnen lassen, wurden in diesem Browser nachgerechnet.\", \"check.save\": \"Signierte Datei speichern\", \"check.script\": \"Das einzige Skript, das diese Seite ausführen darf, hat diesen Fingerabdruck; das Projekt führt ihn für jede Version auf (page-digests):\", \"check.title\": \"Prüfung dieser Seite\", \"check.too_long\": \"Die Datei ist länger als jede Bescheinigung.\", \"check.trust\": \"Die Prüfung läuft in diesem Browser und lädt nichts nach. Eine Seite kann als Ganzes gefälscht sein, samt ihrer Prüfung: Wer sichergehen muss, öffnet die signierte Datei in einer Kopie dieser Seite, der er vertraut, oder prüft sie mit `noisygd-delete verify-certificate`. Was der Verantwortliche angibt (die Liste oben), kann niemand nachrechnen.\", \"check.unknown_key\": \"Noch nicht vollständig. Die Datei ist unverändert, seit jemand sie signiert hat, und jede Zahl und jeder Satz, die sich nachrechnen lassen, stimmen. Ob dieser Jemand der Verantwortliche ist, kann diese Seite nicht wissen: Geben Sie dessen öffentlichen Schlüssel oder Schlüsselkennung an. Kennung in der Datei:\", \"check.wrong\": \"Diese Bescheinigung hält der Prüfung NICHT stand. Es scheitert:\", \"day\": \"{day}. {month} {year}\", \"decimal\": \",\", \"deleted\": \"gelöscht\", \"delta\": \"Delta\", \"epsilon\": \"Epsilon\", \"erased record, releases from its erasure on\": \"gelöschter Datensatz, Veröffentlichungen ab seiner Löschung\", \"erased record, the learned model and every later one\": \"gelöschter Datensatz, das gelernte Modell und alle späteren\", \"erased record, the learned model and the later one\": \"gelöschter Datensatz, das gelernte Modell und das spätere\", \"erased record, the release that erased it\": \"gelöschter Datensatz, die Veröffentlichung nach seiner Löschung\", \"gdp\": \"nach Gauß (μ)\", \"holds no name, record number or row\": \"enthält keinen Namen, keine Nummer eines Datensatzes und keine Zeile\", \"inserted (nothing erased)\": \"eingefügt (nichts gelöscht)\", \"issued\": \"ausgestellt am\", \"issued after entry {n} of the ledger, link {text}\": \"ausgestellt nach Eintrag {n} des Journals, Glied {text}\", \"kernel witness\": \"Kernzeuge\", \"kind\": \"Art\", \"likelihood ratio\": \"Likelihood-Quotient\", \"months\": [\"Januar\", \"Februar\", \"März\", \"April\", \"Mai\", \"Juni\", \"Juli\", \"August\", \"September\", \"Oktober\", \"November\", \"Dezember\"], \"no check of the store is recorded here\": \"eine Prüfung des Speichers ist hier nicht vermerkt\", \"no request id was given\": \"es wurde keine Kennung angegeben\", \"none\": \"keine\", \"not signed\": \"nicht signiert\", \"not stated by the operator; state it with: {text}\": \"vom Betreiber nicht angegeben; anzugeben mit: {text}\", \"noted when it was issued\": \"bei der Ausstellung vermerkt\", \"of the texts looked for\": \"der gesuchten Texte\", \"one run\": \"ein einziger Lauf\", \"order\": \"Ordnung\", \"pending\": \"ausstehend\", \"published\": \"veröffentlicht\", \"record still there, all releases\": \"noch vorhandener Datensatz, alle Veröffentlichungen\", \"record still there, the learned model\": \"noch vorhandener Datensatz, das gelernte Modell\", \"release\": \"Veröffentlichung\", \"renyi\": \"nach Rényi\", \"replaced (rectification)\": \"ersetzt (Berichtigung)\", \"request\": \"Antrag\", \"right, of 100\": \"richtig, von 100\", \"shadow model\": \"Schattenmodell\", \"signed with Ed25519 by key\": \"signiert mit Ed25519, Schlüssel\", \"software\": \"Software\", \"table\": \"Tabelle\", \"the content before the rectification, from all models ever published\": \"der Inhalt vor der Berichtigung, aus allen je veröffentlichten Modellen\", \"the content before the rectification, from all models so far\": \"der Inhalt vor der Berichtigung, aus allen bisherigen Modellen\", \"the content before the rectification, from every model since\": \"der Inhalt vor der Berichtigung, aus jedem Modell seither\", \"the request id is a pseudonym: personal data for whoever can tell whose request it was\": \"die Kennung des Antrags ist ein Pseudonym: ein personenbezogenes Datum für jeden, der sie einer Person zuordnen kann\", \"what was erased, from all models ever published\": \"was gelöscht wurde, aus allen je veröffentlichten Modellen\", \"what was erased, from all models so far\": \"was gelöscht wurde, aus allen bisherigen Modellen\", \"what was erased, from every model since\": \"was gelöscht wurde, aus jedem Modell seither\", \"withheld\": \"zurückgehalten\", \"{text}, {n} row(s) per person\": \"{text}, {n} Zeile(n) je Person\", \"–\": \"–\"}", "en": "{\"About\": \"About\", \"Annex: the figures, what they rest on, and how to check them\": \"Annex: the figures, what they rest on, and how to check them\", \"Assumptions\": \"Assumptions\", \"Controller not named\": \"Controller not named\", \"ERASED\": \"ERASED\", \"Erasure certificate\": \"Erasure certificate\", \"Every figure is an upper bound, rounded up; guessing is right 50 times of 100.\": \"Every figure is an upper bound, rounded up; guessing is right 50 times of 100.\", \"Evidence and verification\": \"Evidence and verification\", \"For the person concerned\": \"For the person concerned\", \"Gaussian\": \"Gaussian\", \"Guarantees\": \"Guarantees\", \"Guessing is right 50 times in 100.\": \"Guessing is right 50 times in 100.\", \"In plain words\": \"In plain words\", \"Kept outside the store, the JSON file shows whether an older copy is put back:\": \"Kept outside the store, the JSON file shows whether an older copy is put back:\", \"Model after\": \"Model after\", \"Model before\": \"Model before\", \"Model without them published\": \"Model without them published\", \"NOT COVERED\": \"NOT COVERED\", \"Not covered\": \"Not covered\", \"RESIDUAL\": \"RESIDUAL\", \"Received\": \"Received\", \"Release\": \"Release\", \"Request\": \"Request\", \"Request and action\": \"Request and action\", \"Rows edited\": \"Rows edited\", \"Rényi\": \"Rényi\", \"Stated by the operator\": \"Stated by the operator\", \"Status\": \"Status\", \"The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.\": \"The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.\", \"The signed JSON file is the original; this page says its claims in sentences. To check it offline:\": \"The signed JSON file is the original; this page says its claims in sentences. To check it offline:\", \"Was it this content or another? (two records, one of which was there)\": \"Was it this content or another? (two records, one of which was there)\", \"Was the record ever in the data? (a record against no record)\": \"Was the record ever in the data? (a record against no record)\", \"What to do next\": \"What to do next\", \"a record still there, from all models\": \"a record still there, from all models\", \"a record still there, from the last model alone\": \"a record still there, from the last model alone\", \"advantage measured at least {n}, certified at most {n2}\": \"advantage measured at least {n}, certified at most {n2}\", \"assumptions\": \"assumptions\", \"audit\": \"audit\", \"check.ask\": \"The controller's public key, or its key id (16 letters and digits). Take it from the controller, for example from its website, never from whoever sent this page:\", \"check.ask_file\": \"or its file:\", \"check.ask_other\": \"Check another certificate with this page:\", \"check.broken\": \"Not checked: the check stopped.\", \"check.busy\": \"Checking …\", \"check.former\": \"Not checked: this file is of an older format, which this page does not know. `noisygd-delete verify-certificate` checks it, and so does the page that it came with.\", \"check.hidden\": \"What this file says is not shown: it was not checked, or it does not hold.\", \"check.key\": \"key\", \"check.no_signature\": \"Not checked: this browser cannot check Ed25519 signatures. Use a newer one, or `noisygd-delete verify-certificate`.\", \"check.none\": \"Choose a certificate to check.\", \"check.not_text\": \"That file is no text in UTF-8, which every certificate is.\", \"check.off\": \"Not checked: scripts are switched off, or this browser does not run them. Nothing here has been verified.\", \"check.other_key\": \"The certificate is signed by another key than the one you gave.\", \"check.right\": \"Everything agrees: the file is signed by the key you gave, unaltered, and every number and sentence that can be recomputed was recomputed in this browser.\", \"check.save\": \"Save the signed file\", \"check.script\": \"The only script that this page may run has this digest, which the project lists for every version (page-digests):\", \"check.title\": \"Check of this page\", \"check.too_long\": \"That file is longer than any certificate.\", \"check.trust\": \"The check runs in this browser and loads nothing from anywhere. A page can be forged as a whole, its check included: whoever must be sure opens the signed file in a copy of this page that they trust, or checks it with `noisygd-delete verify-certificate`. What the operator states (the list above) nobody can recompute.\", \"check.unknown_key\": \"Not yet complete. The file is unaltered since somebody signed it, and every number and sentence that can be recomputed agrees. Whether that somebody is the controller, this page cannot know: give the controller's public key or key id. Key id in the file:\", \"check.wrong\": \"This certificate does NOT hold. What fails:\", \"day\": \"{day} {month} {year}\", \"decimal\": \".\", \"deleted\": \"deleted\", \"delta\": \"delta\", \"epsilon\": \"epsilon\", \"erased record, releases from its erasure on\": \"erased record, releases from its erasure on\", \"erased record, the learned model and every later one\": \"erased record, the learned model and every later one\", \"erased record, the learned model and the later one\": \"erased record, the learned model and the later one\", \"erased record, the release that erased it\": \"erased record, the release that erased it\", \"gdp\": \"gdp\", \"holds no name, record number or row\": \"holds no name, record number or row\", \"inserted (nothing erased)\": \"inserted (nothing erased)\", \"issued\": \"issued\", \"issued after entry {n} of the ledger, link {text}\": \"issued after entry {n} of the ledger, link {text}\", \"kernel witness\": \"kernel witness\", \"kind\": \"kind\", \"likelihood ratio\": \"likelihood ratio\", \"months\": [\"January\", \"February\", \"March\", \"April\", \"May\", \"June\", \"July\", \"August\", \"September\", \"October\", \"November\", \"December\"], \"no check of the store is recorded here\": \"no check of the store is recorded here\", \"no request id was given\": \"no request id was given\", \"none\": \"none\", \"not signed\": \"not signed\", \"not stated by the operator; state it with: {text}\": \"not stated by the operator; state it with: {text}\", \"noted when it was issued\": \"noted when it was issued\", \"of the texts looked for\": \"of the texts looked for\", \"one run\": \"one run\", \"order\": \"order\", \"pending\": \"pending\", \"published\": \"published\", \"record still there, all releases\": \"record still there, all releases\", \"record still there, the learned model\": \"record still there, the learned model\", \"release\": \"release\", \"renyi\": \"renyi\", \"replaced (rectification)\": \"replaced (rectification)\", \"request\": \"request\", \"right, of 100\": \"right, of 100\", \"shadow model\": \"shadow model\", \"signed with Ed25519 by key\": \"signed with Ed25519 by key\", \"software\": \"software\", \"table\": \"table\", \"the content before the rectification, from all models ever published\": \"the content before the rectification, from all models ever published\", \"the content before the rectification, from all models so far\": \"the content before the rectification, from all models so far\", \"the content before the rectification, from every model since\": \"the content before the rectification, from every model since\", \"the request id is a pseudonym: personal data for whoever can tell whose request it was\": \"the request id is a pseudonym: personal data for whoever can tell whose request it was\", \"what was erased, from all models ever published\": \"what was erased, from all models ever published\", \"what was erased, from all models so far\": \"what was erased, from all models so far\", \"what was erased, from every model since\": \"what was erased, from every model since\", \"withheld\": \"withheld\", \"{text}, {n} row(s) per person\": \"{text}, {n} row(s) per person\", \"–\": \"–\"}"}};
+// Catalogues of sentences, read once.
+
+$.libraries["evidence.claims"] = {catalogue: $.cache($.fn("catalogue", ["language"], {}, (language) => {
+  if (!Object.hasOwn($.catalogues.claims, language)) throw $.raised($.b.ValueError, "no such language");
+  return $.parsed($.catalogues.claims[language]);
+}))};
+$.libraries["report.catalogue"] = {labels: $.cache($.fn("labels", ["code"], {}, (code) => {
+  if (!Object.hasOwn($.catalogues.labels, code)) throw $.raised($.b.ValueError, "no such language");
+  return $.parsed($.catalogues.labels[code]);
+}))};
+$.libraries["evidence.former_formats"] = {SCHEMES: new $.Dict(), BLOCKS: $.tuple([]), NOT_RECOMPUTED: $.tuple([]), checks: () => []};
+
 $.modules["errors"] = (() => {
 let NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, real, positive, LEAST_SCALE, MOST_SCALE, scale, non_negative, probability, renyi_order, count, choice, bound, Word;
 const math = $.libraries["math"];
@@ -2251,7 +2266,7 @@ const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"]
 const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
 const best_order = $.modules["bounds.rounding"]["best_order"];
 const exp_up = $.modules["bounds.rounding"]["exp_up"];
-return {gdp_for, exp_up, rate_epsilon, renyi_epsilon_optimal, gdp_epsilon, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for, renyi_epsilon, best_order, rate_advantage, gdp_advantage};
+return {gdp_for, rate_advantage, gdp_advantage, exp_up, rate_epsilon, renyi_epsilon_optimal, gdp_epsilon, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for, renyi_epsilon, best_order};
 })();
 $.modules["bounds.objective_perturbation"] = (() => {
 let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, excess_risk;
@@ -2567,7 +2582,7 @@ return $.b.min([100n, $.add(50n, $.libraries["math"].ceil([$.mul(50n, Fraction([
 _exponent = $.fn("_exponent", ["text"], {}, function (text) {
 return $.libraries["re"].sub(["e([+-])0*", $.fn("<lambda>", ["sign"], {}, (sign) => ($.t($.eq($.gi(sign, 1n), "-")) ? "e-" : "e")), text]);
 });
-return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, Fraction, Decimal, ROUND_CEILING, Context};
+return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, Decimal, ROUND_CEILING, Context, Fraction};
 })();
 $.modules["privacy.worlds"] = (() => {
 let Worlds, ADJACENCIES, DELETION_NOTIONS;
@@ -3634,6 +3649,7 @@ return {MOST_STAGES, Plan, fields, brief, cached_property, count, Problem, Fitte
 })();
 $.modules["loading"] = (() => {
 let T, Catalogue;
+const on_first_use = $.libraries["loading"]["on_first_use"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const TypeVar = $.libraries["typing"]["TypeVar"];
 T = TypeVar(["T"]);
@@ -5209,136 +5225,23 @@ let zone;
 zone = ($.t($.is(received, null)) ? UTC : $.ga($.cm(datetime, "fromisoformat", [received]), "tzinfo"));
 return $.cm($.cm($.cm(datetime, "fromisoformat", [when]), "astimezone", [zone]), "date", []);
 });
-return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, InvalidParameter, UTC, datetime, date, count, timedelta};
+return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, InvalidParameter, date, datetime, UTC, count, timedelta};
 })();
-$.modules["evidence.canonical"] = (() => {
-let MOST_VALUES, canonical, _values, _as_doubles;
-const rfc8785 = $.libraries["rfc8785"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-MOST_VALUES = 1000000n;
-canonical = $.fn("canonical", ["document"], {}, function (document) {
-let error, said;
-if ($.t($.lt(MOST_VALUES, _values([document])))) {
-throw $.raised(InvalidParameter([("" + "a document of more than " + $.formatted(MOST_VALUES, "", "") + " values is not signed; give one with fewer releases")]));
-}
-try {
-try {
-return $.libraries["rfc8785"].dumps([document]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.libraries["rfc8785"].IntegerDomainError)) {
-return $.libraries["rfc8785"].dumps([_as_doubles([document])]);
-} else throw $caught;
-}
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.ValueError, $.b.OverflowError, $.b.RecursionError]))) {error = $caught;
-said = $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"));
-throw $.raised(InvalidParameter([("" + "no canonical JSON (RFC 8785): " + $.formatted(said, "", ""))]));
-} else throw $caught;
-}
-return null;
-});
-_values = $.fn("_values", ["document"], {}, function (document) {
-let found, left, value;
-{const $v1 = [0n, [document]];found = $v1[0];left = $v1[1];}
-while (($.t(left) && $.t($.le(found, MOST_VALUES)))) {
-
-value = $.cm(left, "pop", []);
-found = $.iadd(found, 1n);
-if ($.t($.b.isinstance([value, $.b.dict]))) {
-$.cm(left, "extend", [$.cm(value, "values", [])]);
-} else {
-if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
-$.cm(left, "extend", [value]);
-}
-}
-}
-return found;
-});
-_as_doubles = $.fn("_as_doubles", ["value"], {}, function (value) {
-if ($.t($.b.isinstance([value, $.b.dict]))) {
-return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let inner, name; {const $v3 = $.unpack($v2, 2, -1);name = $v3[0];inner = $v3[1];} yield [name, _as_doubles([inner])]; } })($.cm(value, "items", [])));
-}
-if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
-return [...(function* ($first) { for (const $v4 of $.each($first)) { let inner; inner = $v4; yield _as_doubles([inner]); } })(value)];
-}
-if (($.t($.b.isinstance([value, $.b.int])) && !$.t($.b.isinstance([value, $.b.bool])) && $.t($.le($.pow(2n, 53n), $.b.abs([value]))) && $.t($.eq($.b.float([value]), value)))) {
-return $.b.float([value]);
-}
-return value;
-});
-return {MOST_VALUES, canonical, _values, _as_doubles, InvalidParameter};
-})();
-$.modules["evidence.checks"] = (() => {
-let REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const asdict = $.libraries["dataclasses"]["asdict"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
-REFUSALS = $.tuple([NoisyGDDeleteError, $.b.ArithmeticError, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.AssertionError, $.b.MemoryError, $.b.RecursionError]);
-_LARGEST = $.pow(10n, 300n);
-_LONGEST = 400n;
-Check = $.dataclass($.cls("Check", [], ($ns) => {
-
-}), [["name", () => ["is", $.b.str]], ["passed", () => ["is", $.b.bool]], ["detail", () => ["is", $.b.str]]], {frozen: true});
-Verification = $.dataclass($.cls("Verification", [], ($ns) => {
-$ns.not_recomputed = $.tuple([]);
-$ns.passed = $.property($.fn("passed", ["self"], {}, function (self) {
-return $.b.all([(function* ($first) { for (const $v1 of $.each($first)) { let check; check = $v1; yield $.ga(check, "passed"); } })($.ga(self, "checks"))]);
-}));
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["passed", $.ga(self, "passed")], ["checks", [...(function* ($first) { for (const $v2 of $.each($first)) { let check; check = $v2; yield asdict([check]); } })($.ga(self, "checks"))]], ["not_recomputed", $.b.list([$.ga(self, "not_recomputed")])]]);
-});
-$ns.text = $.fn("text", ["self"], {}, function (self) {
-let held, lines;
-lines = [...(function* ($first) { for (const $v3 of $.each($first)) { let check; check = $v3; yield ("" + $.formatted(($.t($.ga(check, "passed")) ? "ok  " : "FAIL"), "", "") + " " + $.formatted($.ga(check, "name"), "", "") + ": " + $.formatted($.ga(check, "detail"), "", "")); } })($.ga(self, "checks"))];
-lines = $.iadd(lines, [...(function* ($first) { for (const $v4 of $.each($first)) { let what; what = $v4; yield ("" + "not recomputed: " + $.formatted(what, "", "")); } })($.ga(self, "not_recomputed"))]);
-held = ($.t($.ga(self, "not_recomputed")) ? "the figures hold, and nothing beyond them" : "the certificate holds");
-return $.cm("\n", "join", [[...$.each(lines), ($.t($.ga(self, "passed")) ? held : "the certificate does NOT hold")]]);
-});
-}), [["checks", () => ["of", $.b.tuple, ["is", Check]]], ["not_recomputed", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
-brief = $.fn("brief", ["error"], {}, function (error) {
-let said;
-said = $.either($.b.str([error]), () => $.ga($.b.type([error]), "__name__"));
-said = $.cm("", "join", [(function* ($first) { for (const $v5 of $.each($first)) { let letter; letter = $v5; yield ($.t($.cm(letter, "isprintable", [])) ? letter : "?"); } })($.slice(said, null, _LONGEST, null))]);
-return $.add(said, ($.t($.lt(_LONGEST, $.b.len([$.b.str([error])]))) ? "..." : ""));
-});
-difference = $.fn("difference", ["stated", "again", "path"], {"path": ""}, function (stated, again, path) {
-let found, name, pairs, same;
-if (($.t($.b.isinstance([stated, Mapping])) && $.t($.b.isinstance([again, Mapping])))) {
-for (const $v6 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
-name = $v6;
-if (($.t(!$.has(stated, name)) || $.t(!$.has(again, name)))) {
-return brief([$.b.ValueError([("" + $.formatted(path, "", "") + $.formatted(name, "", ""))])]);
-}
-found = difference([$.gi(stated, name), $.gi(again, name), ("" + $.formatted(path, "", "") + $.formatted(name, "", "") + ".")]);
-if ($.t(found)) {
-return found;
-}
-}
-return null;
-}
-if (($.t($.b.isinstance([stated, $.tuple([$.b.list, $.b.tuple])])) && $.t($.b.isinstance([again, $.tuple([$.b.list, $.b.tuple])])))) {
-if ($.t(!$.eq($.b.len([stated]), $.b.len([again])))) {
-return $.cm(path, "rstrip", ["."]);
-}
-pairs = $.b.enumerate([$.b.zip([stated, again], {"strict": true})], {"start": 1n});
-return $.b.next([(function* ($first) { for (const $v8 of $.each($first)) { let a, b, i; {const $v9 = $.unpack($v8, 2, -1);i = $v9[0];{const $v10 = $.unpack($v9[1], 2, -1);a = $v10[0];b = $v10[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
-}
-if (($.t($.is($.b.type([stated]), $.b.int)) && $.t($.b.isinstance([again, $.b.float])) && $.t($.lt($.b.abs([stated]), _LARGEST)) && $.t($.eq($.b.float([stated]), stated)))) {
-stated = $.b.float([stated]);
-}
-same = $.both($.is($.b.type([stated]), $.b.type([again])), () => $.eq($.b.repr([stated]), $.b.repr([again])));
-return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"));
-});
-return {REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference, Mapping, NoisyGDDeleteError, asdict};
+$.modules["version"] = (() => {
+let __version__;
+__version__ = "0.2.0.dev0";
+return {__version__};
 })();
 $.modules["evidence.claims"] = (() => {
-let CATALOGUE, Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, AT_LEAST, of_history;
+let CATALOGUE, Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, AT_LEAST, sentence, _filled, _written, of_history;
+const catalogue = $.libraries["evidence.claims"]["catalogue"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const brief = $.modules["privacy.shown"]["brief"];
+const shown = $.modules["privacy.shown"]["shown"];
+const day = $.modules["register.dates"]["day"];
 CATALOGUE = "4";
 Claimable = $.dataclass($.cls("Claimable", [], ($ns) => {
 $ns.needs = "the request";
@@ -5355,10 +5258,61 @@ _LEDGER = "releases, by kind; the row counts of the request and of its persons";
 _HISTORY = "the mechanism of every release";
 KEYS = $.dict([["erased", Claimable(["done", $.dict([["rows", "count"]])])], ["replaced", Claimable(["done", $.dict([["rows", "count"]])])], ["inserted", Claimable(["done", $.dict([["rows", "count"]])])], ["edited", Claimable(["done", $.dict([["day", "day"]])])], ["person-gone", Claimable(["done", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: none"])], ["published.fresh", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.warm", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.resumed", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.kept", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.on", Claimable(["done", $.dict([["day", "day"]])])], ["withheld", Claimable(["done", $.dict([["rows", "count"]])])], ["pending", Claimable(["done", $.dict([["rows", "count"]])])], ["source.order", Claimable(["done", $.dict([["deleted_at", "text"], ["read_at", "text"]]), "positions in the source"])], ["source.counted", Claimable(["done", $.dict([["by", "word"], ["deleted", "count"], ["replaced", "count"], ["inserted", "count"]]), "the source's own count"])], ["source.uncounted", Claimable(["done", $.dict([]), "the source's own count: none"])], ["deadline", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received"])], ["deadline.holidays", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received; public holidays"])], ["deadline.extended", Claimable(["notice", $.dict([["day", "day"], ["reason", "word"]]), "the extension"])], ["in-time", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["late", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["erased.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["erased.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["erased.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["replaced.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.one", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["requests-blind", Claimable(["condition", $.dict([]), "figures for later models, or of one release"])], ["schedule-calendar", Claimable(["condition", $.dict([]), "the occasion of every release: a date of a calendar"])], ["schedule-fixed", Claimable(["condition", $.dict([]), "figures for several models: nothing says by what their times were chosen"])], ["ranges-public", Claimable(["condition", $.dict([["radius", "number"]]), "columns whose range was read off the data: none"])], ["ranges-from-data", Claimable(["condition", $.dict([["radius", "number"], ["columns", "list"]]), "columns read off the data: these"])], ["ranges-unknown", Claimable(["condition", $.dict([["radius", "number"]]), "columns read off the data: not known"])], ["map-public", Claimable(["condition", $.dict([["digest", "text"]]), "the public map that made the rows"])], ["rows-per-person", Claimable(["condition", $.dict([["rows_per_person", "count"]]), "the plan"])], ["curator-trusted", Claimable(["condition", $.dict([])])], ["gradient-norm", Claimable(["condition", $.dict([["lipschitz", "number"]]), _HISTORY])], ["constants-declared", Claimable(["condition", $.dict([]), _HISTORY])], ["slots-public", Claimable(["condition", $.dict([["records", "count"]]), _HISTORY])], ["gaussian-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["real-arithmetic", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["solver-tolerance", Claimable(["condition", $.dict([["method", "text"], ["tolerance", "number"]]), _HISTORY])], ["time-unseen", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["rows-in-place", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["row-shape", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["machine-trusted", Claimable(["condition", $.dict([]), _HISTORY])], ["stages-published", Claimable(["condition", $.dict([]), _HISTORY])], ["samples-unseen", Claimable(["condition", $.dict([]), _HISTORY])], ["counts-one-cell", Claimable(["condition", $.dict([]), _HISTORY])], ["moments-own-norm", Claimable(["condition", $.dict([]), _HISTORY])], ["rows-remain", Claimable(["limit", $.dict([["remaining", "count"]]), "rows of the same persons that remain"])], ["rows-may-remain", Claimable(["limit", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: not known"])], ["hardly", Claimable(["limit", $.dict([["figure", "word"]]), _HISTORY])], ["delta-large", Claimable(["limit", $.dict([["delta", "number"], ["records", "count"]]), "\u03b4 and the number of slots"])], ["kinds-unrecorded", Claimable(["limit", $.dict([]), _LEDGER])], ["left.base", Claimable(["limit", $.dict([]), _HISTORY])], ["left.extractor", Claimable(["limit", $.dict([]), _HISTORY])], ["left.statistics", Claimable(["limit", $.dict([]), _HISTORY])], ["model-in-use", Claimable(["notice", $.dict([["rows", "count"]])])], ["model-in-use.until", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn.kept", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["elsewhere.none", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"]]), "what the publishers hold"])], ["elsewhere.left", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"], ["left", "count"]]), "what the publishers hold"])], ["backups", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["not-covered.earlier-models", Claimable(["uncovered", $.dict([])])], ["not-covered.backups", Claimable(["uncovered", $.dict([])])], ["not-covered.storage", Claimable(["uncovered", $.dict([])])], ["not-covered.others", Claimable(["uncovered", $.dict([])])], ["not-covered.other-models", Claimable(["uncovered", $.dict([])])], ["not-covered.inference", Claimable(["uncovered", $.dict([])])], ["not-anonymous", Claimable(["uncovered", $.dict([])])], ["models", Claimable(["notice", $.dict([["models", "text"]]), "the register"])], ["purposes", Claimable(["notice", $.dict([["purposes", "text"]]), "the register"])], ["recipients", Claimable(["notice", $.dict([["recipients", "count"]]), "the register"])], ["recipients.told", Claimable(["notice", $.dict([["recipients", "count"], ["day", "day"]]), "the register"])], ["told", Claimable(["notice", $.dict([["day", "day"]]), "the register"])], ["contact", Claimable(["notice", $.dict([["contact", "text"]]), "the register"])], ["complaint", Claimable(["notice", $.dict([])])], ["complaint.to", Claimable(["notice", $.dict([["authority", "text"]]), "the register"])], ["record-kept", Claimable(["notice", $.dict([])])], ["to-do.budget", Claimable(["duty", $.dict([])])], ["to-do.total", Claimable(["duty", $.dict([])])], ["to-do.publish", Claimable(["duty", $.dict([])])], ["to-do.tell", Claimable(["duty", $.dict([])])], ["to-do.recipients", Claimable(["duty", $.dict([])])], ["to-do.withdraw", Claimable(["duty", $.dict([])])], ["to-do.backups", Claimable(["duty", $.dict([])])]]);
 AT_LEAST = $.tuple(["bound", "odds"]);
+sentence = $.fn("sentence", ["claim", "language"], {"language": "en"}, function (claim, language) {
+let conditions, filled, key, words;
+key = $.cm(KEYS, "get", [$.ga(claim, "key")]);
+if (($.t($.is(key, null)) || $.t(!$.eq($.b.set([$.ga(claim, "values")]), $.b.set([$.ga(key, "values")]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted($.slice($.ga(claim, "key"), null, 60n, null), "r", "") + " with these values is no claim of catalogue " + $.formatted(CATALOGUE, "", ""))]));
+}
+words = catalogue([language]);
+filled = $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} yield [name, _written([value, $.gi($.ga(key, "values"), name), words])]; } })($.cm($.ga(claim, "values"), "items", [])));
+conditions = [...(function* ($first) { for (const $v3 of $.each($first)) { let name; name = $v3; yield _filled([$.gi($.gi(words, "claims"), name), $.dict([]), $.dict([])]); } })($.ga(claim, "conditions"))];
+if ($.t(conditions)) {
+$.si(filled, "if", $.cm($.gi(words, "and"), "join", [conditions]));
+}
+return _filled([$.gi($.gi(words, "claims"), $.ga(claim, "key")), $.ga(claim, "values"), filled]);
+});
+_filled = $.fn("_filled", ["entry", "values", "filled"], {}, function (entry, values, filled) {
+let first, name, part, parts, rest, text, value;
+while (!$.t($.b.isinstance([entry, $.b.str]))) {
+
+value = $.gi(values, $.gi(entry, "by"));
+entry = $.gi(entry, ($.t($.b.isinstance([value, $.b.str])) ? value : ($.t($.eq(value, 1n)) ? "one" : "many")));
+}
+{const $v4 = $.unpack($.cm(entry, "split", ["{"]), 2, 1);first = $v4[0];parts = $v4[1];}
+text = first;
+for (const $v5 of $.each(parts)) {
+part = $v5;
+{const $v6 = $.unpack($.cm(part, "split", ["}"]), 2, -1);name = $v6[0];rest = $v6[1];}
+text = $.iadd(text, $.add($.gi(filled, name), rest));
+}
+return text;
+});
+_written = $.fn("_written", ["value", "unit", "words"], {}, function (value, unit, words) {
+let named, when;
+if ($.t($.eq(unit, "bound"))) {
+return $.cm(shown([value]), "replace", [".", $.gi(words, "decimal")]);
+}
+if ($.t($.eq(unit, "number"))) {
+return $.cm(brief([value, 12n]), "replace", [".", $.gi(words, "decimal")]);
+}
+if ($.t($.eq(unit, "day"))) {
+when = day(["day", value]);
+named = $.dict([["day", $.b.str([$.ga(when, "day")])], ["month", $.gi($.gi(words, "months"), $.sub($.ga(when, "month"), 1n))], ["year", $.b.str([$.ga(when, "year")])]]);
+return _filled([$.gi(words, "day"), $.dict([]), named]);
+}
+if ($.t($.eq(unit, "list"))) {
+return $.cm(", ", "join", [value]);
+}
+if ($.t($.eq(unit, "word"))) {
+return $.b.str([$.cm($.gi(words, "words"), "get", [value, value])]);
+}
+return $.b.str([value]);
+});
 of_history = $.fn("of_history", ["key"], {}, function (key) {
 return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tuple(["condition", "limit"]), $.ga($.gi(KEYS, key), "kind")));
 });
-return {CATALOGUE, Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, AT_LEAST, of_history, Any, Mapping};
+return {CATALOGUE, Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, AT_LEAST, sentence, _filled, _written, of_history, Any, Mapping, InvalidParameter, day, brief, shown};
 })();
 $.modules["sources.verdicts"] = (() => {
 let Verdicts;
@@ -5869,7 +5823,7 @@ $.cm(checked, "append", [$.b.dict([result])]);
 }
 return $.b.tuple([checked]);
 });
-return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, in_order_of_the_source, InvalidParameter, put_besides, looked_for, moment, count, text, Statuses, Any, Mapping, Notices, NOTHING_STATED, day, local_day, pairwise, real, UUID, last_day};
+return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, last_day, in_order_of_the_source, InvalidParameter, put_besides, looked_for, moment, count, text, Statuses, Any, Mapping, Notices, NOTHING_STATED, day, local_day, pairwise, real, UUID};
 })();
 $.modules["evidence.deriving"] = (() => {
 let HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do;
@@ -6138,6 +6092,194 @@ return null;
 });
 return {HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do, Claim, InvalidParameter, Any, right_of_hundred, Worlds, Mapping, Statuses};
 })();
+$.modules["evidence.certificate"] = (() => {
+let FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history;
+const MOST_TALLIES = $.modules["accountant.tallies"]["MOST_TALLIES"];
+const Tallied = $.modules["accountant.tallies"]["Tallied"];
+const Tally = $.modules["accountant.tallies"]["Tally"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const plan_from_dict = $.modules["methods.reading"]["plan_from_dict"];
+const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
+const local_day = $.modules["register.dates"]["local_day"];
+const moment = $.modules["register.dates"]["moment"];
+const __version__ = $.modules["version"]["__version__"];
+const CATALOGUE = $.modules["evidence.claims"]["CATALOGUE"];
+const made_by = $.modules["evidence.elsewhere"]["made_by"];
+const Erasure = $.modules["evidence.facts"]["Erasure"];
+const in_order = $.modules["evidence.facts"]["in_order"];
+const number = $.modules["evidence.facts"]["number"];
+const version = $.modules["evidence.facts"]["version"];
+const Notices = $.modules["evidence.notices"]["Notices"];
+FORMAT = ("" + "noisygd-delete/erasure-certificate/" + $.formatted(CATALOGUE, "", ""));
+SOFTWARE = "noisygd-delete";
+LARGEST_DELTA = 0.01;
+BLOCKS = $.tuple(["format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature"]);
+checked_delta = $.fn("checked_delta", ["delta"], {}, function (delta) {
+if (!$.t($.le(stated_delta(["delta", delta]), LARGEST_DELTA))) {
+throw $.raised(InvalidParameter([("" + "delta=" + $.formatted(delta, "", ("" + "g")) + " must be at most " + $.formatted(LARGEST_DELTA, "", ("" + "g")) + ": it is the share of cases in which a figure may fail; take one far below one in the number of records")]));
+}
+return $.b.float([delta]);
+});
+check_facts = $.fn("check_facts", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
+if (($.t(!$.is($.ga(erasure, "ledger_entries"), null)) && !$.t($.lt($.ga(history, "releases"), $.ga(erasure, "ledger_entries"))))) {
+throw $.raised(InvalidParameter([("" + "ledger_entries=" + $.formatted($.ga(erasure, "ledger_entries"), "", "") + " is too few: " + $.formatted($.ga(history, "releases"), "", "") + " releases and the beginning have one each")]));
+}
+made_by([$.ga(history, "releases"), $.ga(erasure, "publishers")]);
+$.cm($.ga(plan, "method"), "check_plan", [plan]);
+return null;
+});
+stated = $.fn("stated", ["erasure", "*", "certificate_id", "issued", "made_by"], {"made_by": __version__}, function (erasure, certificate_id, issued, made_by) {
+let when;
+when = moment(["issued", issued]);
+in_order([], {"edited": $.ga(erasure, "edited"), "served": $.ga(erasure, "served"), "issued": $.cm(local_day([when, $.ga(erasure, "received")]), "isoformat", [])});
+$.cm($.ga(erasure, "notices"), "follow", [], {"edited": $.ga(erasure, "edited"), "received": $.ga(erasure, "received"), "issued": when});
+return $.dict([["format", FORMAT], ["identity", $.dict([["certificate_id", number([certificate_id])], ["software", SOFTWARE], ["version", version([made_by])], ["issued", when], ["controller", $.ga(erasure, "controller")]])], ["request", $.dict([["request_id", $.ga(erasure, "request_id")], ["received", $.ga(erasure, "received")], ["edited", $.ga(erasure, "edited")], ["served", $.ga(erasure, "served")], ["rows", $.ga(erasure, "rows")], ["replaced", $.ga(erasure, "replaced")], ["inserted", $.ga(erasure, "inserted")], ["remaining", $.ga(erasure, "remaining")], ["notices", $.cm($.ga(erasure, "notices"), "to_dict", [])]])], ["action", $.dict([["status", $.b.str([$.ga(erasure, "status")])], ["release", $.ga(erasure, "release")], ["model_before_sha256", $.ga(erasure, "model_before")], ["model_after_sha256", $.ga(erasure, "model_after")]])], ["evidence", $.dict([["checked", $.ga(erasure, "checked")], ["audit", [...(function* ($first) { for (const $v1 of $.each($first)) { let result; result = $v1; yield $.b.dict([result]); } })($.ga(erasure, "audit"))]], ["ledger_entries", $.ga(erasure, "ledger_entries")], ["ledger_sha256", $.ga(erasure, "ledger_sha256")], ["from_data", ($.t($.is($.ga(erasure, "from_data"), null)) ? null : $.b.list([$.ga(erasure, "from_data")]))], ["by_calendar", $.ga(erasure, "by_calendar")], ["deleted_at", $.ga(erasure, "deleted_at")], ["read_at", $.ga(erasure, "read_at")], ["counted", $.ga(erasure, "counted")], ["residue", [...(function* ($first) { for (const $v2 of $.each($first)) { let place; place = $v2; yield $.b.dict([place]); } })($.ga(erasure, "residue"))]], ["publishers", [...(function* ($first) { for (const $v3 of $.each($first)) { let place; place = $v3; yield $.b.dict([place]); } })($.ga(erasure, "publishers"))]]])]]);
+});
+erasure_of = $.fn("erasure_of", ["certificate"], {}, function (certificate) {
+let action, evidence, request;
+{const $v5 = $.unpack((function* ($first) { for (const $v4 of $.each($first)) { let name; name = $v4; yield $.b.dict([$.gi(certificate, name)]); } })($.tuple(["request", "action", "evidence"])), 3, -1);request = $v5[0];action = $v5[1];evidence = $v5[2];}
+return Erasure([], {...$.named($.dict([...$.pairs(request), ["notices", Notices([], {...$.named($.gi(request, "notices"))})]])), "status": $.gi(action, "status"), "release": $.gi(action, "release"), "model_before": $.gi(action, "model_before_sha256"), "model_after": $.gi(action, "model_after_sha256"), "controller": $.gi($.gi(certificate, "identity"), "controller"), ...$.named(evidence)});
+});
+read_history = $.fn("read_history", ["certificate"], {}, function (certificate) {
+let about, ledger, listed, public$, tallies;
+public$ = $.gi(certificate, "public_facts");
+if ($.t(!$.eq($.b.set([public$]), $.set(["plan", "ledger", "delta"])))) {
+throw $.raised(InvalidParameter(["public_facts are plan, ledger and delta"]));
+}
+{const $v6 = [$.gi(public$, "ledger"), $.gi($.gi(certificate, "action"), "release")];ledger = $v6[0];about = $v6[1];}
+if ((!$.t($.b.isinstance([ledger, $.b.list])) || $.t($.lt(MOST_TALLIES, $.b.len([ledger]))))) {
+throw $.raised(InvalidParameter([("" + "the ledger must be a list of at most " + $.formatted(MOST_TALLIES, "", ""))]));
+}
+listed = [...(function* ($first) { for (const $v7 of $.each($first)) { let fields; fields = $v7; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
+tallies = Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))]);
+return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, checked_delta([$.gi(public$, "delta")])]);
+});
+return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history, CATALOGUE, Notices, Erasure, __version__, made_by, version, number, local_day, in_order, moment, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
+})();
+$.modules["evidence.checks"] = (() => {
+let REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const asdict = $.libraries["dataclasses"]["asdict"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
+REFUSALS = $.tuple([NoisyGDDeleteError, $.b.ArithmeticError, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.AssertionError, $.b.MemoryError, $.b.RecursionError]);
+_LARGEST = $.pow(10n, 300n);
+_LONGEST = 400n;
+Check = $.dataclass($.cls("Check", [], ($ns) => {
+
+}), [["name", () => ["is", $.b.str]], ["passed", () => ["is", $.b.bool]], ["detail", () => ["is", $.b.str]]], {frozen: true});
+Verification = $.dataclass($.cls("Verification", [], ($ns) => {
+$ns.not_recomputed = $.tuple([]);
+$ns.passed = $.property($.fn("passed", ["self"], {}, function (self) {
+return $.b.all([(function* ($first) { for (const $v1 of $.each($first)) { let check; check = $v1; yield $.ga(check, "passed"); } })($.ga(self, "checks"))]);
+}));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["passed", $.ga(self, "passed")], ["checks", [...(function* ($first) { for (const $v2 of $.each($first)) { let check; check = $v2; yield asdict([check]); } })($.ga(self, "checks"))]], ["not_recomputed", $.b.list([$.ga(self, "not_recomputed")])]]);
+});
+$ns.text = $.fn("text", ["self"], {}, function (self) {
+let held, lines;
+lines = [...(function* ($first) { for (const $v3 of $.each($first)) { let check; check = $v3; yield ("" + $.formatted(($.t($.ga(check, "passed")) ? "ok  " : "FAIL"), "", "") + " " + $.formatted($.ga(check, "name"), "", "") + ": " + $.formatted($.ga(check, "detail"), "", "")); } })($.ga(self, "checks"))];
+lines = $.iadd(lines, [...(function* ($first) { for (const $v4 of $.each($first)) { let what; what = $v4; yield ("" + "not recomputed: " + $.formatted(what, "", "")); } })($.ga(self, "not_recomputed"))]);
+held = ($.t($.ga(self, "not_recomputed")) ? "the figures hold, and nothing beyond them" : "the certificate holds");
+return $.cm("\n", "join", [[...$.each(lines), ($.t($.ga(self, "passed")) ? held : "the certificate does NOT hold")]]);
+});
+}), [["checks", () => ["of", $.b.tuple, ["is", Check]]], ["not_recomputed", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
+brief = $.fn("brief", ["error"], {}, function (error) {
+let said;
+said = $.either($.b.str([error]), () => $.ga($.b.type([error]), "__name__"));
+said = $.cm("", "join", [(function* ($first) { for (const $v5 of $.each($first)) { let letter; letter = $v5; yield ($.t($.cm(letter, "isprintable", [])) ? letter : "?"); } })($.slice(said, null, _LONGEST, null))]);
+return $.add(said, ($.t($.lt(_LONGEST, $.b.len([$.b.str([error])]))) ? "..." : ""));
+});
+difference = $.fn("difference", ["stated", "again", "path"], {"path": ""}, function (stated, again, path) {
+let found, name, pairs, same;
+if (($.t($.b.isinstance([stated, Mapping])) && $.t($.b.isinstance([again, Mapping])))) {
+for (const $v6 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
+name = $v6;
+if (($.t(!$.has(stated, name)) || $.t(!$.has(again, name)))) {
+return brief([$.b.ValueError([("" + $.formatted(path, "", "") + $.formatted(name, "", ""))])]);
+}
+found = difference([$.gi(stated, name), $.gi(again, name), ("" + $.formatted(path, "", "") + $.formatted(name, "", "") + ".")]);
+if ($.t(found)) {
+return found;
+}
+}
+return null;
+}
+if (($.t($.b.isinstance([stated, $.tuple([$.b.list, $.b.tuple])])) && $.t($.b.isinstance([again, $.tuple([$.b.list, $.b.tuple])])))) {
+if ($.t(!$.eq($.b.len([stated]), $.b.len([again])))) {
+return $.cm(path, "rstrip", ["."]);
+}
+pairs = $.b.enumerate([$.b.zip([stated, again], {"strict": true})], {"start": 1n});
+return $.b.next([(function* ($first) { for (const $v8 of $.each($first)) { let a, b, i; {const $v9 = $.unpack($v8, 2, -1);i = $v9[0];{const $v10 = $.unpack($v9[1], 2, -1);a = $v10[0];b = $v10[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
+}
+if (($.t($.is($.b.type([stated]), $.b.int)) && $.t($.b.isinstance([again, $.b.float])) && $.t($.lt($.b.abs([stated]), _LARGEST)) && $.t($.eq($.b.float([stated]), stated)))) {
+stated = $.b.float([stated]);
+}
+same = $.both($.is($.b.type([stated]), $.b.type([again])), () => $.eq($.b.repr([stated]), $.b.repr([again])));
+return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"));
+});
+return {REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference, Mapping, NoisyGDDeleteError, asdict};
+})();
+$.modules["evidence.canonical"] = (() => {
+let MOST_VALUES, canonical, _values, _as_doubles;
+const rfc8785 = $.libraries["rfc8785"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+MOST_VALUES = 1000000n;
+canonical = $.fn("canonical", ["document"], {}, function (document) {
+let error, said;
+if ($.t($.lt(MOST_VALUES, _values([document])))) {
+throw $.raised(InvalidParameter([("" + "a document of more than " + $.formatted(MOST_VALUES, "", "") + " values is not signed; give one with fewer releases")]));
+}
+try {
+try {
+return $.libraries["rfc8785"].dumps([document]);
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.libraries["rfc8785"].IntegerDomainError)) {
+return $.libraries["rfc8785"].dumps([_as_doubles([document])]);
+} else throw $caught;
+}
+
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.ValueError, $.b.OverflowError, $.b.RecursionError]))) {error = $caught;
+said = $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"));
+throw $.raised(InvalidParameter([("" + "no canonical JSON (RFC 8785): " + $.formatted(said, "", ""))]));
+} else throw $caught;
+}
+return null;
+});
+_values = $.fn("_values", ["document"], {}, function (document) {
+let found, left, value;
+{const $v1 = [0n, [document]];found = $v1[0];left = $v1[1];}
+while (($.t(left) && $.t($.le(found, MOST_VALUES)))) {
+
+value = $.cm(left, "pop", []);
+found = $.iadd(found, 1n);
+if ($.t($.b.isinstance([value, $.b.dict]))) {
+$.cm(left, "extend", [$.cm(value, "values", [])]);
+} else {
+if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
+$.cm(left, "extend", [value]);
+}
+}
+}
+return found;
+});
+_as_doubles = $.fn("_as_doubles", ["value"], {}, function (value) {
+if ($.t($.b.isinstance([value, $.b.dict]))) {
+return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let inner, name; {const $v3 = $.unpack($v2, 2, -1);name = $v3[0];inner = $v3[1];} yield [name, _as_doubles([inner])]; } })($.cm(value, "items", [])));
+}
+if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
+return [...(function* ($first) { for (const $v4 of $.each($first)) { let inner; inner = $v4; yield _as_doubles([inner]); } })(value)];
+}
+if (($.t($.b.isinstance([value, $.b.int])) && !$.t($.b.isinstance([value, $.b.bool])) && $.t($.le($.pow(2n, 53n), $.b.abs([value]))) && $.t($.eq($.b.float([value]), value)))) {
+return $.b.float([value]);
+}
+return value;
+});
+return {MOST_VALUES, canonical, _values, _as_doubles, InvalidParameter};
+})();
 $.modules["evidence.signing"] = (() => {
 let Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded;
 const base64 = $.libraries["base64"];
@@ -6245,288 +6387,6 @@ return raw;
 });
 return {Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, PublicFormat, Encoding, InvalidSignature, Ed25519PrivateKey, load_pem_private_key, canonical, Any, Callable};
 })();
-$.modules["evidence.former_formats"] = (() => {
-let FORMAT_1, FORMAT_2, FORMAT_3, BLOCKS, NOT_RECOMPUTED, _ORDER, _LAST_DIGITS, written, SCHEMES, checks, read_history, _erasure, _a_month_after, _figures_fault, _former, _less;
-const calendar = $.libraries["calendar"];
-const hashlib = $.libraries["hashlib"];
-const json = $.libraries["json"];
-const math = $.libraries["math"];
-const UTC = $.libraries["datetime"]["UTC"];
-const datetime = $.libraries["datetime"]["datetime"];
-const Event = $.modules["accountant.events"]["Event"];
-const MOST_TALLIES = $.modules["accountant.tallies"]["MOST_TALLIES"];
-const Tallied = $.modules["accountant.tallies"]["Tallied"];
-const Tally = $.modules["accountant.tallies"]["Tally"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const plan_from_dict = $.modules["methods.reading"]["plan_from_dict"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
-const moment = $.modules["register.dates"]["moment"];
-const canonical = $.modules["evidence.canonical"]["canonical"];
-const REFUSALS = $.modules["evidence.checks"]["REFUSALS"];
-const Check = $.modules["evidence.checks"]["Check"];
-const brief = $.modules["evidence.checks"]["brief"];
-const difference = $.modules["evidence.checks"]["difference"];
-const guarantees = $.modules["evidence.deriving"]["guarantees"];
-const release_served = $.modules["evidence.deriving"]["release_served"];
-const made_by = $.modules["evidence.elsewhere"]["made_by"];
-const Erasure = $.modules["evidence.facts"]["Erasure"];
-const number = $.modules["evidence.facts"]["number"];
-const version = $.modules["evidence.facts"]["version"];
-const Notices = $.modules["evidence.notices"]["Notices"];
-const SIGNED = $.modules["evidence.signing"]["SIGNED"];
-const Scheme = $.modules["evidence.signing"]["Scheme"];
-{const $v2 = $.unpack((function* ($first) { for (const $v1 of $.each($first)) { let n; n = $v1; yield ("" + "noisygd-delete/erasure-certificate/" + $.formatted(n, "", "")); } })($.tuple([1n, 2n, 3n])), 3, -1);FORMAT_1 = $v2[0];FORMAT_2 = $v2[1];FORMAT_3 = $v2[2];}
-BLOCKS = $.tuple(["format", "identity", "request", "action", "evidence", "public_facts", "statement", "signature"]);
-NOT_RECOMPUTED = $.tuple(["its sentences: they were written before 0.2.0, and some of that time claim more than a bound, or leave out a condition. Go by the figures, or ask the controller to issue the paper again with this version", "forecasts of how many passes a solver would take, and the deadline"]);
-_ORDER = 10.0;
-_LAST_DIGITS = 1e-09;
-written = $.fn("written", ["document"], {}, function (document) {
-return $.cm($.libraries["json"].dumps([document], {"sort_keys": true, "separators": $.tuple([",", ":"]), "ensure_ascii": false, "allow_nan": false}), "encode", []);
-});
-SCHEMES = $.dict([[FORMAT_3, SIGNED], [FORMAT_2, SIGNED], [FORMAT_1, Scheme(["Ed25519 over canonical JSON", written])]]);
-checks = $.fn("checks", ["certificate"], {}, function (certificate) {
-let erasure, error, facts, fault, history, plan;
-try {
-{const $v3 = $.unpack(read_history([certificate]), 2, -1);plan = $v3[0];history = $v3[1];}
-erasure = _erasure([certificate]);
-$.cm($.ga(plan, "method"), "check_plan", [plan]);
-made_by([$.ga(history, "releases"), $.ga(erasure, "publishers")]);
-if (($.t(!$.is($.ga(erasure, "ledger_entries"), null)) && !$.t($.lt($.ga(history, "releases"), $.ga(erasure, "ledger_entries"))))) {
-throw $.raised(InvalidParameter([("" + "ledger_entries=" + $.formatted($.ga(erasure, "ledger_entries"), "", "") + " is too few for " + $.formatted($.ga(history, "releases"), "", "") + " releases")]));
-}
-facts = Check(["stated facts", true, "in their ranges, not recomputed: the operator's word"]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, REFUSALS)) {error = $caught;
-return [Check(["stated facts", false, ("" + "out of their range: " + $.formatted(brief([error]), "", ""))])];
-} else throw $caught;
-}
-try {
-fault = _figures_fault([certificate, erasure, plan, history]);
-
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, REFUSALS)) {error = $caught;
-fault = ("" + "cannot be recomputed: " + $.formatted(brief([error]), "", ""));
-} else throw $caught;
-}
-return [facts, Check(["figures", $.is(fault, null), $.either(fault, () => "each at least what the plan and the ledger prove")])];
-});
-read_history = $.fn("read_history", ["certificate"], {}, function (certificate) {
-let about, ledger, listed, public$;
-public$ = $.gi(certificate, "public_facts");
-if ($.t(!$.eq($.b.set([public$]), $.set(["plan", "ledger", "delta"])))) {
-throw $.raised(InvalidParameter(["public_facts are plan, ledger and delta"]));
-}
-{const $v4 = [$.gi(public$, "ledger"), $.gi($.gi(certificate, "action"), "release")];ledger = $v4[0];about = $v4[1];}
-if ((!$.t($.b.isinstance([ledger, $.b.list])) || $.t($.lt(MOST_TALLIES, $.b.len([ledger]))))) {
-throw $.raised(InvalidParameter([("" + "the ledger must be a list of at most " + $.formatted(MOST_TALLIES, "", ""))]));
-}
-if (($.t($.eq($.gi(certificate, "format"), FORMAT_1)) && $.t($.b.any([(function* ($first) { for (const $v5 of $.each($first)) { let fields; fields = $v5; yield $.has(fields, "counts"); } })(ledger)])))) {
-throw $.raised(InvalidParameter(["a release of format 1 has kind, steps, edits and mechanism"]));
-}
-if ($.t($.eq($.gi(certificate, "format"), FORMAT_3))) {
-listed = [...(function* ($first) { for (const $v7 of $.each($first)) { let fields; fields = $v7; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
-} else {
-listed = [...(function* ($first) { for (const $v6 of $.each($first)) { let fields; fields = $v6; yield Tally([$.cm(Event, "from_dict", [fields])]); } })(ledger)];
-}
-return $.tuple([plan_from_dict([$.gi(public$, "plan")]), Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))])]);
-});
-_erasure = $.fn("_erasure", ["certificate"], {}, function (certificate) {
-let action, deadline, erasure, evidence, first, identity, known, name, request, times, when;
-first = $.eq($.gi(certificate, "format"), FORMAT_1);
-{const $v8 = [$.gi(certificate, "identity"), $.gi(certificate, "action")];identity = $v8[0];action = $v8[1];}
-{const $v9 = [$.b.dict([$.gi(certificate, "request")]), $.b.dict([$.gi(certificate, "evidence")])];request = $v9[0];evidence = $v9[1];}
-if (($.t(!$.eq($.b.set([identity]), $.set(["certificate_id", "software", "version", "issued", "controller"]))) || $.t(!$.eq($.b.set([action]), $.set(["status", "release", "model_before_sha256", "model_after_sha256"]))))) {
-throw $.raised(InvalidParameter(["missing or unknown facts"]));
-}
-number([$.gi(identity, "certificate_id")]);
-version([$.gi(identity, "version")]);
-if (($.t(!$.eq($.gi(identity, "software"), "noisygd-delete")) || ($.t(first) && $.t(!$.eq($.gi(identity, "version"), "0.1.0"))))) {
-throw $.raised(InvalidParameter(["written by another program"]));
-}
-times = $.or($.dict((function* ($first) { for (const $v10 of $.each($first)) { let name; name = $v10; yield [name, $.cm(request, "get", [name])]; } })($.tuple(["received", "edited", "served"]))), $.dict([["issued", $.gi(identity, "issued")]]));
-for (const $v11 of $.each($.cm(times, "items", []))) {
-{const $v12 = $.unpack($v11, 2, -1);name = $v12[0];when = $v12[1];}
-if (($.t(!$.is(when, null)) && $.t(!$.eq(moment([name, when], {"utc": $.either(first, () => !$.eq(name, "received"))}), when)))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " is not as it was written")]));
-}
-}
-known = [...(function* ($first) { for (const $v13 of $.each($first)) { let when; when = $v13; if (!$.t(!$.is(when, null))) continue; yield $.cm(datetime, "fromisoformat", [when]); } })($.cm(times, "values", []))];
-if ($.t(!$.eq(known, $.b.sorted([known])))) {
-throw $.raised(InvalidParameter(["times do not follow one another"]));
-}
-deadline = $.cm(request, "pop", ["deadline"]);
-if ($.t(first)) {
-if ($.t(!$.eq(deadline, _a_month_after([$.gi(request, "received")])))) {
-throw $.raised(InvalidParameter(["deadline is not a month after received"]));
-}
-if ($.t(!$.eq($.gi(action, "status"), "published"))) {
-{const $v14 = [$.gi(request, "served"), null];$.si(request, "edited", $v14[0]);$.si(request, "served", $v14[1]);}
-}
-} else {
-if ($.t(!$.eq($.cm(request, "pop", ["deleted"]), $.sub($.gi(request, "rows"), $.gi(request, "replaced"))))) {
-throw $.raised(InvalidParameter(["rows are the deleted and the replaced ones"]));
-}
-$.si(request, "notices", Notices([], {...$.named($.gi(request, "notices"))}));
-evidence = $.ior(evidence, $.cm(evidence, "pop", ["source", $.dict([])]));
-}
-erasure = Erasure([], {...$.named(request), ...$.named(evidence), "status": $.gi(action, "status"), "release": $.gi(action, "release"), "model_before": $.gi(action, "model_before_sha256"), "model_after": $.gi(action, "model_after_sha256"), "controller": $.gi(identity, "controller")});
-if ((!$.t(first) && $.t(!$.eq(deadline, $.ga(erasure, "deadline"))))) {
-throw $.raised(InvalidParameter(["deadline is not the one that its facts give"]));
-}
-return erasure;
-});
-_a_month_after = $.fn("_a_month_after", ["received"], {}, function (received) {
-let month, start, year;
-if ($.t($.is(received, null))) {
-return null;
-}
-start = $.cm($.cm(datetime, "fromisoformat", [received]), "astimezone", [UTC]);
-{const $v15 = [$.add($.ga(start, "year"), $.floordiv($.ga(start, "month"), 12n)), $.add($.mod($.ga(start, "month"), 12n), 1n)];year = $v15[0];month = $v15[1];}
-return $.cm($.cm(start, "replace", [], {"year": year, "month": month, "day": $.b.min([$.ga(start, "day"), $.gi($.libraries["calendar"].monthrange([year, month]), 1n)])}), "isoformat", []);
-});
-_figures_fault = $.fn("_figures_fault", ["certificate", "erasure", "plan", "history"], {}, function (certificate, erasure, plan, history) {
-let accountant, delta, first, found, name, order, part, promise, proven, run, said, served;
-said = $.gi(certificate, "statement");
-{const $v16 = [release_served([erasure, plan, history]), $.cm(history, "accountant", [plan])];served = $v16[0];accountant = $v16[1];}
-{const $v17 = [stated_delta(["delta", $.gi($.gi(certificate, "public_facts"), "delta")]), $.either($.ga($.ga(plan, "budget"), "order"), () => _ORDER)];delta = $v17[0];order = $v17[1];}
-first = $.eq($.gi(certificate, "format"), FORMAT_1);
-if ((!$.t(first) && $.t(!$.eq($.gi(said, "computed_from_sha256"), $.cm($.libraries["hashlib"].sha256([canonical([$.gi(certificate, "public_facts")])]), "hexdigest", []))))) {
-return "computed_from_sha256 is another";
-}
-run = $.dict([["kind", ($.t($.is(served, null)) ? null : $.b.str([$.ga(served, "kind")]))], ["steps", ($.t($.is(served, null)) ? null : $.ga(served, "steps"))], ["releases_so_far", $.ga(history, "releases")]]);
-found = difference([$.dict((function* ($first) { for (const $v18 of $.each($first)) { let name; name = $v18; yield [name, $.gi($.gi(said, "run"), name)]; } })(run)), run, "run."]);
-if ($.t(!$.is(found, null))) {
-return ("" + "recomputing gives another " + $.formatted(found, "", ""));
-}
-proven = $.dict((function* ($first) { for (const $v19 of $.each($first)) { let key, promise; {const $v20 = $.unpack($v19, 2, -1);key = $v20[0];promise = $v20[1];} yield [_former([key]), promise]; } })($.cm(guarantees([erasure, accountant]), "items", [])));
-if ($.t(!$.eq($.b.set([$.gi(said, "guarantees")]), $.b.set([proven])))) {
-return "recomputing gives other guarantees";
-}
-for (const $v21 of $.each($.cm(proven, "items", []))) {
-{const $v22 = $.unpack($v21, 2, -1);name = $v22[0];promise = $v22[1];}
-part = _less([$.gi($.gi(said, "guarantees"), name), promise], {"order": order, "delta": delta, "conditional": !$.t(first)});
-if ($.t(!$.is(part, null))) {
-return ("" + $.formatted(name, "", "") + "." + $.formatted(part, "", "") + " is less than what can be proven, or about something else");
-}
-}
-return null;
-});
-_former = $.fn("_former", ["key"], {}, function (key) {
-let _, seen, what;
-{const $v23 = $.unpack($.cm(key, "partition", ["."]), 3, -1);what = $v23[0];_ = $v23[1];seen = $v23[2];}
-if ($.t($.eq(what, "present"))) {
-return ($.t($.eq(seen, "one")) ? "existing_one_release" : "existing_all_models");
-}
-return ("" + $.formatted(what, "", "") + "_" + $.formatted(($.t($.eq(seen, "later")) ? "later" : "all"), "", "") + "_models");
-});
-_less = $.fn("_less", ["said", "promise", "*", "order", "delta", "conditional"], {}, function (said, promise, order, delta, conditional) {
-let bound, bounds, exact, given, path, right, same, stated;
-exact = $.cm(promise, "with_slack", []);
-same = $.dict([["about", $.ga(promise, "about")], ["adjacency", $.b.str([$.ga(promise, "adjacency")])], ["rows_per_subject", $.ga(promise, "rows")], ["proven", $.ga(promise, "proven")]]);
-if ($.t(conditional)) {
-$.si(same, "holds_only_if", ($.t($.ga(promise, "non_adaptive")) ? NON_ADAPTIVE : null));
-}
-bounds = $.dict([[$.tuple(["renyi", "epsilon"]), $.cm(exact, "renyi", [order])], [$.tuple(["approximate", "epsilon"]), $.cm(exact, "epsilon", [delta])], [$.tuple(["gdp"]), $.ga(exact, "gdp")], [$.tuple(["advantage"]), $.ga(exact, "advantage")], [$.tuple(["slack"]), $.ga(promise, "slack")]]);
-if (($.t(!$.eq($.b.set([said]), $.set([...$.each(same), ...$.each((function* ($first) { for (const $v24 of $.each($first)) { let path; path = $v24; yield $.gi(path, 0n); } })(bounds))]))) || $.t(!$.eq($.b.set([$.gi(said, "renyi")]), $.set(["order", "epsilon"]))))) {
-return "parts";
-}
-if ($.t(!$.eq($.b.set([$.gi(said, "approximate")]), $.set(["epsilon", "delta"])))) {
-return "approximate";
-}
-given = $.tuple([$.dict((function* ($first) { for (const $v25 of $.each($first)) { let name; name = $v25; yield [name, $.gi(said, name)]; } })(same)), $.tuple([$.gi($.gi(said, "renyi"), "order"), $.gi($.gi(said, "approximate"), "delta")])]);
-if (($.t(!$.is(difference([$.gi(given, 0n), same]), null)) || $.t(!$.is(difference([$.b.list([$.gi(given, 1n)]), [order, delta]]), null)))) {
-return "worlds, order or delta";
-}
-for (const $v26 of $.each($.cm(bounds, "items", []))) {
-{const $v27 = $.unpack($v26, 2, -1);path = $v27[0];bound = $v27[1];}
-stated = ($.t($.eq($.b.len([path]), 1n)) ? $.gi(said, $.gi(path, 0n)) : $.gi($.gi(said, $.gi(path, 0n)), $.gi(path, 1n)));
-if (($.t($.is(bound, null)) || $.t($.libraries["math"].isinf([bound])) || $.t($.is(stated, null)))) {
-right = $.is(stated, null);
-} else {
-right = $.both($.has($.tuple([$.b.int, $.b.float]), $.b.type([stated])), () => (($v28, $v29, $v30) => $.lt($v29, $v28) && $.le($v30, $v29))($.libraries["math"].inf, stated, $.mul(bound, $.sub(1n, _LAST_DIGITS))));
-right = $.both(right, () => !$.t($.cm($.b.str([stated]), "startswith", ["-"])));
-}
-if (!$.t(right)) {
-return $.cm(".", "join", [path]);
-}
-}
-return null;
-});
-return {FORMAT_1, FORMAT_2, FORMAT_3, BLOCKS, NOT_RECOMPUTED, _ORDER, _LAST_DIGITS, written, SCHEMES, checks, read_history, _erasure, _a_month_after, _figures_fault, _former, _less, Scheme, SIGNED, Check, brief, REFUSALS, InvalidParameter, made_by, count, Tallied, plan_from_dict, Event, Tally, MOST_TALLIES, Erasure, Notices, datetime, moment, version, number, UTC, guarantees, difference, canonical, stated_delta, release_served, NON_ADAPTIVE};
-})();
-$.modules["version"] = (() => {
-let __version__;
-__version__ = "0.2.0.dev0";
-return {__version__};
-})();
-$.modules["evidence.certificate"] = (() => {
-let FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history;
-const MOST_TALLIES = $.modules["accountant.tallies"]["MOST_TALLIES"];
-const Tallied = $.modules["accountant.tallies"]["Tallied"];
-const Tally = $.modules["accountant.tallies"]["Tally"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const plan_from_dict = $.modules["methods.reading"]["plan_from_dict"];
-const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
-const local_day = $.modules["register.dates"]["local_day"];
-const moment = $.modules["register.dates"]["moment"];
-const __version__ = $.modules["version"]["__version__"];
-const CATALOGUE = $.modules["evidence.claims"]["CATALOGUE"];
-const made_by = $.modules["evidence.elsewhere"]["made_by"];
-const Erasure = $.modules["evidence.facts"]["Erasure"];
-const in_order = $.modules["evidence.facts"]["in_order"];
-const number = $.modules["evidence.facts"]["number"];
-const version = $.modules["evidence.facts"]["version"];
-const Notices = $.modules["evidence.notices"]["Notices"];
-FORMAT = ("" + "noisygd-delete/erasure-certificate/" + $.formatted(CATALOGUE, "", ""));
-SOFTWARE = "noisygd-delete";
-LARGEST_DELTA = 0.01;
-BLOCKS = $.tuple(["format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature"]);
-checked_delta = $.fn("checked_delta", ["delta"], {}, function (delta) {
-if (!$.t($.le(stated_delta(["delta", delta]), LARGEST_DELTA))) {
-throw $.raised(InvalidParameter([("" + "delta=" + $.formatted(delta, "", ("" + "g")) + " must be at most " + $.formatted(LARGEST_DELTA, "", ("" + "g")) + ": it is the share of cases in which a figure may fail; take one far below one in the number of records")]));
-}
-return $.b.float([delta]);
-});
-check_facts = $.fn("check_facts", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
-if (($.t(!$.is($.ga(erasure, "ledger_entries"), null)) && !$.t($.lt($.ga(history, "releases"), $.ga(erasure, "ledger_entries"))))) {
-throw $.raised(InvalidParameter([("" + "ledger_entries=" + $.formatted($.ga(erasure, "ledger_entries"), "", "") + " is too few: " + $.formatted($.ga(history, "releases"), "", "") + " releases and the beginning have one each")]));
-}
-made_by([$.ga(history, "releases"), $.ga(erasure, "publishers")]);
-$.cm($.ga(plan, "method"), "check_plan", [plan]);
-return null;
-});
-stated = $.fn("stated", ["erasure", "*", "certificate_id", "issued", "made_by"], {"made_by": __version__}, function (erasure, certificate_id, issued, made_by) {
-let when;
-when = moment(["issued", issued]);
-in_order([], {"edited": $.ga(erasure, "edited"), "served": $.ga(erasure, "served"), "issued": $.cm(local_day([when, $.ga(erasure, "received")]), "isoformat", [])});
-$.cm($.ga(erasure, "notices"), "follow", [], {"edited": $.ga(erasure, "edited"), "received": $.ga(erasure, "received"), "issued": when});
-return $.dict([["format", FORMAT], ["identity", $.dict([["certificate_id", number([certificate_id])], ["software", SOFTWARE], ["version", version([made_by])], ["issued", when], ["controller", $.ga(erasure, "controller")]])], ["request", $.dict([["request_id", $.ga(erasure, "request_id")], ["received", $.ga(erasure, "received")], ["edited", $.ga(erasure, "edited")], ["served", $.ga(erasure, "served")], ["rows", $.ga(erasure, "rows")], ["replaced", $.ga(erasure, "replaced")], ["inserted", $.ga(erasure, "inserted")], ["remaining", $.ga(erasure, "remaining")], ["notices", $.cm($.ga(erasure, "notices"), "to_dict", [])]])], ["action", $.dict([["status", $.b.str([$.ga(erasure, "status")])], ["release", $.ga(erasure, "release")], ["model_before_sha256", $.ga(erasure, "model_before")], ["model_after_sha256", $.ga(erasure, "model_after")]])], ["evidence", $.dict([["checked", $.ga(erasure, "checked")], ["audit", [...(function* ($first) { for (const $v1 of $.each($first)) { let result; result = $v1; yield $.b.dict([result]); } })($.ga(erasure, "audit"))]], ["ledger_entries", $.ga(erasure, "ledger_entries")], ["ledger_sha256", $.ga(erasure, "ledger_sha256")], ["from_data", ($.t($.is($.ga(erasure, "from_data"), null)) ? null : $.b.list([$.ga(erasure, "from_data")]))], ["by_calendar", $.ga(erasure, "by_calendar")], ["deleted_at", $.ga(erasure, "deleted_at")], ["read_at", $.ga(erasure, "read_at")], ["counted", $.ga(erasure, "counted")], ["residue", [...(function* ($first) { for (const $v2 of $.each($first)) { let place; place = $v2; yield $.b.dict([place]); } })($.ga(erasure, "residue"))]], ["publishers", [...(function* ($first) { for (const $v3 of $.each($first)) { let place; place = $v3; yield $.b.dict([place]); } })($.ga(erasure, "publishers"))]]])]]);
-});
-erasure_of = $.fn("erasure_of", ["certificate"], {}, function (certificate) {
-let action, evidence, request;
-{const $v5 = $.unpack((function* ($first) { for (const $v4 of $.each($first)) { let name; name = $v4; yield $.b.dict([$.gi(certificate, name)]); } })($.tuple(["request", "action", "evidence"])), 3, -1);request = $v5[0];action = $v5[1];evidence = $v5[2];}
-return Erasure([], {...$.named($.dict([...$.pairs(request), ["notices", Notices([], {...$.named($.gi(request, "notices"))})]])), "status": $.gi(action, "status"), "release": $.gi(action, "release"), "model_before": $.gi(action, "model_before_sha256"), "model_after": $.gi(action, "model_after_sha256"), "controller": $.gi($.gi(certificate, "identity"), "controller"), ...$.named(evidence)});
-});
-read_history = $.fn("read_history", ["certificate"], {}, function (certificate) {
-let about, ledger, listed, public$, tallies;
-public$ = $.gi(certificate, "public_facts");
-if ($.t(!$.eq($.b.set([public$]), $.set(["plan", "ledger", "delta"])))) {
-throw $.raised(InvalidParameter(["public_facts are plan, ledger and delta"]));
-}
-{const $v6 = [$.gi(public$, "ledger"), $.gi($.gi(certificate, "action"), "release")];ledger = $v6[0];about = $v6[1];}
-if ((!$.t($.b.isinstance([ledger, $.b.list])) || $.t($.lt(MOST_TALLIES, $.b.len([ledger]))))) {
-throw $.raised(InvalidParameter([("" + "the ledger must be a list of at most " + $.formatted(MOST_TALLIES, "", ""))]));
-}
-listed = [...(function* ($first) { for (const $v7 of $.each($first)) { let fields; fields = $v7; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
-tallies = Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))]);
-return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, checked_delta([$.gi(public$, "delta")])]);
-});
-return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history, CATALOGUE, Notices, Erasure, __version__, made_by, version, number, local_day, in_order, moment, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
-})();
 $.modules["evidence.verification"] = (() => {
 let LAST_DIGITS, SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model;
 const math = $.libraries["math"];
@@ -6536,7 +6396,7 @@ const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
 const right_of_hundred = $.modules["privacy.shown"]["right_of_hundred"];
 const bounded = $.libraries["records.bounded"];
 const day = $.modules["register.dates"]["day"];
-const former_formats = $.modules["evidence.former_formats"];
+const former_formats = $.libraries["evidence.former_formats"];
 const BLOCKS = $.modules["evidence.certificate"]["BLOCKS"];
 const FORMAT = $.modules["evidence.certificate"]["FORMAT"];
 const check_facts = $.modules["evidence.certificate"]["check_facts"];
@@ -6561,7 +6421,7 @@ const signed_by = $.modules["evidence.signing"]["signed_by"];
 LAST_DIGITS = 1e-09;
 SAME = 1e-09;
 MOST_CLAIMS = 20000n;
-SCHEMES = $.dict([[FORMAT, SIGNED], ...$.pairs($.modules["evidence.former_formats"].SCHEMES)]);
+SCHEMES = $.dict([[FORMAT, SIGNED], ...$.pairs($.libraries["evidence.former_formats"].SCHEMES)]);
 verify_certificate = $.fn("verify_certificate", ["certificate", "*", "public_key", "model"], {"public_key": null, "model": null}, function (certificate, public_key, model) {
 let checks, left;
 checks = [_format([certificate]), _signature([certificate, public_key])];
@@ -6572,8 +6432,8 @@ if ($.t($.eq($.gi(certificate, "format"), FORMAT))) {
 checks = $.iadd(checks, [_facts([certificate]), _claims([certificate])]);
 left = $.tuple([]);
 } else {
-checks = $.iadd(checks, $.modules["evidence.former_formats"].checks([certificate]));
-left = $.modules["evidence.former_formats"].NOT_RECOMPUTED;
+checks = $.iadd(checks, $.libraries["evidence.former_formats"].checks([certificate]));
+left = $.libraries["evidence.former_formats"].NOT_RECOMPUTED;
 }
 if ($.t(!$.is(model, null))) {
 $.cm(checks, "append", [_model([certificate, model])]);
@@ -6739,7 +6599,7 @@ named = _named([certificate]);
 if ($.t(!$.has(SCHEMES, named))) {
 return Check(["format", false, ("" + "this is not a " + $.formatted(FORMAT, "", ""))]);
 }
-blocks = ($.t($.eq(named, FORMAT)) ? BLOCKS : $.modules["evidence.former_formats"].BLOCKS);
+blocks = ($.t($.eq(named, FORMAT)) ? BLOCKS : $.libraries["evidence.former_formats"].BLOCKS);
 missing = [...(function* ($first) { for (const $v32 of $.each($first)) { let name; name = $v32; if (!($.t(!$.has(certificate, name)) && $.t(!$.eq(name, "signature")))) continue; yield name; } })(blocks)];
 if (($.t(missing) || !$.t($.le($.b.set([certificate]), $.b.set([blocks]))))) {
 return Check(["format", false, ("" + "missing or unknown blocks; there must be " + $.formatted($.cm(", ", "join", [blocks]), "", ""))]);
@@ -6862,8 +6722,9 @@ return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statemen
 });
 return {PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, key_id, Check, InvalidParameter, InvalidSignature, decoded, read_public, signed_by, canonical, Any, Mapping};
 })();
-$.modules["report.page"] = (() => {
+$.modules["report.catalogue"] = (() => {
 let figure;
+const labels = $.libraries["report.catalogue"]["labels"];
 const shown = $.modules["privacy.shown"]["shown"];
 figure = $.fn("figure", ["value"], {}, function (value) {
 if ($.t($.is(value, null))) {
@@ -6875,6 +6736,185 @@ return shown([value]);
 return ($.t($.b.isinstance([value, $.b.int])) ? $.cm(("" + $.formatted(value, "", ("" + ","))), "replace", [",", " "]) : $.b.str([value]));
 });
 return {figure, shown};
+})();
+$.modules["report.paper"] = (() => {
+let QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _fill;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const Any = $.libraries["typing"]["Any"];
+const KEYS = $.modules["evidence.claims"]["KEYS"];
+const Claim = $.modules["evidence.claims"]["Claim"];
+const sentence = $.modules["evidence.claims"]["sentence"];
+const figure = $.modules["report.catalogue"]["figure"];
+const labels = $.libraries["report.catalogue"]["labels"];
+QUESTIONS = $.dict([["used", "Was the record ever in the data? (a record against no record)"], ["which", "Was it this content or another? (two records, one of which was there)"]]);
+ABOUT = $.dict([["erased.later", "what was erased, from every model since"], ["erased.all", "what was erased, from all models ever published"], ["erased.before", "what was erased, from all models so far"], ["replaced.later", "the content before the rectification, from every model since"], ["replaced.all", "the content before the rectification, from all models ever published"], ["replaced.before", "the content before the rectification, from all models so far"], ["present.one", "a record still there, from the last model alone"], ["present.all", "a record still there, from all models"]]);
+AUDITED = $.tuple(["record still there, the learned model", "record still there, all releases", "erased record, the release that erased it", "erased record, the learned model and every later one", "erased record, the learned model and the later one", "erased record, releases from its erasure on", "shadow model", "likelihood ratio", "kernel witness", "one run"]);
+COMMANDS = $.dict([["to-do.budget", "relearn STORE"], ["to-do.total", "relearn STORE"], ["to-do.publish", "publish STORE"], ["to-do.tell", "register letter STORE REQUEST; register inform STORE REQUEST"], ["to-do.recipients", "register recipients STORE REQUEST --count N"], ["to-do.withdraw", "publish-to STORE"], ["to-do.backups", "register backups STORE REQUEST --until DAY"]]);
+paper = $.fn("paper", ["certificate", "code"], {}, function (certificate, code) {
+let figures, told, words;
+words = labels([code]);
+if ($.t($.has(certificate, "claims"))) {
+told = _claimed([$.gi(certificate, "claims"), code]);
+figures = _tables([$.gi(certificate, "claims"), words, code]);
+} else {
+{const $v1 = [_former([$.gi(certificate, "statement")]), []];told = $v1[0];figures = $v1[1];}
+}
+return [...$.each(_head([certificate, words])), ...$.each(_said([words, told], {"pending": !$.eq($.gi($.gi(certificate, "action"), "status"), "published")})), ...$.each(_request([certificate, words])), _block(["annex", $.gi(words, "Annex: the figures, what they rest on, and how to check them")]), ...$.each(figures), _block(["heading", $.gi(words, "Assumptions")]), _lines(["list", $.gi(told, "condition")]), ...$.each(_evidence([certificate, words])), _block(["footer", _foot([certificate, words])])];
+});
+_block = $.fn("_block", ["kind", "text"], {}, function (kind, text) {
+return $.dict([["kind", kind], ["text", text]]);
+});
+_lines = $.fn("_lines", ["kind", "lines"], {}, function (kind, lines) {
+return $.dict([["kind", kind], ["lines", $.b.list([lines])]]);
+});
+_claimed = $.fn("_claimed", ["claims", "code"], {}, function (claims, code) {
+let claim, kind, one, text, told;
+told = $.dict((function* ($first) { for (const $v2 of $.each($first)) { let kind; kind = $v2; yield [kind, []]; } })($.tuple(["plain", "notice", "condition", "uncovered", "duty"])));
+for (const $v3 of $.each(claims)) {
+one = $v3;
+claim = Claim([$.gi(one, "key"), $.gi(one, "values"), $.b.tuple([$.gi(one, "conditions")])]);
+kind = $.ga($.gi(KEYS, $.ga(claim, "key")), "kind");
+text = sentence([claim, code]);
+if ($.t($.eq(kind, "duty"))) {
+text = ("" + $.formatted(text, "", "") + " (`noisygd-delete " + $.formatted($.gi(COMMANDS, $.ga(claim, "key")), "", "") + "`)");
+}
+if (!$.t($.cm($.ga(claim, "key"), "startswith", ["present."]))) {
+$.cm($.gi(told, ($.t($.has(told, kind)) ? kind : "plain")), "append", [text]);
+}
+}
+return told;
+});
+_former = $.fn("_former", ["statement"], {}, function (statement) {
+return $.dict([["plain", $.cm(statement, "get", ["plain_words", []])], ["notice", $.cm(statement, "get", ["notices", []])], ["condition", $.cm(statement, "get", ["assumptions", []])], ["uncovered", $.cm(statement, "get", ["not_covered", []])], ["duty", $.cm(statement, "get", ["to_do", []])]]);
+});
+_head = $.fn("_head", ["certificate", "words"], {}, function (certificate, words) {
+let identity, who;
+identity = $.gi(certificate, "identity");
+who = $.either($.cm(identity, "get", ["controller"]), () => $.gi(words, "Controller not named"));
+return [_block(["title", $.gi(words, "Erasure certificate")]), _lines(["lead", [("" + $.formatted(who, "", "") + " \u00b7 " + $.formatted($.gi(words, "issued"), "", "") + " " + $.formatted(_moment([$.gi(identity, "issued"), words]), "", "")), $.gi(identity, "certificate_id")]])];
+});
+_said = $.fn("_said", ["words", "told", "*", "pending"], {}, function (words, told, pending) {
+let blocks, guessing;
+guessing = [$.gi(words, "Guessing is right 50 times in 100.")];
+blocks = [_block(["heading", $.gi(words, "In plain words")]), _lines([($.t(pending) ? "warning" : "box"), [...$.each($.gi(told, "plain")), ...$.each((function* ($first) { for (const $v4 of $.each($first)) { let one; one = $v4; if (!$.t(!$.has($.gi(told, "plain"), one))) continue; yield one; } })(guessing))]]), _block(["heading", $.gi(words, "What to do next")]), _lines(["list", $.gi(told, "duty")]), _block(["heading", $.gi(words, "For the person concerned")]), _lines(["list", $.gi(told, "notice")]), _block(["heading", $.gi(words, "Not covered")]), _lines(["list", $.gi(told, "uncovered")])];
+return blocks;
+});
+_request = $.fn("_request", ["certificate", "words"], {}, function (certificate, words) {
+let action, edited, missing, received, request, rows;
+{const $v5 = [$.gi(certificate, "request"), $.gi(certificate, "action")];request = $v5[0];action = $v5[1];}
+edited = ("" + $.formatted(_moment([$.cm(request, "get", ["edited"]), words]), "", "") + ": " + $.formatted($.sub($.gi(request, "rows"), $.gi(request, "replaced")), "", "") + " " + $.formatted($.gi(words, "deleted"), "", ""));
+if ($.t($.gi(request, "replaced"))) {
+edited = ("" + $.formatted(edited, "", "") + ", " + $.formatted($.gi(request, "replaced"), "", "") + " " + $.formatted($.gi(words, "replaced (rectification)"), "", ""));
+}
+if ($.t($.gi(request, "inserted"))) {
+edited = ("" + $.formatted(edited, "", "") + ", " + $.formatted($.gi(request, "inserted"), "", "") + " " + $.formatted($.gi(words, "inserted (nothing erased)"), "", ""));
+}
+received = $.cm(request, "get", ["received"]);
+missing = _fill([$.gi(words, "not stated by the operator; state it with: {text}")], {"text": "`noisygd-delete certificate --received TIME`"});
+rows = [[$.gi(words, "Request"), $.either($.cm(request, "get", ["request_id"]), () => $.gi(words, "no request id was given"))], [$.gi(words, "Received"), ($.t($.is(received, null)) ? missing : _moment([received, words]))], [$.gi(words, "Rows edited"), edited], [$.gi(words, "Model without them published"), _moment([$.cm(request, "get", ["served"]), words])], [$.gi(words, "Status"), $.gi(words, $.gi(action, "status"))], [$.gi(words, "Release"), ($.t($.is($.gi(action, "release"), null)) ? $.gi(words, "none") : $.b.str([$.gi(action, "release")]))], [$.gi(words, "Model before"), $.either($.cm(action, "get", ["model_before_sha256"]), () => "\u2013")], [$.gi(words, "Model after"), $.either($.cm(action, "get", ["model_after_sha256"]), () => "\u2013")]];
+return [_block(["heading", $.gi(words, "Request and action")]), $.dict([["kind", "facts"], ["rows", rows]])];
+});
+_tables = $.fn("_tables", ["claims", "words", "code"], {}, function (claims, words, code) {
+let about, blocks, cells, claim, first, found, group, head, only, question, rows, unit, values;
+found = $.dict([]);
+for (const $v6 of $.each(claims)) {
+claim = $v6;
+if ($.t($.eq($.ga($.gi(KEYS, $.gi(claim, "key")), "kind"), "figure"))) {
+$.cm($.cm(found, "setdefault", [$.gi($.gi(claim, "values"), "question"), []]), "append", [claim]);
+}
+}
+blocks = [_block(["heading", $.gi(words, "Guarantees")])];
+for (const $v7 of $.each($.cm(found, "items", []))) {
+{const $v8 = $.unpack($v7, 2, -1);question = $v8[0];group = $v8[1];}
+first = $.gi($.gi(group, 0n), "values");
+head = [$.gi(words, "About"), $.gi(words, "right, of 100"), ("" + "\u03b5, \u03b4 = " + $.formatted(_number([$.gi(first, "delta"), words]), "", "")), ("" + "\u03bc, " + $.formatted($.gi(words, "Gaussian"), "", ""))];
+if ($.t(!$.is($.gi(first, "order"), null))) {
+$.cm(head, "append", [("" + $.formatted($.gi(words, "R\u00e9nyi"), "", "") + " \u03b5, q = " + $.formatted(_number([$.gi(first, "order"), words]), "", ""))]);
+}
+rows = [];
+for (const $v9 of $.each(group)) {
+claim = $v9;
+values = $.gi(claim, "values");
+cells = [$.b.str([$.gi(values, "of_hundred")]), _number([$.gi(values, "epsilon"), words]), _number([$.gi(values, "gdp"), words])];
+if ($.t(!$.is($.gi(first, "order"), null))) {
+$.cm(cells, "append", [_number([$.gi(values, "renyi"), words])]);
+}
+unit = _fill([$.gi(words, "{text}, {n} row(s) per person")], {"text": $.gi(values, "worlds"), "n": $.b.str([$.gi(values, "rows_per_person")])});
+only = $.cm("; ", "join", [(function* ($first) { for (const $v10 of $.each($first)) { let name; name = $v10; yield sentence([Claim([name, $.dict([])]), code]); } })($.gi(claim, "conditions"))]);
+about = ("" + $.formatted($.gi(words, $.gi(ABOUT, $.gi(claim, "key"))), "", "") + " (" + $.formatted(unit, "", "") + $.formatted(($.t(only) ? ("" + "; " + $.formatted(only, "", "")) : ""), "", "") + ")");
+$.cm(rows, "append", [[about, ...$.each(cells)]]);
+}
+$.cm(blocks, "append", [$.dict([["kind", "table"], ["text", $.gi(words, $.gi(QUESTIONS, question))], ["head", head], ["rows", rows]])]);
+}
+$.cm(blocks, "append", [_lines(["text", [$.gi(words, "Every figure is an upper bound, rounded up; guessing is right 50 times of 100.")]])]);
+return blocks;
+});
+_evidence = $.fn("_evidence", ["certificate", "words"], {}, function (certificate, words) {
+let checked, entry, evidence, file, found, high, kept, lines, low, measured, place, remedy, result, signed;
+evidence = $.gi(certificate, "evidence");
+checked = $.cm(evidence, "get", ["checked"]);
+lines = [($.t(checked) ? ("" + $.formatted($.gi(words, "noted when it was issued"), "", "") + ": \u201c" + $.formatted(checked, "", "") + "\u201d") : $.gi(words, "no check of the store is recorded here"))];
+if ($.t($.cm(evidence, "get", ["ledger_entries"]))) {
+entry = _fill([$.gi(words, "issued after entry {n} of the ledger, link {text}")], {"n": $.b.str([$.gi(evidence, "ledger_entries")]), "text": $.slice($.gi(evidence, "ledger_sha256"), null, 16n, null)});
+kept = $.gi(words, "Kept outside the store, the JSON file shows whether an older copy is put back:");
+$.cm(lines, "append", [("" + $.formatted(entry, "", "") + ". " + $.formatted(kept, "", "") + " `noisygd-delete verify STORE --certificate certificate.json`")]);
+}
+for (const $v11 of $.each($.cm(evidence, "get", ["residue", $.tuple([])]))) {
+place = $v11;
+found = ($.t($.gi(place, "found")) ? ("" + " (" + $.formatted($.gi(place, "found"), "", "") + " " + $.formatted($.gi(words, "of the texts looked for"), "", "") + ")") : "");
+remedy = ($.t($.gi(place, "remedy")) ? ("" + ". " + $.formatted($.gi(place, "remedy"), "", "")) : "");
+$.cm(lines, "append", [("" + $.formatted($.gi(place, "place"), "", "") + ": " + $.formatted($.gi(words, $.gi(place, "verdict")), "", "") + $.formatted(found, "", "") + $.formatted(remedy, "", ""))]);
+}
+for (const $v12 of $.each($.cm(evidence, "get", ["audit", $.tuple([])]))) {
+result = $v12;
+{const $v13 = [_number([$.gi(result, "measured_lower_bound"), words]), _number([$.gi(result, "claimed_advantage"), words])];low = $v13[0];high = $v13[1];}
+measured = _fill([$.gi(words, "advantage measured at least {n}, certified at most {n2}")], {"n": low, "n2": high});
+$.cm(lines, "append", [("" + $.formatted($.gi(words, "audit"), "", "") + " \u201c" + $.formatted(audit_name([$.gi(result, "name"), words]), "", "") + "\u201d: " + $.formatted(measured, "", ""))]);
+}
+signed = $.cm(certificate, "get", ["signature"]);
+$.cm(lines, "append", [($.t($.is(signed, null)) ? $.gi(words, "not signed") : ("" + $.formatted($.gi(words, "signed with Ed25519 by key"), "", "") + " " + $.formatted($.gi(signed, "key_id"), "", "")))]);
+file = $.gi(words, "The signed JSON file is the original; this page says its claims in sentences. To check it offline:");
+return [_block(["heading", $.gi(words, "Stated by the operator")]), _lines(["text", [$.gi(words, "The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.")]]), _block(["heading", $.gi(words, "Evidence and verification")]), _lines(["list", [...$.each(lines), ("" + $.formatted(file, "", "") + " `noisygd-delete verify-certificate certificate.json --public-key controller.pem.pub`")]])];
+});
+audit_name = $.fn("audit_name", ["name", "words"], {}, function (name, words) {
+let parts;
+parts = $.cm(name, "split", [": "]);
+return ($.t($.b.all([(function* ($first) { for (const $v14 of $.each($first)) { let part; part = $v14; yield $.has(AUDITED, part); } })(parts)])) ? $.cm(": ", "join", [(function* ($first) { for (const $v15 of $.each($first)) { let part; part = $v15; yield $.gi(words, part); } })(parts)]) : name);
+});
+_foot = $.fn("_foot", ["certificate", "words"], {}, function (certificate, words) {
+let about, identity, known;
+identity = $.gi(certificate, "identity");
+known = $.gi(words, "the request id is a pseudonym: personal data for whoever can tell whose request it was");
+about = [("" + $.formatted($.gi(identity, "software"), "", "") + " " + $.formatted($.gi(identity, "version"), "", "")), $.gi(certificate, "format"), $.gi(words, "holds no name, record number or row")];
+return $.cm(" \u00b7 ", "join", [[...$.each(about), ...$.each(($.t($.cm($.gi(certificate, "request"), "get", ["request_id"])) ? [known] : []))]]);
+});
+_moment = $.fn("_moment", ["when", "words"], {}, function (when, words) {
+let date, day, zone;
+if ($.t($.is(when, null))) {
+return "\u2013";
+}
+date = $.cm($.slice(when, null, 10n, null), "split", ["-"]);
+day = _fill([$.gi(words, "day")], {"day": $.b.str([$.b.int([$.gi(date, 2n)])]), "month": $.gi($.gi(words, "months"), $.sub($.b.int([$.gi(date, 1n)]), 1n)), "year": $.gi(date, 0n)});
+if ($.t($.le($.b.len([when]), 10n))) {
+return day;
+}
+zone = $.slice(when, 19n, null, null);
+return ("" + $.formatted(day, "", "") + ", " + $.formatted($.slice(when, 11n, 16n, null), "", "") + " UTC" + $.formatted(($.t($.has($.tuple(["+00:00", "Z"]), zone)) ? "" : zone), "", ""));
+});
+_number = $.fn("_number", ["value", "words"], {}, function (value, words) {
+return $.cm(figure([value]), "replace", [".", $.gi(words, "decimal")]);
+});
+_fill = $.fn("_fill", ["label", "**values"], {}, function (label, values) {
+let first, name, part, parts, rest;
+{const $v16 = $.unpack($.cm(label, "split", ["{"]), 2, 1);first = $v16[0];parts = $v16[1];}
+for (const $v17 of $.each(parts)) {
+part = $v17;
+{const $v18 = $.unpack($.cm(part, "split", ["}"]), 2, -1);name = $v18[0];rest = $v18[1];}
+first = $.iadd(first, $.add($.gi(values, name), rest));
+}
+return first;
+});
+return {QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _fill, labels, sentence, KEYS, Claim, Any, Mapping, figure};
 })();
 $.modules["bounds.theorem_5_1"] = (() => {
 let condition_number, step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, learn_steps_for_utility, delete_steps_for_utility, excess_risk, composition_rate;
@@ -7748,7 +7788,7 @@ placed = ($.t($.ga(self, "in_place")) ? "every row keeps its place from one rele
 return $.tuple([("" + "every record's loss has gradient norm at most " + $.formatted($.ga(self, "lipschitz"), "", ("" + "g")) + " (" + $.formatted(constants, "", "") + ")" + $.formatted(shaped, "", "")), placed, ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), ("" + "the gradient at the solver's answer, measured in double precision, is at most " + $.formatted($.ga(self, "gradient_tolerance"), "", ("" + ".3g")) + " with the rounding of the gradient and of the random linear term included; the solver's running time is not observed"), ("" + "the last noise is an exact discrete Gaussian on a public grid of step " + $.formatted($.ga(self, "grid"), "", ("" + ".3g")) + ", drawn in integer arithmetic: nothing here holds over the real numbers alone"), "trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its elementary functions are as exact as they state"]);
 });
 }), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-return {ROOM, PerturbedRun, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, ClassVar, Mechanism, NORM_TOLERANCE, GRID_BITS, UNIT, Curve, ONE_DIRECTION, bounded_gradients};
+return {ROOM, PerturbedRun, bounded_gradients, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, ClassVar, Mechanism, NORM_TOLERANCE, GRID_BITS, UNIT, Curve, ONE_DIRECTION};
 })();
 $.modules["methods.perturbed_noise"] = (() => {
 let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, hessian_trace;
@@ -9194,14 +9234,18 @@ $.check = async (text, publicKey = null) => {
       }
       const answer = verify_certificate([document], named);
       checks = [...checks, ...$.ga(answer, "checks")].map((check) => ({name: check.name, passed: check.passed, detail: check.detail}));
-      return {passed: checks.every((check) => check.passed), checks, notRecomputed: [...answer.not_recomputed], document};
+      return {passed: checks.every((check) => check.passed), checks, document, older: $.former(document)};
     } catch (error) {
       if (error instanceof $.Question) { await $.answer(error.parts); continue; }
       const known = $.thrown(error);
       if (!$.caught(known, $.b.ValueError)) throw error;
-      return {passed: false, checks: [{name: "file", passed: false, detail: $.str(known)}], notRecomputed: [], document: null};
+      return {passed: false, checks: [{name: "file", passed: false, detail: $.str(known)}], document: null, older: false};
     }
   }
+};
+$.former = (document) => {  // of a format before this one, which the command checks and this page does not
+  const named = document instanceof $.Dict ? document.get("format") : null;
+  return typeof named === "string" && /^noisygd-delete\/erasure-certificate\/[123]$/.test(named);
 };
 $.answer = async ({name, raw, signature, data}) => {
   let key;
@@ -9215,60 +9259,114 @@ $.answer = async ({name, raw, signature, data}) => {
 };
 $.Unchecked = class Unchecked extends Error {};
 
-// What the page does with the checks: the words stand in the page, in the reader's language; here is when each is said.
+$.style = ":root { color-scheme: light dark; --paper: #fff; --ink: #1d2430; --soft: #5b6575; --line: #d9dee6; --accent: #1f5f8b; --wash: #f4f6f9; --bad: #b01c1c; --bad-wash: #fbeeee; --good-wash: #eef8f1; }\n@media screen and (prefers-color-scheme: dark) {\n  :root { --paper: #14181f; --ink: #e3e8ef; --soft: #a3adbb; --line: #343c48; --accent: #6fb1de; --wash: #1d232c; --bad: #ff8b80; --bad-wash: #331d1d; --good-wash: #18291d; }\n  figure svg { background: #fff; }\n}\n* { box-sizing: border-box; }\nbody { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, \"Segoe UI\", Helvetica, Arial, sans-serif; }\nmain { max-width: 54rem; margin: 0 auto; padding: 2rem 1.5rem 3rem; }\nh1 { font-size: 1.6rem; margin: 0 0 .2rem; }\nh2 { font-size: 1.05rem; margin: 1.8rem 0 .5rem; padding-bottom: .2rem; border-bottom: 1px solid var(--line); }\np.lead { color: var(--soft); margin: 0 0 1rem; }\np.lead span { display: block; overflow-wrap: anywhere; }\n.annex { margin-top: 3rem; border-bottom-width: 3px; }\ntable { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }\nth, td { text-align: left; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }\nth { font-weight: 600; }\ntd.n, th.n { text-align: right; padding: .3rem .2rem .3rem 1rem; white-space: nowrap; }\nth.n { white-space: normal; }\nth .form { white-space: nowrap; }\ntd.n + td, th.n + th { padding-left: 1rem; }\ntd small { color: var(--soft); }\ntable.facts th { width: 15rem; color: var(--soft); font-weight: 400; }\ncode { font: .85em/1.4 ui-monospace, \"DejaVu Sans Mono\", Consolas, monospace; overflow-wrap: anywhere; }\n.box { background: var(--wash); border-left: 4px solid var(--accent); padding: .6rem 1rem; margin: .6rem 0; }\n.box p { margin: .35rem 0; }\n.warning { border-left-color: #b4540a; }\n.check.unchecked, .check.older { border-left-color: #8a8f98; }\n.check.half { border-left-color: #b4870a; }\n.check.wrong { border-left-color: var(--bad); background: var(--bad-wash); }\n.check.right { border-left-color: #1d7a3d; background: var(--good-wash); }\n.check #state { font-weight: 600; }\n.check ul { list-style: none; padding: 0; overflow-wrap: anywhere; }\n.check .failed { color: var(--bad); font-weight: 600; }\n.check textarea { width: 100%; font: .85rem ui-monospace, \"DejaVu Sans Mono\", Consolas, monospace; }\n.check input { max-width: 100%; }\nul { margin: .3rem 0; padding-left: 1.2rem; }\nfigure { margin: 1rem 0; }\nfigure svg { width: 100%; max-width: 38rem; height: auto; }\nfigcaption { color: var(--soft); font-size: .9rem; }\n.broad { max-width: 72rem; }\n.requests { font-size: .9rem; }\n.requests td { padding-right: 1rem; overflow-wrap: break-word; hyphens: auto; }\n.requests p { margin: 0; padding-left: .7em; text-indent: -.7em; }\n.requests tr.urgent td:first-child { border-left: 4px solid #b4540a; padding-left: .6rem; }\n.late { color: #9a4608; font-weight: 600; }\n.pages { color: var(--soft); }\n.pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1.2rem; }\nfooter { margin-top: 2rem; color: var(--soft); font-size: .85rem; }\n.wide { overflow-x: auto; }\n.heading { margin-bottom: .2rem; }\n.letter { max-width: 40rem; }\n.letter p { margin: .8rem 0; }\n@media (min-width: 44rem) {\n  .requests td { width: 20%; }\n  .requests td:first-child { width: 19%; }\n  .broad .requests td:nth-child(2) { width: 25%; }\n}\n@media screen and (min-width: 76rem) { main:not(.broad) .five { margin: 0 -9rem; } }\n@media (max-width: 44rem) {\n  .pair { grid-template-columns: 1fr; }\n  main { padding: 1rem .9rem 2rem; }\n  table.facts, table.facts tbody, table.facts tr, table.facts th, table.facts td { display: block; width: 100%; }\n  table.facts th { border: 0; padding-bottom: 0; }\n  td, th { overflow-wrap: anywhere; }\n  table.stack, table.stack tbody, table.stack tr, table.stack td { display: block; width: 100%; }\n  table.stack thead { display: none; }\n  table.stack tr { border-bottom: 1px solid var(--line); padding: .4rem 0; }\n  table.stack td, table.stack td.n { display: flex; gap: .8rem; justify-content: space-between; text-align: right; border: 0; padding: .1rem 0; white-space: normal; }\n  table.requests td { width: 100%; padding: .15rem 0; }\n  table.requests td::before { flex: 0 0 6.5rem; }\n  table.requests td > div { flex: 1; text-align: left; }\n  table.requests tr.urgent { border-left: 4px solid #b4540a; padding-left: .6rem; }\n  table.requests tr.urgent td:first-child { border: 0; padding-left: 0; }\n  table.stack td.what { display: block; text-align: left; }\n  table.stack td::before { content: attr(data-label); color: var(--soft); text-align: left; }\n  .wide { font-size: .8rem; }\n  .wide:has(.stack) { font-size: .95rem; }\n  .wide td, .wide th { overflow-wrap: normal; padding-right: .4rem; padding-left: .2rem; }\n}\n@media print {\n  @page { size: A4; margin: 16mm; }\n  @page across { size: A4 landscape; }\n  .broad { page: across; }\n  .wide { overflow: visible; }\n  body { font-size: 10.5pt; }\n  main { max-width: none; padding: 0; }\n  h2, .heading { break-after: avoid; }\n  h2 + *, .heading + * { break-before: avoid; }\n  .together { break-inside: avoid; }\n  thead { display: table-header-group; }\n  p { orphans: 3; widows: 3; }\n  tr, figure, .box, li { break-inside: avoid; }\n  thead + tbody tr:nth-child(-n+2), tr:has(+ tr:last-child) { break-after: avoid; }\n  .together tbody tr:nth-child(n):nth-child(n) { break-after: auto; }\n  figure svg { max-width: 25rem; }\n  footer { break-before: avoid; }\n  .requests { font-size: 8.5pt; line-height: 1.35; }\n  .pages a { display: none; }\n  #tools { display: none; }\n}";
+// What the page does with the checks. All that it shows is built here: its own words and style from this script, and the paper's from the
+// file that was checked. Of what stood in the page only the file is taken, and, while nothing is checked, the text as it was printed.
 
-(() => {
-  const at = (id) => document.getElementById(id), said = (name) => at("check").dataset[name];
-  const own = at("signed").textContent.trim() ? at("signed").textContent : null;
+$.page = () => {
+  const at = (id) => document.getElementById(id), code = $.catalogues.labels[document.documentElement.lang] ? document.documentElement.lang : "en";
+  const words = JSON.parse($.catalogues.labels[code]), said = (name) => words[`check.${name}`];
+  const own = at("signed")?.textContent.trim() ? at("signed").textContent : null, printed = [...at("paper")?.childNodes ?? []];
+  const digest = document.querySelector("[data-digest]")?.textContent ?? "";
   let text = own;
-  const show = (state, words, checks = []) => {
-    at("check").className = `box check ${state}`;
-    at("state").textContent = words;
-    at("checks").replaceChildren(...checks.map(({name, passed, detail}) => {
-      const line = document.createElement("li");
-      line.className = passed ? "held" : "failed";
-      line.textContent = `${passed ? "✓" : "✗"} ${name}: ${detail}`;
-      return line;
-    }));
+  const element = (name, kind, ...inner) => {
+    const made = document.createElement(name);
+    if (kind) made.className = kind;
+    made.append(...inner);
+    return made;
   };
-  const shownFault = (document_) => {  // the first place where the page shows another number than the signed file holds
-    if (text !== own) return null;
-    for (const cell of document.querySelectorAll("[data-of]")) {
-      const value = cell.dataset.of.split(".").reduce((inner, name) => $.gi(inner, Array.isArray(inner) ? BigInt(name) : name), document_);
-      const written = cell.dataset.as === "of_hundred" ? $.str($.modules["privacy.shown"].right_of_hundred([value]))
-        : cell.dataset.as === "figure" ? $.modules["report.page"].figure([value]).replace(".", said("decimal")) : $.str(value);
-      if (cell.textContent !== written) return cell.dataset.of;
+  const coded = (line) => line.split("`").map((part, place) => place % 2 ? element("code", "", part) : part);
+  const cells = (row, head) => row.map((cell, place) => {
+    const made = element("td", place ? "n" : "what", cell);
+    if (place) made.dataset.label = head[place];
+    return made;
+  });
+  const drawn = (block) => {
+    const get = (name) => $.gi(block, name), lines = (name, kind) => get("lines").map((line) => element(name, kind, ...coded(line)));
+    switch (get("kind")) {
+      case "title": return [element("h1", "", get("text"))];
+      case "heading": return [element("h2", "", get("text"))];
+      case "annex": return [element("h2", "annex", get("text"))];
+      case "lead": return [element("p", "lead", ...lines("span", ""))];
+      case "box": return [element("div", "box", ...lines("p", ""))];
+      case "warning": return [element("div", "box warning", ...lines("p", ""))];
+      case "list": return [element("ul", "", ...lines("li", ""))];
+      case "text": return lines("p", "");
+      case "facts": return [element("table", "facts", element("tbody", "", ...get("rows").map(([name, value]) => element("tr", "", element("th", "", name), element("td", "", ...coded(value))))))];
+      case "table": {
+        const head = element("thead", "", element("tr", "", ...get("head").map((name, place) => element("th", place ? "n" : "", name))));
+        const body = element("tbody", "", ...get("rows").map((row) => element("tr", "", ...cells(row, get("head")))));
+        return [element("section", "together", element("p", "heading", get("text")), element("div", "wide", element("table", "stack", head, body)))];
+      }
+      case "footer": return [element("footer", "", get("text"))];
     }
-    return null;
+    throw new Error(get("kind"));
   };
+  const paper = (found) => {  // the sentences of a checked file
+    at("paper").replaceChildren(...$.modules["report.paper"].paper([found, code]).flatMap(drawn));
+    document.title = `${words["Erasure certificate"]} ${$.gi($.gi(found, "identity"), "certificate_id")}`;
+  };
+  const unchecked = () => {
+    at("paper").replaceChildren(...(text === own ? printed : [element("p", "", said("hidden"))]));
+    document.title = said("title");
+  };
+  const hidden = () => { at("paper").replaceChildren(element("p", "", said("hidden"))); document.title = said("title"); };
+  const show = (state, sentence, checks = []) => {
+    at("check").className = `box check ${state}`;
+    at("state").textContent = sentence;
+    at("checks").replaceChildren(...checks.filter(({passed}) => !passed).map(({name, detail}) => element("li", "failed", `${name}: ${detail}`)));
+  };
+  const label = (id, name) => { const made = element("label", "", said(name)); made.htmlFor = id; return made; };
+  const input = (id, accept) => Object.assign(element("input"), {id, type: "file", accept});
+  const key = Object.assign(element("textarea"), {id: "key", rows: 2, spellcheck: false, autocomplete: "off"});
+  const state = Object.assign(element("p"), {id: "state"}), save = Object.assign(element("button", "", said("save")), {id: "save", type: "button", hidden: own === null});
+  state.setAttribute("role", "status");
+  const tools = element("div", "", element("p", "", label("key", "ask"), element("br"), key), element("p", "", label("keyfile", "ask_file"), " ", input("keyfile", ".pub,.pem")),
+    element("p", "", label("other", "ask_other"), " ", input("other", ".json")), element("p", "", save));
+  const box = element("section", "box check unchecked", state, Object.assign(element("ul"), {id: "checks"}), Object.assign(tools, {id: "tools"}),
+    element("p", "", element("small", "", said("trust"), " ", said("script"), " ", element("code", "", digest))));
+  for (const styled of document.querySelectorAll("style, link")) styled.remove();
+  const style = new CSSStyleSheet();
+  style.replaceSync($.style);
+  document.adoptedStyleSheets = [style];
+  document.body.replaceWith(element("body", "", element("main", "", Object.assign(box, {id: "check"}), Object.assign(element("article"), {id: "paper"}))));
   let asked = 0;
   const run = async () => {
     const mine = ++asked, given = at("key").value.trim(), pem = given.includes("BEGIN PUBLIC KEY");
+    unchecked();
     if (text === null) return show("unchecked", said("none"));
     show("unchecked", said("busy"));
     await new Promise((then) => setTimeout(then, 30));  // the words above are seen first
     let answer;
     try {
       answer = await $.check(text, pem ? given : null);
+      if (mine === asked && answer.passed) paper(answer.document);
     } catch (error) {
-      if (mine === asked) show("unchecked", `${said(error instanceof $.Unchecked ? "noSignature" : "broken")} (${error.message})`);
+      if (mine === asked) { unchecked(); show("unchecked", `${said(error instanceof $.Unchecked ? "no_signature" : "broken")} (${error.message})`); }
       return;
     }
     if (mine !== asked) return;
-    const {checks, document: found, notRecomputed} = answer;
-    if (!answer.passed) return show("wrong", said("wrong"), checks);
-    const other = shownFault(found);
-    if (other !== null) return show("wrong", said("otherShown"), [...checks, {name: said("shown"), passed: false, detail: other}]);
+    const {checks, document: found} = answer;
+    if (answer.older) { hidden(); return show("older", said("former")); }
+    if (!answer.passed) { hidden(); return show("wrong", said("wrong"), checks); }
     const signer = $.gi($.gi(found, "signature"), "key_id"), short = given.toLowerCase().replace(/[\s:]/g, "");
-    if (given && !pem && short !== signer) return show("wrong", said("otherKey"), [...checks, {name: said("key"), passed: false, detail: signer}]);
-    if (notRecomputed.length) return show("half", [said("older"), ...notRecomputed].join(" · "), checks);
-    show(given ? "right" : "half", given ? said("right") : `${said("unknownKey")} ${signer}`, checks);
+    if (given && !pem && short !== signer) { hidden(); return show("wrong", said("other_key"), [...checks, {name: said("key"), passed: false, detail: signer}]); }
+    show(given ? "right" : "half", given ? said("right") : `${said("unknown_key")} ${signer}`, checks);
   };
   const fromFile = (id, then) => at(id).addEventListener("change", async (event) => {
     const [file] = event.target.files;
     if (!file) return;
-    if (file.size > 1 << 26) return show("wrong", said("tooLong"));
-    then(await file.text());
+    const wrong = (sentence) => { hidden(); show("wrong", sentence); };
+    asked += 1;
+    hidden();
+    show("unchecked", said("busy"));
+    if (file.size > 1 << 26) return wrong(said("too_long"));
+    const raw = await file.arrayBuffer();
+    try {
+      then(new TextDecoder("utf-8", {fatal: true, ignoreBOM: true}).decode(raw));
+    } catch {
+      return wrong(said("not_text"));
+    }
     run();
   });
   fromFile("keyfile", (found) => { at("key").value = found; });
@@ -9280,7 +9378,7 @@ $.Unchecked = class Unchecked extends Error {};
     link.download = "certificate.json";
     link.click();
   });
-  at("save").hidden = own === null;
-  at("tools").hidden = false;
   run();
-})();
+};
+if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", $.page);
+else $.page();
