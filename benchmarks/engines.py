@@ -128,7 +128,7 @@ class Size:
 
     def engine(self, name: str) -> None:
         began = time.perf_counter()
-        with opened(name, str(self._folder), SCHEMA, self.records.slots) as (held, _):
+        with opened(name, str(self._folder), SCHEMA, self.records.slots) as (held, *_):
             opening = time.perf_counter() - began
             self._pass(name, held)
             _, learning = _timed(lambda: _learn(held))
