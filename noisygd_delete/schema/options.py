@@ -88,8 +88,8 @@ TOP = (
     Key(
         "rows_per_subject",
         {"type": "integer", "minimum": 1},
-        "Keep the first so many rows of each subject, in the order of the file; how many were left out is counted and printed. The "
-        "plan covers so many rows of a person together. Without it every row is kept.",
+        "Keep the first so many rows of each subject, in the order of the file; of a subject that has more in a source, none is read. How "
+        "many were left out is counted and printed. The plan covers so many rows of a person together. Without it every row of a file is kept.",
     ),
 )
 
