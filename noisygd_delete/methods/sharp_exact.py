@@ -10,7 +10,7 @@ from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import NORM_TOLERANCE, gradient_error
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, count, positive
 from ..privacy.worlds import Worlds
-from .base import Cost
+from .base import Condition, Cost
 from .calibration import published_together
 from .plan import Plan
 from .problem import Problem
@@ -120,6 +120,11 @@ class SharpExactRun(SharpRun):
             steps_without_record=steps_without,
         )
         return {"gdp_squared": mu**2}
+
+    def conditions(self) -> tuple[Condition, ...]:
+        own, floating = {"method": self.method}, ("real-arithmetic", "gaussian-noise")
+        kept = tuple(each for each in super().conditions() if each[0] not in floating)
+        return (*kept, ("rows-in-place", own), ("exact-noise", own), ("machine-trusted", {}))
 
     def _assumptions(self) -> tuple[str, ...]:
         constants = "proven" if self.proven else "declared by the user, not proven"
