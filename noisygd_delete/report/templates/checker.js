@@ -8830,6 +8830,12 @@ gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.ga(self, "mea
 mu = $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(self, "sensitivity", [worlds]), _ROOM), "step_size": $.ga(self, "step_size"), "strong_convexity": $.ga(self, "strong_convexity"), "noise": $.ga(self, "noise_scale"), "grid": $.ga(self, "grid"), "records": $.ga(self, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without});
 return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
 });
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let floating, kept, own;
+{const $v3 = [$.dict([["method", $.ga(self, "method")]]), $.tuple(["real-arithmetic", "gaussian-noise"])];own = $v3[0];floating = $v3[1];}
+kept = $.b.tuple([(function* ($first) { for (const $v4 of $.each($first)) { let each; each = $v4; if (!$.t(!$.has(floating, $.gi(each, 0n)))) continue; yield each; } })($.sup(SharpExactRun, self, "conditions")([]))]);
+return $.tuple([...$.each(kept), $.tuple(["rows-in-place", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
 $ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
 let constants;
 constants = ($.t($.ga(self, "proven")) ? "proven" : "declared by the user, not proven");
