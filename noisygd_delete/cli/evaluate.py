@@ -60,10 +60,6 @@ def _run(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _calibrated(value: float | None, digits: int) -> str:
-    return "" if value is None else f" ({value:.{digits}f} calibrated by the public noise)"
-
-
 def _counted(parsed: argparse.Namespace) -> int:
     from ..report.counted import evaluate_records
     from .changing import open_store
@@ -106,11 +102,10 @@ def _text(found: Evaluation) -> str:
             f"{'right':<28}{found.accuracy:.1%}",
             f"{'right by always saying':<28}{found.baseline_accuracy:.1%}  ({found.baseline!r}, the most frequent class here)",
             f"{'right, classes weighed alike':<29}{found.balanced_accuracy:.1%}",
-            f"{'log loss':<28}{found.log_loss:.4f}" + _calibrated(found.calibrated_log_loss, 4),
+            f"{'log loss':<28}{found.log_loss:.4f}",
             f"{'area under the ROC curve':<28}"
             + ("not defined: a class is missing here" if found.auc is None else f"{found.auc:.4f}"),
             f"{'calibration error':<28}{found.calibration_error:.3f}"
-            + _calibrated(found.calibrated_error, 3)
             + "  (mean difference of probability said and share right)",
         ]
         lines += _confusion(found.classes, found.confusion)

@@ -29,11 +29,6 @@ def register(commands: Any) -> None:
     parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet; label and id may be missing")
     parser.add_argument("--delimiter", help="of a CSV file; default: found from the header")
     parser.add_argument("--probabilities", action="store_true", help="of each class too, a column each in --out")
-    parser.add_argument(
-        "--calibrated",
-        action="store_true",
-        help="with --probabilities: shrunk by what the noise is forecast to have added (public numbers; the predictions stay)",
-    )
     parser.add_argument("--out", metavar="FILE", help="write one prediction a line (CSV)")
 
 
@@ -44,9 +39,7 @@ def _run(parsed: argparse.Namespace) -> int:
 
     out = None if parsed.out is None else output("--out", parsed.out, begins=_BEGINS, inputs=[parsed.data])
     with open_store(parsed) as store:
-        predictions = predict(
-            store, parsed.data, parsed.delimiter, probabilities=parsed.probabilities, calibrated=parsed.calibrated
-        )
+        predictions = predict(store, parsed.data, parsed.delimiter, probabilities=parsed.probabilities)
         kind = store.schema.label_column
     if out is not None:
         out.write(_table(kind, predictions))

@@ -28,7 +28,7 @@ from ..engine.sampling import poisson
 from ..engine.solver import solve
 from ..engine.sparse import SparseObjective
 from ..engine.threads import limited
-from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest, non_negative
+from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..losses.base import Loss
 from ..losses.staged import Staged
 from ..methods.plan import Plan
@@ -58,22 +58,13 @@ class Model:
         labels: NDArray[np.float64] = self.loss.predict(self.scores(features), np)
         return labels
 
-    def probabilities(self, features: Any, *, noise: float = 0.0) -> NDArray[np.float64]:
+    def probabilities(self, features: Any) -> NDArray[np.float64]:
         """(rows, classes) of a classifier, rows summing to 1: the exponentials of `log_probabilities`."""
-        return np.exp(self.log_probabilities(features, noise=noise))
+        return np.exp(self.log_probabilities(features))
 
-    def log_probabilities(self, features: Any, *, noise: float = 0.0) -> NDArray[np.float64]:
-        """(rows, classes) of a classifier, finite: the model's own odds, noise in its weights included.
-
-        Args:
-            noise: v, the variance that the release's noise is forecast to have left in each weight (`Plan.weight_noise`, a
-                public number). The odds are then calibrated: noise makes scores larger than the data bear out, by v‖x‖² in
-                variance of one score and twice that of a difference of two; the mean of the logistic function over Gaussian
-                scores of variance w is that of the score divided by √(1 + πw/8), nearly (MacKay 1992). The order of the
-                classes of a row stays.
-        """
-        rows = _rows(features)
-        scores = self.scores(rows)
+    def log_probabilities(self, features: Any) -> NDArray[np.float64]:
+        """(rows, classes) of a classifier, finite: the model's own odds, noise in its weights included."""
+        scores = self.scores(features)
         kind = self.loss.label_kind
         if kind not in ("binary", "class"):
             raise InvalidParameter(f"a model of the {self.loss.name} loss predicts numbers; it has no probabilities")
@@ -81,10 +72,6 @@ class Model:
             raise InvalidParameter(
                 f"a model of the {self.loss.name} loss tells two classes apart by no odds; it has no probabilities"
             )
-        if noise:
-            lengths = np.asarray((rows * rows).sum(axis=1))
-            differences = (1 if scores.shape[1] == 1 else 2) * non_negative("noise", noise) * lengths
-            scores = scores / np.sqrt(1 + np.pi * differences / 8)[:, None]
         if scores.shape[1] == 1:
             scores = np.hstack([np.zeros_like(scores), scores])
         below = scores - scores.max(axis=1, keepdims=True)

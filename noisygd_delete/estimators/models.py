@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
+from ..curator.learning import Model
 from ..errors import InvalidParameter, InvalidRecords, scale
 from ..methods import Method
 from ..privacy.budget import Budget
@@ -39,8 +40,6 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         class_weight: {class: weight > 0}, public, 1 where a class is not named: how much a record of the class counts. Only their
             ratios matter: a record of the heaviest class counts as it does without weights, so L and the noise stay, and others
             count less beside them. "balanced" is refused: it would read the counts of private labels.
-        calibrated: whether `predict_proba` shrinks the odds by what the noise is forecast to have added (`Plan.weight_noise`, a
-            public number); predictions are the same.
 
     Attributes:
         classes_: class names in the order of `predict_proba`'s columns.
@@ -56,7 +55,6 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         fit_intercept: bool = True,
         classes: Any = None,
         class_weight: Mapping[Any, float] | None = None,
-        calibrated: bool = False,
         regularization: float | None = None,
         ridge: str | None = None,
         model_norm: float | None = None,
@@ -79,7 +77,6 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         self.fit_intercept = fit_intercept
         self.classes = classes
         self.class_weight = class_weight
-        self.calibrated = calibrated
         self.regularization = regularization
         self.ridge = ridge
         self.model_norm = model_norm
@@ -167,8 +164,7 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of `predict_proba`, finite also where a probability is below the smallest float."""
         check_is_fitted(self)
-        noise = self.plan_.weight_noise if self.calibrated else 0.0
-        return self._per_row(X, lambda model, rows: model.log_probabilities(rows, noise=noise))
+        return self._per_row(X, Model.log_probabilities)
 
     @property
     def coef_(self) -> Array:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidParameter
-
 if TYPE_CHECKING:
-    from .plan import Plan
     from .problem import Problem
 
 
@@ -25,25 +22,3 @@ def forecast_excess_risk(
     u = min(step_size * mean_curvature, 1.0)
     settled = 1.0 if u == 1 or steps == math.inf else -math.expm1(2 * steps * math.log1p(-u))
     return problem.dimension * noise_variance / 2 * settled / (1 - u / 2)
-
-
-def weight_noise(plan: Plan) -> float:
-    """Forecast of v, the variance that a release's noise leaves in each weight, from public numbers.
-
-    The forecast excess risk of the plan's method is tr(HΣ)/2, Σ the covariance of the noise; with the curvature spread evenly, as
-    there, H = hI and Σ = vI. In directions along which the data lie the noise is less, in others more.
-
-    Raises:
-        InvalidParameter: the method forecasts nothing for this problem.
-    """
-    problem, risk = plan.problem, plan.method.forecast(plan)
-    mean_curvature = problem.strong_convexity + problem.loss.curvature_trace / problem.dimension
-    loss = problem.loss
-    odds = loss.outputs == 1 if loss.label_kind == "binary" else loss.label_kind == "class"
-    linear = problem.dimension == loss.outputs * problem.features
-    if not (odds and linear and 0 <= risk < math.inf and mean_curvature > 0):
-        raise InvalidParameter(
-            f"method {plan.method.name!r} has no forecast of the noise in the odds of a {loss.name} model, so its "
-            "probabilities cannot be calibrated by it; take them as they are"
-        )
-    return 2 * risk / (problem.dimension * mean_curvature)

@@ -15,7 +15,6 @@ from ..privacy.guarantee import Guarantee
 from ..privacy.shown import brief, table_html
 from ..privacy.total import Total
 from .base import Mechanism, Method
-from .forecast import weight_noise
 from .problem import Problem
 from .procedure import Fitted, Procedure, Solved
 from .words import clipping, heading, passes, promise, ridge, waiting, worth
@@ -226,11 +225,6 @@ class Plan:
         After the learn and any number of requests of at most `batch` edits. Infinite where nothing is promised.
         """
         return self.method.excess_risk(self)
-
-    @property
-    def weight_noise(self) -> float:
-        """Forecast of the variance that a release's noise leaves in each weight: what `Model.probabilities` is calibrated by."""
-        return weight_noise(self)
 
     @property
     def gradient_evaluations(self) -> dict[str, int]:

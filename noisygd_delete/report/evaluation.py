@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curator.learning import Model
-from ..errors import InvalidParameter, InvalidRecords, MissingDependency
-from ..methods.plan import Plan
+from ..errors import InvalidRecords, MissingDependency
 from ..schema import Encoded, read_table
 from ..schema.reading import told
 from ..store import Store
@@ -45,8 +43,6 @@ class Evaluation:
                           where the file lacks a class
     classes, confusion    confusion[i][j]: rows of class i that were said to be of class j
     calibration, calibration_error    per tenth of predicted probability; the mean difference, weighed by rows
-    calibrated_log_loss, calibrated_error    the same two of probabilities calibrated by the public noise of the plan
-                          (`Model.probabilities`); None where the method forecasts none
     mean_absolute_error, root_mean_squared_error, r2, baseline_mean_absolute_error   of a target, in its own unit and as the file has it,
                           beyond its bounds too
     skipped               rows that could not be read and were left out: where and why
@@ -64,8 +60,6 @@ class Evaluation:
     confusion: Sequence[Sequence[int]] = ()
     calibration: Sequence[Tenth] = ()
     calibration_error: float | None = None
-    calibrated_log_loss: float | None = None
-    calibrated_error: float | None = None
     mean_absolute_error: float | None = None
     root_mean_squared_error: float | None = None
     r2: float | None = None
@@ -128,7 +122,6 @@ def measure(store: Store, encoded: Encoded) -> Evaluation:
     truth, found = class_numbers(encoded.labels, len(classes)), class_numbers(said, len(classes))
     chances, counts = model.probabilities(encoded.rows), np.bincount(truth, minlength=len(classes))
     tenths = _calibration(chances, truth)
-    shrunk = _calibrated(store.plan, model, encoded.rows)
     present = counts > 0
     return Evaluation(
         rows=len(truth),
@@ -145,16 +138,7 @@ def measure(store: Store, encoded: Encoded) -> Evaluation:
         confusion=metrics.confusion_matrix(truth, found, labels=np.arange(len(classes))).tolist(),
         calibration=tenths,
         calibration_error=_apart(tenths),
-        calibrated_log_loss=None if shrunk is None else _log_loss(metrics, truth, shrunk),
-        calibrated_error=None if shrunk is None else _apart(_calibration(shrunk, truth)),
     )
-
-
-def _calibrated(plan: Plan, model: Model, rows: NDArray[np.float32]) -> NDArray[np.float64] | None:
-    try:
-        return model.probabilities(rows, noise=plan.weight_noise)
-    except InvalidParameter:  # no forecast of the noise
-        return None
 
 
 def _log_loss(metrics: Any, truth: NDArray[np.intp], chances: NDArray[np.float64]) -> float:

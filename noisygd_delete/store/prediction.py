@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidParameter
 from ..schema import read_table
 from ..schema.reading import told
 from .store import Store
@@ -44,19 +43,14 @@ def predict(
     delimiter: str | None = None,
     *,
     probabilities: bool = False,
-    calibrated: bool = False,
 ) -> Predictions:
     """Predictions of the model in force for a CSV or Parquet file with the schema's columns; label and id may be missing.
 
     Raises:
         InvalidSchema: a cell does not fit the schema.
-        InvalidParameter: probabilities of a model that predicts numbers; or calibrated ones where there is no forecast of the noise.
+        InvalidParameter: probabilities of a model that predicts numbers.
         NotLearned: no model is in force.
     """
-    if calibrated and not probabilities:
-        raise InvalidParameter(
-            "only probabilities are calibrated: ask for them (--probabilities), or leave calibrated out"
-        )
     model, schema, table = store.model, store.schema, read_table(path, delimiter, store.schema.reads())
     named, labelled = schema.id_column in table.columns, schema.label_column in table.columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
@@ -64,8 +58,7 @@ def predict(
     found = model.predict(encoded.rows)
     names = encoded.ids or [str(row + 1) for row in kept]
     labels = schema.decode(found)
-    noise = store.plan.weight_noise if calibrated else 0.0
-    chances = model.probabilities(encoded.rows, noise=noise) if probabilities else None
+    chances = model.probabilities(encoded.rows) if probabilities else None
     answer = Predictions(
         names, labels, classes=schema.classes or (), probabilities=chances, skipped=tuple(told(faults))
     )

@@ -171,7 +171,7 @@ def test_probabilities_are_written_beside_the_prediction(kind: str, capsys: pyte
     for row in rows:
         odds = {name: float(row[f"probability of {name}"]) for name in names}
         assert sum(odds.values()) == pytest.approx(1, abs=1e-4)
-        assert max(odds, key=odds.__getitem__) == row["y"]
+        assert max(odds, key=odds.__getitem__) == row["predicted y"]
     Path("said.csv").unlink()
 
 

@@ -89,10 +89,9 @@ def test_coefficients_serve_what_selects_by_them() -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("calibrated", [False, True])
-def test_logarithms_of_probabilities_are_finite_and_calibration_keeps_the_order(classes, calibrated) -> None:
+def test_logarithms_of_probabilities_are_finite_in_the_order_of_predictions(classes) -> None:
     X = rows()
-    model = classifier(budget=Budget(order=2, dp=1e-3, deletion=1e-4), calibrated=calibrated)
+    model = classifier(budget=Budget(order=2, dp=1e-3, deletion=1e-4))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.NothingPromised)
         model.fit(X, labels(X, classes))
@@ -101,16 +100,6 @@ def test_logarithms_of_probabilities_are_finite_and_calibration_keeps_the_order(
     np.testing.assert_allclose(np.exp(logarithms), model.predict_proba(X))
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
     assert list(model.classes_[logarithms.argmax(axis=1)]) == list(model.predict(X))
-
-
-def test_calibration_divides_the_log_odds_by_what_the_plan_says() -> None:
-    X = rows()
-    model = classifier(row_norm="unit").fit(X, labels(X, 2))
-    shrunk = clone(model).set_params(calibrated=True).fit(X, labels(X, 2))  # the same seed, so the same weights
-    noise = model.plan_.weight_noise
-    assert noise > 0
-    before, after = (np.subtract(*each.predict_log_proba(X).T) for each in (model, shrunk))
-    np.testing.assert_allclose(after, before / np.sqrt(1 + np.pi * noise / 8), rtol=1e-9)
 
 
 # -- weights -----------------------------------------------------------------------------------------------------------
@@ -244,16 +233,16 @@ def test_no_partial_fit_and_no_warm_start_and_the_reason() -> None:
 
 def test_a_clone_has_parameters_and_nothing_learned() -> None:
     X = rows()
-    model = classifier(class_weight={"b": 3.0}, calibrated=True).fit(X, labels(X, 2))
+    model = classifier(class_weight={"b": 3.0}).fit(X, labels(X, 2))
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert not hasattr(copy, "plan_")
     assert clone(Pipeline([("model", model)])).named_steps["model"].get_params() == model.get_params()
 
 
-def test_a_pickle_keeps_coefficients_and_calibration() -> None:
+def test_a_pickle_keeps_coefficients() -> None:
     X = rows()
-    model = classifier(row_norm="bounds", calibrated=True).fit(X, labels(X, 3))
+    model = classifier(row_norm="bounds").fit(X, labels(X, 3))
     back = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(back.coef_, model.coef_)
     np.testing.assert_array_equal(back.predict_proba(X), model.predict_proba(X))

@@ -59,7 +59,7 @@ def test_fit_and_requests_are_those_of_dense_rows(row_norm, fit_intercept: bool,
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix])
 def test_predictions_take_sparse_rows(make) -> None:
     X = texts()
-    model = NoisyGDClassifier(**COMMON, calibrated=True).fit(make(X), labels(X, 4))
+    model = NoisyGDClassifier(**COMMON).fit(make(X), labels(X, 4))
     np.testing.assert_allclose(model.predict_proba(make(X)), model.predict_proba(X.toarray()), rtol=1e-12)
     assert (model.predict(make(X)) == model.predict(X.toarray())).mean() > 0.99
     regressor = NoisyGDRegressor(**COMMON, target_bounds=(-1, 1)).fit(make(X), X.toarray()[:, 0].clip(-1, 1))
