@@ -77,8 +77,3 @@ def perturbation_quantile(*, law: str, noise: float, dimension: int, failure: fl
     if law == "gaussian":
         return noise * math.sqrt(float(chi2.isf(failure, dimension)))
     return noise * float(gamma.isf(failure, dimension))
-
-
-def with_extractor(extractor: tuple[float, float], removal: tuple[float, float]) -> tuple[float, float]:
-    """Theorem 5: an (ε, δ)-DP feature extractor under a certified head adds both."""
-    return extractor[0] + removal[0], extractor[1] + removal[1]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .ahead import Ahead, Outlook, Remaining
     from .ancestors import Presence, StageRun, ancestor_guarantee, stage_runs
     from .events import Event, EventKinds, Statuses, label
+    from .export import to_dp_accounting
     from .filter import PrivacyFilter
     from .history import Past
     from .intervals import within
@@ -38,6 +39,7 @@ __all__ = [
     "report",
     "stage_runs",
     "statement_text",
+    "to_dp_accounting",
     "within",
 ]
 
@@ -49,6 +51,7 @@ __getattr__ = on_first_use(
         **dict.fromkeys(("Ahead", "Outlook", "Remaining"), "ahead"),
         **dict.fromkeys(("Presence", "StageRun", "ancestor_guarantee", "stage_runs"), "ancestors"),
         **dict.fromkeys(("Event", "EventKinds", "Statuses", "label"), "events"),
+        "to_dp_accounting": "export",
         "PrivacyFilter": "filter",
         "Past": "history",
         "within": "intervals",

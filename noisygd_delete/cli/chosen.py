@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import methods
 from ..errors import InvalidParameter, NothingWorthHaving
-from ..methods.asked import AUTO
+from ..methods.base import AUTO
 from ..methods.plan import Plan
 from ..planner import advise, advised_plan
 from ..planner.advise import Advice

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import losses
 from ..errors import InvalidParameter
 from ..methods import METHODS
-from ..methods.asked import AUTO, RIDGES
-from ..methods.base import PROOFS
+from ..methods.base import AUTO, PROOFS, RIDGES
 from ..methods.composition import FRESH_LEARN
 from ..methods.minimiser import SOLVERS
 from ..methods.near_gibbs import FORMS

@@ -17,7 +17,7 @@ from ..curator.learning import Model
 from ..errors import InvalidParameter, InvalidRecords, NothingPromised, NotLearned
 from ..losses.base import Loss
 from ..methods import Method
-from ..methods.asked import AUTO
+from ..methods.base import AUTO
 from ..methods.plan import Plan
 from ..methods.words import worth
 from ..planner import advise, advised_plan, make_plan

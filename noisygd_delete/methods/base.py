@@ -27,6 +27,8 @@ Cost = dict[str, Any]  # the parts of a `Guarantee` that a run costs
 Condition = tuple[str, dict[str, Any]]  # a key of `evidence.claims` and its values
 
 # every step of a bound on paper, or one of them by rigorous interval arithmetic (`proofs_check`)
+AUTO = "auto"  # in the place of a method's name: whichever is advised
+RIDGES = ("given", "forecast")  # λ as it is given, or raised by public numbers where the noise asks for it
 PROOFS = ("by-hand", "computer-checked")
 
 

@@ -11,8 +11,7 @@ from .. import methods
 from ..errors import InvalidParameter, NothingWorthHaving, choice
 from ..losses.base import Loss
 from ..methods import METHODS, compared
-from ..methods.asked import AUTO
-from ..methods.base import PROOFS
+from ..methods.base import AUTO, PROOFS
 from ..methods.plan import Plan
 from ..privacy.budget import Budget
 from ..privacy.shown import brief, shown

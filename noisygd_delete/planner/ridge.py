@@ -10,7 +10,7 @@ import numpy as np
 
 from ..bounds.ridge import balanced_ridge
 from ..errors import InvalidParameter, NoisyGDDeleteError, choice
-from ..methods.asked import RIDGES
+from ..methods.base import RIDGES
 from ..methods.plan import Plan
 from ..methods.problem import Problem
 

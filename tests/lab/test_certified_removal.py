@@ -288,10 +288,6 @@ def test_invalid_settings() -> None:
         CertifiedRemoval(**good, bound="worst-case", failure=1e-3)
 
 
-def test_extractor_composition() -> None:
-    assert newton.with_extractor((1.0, 1e-6), (0.5, 1e-5)) == (1.5, pytest.approx(1.1e-5))
-
-
 def test_a_prepared_hessian_changes_the_time_and_not_the_answer() -> None:
     """Same model and charge; d³ work at the request. A Hessian prepared for another model (planted) gives another answer."""
     for kind, classes in (("binary", 1), ("class", 3)):

@@ -64,6 +64,32 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("planner/test_planner.py", "planner/test_targets.py", "across/test_extreme_numbers.py"),
     ),
     "accountant": (("text", "export", "statement"), ("accountant", "accountant/test_adaptive_requests.py")),
+    "curator": ((), ("curator", "accountant/test_accountant.py", "stream")),
+    "store": (
+        ("describe",),
+        tuple(
+            f"store/test_{name}.py"
+            for name in (
+                "store",
+                "refusals",
+                "repeats",
+                "restored",
+                "register",
+                "together",
+                "filling",
+                "outputs",
+                "crash",
+                "stream",
+            )
+        ),
+    ),
+    "sources": (
+        (),
+        ("sources/test_changes.py", "sources/test_lake.py", "sources/test_postgres.py", "sources/test_residue.py"),
+    ),
+    "service.inbox": ((), ("service/test_inbox.py", "service/test_persons.py")),
+    "maps": ((), ("maps", "schema/test_maps.py")),
+    "engine.solver": ((), ("engine/test_solver.py", "engine/test_ends_of_the_solver.py")),
     "engine.noise": ((), ("engine/test_noise.py", "across/test_noise_is_never_shared.py")),
     "engine.noisygd": ((), ("engine/test_noisygd.py", "engine/test_noise.py")),
     "evidence.verification": (
