@@ -27,6 +27,9 @@ OTHERS = {  # trial -> (row of the table, how often in full, how often in a hurr
     "below": ("below the file system: a table of many pages shrinks, grows, is killed", 120, 6),
     "crowd": ("ten processes at once: deleting, inserting, reading", 10, 1),
     "clock": ("clock anywhere between 1970 and 2106", 70, 7),
+    "put back": ("some of the files put back from before a transaction: each, each pair, all but these", 400, 30),
+    "swapped": ("the folder or its lock replaced under an open process", 48, 8),
+    "keys": ("a key and its other half, killed at each change", 40, 8),
     "bits": ("one bit turned over in the ledger or the model", 1000, 20),
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import itertools
 import json
 import os
 import random
@@ -26,10 +27,13 @@ import numpy as np
 
 from noisygd_delete import EditRequest, Records
 from noisygd_delete.errors import NoisyGDDeleteError, StoreError
-from noisygd_delete.store import Store, status, verify
+from noisygd_delete.evidence.signing import key_id, new_key, read_private, read_public
+from noisygd_delete.store import Store, Tombstones, status, verify
+from noisygd_delete.store.disk import Disk
 
 from .conftest import ROWS, SCHEMA, found, name, person, plan, records, row, traces
 from .operations import OPERATIONS, Operation, answered
+from .test_put_back import TRANSACTIONS, mixes, moments, opened, put_back
 
 # name -> (what the library does at the chosen call, errno)
 STRUCK = {
@@ -320,6 +324,98 @@ def flipped_bits(folder: Path, count: int) -> Counter[str]:
     return counts
 
 
+def put_back_parts(folder: Path, count: int) -> Counter[str]:
+    """Some of a store's files are those of before a transaction: it is refused, or it is the store of one of the two moments."""
+    counts = Counter[str]()
+    for number in itertools.count():
+        transaction = list(TRANSACTIONS)[number % len(TRANSACTIONS)]
+        before, after = moments(folder / f"moments-{number}", transaction)
+        states = [state for state in map(opened, (before, after)) if state is not None]
+        counts["unsound"] += len(states) != 2
+        for mix in mixes(before, after):
+            shutil.copytree(after, folder / "copy")
+            put_back(folder / "copy", before, mix)
+            counts["tried"] += 1
+            try:
+                found_state = opened(folder / "copy")
+                counts["in part"] += found_state is not None and found_state not in states
+            except Exception:
+                sys.excepthook(*sys.exc_info())
+                counts["traceback"] += 1
+            shutil.rmtree(folder / "copy")
+            if counts["tried"] >= count:
+                return counts
+        shutil.rmtree(folder / f"moments-{number}")
+    return counts
+
+
+def swapped_stores(folder: Path, count: int) -> Counter[str]:
+    """The folder, or its lock, is another one while a process has the store open: nothing is written, and nothing done twice."""
+    counts, path, away = Counter[str](), folder / "copy", folder / "away"
+    for number in range(count):
+        operation, how = OPERATIONS[number % len(OPERATIONS)], number // len(OPERATIONS) % 3
+        shutil.copytree(prepared(folder, operation), path)
+        counts["tried"] += 1
+        with Store.open(path) as store:
+            if how == 0:
+                path.rename(away)
+                shutil.copytree(away, path)
+            else:
+                (path / "lock").unlink()
+                if how == 2:
+                    Store.open(path).close()
+            kept = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+            try:
+                operation.run(store)
+                counts["lost"] += 1
+            except StoreError:
+                counts["in part"] += kept != {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+        judged(path, operation, REFUSED, counts)
+        counts["tried"] -= 1
+        for gone in (path, away):
+            shutil.rmtree(gone, ignore_errors=True)
+    return counts
+
+
+def half_written_keys(folder: Path, count: int) -> Counter[str]:
+    """A signing key, or the key of a list and the list, killed at every change: no hidden file, and the same call completes."""
+    counts, place = Counter[str](), folder / "keys"
+
+    def signing() -> None:
+        new_key(place / "key.pem")
+
+    def listing() -> None:
+        Tombstones.create(place / "list", place / "list.key")
+
+    for number in range(count):
+        make, whole, at = ((signing, "key.pem.pub"), (listing, "list"))[number % 2] + (number // 2 % 10,)
+        place.mkdir()
+
+        def killed(at: int = at, make: Callable[[], None] = make) -> None:
+            seen = itertools.count()
+            Disk.reached = lambda *_: os.kill(os.getpid(), signal.SIGKILL) if next(seen) == at else None  # type: ignore[method-assign]
+            make()
+
+        forked(killed)
+        counts["tried"] += 1
+        counts["left"] += any(file.name.startswith(".") for file in place.iterdir())
+        try:
+            if not (place / whole).exists():
+                make()
+            if make is signing:
+                fits = key_id(read_private(place / "key.pem").public_key()) == key_id(
+                    read_public(place / "key.pem.pub")
+                )
+                counts["in part"] += not fits
+            else:
+                Tombstones(place / "list", place / "list.key")
+        except NoisyGDDeleteError as error:
+            print(error, file=sys.stderr)
+            counts["lost"] += 1
+        shutil.rmtree(place)
+    return counts
+
+
 def planted(fault: str | None) -> None:
     """A store that is broken on purpose, for the test of these tests."""
     from noisygd_delete.store import journal, recovery
@@ -343,6 +439,9 @@ def main(folder: Path, asked: dict[str, Any]) -> dict[str, int]:
         "crowd": crowd,
         "clock": clock_jumps,
         "bits": flipped_bits,
+        "put back": put_back_parts,
+        "swapped": swapped_stores,
+        "keys": half_written_keys,
     }
     if asked["trial"] in by_count:
         return by_count[asked["trial"]](folder, asked["count"])

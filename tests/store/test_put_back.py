@@ -78,6 +78,7 @@ def opened(path: Path) -> tuple[object, ...] | None:
 
 def moments(tmp_path: Path, transaction: str) -> tuple[Path, Path]:
     """A store before and after the transaction; it has a long name and something pending where that is what is published."""
+    tmp_path.mkdir(exist_ok=True)
     before, after = tmp_path / "before", tmp_path / "after"
     with Store.create(before, records(), SCHEMA, plan()) as store:
         store.learn()
