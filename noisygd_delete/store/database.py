@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import StoreCorrupt, StoreError, StoreLocked
-from .disk import Disk
+from .disk import Disk, is_odd
 from .layout import JOURNAL, LEFTOVERS
 
 # name -> (value asked for, value that must be read back)
@@ -48,7 +48,7 @@ def connect(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> It
     if path.is_symlink() or not path.is_file():
         raise StoreCorrupt(f"{path}: missing or not a plain file; restore the store from a backup")
     for beside in (path.with_name(path.name + end) for end in LEFTOVERS):  # SQLite would wait for ever at a pipe
-        if beside.is_symlink() or (beside.exists() and not beside.is_file()):
+        if is_odd(beside):
             raise StoreCorrupt(f"{beside}: not a plain file; remove it")
     connection: sqlite3.Connection | None = None
     try:

@@ -248,6 +248,15 @@ def _give_name(descriptor: int, path: Path) -> None:
         os.close(folder)
 
 
+def is_odd(path: Path) -> bool:
+    """Whether something is there that is neither a plain file nor a folder, by one look: others may remove it meanwhile."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 def read(path: Path, most: int = -1) -> bytes:
     """A plain file's bytes, at `most` so many. Whatever is missing, a link, a pipe or unreadable is `StoreCorrupt`."""
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import NoisyGDDeleteError, StoreCorrupt, StoreError
 from .database import connect
-from .disk import Disk, read
+from .disk import Disk, is_odd, read
 from .layout import MARK, Layout
 
 
@@ -28,7 +28,7 @@ def require_store(layout: Layout) -> None:
     for path in layout.everything():
         if path.is_symlink():
             raise StoreCorrupt(f"{path}: a link inside the store; its target could be anywhere. Remove it")
-        if path.exists() and not (path.is_file() or path.is_dir()):
+        if is_odd(path):
             raise StoreCorrupt(f"{path}: a pipe, a socket or a device inside the store, which holds none. Remove it")
 
 
