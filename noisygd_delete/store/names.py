@@ -137,7 +137,7 @@ def _apply_long(disk: Disk, layout: Layout, which: int, names: dict[int, str], s
     size = max([pieces.nbytes, *(at + _LONG for at, _ in written)])
     if layout.long.stat().st_size < size + SIZE:
         disk.extend(layout.long, size + SIZE)
-    disk.overwrite(layout.long, [*((at, bytes(_LONG)) for at in cleared), *written, (size, end.to_bytes())])
+    disk.overwrite(layout.long, [*((at, bytes(_LONG)) for at in cleared), *written, *end.at(size)])
 
 
 def pieces_in(layout: Layout) -> int:

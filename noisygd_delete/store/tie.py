@@ -1,11 +1,12 @@
 """What ties the files of a table to one another and to the ledger, so that one of them put back from a copy is seen.
 
-Every file of records ends in a tie of 128 bytes: a stamp that all of them share, drawn anew with every edit, and in that of the ids how
+Every file of records ends in a tie, written twice, so that one that was cut short leaves the one before: a stamp that all of them share, drawn anew with every edit, and in that of the ids how
 long the ledger was after the last transaction, with its last link. Nothing in it depends on a record, and nothing of it is kept.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import struct
@@ -20,7 +21,8 @@ from .journal import InFlight
 from .layout import Layout
 from .ledger import Ledger
 
-SIZE = 128
+_ONE = 128
+SIZE = 2 * _ONE
 TIED = 4  # format of the first ledger entries whose records are tied to them
 OWED = (
     "Put the whole store back from one backup, then erase again whoever was erased since: delete --returned finds them by the list of "
@@ -28,6 +30,7 @@ OWED = (
 )
 _MAGIC = b"\xff" * 8 + b"tied\n\0\0\0"  # begins no text, and no number that a row or a label may have
 _FORM = struct.Struct("<16s16sQ32s")
+_CHECK = 32  # bytes of a SHA-256 behind it
 
 
 class Tie(NamedTuple):
@@ -37,12 +40,15 @@ class Tie(NamedTuple):
     length: int = 0
     link: str = START
 
-    def to_bytes(self) -> bytes:
-        return _FORM.pack(_MAGIC, self.stamp, self.length, bytes.fromhex(self.link)).ljust(SIZE, b"\0")
+    def at(self, place: int) -> list[tuple[int, bytes]]:
+        """The same as something to overwrite at this place of a file, in two writes."""
+        packed = _FORM.pack(_MAGIC, self.stamp, self.length, bytes.fromhex(self.link))
+        whole = (packed + hashlib.sha256(packed).digest()).ljust(_ONE, b"\0")
+        return [(place, whole), (place + _ONE, whole)]
 
     def at_end(self, path: Path) -> list[tuple[int, bytes]]:
         """The same as something to overwrite in a file that ends in one; nothing in another."""
-        return [(path.stat().st_size - SIZE, self.to_bytes())] if tie_of(path) else []
+        return self.at(path.stat().st_size - SIZE) if tie_of(path) else []
 
 
 def tie_of(path: Path) -> Tie | None:
@@ -51,8 +57,13 @@ def tie_of(path: Path) -> Tie | None:
         if file.seek(0, os.SEEK_END) < SIZE:
             return None
         file.seek(-SIZE, os.SEEK_END)
-        magic, stamp, length, link = _FORM.unpack(file.read(SIZE)[: _FORM.size])
-    return Tie(stamp, length, link.hex()) if magic == _MAGIC else None
+        both = file.read(SIZE)
+    for written in (both[:_ONE], both[_ONE:]):
+        packed, check = written[: _FORM.size], written[_FORM.size :][:_CHECK]
+        magic, stamp, length, link = _FORM.unpack(packed)
+        if magic == _MAGIC and hashlib.sha256(packed).digest() == check:
+            return Tie(stamp, length, link.hex())
+    return None
 
 
 def length_of(path: Path) -> int:
@@ -71,7 +82,7 @@ def attach(disk: Disk, layout: Layout, lengths: Mapping[Path, int], length: int 
     tie = Tie(secrets.token_bytes(16), length, link)
     for path in files(layout):
         disk.extend(path, lengths[path] + SIZE)
-        disk.overwrite(path, [(lengths[path], tie.to_bytes())])
+        disk.overwrite(path, tie.at(lengths[path]))
 
 
 def renewed(layout: Layout, stamp: str) -> Tie:
