@@ -22,7 +22,7 @@ from ..schema import Schema
 from . import files
 from .opening import ROWS, Selection
 from .partition import Encoder, Partition
-from .questions import Answer, PartitionQuestion, answer
+from .questions import Answer, PartitionQuestion, answer, fault_of
 from .spark_session import listed, literal, running
 from .table import ClusterRecords
 
@@ -160,7 +160,7 @@ def kept(encoder: Encoder, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[t
     try:
         held = Partition.of(0, encoder.encoded(batches))
     except NoisyGDDeleteError as error:
-        yield "fault", json.dumps([type(error).__name__, str(error)]).encode()
+        yield "fault", json.dumps(fault_of(error)).encode()
         return
     facts = {"digest": held.digest.hex(), "clipped": held.clipped, "unknown": held.unknown, "width": held.rows.shape[1]}
     yield "facts", json.dumps(facts).encode()

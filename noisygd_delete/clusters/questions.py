@@ -53,7 +53,13 @@ def answer(question: PartitionQuestion, number: int, held: Callable[[], Partitio
         partition = held()
         return Answer(number, partition.digest, question.of(partition))
     except errors.NoisyGDDeleteError as error:
-        return Answer(number, b"", None, (type(error).__name__, str(error)))
+        return Answer(number, b"", None, fault_of(error))
+
+
+def fault_of(error: errors.NoisyGDDeleteError) -> tuple[str, str]:
+    """Name and words of an error as they travel: of a class that is made of its words alone."""
+    kind = errors.InvalidSchema if isinstance(error, errors.InvalidSchema) else type(error)
+    return kind.__name__, str(error)
 
 
 @dataclass(frozen=True)
