@@ -126,6 +126,7 @@ KEYS: dict[str, Claimable] = {
     "solver-tolerance": Claimable("condition", {"method": "text", "tolerance": "number"}, _HISTORY),
     "time-unseen": Claimable("condition", {"method": "text"}, _HISTORY),
     "exact-noise": Claimable("condition", {"method": "text"}, _HISTORY),
+    "exact-steps": Claimable("condition", {"method": "text"}, _HISTORY),
     "rows-in-place": Claimable("condition", {"method": "text"}, _HISTORY),
     "row-shape": Claimable("condition", {"method": "text"}, _HISTORY),
     "machine-trusted": Claimable("condition", {}, _HISTORY),

@@ -10,7 +10,7 @@ from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import NORM_TOLERANCE, gradient_error
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, count, positive
 from ..privacy.worlds import Worlds
-from .base import Condition, Cost
+from .base import Condition, Cost, bounded_gradients
 from .calibration import published_together
 from .plan import Plan
 from .problem import Problem
@@ -122,9 +122,14 @@ class SharpExactRun(SharpRun):
         return {"gdp_squared": mu**2}
 
     def conditions(self) -> tuple[Condition, ...]:
-        own, floating = {"method": self.method}, ("real-arithmetic", "gaussian-noise")
-        kept = tuple(each for each in super().conditions() if each[0] not in floating)
-        return (*kept, ("rows-in-place", own), ("exact-noise", own), ("machine-trusted", {}))
+        own = {"method": self.method}
+        return (
+            *bounded_gradients(self.lipschitz, proven=self.proven),
+            ("slots-public", {"records": self.records}),
+            ("rows-in-place", own),
+            ("exact-steps", own),
+            ("machine-trusted", {}),
+        )
 
     def _assumptions(self) -> tuple[str, ...]:
         constants = "proven" if self.proven else "declared by the user, not proven"
@@ -152,11 +157,7 @@ class SharpExact(Sharp):
     summary: ClassVar[str] = "sharp down to the last bit: every rounding inside the bound, exact noise at every step"
 
     def plan(self, problem: Problem) -> Plan:
-        constants = problem.loss.constants
-        if not constants.convex or problem.loss.clips_each:
-            raise AssumptionViolated(
-                f"method='sharp-exact' is proven for convex losses, not for {problem.loss.name}; use method='sharp' or 'composition'"
-            )
+        _check_covered(problem)
         if isinstance(self.noise_variance, str):
             raise InvalidParameter(f"noise_variance={self.noise_variance!r} is for Theorem 5.2; leave it out")
         problem = replace(problem, method=self, dtype="float64")
@@ -195,6 +196,14 @@ class SharpExact(Sharp):
             "method='perturbed'",
             plan=plan,
         )
+
+    def check_plan(self, plan: Plan) -> None:
+        super().check_plan(plan)
+        _check_covered(plan.problem)
+        if plan.problem.dtype != "float64":
+            raise InvalidParameter(
+                f"dtype={plan.problem.dtype!r} must be 'float64': the bound counts roundings of that alone"
+            )
 
     def mechanism(self, plan: Plan) -> SharpExactRun:
         problem = plan.problem
@@ -239,4 +248,11 @@ class SharpExact(Sharp):
             *super().words(plan),
             f"Exactly: every step ends on a public grid of step τ/2^{mechanism.grid_bits} by an exact discrete Gaussian, within norm {mechanism.radius:g}. "
             "Roundings are charged to every step, so the bounds are theorems about what the machine computes.",
+        )
+
+
+def _check_covered(problem: Problem) -> None:
+    if not problem.loss.constants.convex or problem.loss.clips_each:
+        raise AssumptionViolated(
+            f"method='sharp-exact' is proven for convex losses, not for {problem.loss.name}; use method='sharp' or 'composition'"
         )

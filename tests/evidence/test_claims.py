@@ -11,6 +11,8 @@ import pytest
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence.claims import KEYS, Claim, catalogue, languages, sentence
 
+from ..report.histories import METHODS, plan_by
+
 RESULTS = Path(__file__).parents[2] / "proofs_check" / "RESULTS.md"
 SAMPLES: dict[str, Any] = {
     "count": 2, "odds": 51, "bound": 0.12345, "number": 1e-6, "day": "2026-05-04", "text": "{x} }{ Ltd", "word": "trigger",
@@ -66,6 +68,21 @@ def test_numbers_are_written_rounded_up_and_days_as_people_write_them() -> None:
     assert sentence(Claim("edited", {"day": "2026-05-04"})) == "The table was changed on 4 May 2026."
     assert "0.1235" in sentence(Claim("ranges-public", {"radius": 0.1235}))
     assert re.search(r"\bage, pay\b", sentence(Claim("ranges-from-data", {"radius": 1.0, "columns": ["age", "pay"]})))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_keys_and_words_of_a_method_assume_the_same(method: str) -> None:
+    """What a plan says in words and what papers claim by keys: over the real numbers or down to the last bit; with its time seen or not."""
+    mechanism = plan_by(method).mechanism
+    words = " ".join(mechanism._assumptions())
+    keys = {key for key, _ in mechanism.conditions()}
+    assert ("real-arithmetic" in keys) == ("real arithmetic;" in words)
+    assert bool(keys & {"exact-noise", "exact-steps"}) == ("exact discrete Gaussian on a public grid" in words)
+    assert ("time-unseen" in keys) == ("time is not observed" in words)
+    assert ("rows-in-place" in keys) == ("keeps its place" in words)
+    assert ("row-shape" in keys) == ("in the shape of b" in words)
+    for key, values in mechanism.conditions():
+        assert sentence(Claim(key, values))
 
 
 def test_other_values_than_its_own_are_refused() -> None:

@@ -54,7 +54,7 @@ STATED: dict[Path, Callable[[Any], bool]] = {
     ("action", "model_before_sha256"): _digest,
     ("action", "model_after_sha256"): _digest,
     ("evidence", "checked"): _text,
-    ("evidence", "ledger_entries"): lambda v: type(v) is int and v > 0,
+    ("evidence", "ledger_entries"): lambda v: v is None or (type(v) is int and v > 0),
     ("evidence", "ledger_sha256"): _digest,
 }
 SAME_DAY = {("request", "received")}  # stated too, but the deadline is counted from it: only the time of day is free
@@ -73,6 +73,7 @@ HARMLESS = {  # conditions, and remarks on how little a figure limits: to state 
         "time-unseen",
         "exact-noise",
         "row-shape",
+        "exact-steps",
         "rows-in-place",
         "machine-trusted",
         "stages-published",

@@ -1,0 +1,25 @@
+"""The page of what a certificate rests on is what the verification reaches, and it does not reach what it need not."""
+
+from __future__ import annotations
+
+from . import trusted
+
+
+def test_the_page_lists_what_the_verification_reaches() -> None:
+    assert trusted.PAGE.read_text("utf-8") == trusted.page(), "python -m tests.docs.trusted"
+
+
+def test_neither_planner_nor_store_nor_words_are_among_it() -> None:
+    reached = trusted.lines_reached()
+    assert not [
+        file
+        for file in reached
+        if file.startswith(("planner/", "engine/", "curator/", "report/", "cli/", "service/", "schema/"))
+    ]
+    assert {
+        "evidence/verification.py",
+        "evidence/deriving.py",
+        "bounds/shifted_interpolation.py",
+        "accountant/account.py",
+    } <= set(reached)
+    assert sum(reached.values()) < 8_500  # falls from version to version

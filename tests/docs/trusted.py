@@ -1,0 +1,54 @@
+"""What a true certificate rests on, by file and line: `python -m tests.docs.trusted` writes docs/trusted.md from what the verification reaches."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+from tools.page import NATIVE
+from tools.page.demand import PACKAGE, Demand, module_text
+
+PAGE = Path(__file__).parents[2] / "docs" / "trusted.md"
+BEGINS = "| file | lines |\n|---|---|\n"
+
+
+def lines_reached() -> dict[str, int]:
+    """Lines of every file that `verify_certificate` reaches: of the definitions asked for, and of a class the methods that somebody calls."""
+    demand = Demand(NATIVE).reach([("evidence.verification", "verify_certificate")])
+    found: dict[str, int] = defaultdict(int)
+    for module, names in demand.wanted.items():
+        source = module_text(module)
+        kept = {id(part): part for name in names for part in source.definitions.get(name, [])}
+        file = str(source.path.relative_to(PACKAGE))
+        found[file] += sum(_lines(part, demand) for part in kept.values())
+    return {file: lines for file, lines in sorted(found.items()) if lines}
+
+
+def _lines(part: ast.stmt, demand: Demand) -> int:
+    whole = (part.end_lineno or part.lineno) - part.lineno + 1
+    left_out = [one for one in getattr(part, "body", []) if isinstance(part, ast.ClassDef) and not demand.keeps(one)]
+    return whole - sum((one.end_lineno or one.lineno) - one.lineno + 1 for one in left_out)
+
+
+def table() -> str:
+    """The rows of the page: files by room, and the sum of each room."""
+    rooms: dict[str, dict[str, int]] = defaultdict(dict)
+    for file, lines in lines_reached().items():
+        rooms[file.split("/")[0] if "/" in file else "ground"][file] = lines
+    rows = []
+    for room, files in sorted(rooms.items(), key=lambda pair: -sum(pair[1].values())):
+        rows.append(f"| **{room}** | **{sum(files.values())}** |")
+        rows += [f"| `{file}` | {lines} |" for file, lines in sorted(files.items(), key=lambda pair: -pair[1])]
+    total = sum(sum(files.values()) for files in rooms.values())
+    return "\n".join([f"| **all** | **{total}** |", *rows]) + "\n"
+
+
+def page() -> str:
+    """The page with today's table."""
+    before, _ = PAGE.read_text("utf-8").split(BEGINS)
+    return before + BEGINS + table()
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

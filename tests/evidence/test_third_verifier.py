@@ -1,0 +1,103 @@
+"""A verifier in one file, which shares nothing with the package, agrees on papers of its two methods, and with the package on who may not pass."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete.evidence.facts import Erasure
+from noisygd_delete.records import bounded
+from noisygd_delete.report import erasure_certificate, new_key, sign, verify_certificate
+
+from ..oracles import third_verifier as third
+from ..report.certificate_mutations import dumped, mixtures, mutants
+from ..report.histories import history
+from ..report.test_certificate_mutations import papers
+
+SAMPLES = Path(__file__).parents[1] / "samples" / "version-0.2" / "certificates"
+METHODS = ("sharp", "minimiser, cold", "minimiser, warm")
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("keys") / "controller.pem"
+    new_key(path)
+    return path
+
+
+def judged(text: str) -> bool:
+    try:
+        third.check(bounded.parsed(text))
+    except (third.Refused, KeyError, TypeError, ValueError, AttributeError, OverflowError, ZeroDivisionError):
+        return False
+    return True
+
+
+def test_it_is_short_and_imports_nothing_of_the_package() -> None:
+    text = Path(str(third.__file__)).read_text()
+    assert len(text.splitlines()) <= 600
+    names = {node.module or "" for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)}
+    assert not [name for name in names if "noisygd" in name]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_it_holds_papers_of_random_histories(method: str, key: Path) -> None:
+    found = 0
+    for seed in range(0, 30, 3):  # these have neither extractors nor, but for some, statistics
+        plan, events, number = history(method, seed)
+        if any(str(event.kind) in ("statistic", "extractor") for event in events):
+            continue
+        for facts in ({"release": number}, {"release": None, "status": "pending"}):
+            erasure = Erasure(rows=2, replaced=1, **facts)
+            paper = dumped(sign(erasure_certificate(erasure, plan=plan, events=events), key))
+            third.check(json.loads(paper))
+            found += 1
+    assert found > 4
+
+
+def test_it_holds_the_samples_of_its_methods() -> None:
+    third.check(json.loads((SAMPLES / "sharp-4.json").read_text()))
+    assert not judged((SAMPLES / "perturbed-4.json").read_text())
+
+
+def test_no_unsafe_mutant_passes_it_and_what_passes_both_is_the_same(key: Path) -> None:
+    """Of what it looks at (figures, conditions, units): nothing that the package refuses for such a claim passes here, and the other way round."""
+    signed = [sign(json.loads(dumped(papers(*kind))), key) for kind in (("published", "sharp"), ("withheld", "sharp"))]
+    plan, events, number = history("minimiser, warm", 6)
+    solved = erasure_certificate(Erasure(rows=2, replaced=1, release=number), plan=plan, events=events)
+    signed.append(sign(json.loads(dumped(solved)), key))
+    made = [
+        one
+        for number, paper in enumerate(signed)
+        for one in mutants(paper, lambda changed: sign(changed, key), 60, 400 + number)
+    ]
+    made += mixtures(signed, lambda changed: sign(changed, key), 120, 41)
+    both = 0
+    for text, fine, done in made:
+        try:
+            here = judged(text)
+            there = verify_certificate(bounded.parsed(text)).passed
+        except ValueError:
+            continue
+        assert fine or not there, done
+        if there:
+            assert here, done  # it asks for less than the package, and never for more
+            both += 1
+    assert both > 10
+    weak = 0
+    for paper in signed:
+        for i, claim in enumerate(paper["claims"]):
+            if "advantage" not in claim["values"]:
+                continue
+            for name in ("gdp", "advantage", "epsilon", "renyi"):
+                if claim["values"][name]:
+                    changed = json.loads(dumped(paper))
+                    changed["claims"][i]["values"][name] *= 0.999
+                    text = dumped(sign(changed, key))
+                    assert not judged(text), (claim["key"], name)
+                    assert not verify_certificate(json.loads(text)).passed
+                    weak += 1
+    assert weak > 20

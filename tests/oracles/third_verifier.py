@@ -1,0 +1,353 @@
+"""A third verifier of certificates, format 4, for histories of the methods `sharp` and `minimiser` on the logistic loss: one file that shares nothing
+with the package, for whoever wants to read all of what they trust.
+
+    python third_verifier.py certificate.json
+
+It says "holds" only if the signature fits, every figure is at least what the formulas below give, every figure stands with its conditions, every
+condition of the methods is said, and no claim about a person stands where rows remain. What only restates facts (days, notices, what is not
+covered) it does not look at. Formulas: Bok, Su & Altschuler, "Shifted interpolation for differential privacy" (ICML 2024), as in docs/theorems.md.
+
+    c = 1 − ηm                            a step carries two runs together by this
+    s = ηΔ/n, τ² = 2ησ²                   how far one record's presence moves a step; its noise
+    μ²(T, K) = (s²/τ²) c^{2K} (1 − c^T)² (1 − c²) / ((1 − c)² (1 − c^{2(T+K)}))     after T steps with the record and K without, from one start
+    minimiser, K steps from a solver's answer within γ:  μ = (Δ + 2γnc^K) √((1 − ηm/2) / (m(1 − c^{2K}))) / (σn)     deletion, warm: Δ = 0
+    releases that are seen start both worlds at one point: μ² adds.   Δ = 2L between two records, L against none, times the rows of a person
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import sys
+from itertools import pairwise
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+FORMAT = "noisygd-delete/erasure-certificate/4"
+ROOM = 1e-9  # relative: another machine's last digits
+NORMAL = NormalDist()
+
+
+class Refused(Exception):
+    """Why a certificate does not hold, or is none that this file can judge."""
+
+
+def need(right: bool, why: str) -> None:
+    if not right:
+        raise Refused(why)
+
+
+# --- the bytes that are signed: RFC 8785 ---
+
+
+def canonical(value: Any) -> str:
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: name.encode("utf-16-be"))
+        return (
+            "{" + ",".join(f"{json.dumps(name, ensure_ascii=False)}:{canonical(value[name])}" for name in names) + "}"
+        )
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if type(value) in (int, float):
+        return number(float(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def number(value: float) -> str:
+    """As ECMAScript writes a double."""
+    need(math.isfinite(value), "a number that JSON does not have")
+    if value == 0:
+        return "0"
+    mantissa, _, exponent = f"{abs(value)!r}".partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len((whole + fraction).lstrip("0")))
+    digits = digits.rstrip("0") or "0"
+    sign = "-" if value < 0 else ""
+    if len(digits) <= point <= 21:
+        return sign + digits + "0" * (point - len(digits))
+    if 0 < point <= 21:
+        return sign + digits[:point] + "." + digits[point:]
+    if -6 < point <= 0:
+        return sign + "0." + "0" * -point + digits
+    power = point - 1
+    return (
+        sign + digits[0] + ("." + digits[1:] if len(digits) > 1 else "") + f"e{'+' if power > 0 else '-'}{abs(power)}"
+    )
+
+
+def check_signature(paper: dict[str, Any]) -> str:
+    """The id of the key that signed it. Whether that key is the controller's, its reader must know."""
+    block = paper["signature"]
+    need(set(block) == {"algorithm", "key_id", "public_key", "value"}, "signature block")
+    need(block["algorithm"] == "Ed25519 over canonical JSON (RFC 8785)", "algorithm")
+    raw, value = base64.b64decode(block["public_key"], validate=True), base64.b64decode(block["value"], validate=True)
+    need(base64.b64encode(raw).decode() == block["public_key"], "base64 in another form")
+    need(base64.b64encode(value).decode() == block["value"], "base64 in another form")
+    name = hashlib.sha256(raw).hexdigest()[:16]
+    need(name == block["key_id"], "key id")
+    unsigned = {key: part for key, part in paper.items() if key != "signature"}
+    try:
+        Ed25519PublicKey.from_public_bytes(raw).verify(value, canonical(unsigned).encode())
+    except InvalidSignature:
+        raise Refused("unsigned, or altered after signing") from None
+    return name
+
+
+# --- the history ---
+
+
+def slack_of(records: int, dtype: str) -> float:
+    """How much more than Δ two computed gradient sums may differ by, relatively: blocks of 256 rows in float32, spans of 16,384 in float64."""
+    need(dtype in ("float32", "float64"), "dtype")
+    unit = 2.0**-24 if dtype == "float32" else 2.0**-53
+    inside = 256 * unit / (1 - 256 * unit)
+    additions = 64 + 2 * (records // 16384 + 1).bit_length()
+    return 2 * 256 * inside + 4 * records * additions * 2.0**-53
+
+
+class Run:
+    """One kind of release, from its facts, each at least as cautious as the plan's problem asks for."""
+
+    def __init__(self, facts: dict[str, Any], problem: dict[str, Any]) -> None:
+        self.method = facts["method"]
+        need(self.method in ("sharp", "minimiser"), f"method {self.method!r} is not one of this file's")
+        need(problem["loss"]["name"] == "logistic", "the loss is not one of this file's")
+        radius, lam = problem["loss"]["radius"], problem["regularization"]
+        self.n, self.eta, self.variance = facts["records"], facts["step_size"], facts["noise_variance"]
+        self.m, self.lipschitz, self.rows = facts["strong_convexity"], facts["lipschitz"], facts["rows_per_subject"]
+        self.slack, self.proven = facts["slack"], facts["proven"]
+        self.gamma, self.warm = facts.get("gradient_tolerance", 0.0), facts.get("warm", False)
+        for value in (self.n, self.eta, self.variance, self.m, self.lipschitz, radius, lam):
+            need(type(value) in (int, float) and 0 < value < math.inf, "a fact out of its range")
+        need(type(self.rows) is int and self.rows == problem["rows_per_subject"] >= 1, "rows of a person")
+        need(type(self.n) is int and self.n == problem["records"], "number of slots")
+        need(self.lipschitz >= radius * (1 - ROOM), "the gradient bound of the logistic loss is its radius")
+        need(self.m <= lam * (1 + ROOM), "a logistic objective is no more strongly convex than its regulariser")
+        need(self.eta <= 2 / (2 * lam + radius**2 / 4) * (1 + ROOM), "a step that may carry two runs apart")
+        need(self.slack >= slack_of(self.n, problem["dtype"]), "less slack than the machine's rounding needs")
+        need(self.proven is True and self.gamma >= 0, "a fact out of its range")
+        self.c = 1 - self.eta * self.m
+
+    def delta(self, between: bool) -> float:
+        return (2 if between else 1) * self.lipschitz * self.rows * (1 + self.slack)
+
+    def squared(self, between: bool, with_record: float, without: int) -> float:
+        """μ² of a stretch of steps."""
+        if with_record == 0:
+            return 0.0
+        step = self.eta * self.delta(between) / self.n
+        c, total = self.c, with_record + without
+        if c == 0:
+            return 0.0 if without else step**2 / (2 * self.eta * self.variance)
+        shape = c ** (2 * without) * (1 - c**with_record) ** 2 * (1 - c**2) / ((1 - c) ** 2 * (1 - c ** (2 * total)))
+        return step**2 / (2 * self.eta * self.variance) * shape
+
+    def solved(self, between: bool, with_record: bool, steps: int) -> float:
+        """μ² of a release from the minimiser; of a record that is gone, what a warm solver's start may show."""
+        if not with_record and not self.warm:
+            return 0.0
+        far = self.delta(between) if with_record else 0.0
+        spread = (1 - self.eta * self.m / 2) / (self.m * (1 - self.c ** (2 * steps)))
+        mu = (
+            (far + 2 * self.gamma * self.n * self.c**steps * (1 + self.slack))
+            * math.sqrt(spread / self.variance)
+            / self.n
+        )
+        return mu**2
+
+
+class Release:
+    def __init__(self, kind: str, steps: int, run: Run) -> None:
+        self.kind, self.steps, self.run = kind, steps, run
+        need(kind in ("learn", "unlearn", "relearn"), f"a release of kind {kind!r} is not one of this file's")
+        need(type(steps) is int and steps >= (1 if run.method == "minimiser" else 0), "steps")
+        self.fresh = kind != "unlearn" or run.method == "minimiser"
+
+    def present(self, between: bool, since: int) -> float:
+        """μ² of seeing it, of a record that was there for `since` of its steps from a common start."""
+        return (
+            self.run.solved(between, True, self.steps)
+            if self.run.method == "minimiser"
+            else self.run.squared(between, since, 0)
+        )
+
+
+def history(paper: dict[str, Any]) -> list[Release]:
+    problem, runs, found = paper["public_facts"]["plan"]["problem"], {}, []
+    need(
+        sum(tally["releases"] for tally in paper["public_facts"]["ledger"]) <= 100_000,
+        "more releases than this file goes through",
+    )
+    for tally in paper["public_facts"]["ledger"]:
+        name = json.dumps(tally["mechanism"], sort_keys=True)
+        run = runs.setdefault(name, None) or Run(tally["mechanism"], problem)
+        runs[name] = run
+        need(type(tally["releases"]) is int and tally["releases"] >= 1, "releases of a tally")
+        found += [Release(tally["kind"], tally["steps"], run) for _ in range(tally["releases"])]
+    need(bool(found) and found[0].kind == "learn", "a history begins with a learn")
+    for before, after in pairwise(found):
+        need(after.kind != "learn", "two beginnings")
+        need(after.fresh or after.run is before.run, "a change of plan without a fresh run")
+    return found
+
+
+def since_fresh(releases: list[Release]) -> int:
+    """Steps since the last fresh run, its own among them."""
+    steps = 0
+    for release in releases:
+        steps = release.steps + (0 if release.fresh else steps)
+    return steps
+
+
+def figures(releases: list[Release], about: int | None, between: bool, later: bool) -> float:
+    """μ² about what release `about` erased (None: about a record that is still there, all models seen): from it on, or of all."""
+    end = len(releases) if about is None else about - 1
+    seen = 0.0 if later else sum(one.present(between, one.steps) for one in releases[:end])
+    if about is None or not later:
+        return seen  # release `about` starts at the model before it, which was seen: it never held the record
+    served, steps = releases[about - 1], since_fresh(releases[: about - 1])
+    if served.run.method == "minimiser":
+        return seen + (served.run.solved(between, False, served.steps) if served.kind == "unlearn" and steps else 0.0)
+    return seen + (0.0 if served.fresh else served.run.squared(between, steps, served.steps))
+
+
+# --- what a μ comes to ---
+
+
+def advantage(mu: float) -> float:
+    return math.erf(mu / 2 / math.sqrt(2))
+
+
+def log_delta(mu: float, epsilon: float) -> float:
+    first, second = NORMAL.cdf(-epsilon / mu + mu / 2), math.exp(epsilon) * NORMAL.cdf(-epsilon / mu - mu / 2)
+    return math.log(first - second) if first > second else -math.inf
+
+
+def epsilon_of(mu: float, delta: float) -> float:
+    """Least ε with δ(ε) ≤ δ, from below by bisection."""
+    if mu == 0 or log_delta(mu, 0.0) <= math.log(delta):
+        return 0.0
+    low, high = 0.0, 1.0
+    while high < 600 and log_delta(mu, high) > math.log(delta):
+        low, high = high, 2 * high
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if log_delta(mu, middle) > math.log(delta) else (low, middle)
+    return low
+
+
+# --- what is claimed ---
+
+
+def check_figure(claim: dict[str, Any], squared: float, paper: dict[str, Any], worlds: str) -> None:
+    said, mu = claim["values"], math.sqrt(squared)
+    delta, order = paper["public_facts"]["delta"], paper["public_facts"]["plan"]["problem"]["budget"].get("order")
+    need(said["worlds"] == worlds, f"{claim['key']}: other worlds")
+    need(
+        said["question"] == ("which" if worlds in ("replace", "pairwise") else "used"),
+        f"{claim['key']}: another question",
+    )
+    need(said["delta"] == delta and said["order"] == order, f"{claim['key']}: another δ or order")
+    bounds = {
+        "gdp": mu,
+        "advantage": advantage(mu),
+        "epsilon": epsilon_of(mu, delta),
+        "renyi": None if order is None else order * squared / 2,
+    }
+    for name, least in bounds.items():
+        if said[name] is None:
+            continue  # no bound is claimed
+        need(type(said[name]) in (int, float) and least is not None, f"{claim['key']}: {name}")
+        room = 1e-6 if name == "epsilon" else ROOM
+        need(math.inf > said[name] >= least * (1 - room), f"{claim['key']}: {name} is less than {least:.10g}")
+    need(
+        type(said["of_hundred"]) is int and 100 >= said["of_hundred"] >= 50 + 50 * advantage(mu) * (1 - ROOM),
+        f"{claim['key']}: odds",
+    )
+
+
+def check(paper: dict[str, Any]) -> str:
+    """The key id of a certificate that holds.
+
+    Raises:
+        Refused: it does not, or is none that this file can judge.
+    """
+    need(paper["format"] == FORMAT, "another format")
+    signer = check_signature(paper)
+    releases, problem = history(paper), paper["public_facts"]["plan"]["problem"]
+    request, about = paper["request"], paper["action"]["release"]
+    need((about is None) == (paper["action"]["status"] != "published"), "status")
+    need(about is None or 1 < about <= len(releases), "the release is not in the history")
+    need(0 < paper["public_facts"]["delta"] <= 0.01, "δ")
+    by_key: dict[str, list[dict[str, Any]]] = {}
+    for claim in paper["claims"]:
+        by_key.setdefault(claim["key"], []).append(claim)
+    rows, remaining = problem["rows_per_subject"], request["remaining"]
+    whole = rows == 1 or remaining == 0
+    need(("person-gone" in by_key) == whole, "whether rows of the person remain is not said")
+    due = {"erased": problem["deletion_notion"]} if request["rows"] > request["replaced"] else {}
+    due |= {"replaced": "pairwise"} if request["replaced"] else {}
+    wanted: dict[str, tuple[float, str, str]] = {}
+    for what, worlds in due.items():
+        between = worlds == "pairwise"
+        if about is None:
+            wanted[f"{what}.before"] = (
+                figures(releases, None, between, False),
+                "replace" if between else "zero-out",
+                "schedule",
+            )
+            continue
+        wanted[f"{what}.later"] = figures(releases, about, between, True), worlds, "requests-blind"
+        wanted[f"{what}.all"] = figures(releases, about, between, False), worlds, "schedule"
+    adjacency = problem["adjacency"]
+    between, last = adjacency == "replace", releases[-1]
+    wanted["present.one"] = last.present(between, since_fresh(releases)), adjacency, "requests-blind"
+    wanted["present.all"] = figures(releases, None, between, False), adjacency, "schedule"
+    schedule = "schedule-calendar" if paper["evidence"]["by_calendar"] else "schedule-fixed"
+    stated = {key for key, found in by_key.items() if any("advantage" in claim["values"] for claim in found)}
+    need(stated == set(wanted), "other figures than there are")
+    for key, (squared, worlds, condition) in wanted.items():
+        (claim,) = by_key[key]
+        check_figure(claim, squared, paper, worlds)
+        if not (key == "present.one" and len(releases) == 1):
+            need(
+                (schedule if condition == "schedule" else condition) in claim["conditions"],
+                f"{key}: its condition is missing",
+            )
+        unit = (
+            "record"
+            if rows == 1
+            else "person"
+            if key.startswith("present") or (key.startswith("erased") and whole)
+            else "row"
+        )
+        need(claim["values"]["unit"] == unit, f"{key}: another unit")
+    said = {(claim["key"], claim["values"].get("method")) for claim in paper["claims"]}
+    for method in {release.run.method for release in releases}:
+        for key in (
+            "real-arithmetic",
+            "gaussian-noise",
+            *(("time-unseen", "solver-tolerance") if method == "minimiser" else ()),
+        ):
+            need((key, method) in said, f"{key} of {method} is not said")
+    columns = paper["evidence"]["from_data"]
+    ranges = "ranges-unknown" if columns is None else "ranges-from-data" if columns else "ranges-public"
+    need({key for key in by_key if key.startswith("ranges-")} == {ranges}, "what is known of the ranges is not said")
+    for key in ("gradient-norm", "slots-public", "curator-trusted", "rows-per-person", "not-anonymous"):
+        need(key in by_key, f"{key} is not said")
+    return signer
+
+
+if __name__ == "__main__":
+    try:
+        print(f"holds; signed by key {check(json.loads(Path(sys.argv[1]).read_text('utf-8')))}")
+    except Refused as refused:
+        print(f"does not hold, or cannot be judged here: {refused}")
+        sys.exit(5)
