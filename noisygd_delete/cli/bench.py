@@ -14,7 +14,8 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "bench",
         help="moved to noisygd-delete-lab (this name leaves in 0.3.0)",
-        epilog="now: pip install noisygd-delete-lab, and noisygd-delete-lab compare --no-attack",
+        epilog="example: noisygd-delete bench compare --no-attack; better: pip install noisygd-delete-lab, then noisygd-delete-lab compare "
+        "--no-attack",
         allow_abbrev=False,
     )
     parser.add_argument("arguments", nargs=argparse.PARSER, metavar="ARGUMENTS", help="those of noisygd-delete-lab")

@@ -8,7 +8,7 @@ from typing import Any
 from .arguments import whole
 from .plan import add_plan_arguments
 from .requests import add_promises, add_statements
-from .shared import add_device, add_explain, run_by, store_command
+from .shared import add_device, add_explain, add_tombstones, run_by, store_command
 
 
 def register(commands: Any) -> None:
@@ -121,10 +121,3 @@ def _request_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
     parser.add_argument("--dry-run", action="store_true", help="check everything; change nothing")
     add_tombstones(parser)
-
-
-def add_tombstones(parser: argparse.ArgumentParser) -> None:
-    """A list of erased ids, kept outside the store."""
-    group = parser.add_argument_group("refusing erased ids (made by `keygen KEY --tombstones LIST`)")
-    group.add_argument("--tombstones", metavar="LIST", help="note ids erased, refuse ids erased before")
-    group.add_argument("--tombstone-key", metavar="KEY", help="its key")

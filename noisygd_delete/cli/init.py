@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .arguments import whole
-from .change import add_tombstones
 from .plan import add_plan_arguments, add_stream_arguments
-from .shared import add_explain, add_json, add_memory, run_by
+from .shared import add_explain, add_json, add_memory, add_tombstones, run_by
 from .source import add_source
 
 

@@ -13,10 +13,9 @@ from ..privacy.shown import shown
 from ..records import EditCounts
 from ..store.status import budget, status
 from .arguments import number, whole
-from .change import add_tombstones
 from .left import left_text
 from .places import sentence
-from .shared import read_certificate, show, store_command
+from .shared import add_tombstones, read_certificate, show, store_command
 
 if TYPE_CHECKING:
     from ..store import Soundness

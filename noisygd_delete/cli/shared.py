@@ -32,6 +32,13 @@ def add_explain(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_tombstones(parser: argparse.ArgumentParser) -> None:
+    """A list of erased ids, kept outside the store."""
+    group = parser.add_argument_group("refusing erased ids (made by `keygen KEY --tombstones LIST`)")
+    group.add_argument("--tombstones", metavar="LIST", help="note ids erased, refuse ids erased before")
+    group.add_argument("--tombstone-key", metavar="KEY", help="its key")
+
+
 def add_device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", help="where steps are taken: cpu, cuda, cuda:1 (default: NOISYGD_DELETE_DEVICE, or cpu)"

@@ -6,9 +6,8 @@ from typing import Any
 
 from .arguments import number
 from .batches import add_batches
-from .change import add_tombstones
 from .requests import add_statements
-from .shared import add_device, add_json, run_by
+from .shared import add_device, add_json, add_tombstones, run_by
 
 
 def register(commands: Any) -> None:

@@ -25,7 +25,7 @@ CATALOGUE = "4"  # of the keys below: a key that is added, or means something el
 class Claimable:
     """A line of the table.
 
-    kind    what it is: "done" (what became of the rows), "figure", "limit" (how little a figure says), "condition" (figures hold only
+    role    what it is: "done" (what became of the rows), "figure", "limit" (how little a figure says), "condition" (figures hold only
             under it), "notice" (for the person), "uncovered" (what no figure is about) or "duty" (left to the operator)
     values  name and unit of everything that it states. "bound" and "odds" hold if they are at least what can be proven; any other
             value must be the one that follows from the facts
@@ -33,7 +33,7 @@ class Claimable:
     row     the row of `proofs_check` that licenses it, of figures
     """
 
-    kind: str
+    role: str
     values: Mapping[str, str]
     needs: str = "the request"
     row: str = ""
@@ -260,4 +260,4 @@ def _written(value: Any, unit: str, words: Mapping[str, Any]) -> str:
 def of_history(key: str) -> bool:
     """Whether a claim only says under what figures hold, or how little they limit, by the mechanisms of the releases. A better proof may
     need fewer of them: to state one too many does no harm."""
-    return KEYS[key].needs == _HISTORY and KEYS[key].kind in ("condition", "limit")
+    return KEYS[key].needs == _HISTORY and KEYS[key].role in ("condition", "limit")

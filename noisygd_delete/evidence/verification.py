@@ -149,7 +149,7 @@ def _known(claim: Claim) -> bool:
     if key is None or set(claim.values) != set(key.values) or len(set(claim.conditions)) != len(claim.conditions):
         return False
     conditions = all(
-        name in KEYS and KEYS[name].kind == "condition" and not KEYS[name].values for name in claim.conditions
+        name in KEYS and KEYS[name].role == "condition" and not KEYS[name].values for name in claim.conditions
     )
     return conditions and all(_typed(unit, claim.values[name]) for name, unit in key.values.items())
 

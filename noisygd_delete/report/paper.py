@@ -89,7 +89,7 @@ def _claimed(claims: Sequence[Mapping[str, Any]], code: str) -> dict[str, list[s
     told: dict[str, list[str]] = {kind: [] for kind in ("plain", "notice", "condition", "uncovered", "duty")}
     for one in claims:
         claim = Claim(one["key"], one["values"], tuple(one["conditions"]))
-        kind = KEYS[claim.key].kind
+        kind = KEYS[claim.key].role
         text = sentence(claim, code)
         if kind == "duty":
             text = f"{text} (`noisygd-delete {COMMANDS[claim.key]}`)"
@@ -164,7 +164,7 @@ def _tables(claims: Sequence[Mapping[str, Any]], words: Mapping[str, Any], code:
     """A table for each question: a figure is compared with its neighbours."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for claim in claims:
-        if KEYS[claim["key"]].kind == "figure":
+        if KEYS[claim["key"]].role == "figure":
             found.setdefault(claim["values"]["question"], []).append(claim)
     blocks = [_block("heading", words["Guarantees"])]
     for question, group in found.items():

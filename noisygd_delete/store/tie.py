@@ -12,14 +12,16 @@ import secrets
 import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import StoreCorrupt
 from .disk import Disk
 from .entry import START
-from .journal import InFlight
 from .layout import Layout
 from .ledger import Ledger
+
+if TYPE_CHECKING:
+    from .journal import InFlight
 
 _ONE = 128
 SIZE = 2 * _ONE

@@ -70,7 +70,7 @@ def test_from_a_request_to_a_signed_certificate(store: Path, capsys: pytest.Capt
     paper = json.loads(Path("paper.json").read_text())
     assert paper["request"]["rows"] == 2
     assert paper["action"]["release"] == 2
-    assert "5 checks passed" in paper["evidence"]["checked"]
+    assert "6 checks passed" in paper["evidence"]["checked"]
     model = next(store.glob("model-*"))
     assert verify_certificate(paper, public_key="controller.pem.pub", model=model).passed
     run("verify-certificate", "paper.json", "--public-key", "controller.pem.pub", "--model", str(model))
@@ -342,7 +342,7 @@ def test_the_published_model_is_used_on_new_rows(store: Path, capsys: pytest.Cap
     run("predict", "store", "--data", "new.csv", "--out", "said.csv", "--json")
     told = json.loads(capsys.readouterr().out)
     said = [line.split(",") for line in Path("said.csv").read_text().splitlines()]
-    assert said[0] == ["record", "buys"]
+    assert said[0] == ["record", "predicted buys"]
     assert [name for name, _ in said[1:]] == [f"new-{k}" for k in range(10)]
     right = sum(word == ("yes" if k % 2 else "no") for k, (_, word) in enumerate(said[1:]))
     assert told["accuracy"] == right / 10

@@ -24,7 +24,7 @@ WORDS = {"question": ("used", "which"), "unit": ("row", "person"), "figure": ("e
 def claims(key: str) -> list[Claim]:
     """Claims of a key: one and many, by every word that its sentence is picked by."""
     values = {name: SAMPLES[unit] for name, unit in KEYS[key].values.items()}
-    conditions = ("requests-blind", "schedule-fixed") if KEYS[key].kind == "figure" else ()
+    conditions = ("requests-blind", "schedule-fixed") if KEYS[key].role == "figure" else ()
     words = {name: WORDS.get(name, (value,))[0] for name, value in values.items() if isinstance(value, str)}
     both = [values | words, {**values, **words, **{n: 1 for n, unit in KEYS[key].values.items() if unit == "count"}}]
     asked = [{**one, "question": word} for one in both for word in WORDS["question"]] if "question" in values else both
@@ -48,7 +48,7 @@ def test_every_key_has_its_sentence_in_every_language(language: str) -> None:
 @pytest.mark.parametrize("language", languages())
 def test_no_figure_is_said_without_its_conditions(language: str) -> None:
     words = catalogue(language)["claims"]
-    for key in (key for key, about in KEYS.items() if about.kind == "figure"):
+    for key in (key for key, about in KEYS.items() if about.role == "figure"):
         for claim in claims(key):
             said = sentence(claim, language)
             assert all(words[name] in said for name in claim.conditions), key
@@ -60,7 +60,7 @@ def test_no_figure_is_said_without_its_conditions(language: str) -> None:
 def test_a_figure_rests_on_a_row_of_the_proofs() -> None:
     text = RESULTS.read_text("utf-8")
     for key, about in KEYS.items():
-        assert bool(about.row) == (about.kind == "figure"), key
+        assert bool(about.row) == (about.role == "figure"), key
         assert not about.row or f"| {about.row} " in text, key
 
 

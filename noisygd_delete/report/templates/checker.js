@@ -5246,7 +5246,7 @@ CATALOGUE = "4";
 Claimable = $.dataclass($.cls("Claimable", [], ($ns) => {
 $ns.needs = "the request";
 $ns.row = "";
-}), [["kind", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", $.b.str]]], ["needs", () => ["is", $.b.str]], ["row", () => ["is", $.b.str]]], {frozen: true});
+}), [["role", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", $.b.str]]], ["needs", () => ["is", $.b.str]], ["row", () => ["is", $.b.str]]], {frozen: true});
 Claim = $.dataclass($.cls("Claim", [], ($ns) => {
 $ns.conditions = $.tuple([]);
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
@@ -5310,7 +5310,7 @@ return $.b.str([$.cm($.gi(words, "words"), "get", [value, value])]);
 return $.b.str([value]);
 });
 of_history = $.fn("of_history", ["key"], {}, function (key) {
-return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tuple(["condition", "limit"]), $.ga($.gi(KEYS, key), "kind")));
+return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tuple(["condition", "limit"]), $.ga($.gi(KEYS, key), "role")));
 });
 return {CATALOGUE, Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, AT_LEAST, sentence, _filled, _written, of_history, Any, Mapping, InvalidParameter, day, brief, shown};
 })();
@@ -6552,7 +6552,7 @@ key = ($.t($.b.isinstance([$.ga(claim, "key"), $.b.str])) ? $.cm(KEYS, "get", [$
 if (($.t($.is(key, null)) || $.t(!$.eq($.b.set([$.ga(claim, "values")]), $.b.set([$.ga(key, "values")]))) || $.t(!$.eq($.b.len([$.b.set([$.ga(claim, "conditions")])]), $.b.len([$.ga(claim, "conditions")]))))) {
 return false;
 }
-conditions = $.b.all([(function* ($first) { for (const $v17 of $.each($first)) { let name; name = $v17; yield $.both($.has(KEYS, name), () => $.both($.eq($.ga($.gi(KEYS, name), "kind"), "condition"), () => !$.t($.ga($.gi(KEYS, name), "values")))); } })($.ga(claim, "conditions"))]);
+conditions = $.b.all([(function* ($first) { for (const $v17 of $.each($first)) { let name; name = $v17; yield $.both($.has(KEYS, name), () => $.both($.eq($.ga($.gi(KEYS, name), "role"), "condition"), () => !$.t($.ga($.gi(KEYS, name), "values")))); } })($.ga(claim, "conditions"))]);
 return $.both(conditions, () => $.b.all([(function* ($first) { for (const $v18 of $.each($first)) { let name, unit; {const $v19 = $.unpack($v18, 2, -1);name = $v19[0];unit = $v19[1];} yield _typed([unit, $.gi($.ga(claim, "values"), name)]); } })($.cm($.ga(key, "values"), "items", []))]));
 });
 _typed = $.fn("_typed", ["unit", "value"], {}, function (unit, value) {
@@ -6773,7 +6773,7 @@ told = $.dict((function* ($first) { for (const $v2 of $.each($first)) { let kind
 for (const $v3 of $.each(claims)) {
 one = $v3;
 claim = Claim([$.gi(one, "key"), $.gi(one, "values"), $.b.tuple([$.gi(one, "conditions")])]);
-kind = $.ga($.gi(KEYS, $.ga(claim, "key")), "kind");
+kind = $.ga($.gi(KEYS, $.ga(claim, "key")), "role");
 text = sentence([claim, code]);
 if ($.t($.eq(kind, "duty"))) {
 text = ("" + $.formatted(text, "", "") + " (`noisygd-delete " + $.formatted($.gi(COMMANDS, $.ga(claim, "key")), "", "") + "`)");
@@ -6819,7 +6819,7 @@ let about, blocks, cells, claim, first, found, group, head, only, question, rows
 found = $.dict([]);
 for (const $v6 of $.each(claims)) {
 claim = $v6;
-if ($.t($.eq($.ga($.gi(KEYS, $.gi(claim, "key")), "kind"), "figure"))) {
+if ($.t($.eq($.ga($.gi(KEYS, $.gi(claim, "key")), "role"), "figure"))) {
 $.cm($.cm(found, "setdefault", [$.gi($.gi(claim, "values"), "question"), []]), "append", [claim]);
 }
 }
