@@ -23,6 +23,10 @@ def left_text(left: Mapping[str, Any]) -> str:
         if total is None
         else f"the total (ε={brief(total['epsilon'])}, δ={shown(total['delta'])}) of all publications"
     )
+    if (
+        total is not None and total.get("order") is not None
+    ):  # more than the releases together reveal, by the best order for them
+        cap += ", counted at the one order that was fixed beforehand"
     if left["publications"] is None:
         more = "another one costs nothing"
     elif left["publications"]:

@@ -20,7 +20,6 @@ from typing import Any
 from ..errors import InvalidParameter
 from ..schema import HeldOut, Table, draft_schema, read_table
 from .commands import carry_out, parser
-from .left import left_text
 from .shared import show
 
 _MOST_APART = 10_000  # rows to measure on
@@ -80,14 +79,18 @@ def _fill(parsed: argparse.Namespace, folder: Path, table: Table, schema: str) -
     )
     _answer(["learn", store])
     measured = _measure(store, apart)
-    lines = [*_made_text(made, measured, folder), left_text(_answer(["status", store])["left"])]
-    answer = {"folder": str(folder), "init": made, "evaluation": measured}
+    lines, answer = _made_text(made, measured, folder), {"folder": str(folder), "init": made, "evaluation": measured}
+    paper: list[str] = []
     if parsed.delete:
         erased, paper = _delete(parsed, folder, store)
-        lines += ["", *paper]
         answer |= {"delete": erased, "certificate": str(folder / "certificate.json")}
-    else:
-        lines.append(f"next: noisygd-delete delete {store} ID, then noisygd-delete certificate {store} --help")
+    left = _answer(["status", store])["publications_left"]
+    lines.append(
+        f"publications left: {left}; next: noisygd-delete delete {store} ID"
+        if left is not None
+        else f"next: noisygd-delete delete {store} ID"
+    )
+    lines += ["", *paper] if paper else []
     show(parsed, answer, "\n".join(lines))
     return 0
 
