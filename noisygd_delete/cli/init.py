@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
 from .arguments import whole
@@ -49,10 +50,15 @@ def register(commands: Any) -> None:
         help="put every model in force there too (see `publish-to`); may be given several times",
     )
     add_tombstones(parser)
-    add_plan_arguments(parser, advised=True)
-    add_stream_arguments(parser.add_argument_group("stream (publications and their batch are then chosen by forecast)"))
+    add_init_arguments(parser)
     add_memory(parser)
     add_explain(parser)
     add_json(parser)
-    # the schema decides, unless told otherwise
-    parser.set_defaults(run=run_by("creating", "init"), loss=None, radius=None, rows_per_subject=None)
+    parser.set_defaults(run=run_by("creating", "init"))
+
+
+def add_init_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of a plan, for commands that make a store: what is left out is advised, or decided by the schema."""
+    add_plan_arguments(parser, advised=True)
+    add_stream_arguments(parser.add_argument_group("stream (publications and their batch are then chosen by forecast)"))
+    parser.set_defaults(loss=None, radius=None, rows_per_subject=None)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
 from .arguments import number
+from .init import add_init_arguments
 from .shared import add_json, run_by
 
 
@@ -13,7 +15,7 @@ def register(commands: Any) -> None:
         "quickstart",
         help="from a CSV or Parquet file to a model in one command; with --delete to a signed certificate",
         description="Makes a folder with a draft of the schema, a store and a key. In a terminal it asks about each range and list "
-        "that it found in the data; with --yes it takes them, and papers say so.",
+        "that it found in the data; elsewhere, and with --yes, it takes them, and papers say so. Options of a plan (see init --help) are taken too.",
         epilog="example: noisygd-delete quickstart people.csv --label income --delete 17",
         allow_abbrev=False,
     )
@@ -28,12 +30,12 @@ def register(commands: Any) -> None:
     command.add_argument(
         "--apart", type=number, default=0.1, metavar="SHARE", help="of the rows, to measure on (default .1; 0: none)"
     )
-    command.add_argument("--yes", action="store_true", help="ask nothing: take what the draft proposes")
     command.add_argument(
-        "init",
-        nargs="*",
-        metavar="-- OPTIONS",
-        help="after --: further options of `init`, as -- --dp 4 --deletion .4 --delta 1e-6",
+        "--yes", action="store_true", help="ask nothing in a terminal either: take what the draft proposes"
     )
+    known = len(command._actions)
+    add_init_arguments(command)
+    for action in command._actions[known:]:  # taken as they are by `init`, whose help has them
+        action.help = argparse.SUPPRESS
     add_json(command)
     command.set_defaults(run=run_by("starting", "start"))

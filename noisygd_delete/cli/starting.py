@@ -20,6 +20,7 @@ from typing import Any
 from ..errors import InvalidParameter
 from ..schema import HeldOut, Table, draft_schema, read_table
 from .commands import carry_out, parser
+from .init import add_init_arguments
 from .shared import show
 
 _MOST_APART = 10_000  # rows to measure on
@@ -62,6 +63,9 @@ def _check_ids(parsed: argparse.Namespace, table: Table, draft: str) -> None:
     unknown = sum(name not in known for name in parsed.delete)
     if unknown:
         where = f"column {column!r}" if column else f"the rows' numbers, 1 to {len(table)}"
+        persons = set() if parsed.subject is None else set(table.columns[parsed.subject])
+        if persons & set(parsed.delete):
+            where += f"; for all rows of a person of {parsed.subject!r}: noisygd-delete delete STORE --subject S, once there is a store"
         raise InvalidParameter(
             f"--delete: {unknown} of {len(parsed.delete)} ids are in no row of {parsed.data} ({where}); nothing was made"
         )
@@ -72,11 +76,17 @@ def _fill(parsed: argparse.Namespace, folder: Path, table: Table, schema: str) -
 
     (folder / "schema.toml").write_text(schema, encoding="utf-8")
     store = str(folder / "store")
-    apart = HeldOut(min(parsed.apart, _MOST_APART / len(table)), never=parsed.delete)
-    made = _answer(
-        ["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml"), *parsed.init],
-        lambda found: creating.create(found, held_out=apart),
-    )
+    share = min(parsed.apart, _MOST_APART / len(table))
+    apart = HeldOut(share if share * len(table) >= _ENOUGH_APART else 0.0, never=parsed.delete)
+    asked = argparse.ArgumentParser()
+    add_init_arguments(asked)
+
+    def create(found: argparse.Namespace) -> int:
+        for name in vars(asked.parse_args([])):  # of the plan, as they were given here
+            setattr(found, name, getattr(parsed, name))
+        return creating.create(found, held_out=apart)
+
+    made = _answer(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], create)
     _answer(["learn", store])
     measured = _measure(store, apart)
     lines, answer = _made_text(made, measured, folder), {"folder": str(folder), "init": made, "evaluation": measured}
@@ -132,7 +142,10 @@ def _made_text(made: Mapping[str, Any], found: Mapping[str, Any] | None, folder:
             f"{folder / 'schema.toml'} before people rely on this"
         )
     if found is None:
-        return [*lines, "no rows were kept apart to measure on: noisygd-delete evaluate measures on other rows"]
+        return [
+            *lines,
+            "too few rows to keep some apart and measure: all were learned from; noisygd-delete evaluate measures on others",
+        ]
     if found["accuracy"] is not None:
         score = (
             f"right on {found['accuracy']:.1%}; always saying {found['baseline']!r}: {found['baseline_accuracy']:.1%}"

@@ -108,7 +108,7 @@ def test_a_person_is_kept_apart_whole_and_a_second_reading_finds_the_same(folder
         (["--apart", "1"], "must be a share"),
         (["--into", "people.csv"], "cannot make the folder people.csv"),
         (["--id", "nosuch"], "no column 'nosuch'"),
-        (["--", "--method", "sharp", "--dp", "-1"], "-1"),
+        (["--method", "sharp", "--dp=-1"], "-1"),
     ],
 )
 def test_a_refusal_leaves_nothing_behind(more: list[str], said: str, folder: Path, capsys) -> None:
@@ -127,12 +127,9 @@ def test_a_folder_that_is_there_is_left_alone(folder: Path, capsys) -> None:
     assert [path.name for path in (folder / "people").iterdir()] == ["mine"]
 
 
-def test_options_behind_two_dashes_are_those_of_init(folder: Path, capsys) -> None:
+def test_options_of_a_plan_are_those_of_init(folder: Path, capsys) -> None:
     assert (
-        main(
-            quickstart("--json", "--", "--method", "sharp", "--regularization", "0.01", "--delta", "1e-6", "--dp", "3")
-        )
-        == 0
+        main(quickstart("--json", "--method", "sharp", "--regularization", "0.01", "--delta", "1e-6", "--dp", "3")) == 0
     )
     plan = json.loads(capsys.readouterr().out)["init"]["plan"]
     assert (plan["method"], plan["dp"]) == ("sharp", 3)
@@ -159,3 +156,22 @@ def test_in_a_terminal_it_asks_about_each_range_and_list(folder: Path) -> None:
     assert process.returncode == 0
     assert "the data's own (town)" in out.decode()
     assert "bounds = [0, 50]" in (folder / "people" / "schema.toml").read_text()
+
+
+def test_what_a_refusal_proposes_runs_as_printed(folder: Path, capsys) -> None:
+    """Thirty rows: nothing is worth having by forecast, and the command that goes on all the same is the same one with options."""
+    lines = (folder / "people.csv").read_text().splitlines()
+    (folder / "people.csv").write_text("\n".join(lines[:31]) + "\n")
+    assert main(quickstart()) == 2
+    said = capsys.readouterr().err
+    options = said[said.index("--method") :].split("`")[0].partition(":")[0].split()
+    assert main(quickstart(*options)) == 0
+    assert "too few rows to keep some apart" in capsys.readouterr().out
+
+
+def test_a_person_named_as_a_record_is_told_how_persons_go(folder: Path, capsys) -> None:
+    lines = (folder / "people.csv").read_text().splitlines()
+    rows = [lines[0] + ",who", *(f"{line},p{k // 2}" for k, line in enumerate(lines[1:]))]
+    (folder / "people.csv").write_text("\n".join(rows) + "\n")
+    assert main(quickstart("--id", "id", "--subject", "who", "--delete", "p3")) == 2
+    assert "delete STORE --subject S" in capsys.readouterr().err

@@ -135,4 +135,4 @@ def test_the_commands_that_are_named_are_there() -> None:
         found = known
         for word in words:
             found = children(found)[word]
-    assert set(COMMANDS) == {key for key, about in KEYS.items() if about.kind == "duty"}
+    assert set(COMMANDS) == {key for key, about in KEYS.items() if about.role == "duty"}
