@@ -11,7 +11,7 @@ import numpy as np
 from noisygd_delete import losses
 from noisygd_delete.cli.arguments import Intermixed, number, seed
 from noisygd_delete.cli.shared import add_json, show
-from noisygd_delete.cli.streams import complain
+from noisygd_delete.cli.streams import complain, flushed
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.privacy.shown import brief
 from noisygd_delete.records import Records
@@ -54,7 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run() -> None:
     """Console-script entry point."""
-    sys.exit(main())
+    try:
+        status = main()
+    except BrokenPipeError:  # whoever read the answer has left
+        status = 0
+    sys.exit(flushed(status))
 
 
 def _tables(parsed: argparse.Namespace) -> tuple[Records, Records, losses.Loss]:

@@ -183,6 +183,7 @@ def webhook(service: Serving, token: str, k: int) -> tuple[int, Any]:
         "policy_action": "erasure",
     }
     headers = {"Authorization": f"Bearer {token}", "reply-to": f"/resume/pri-{k}", "reply-to-token": f"reply-pri-{k}"}
+    headers |= {"Content-Type": "application/json"}  # as Fides sends it
     request = urllib.request.Request(
         f"{service.address}/webhooks/fides", json.dumps(body).encode(), headers, method="POST"
     )
