@@ -9,8 +9,9 @@ worlds as over the reals, the interpolated centre rounded to the grid: distances
 
     gap_k = s_k + δ,      δ = 2E + h√d,      s_k = ηΔ/n with the record, 0 without it
 
-and the last point is μ-GDP, μ² = Σ a_k²/(τ² − 144h²), for all grid points a shift of which costs its length; so is any point in between, as each is
-one of the path. The shifts of the real chain and those of a chain whose gap is δ at every step are feasible side by side, both a_k ∝ c^{t−k}:
+and the last point is μ-GDP, μ² = Σ a_k²/(τ² − 144h²), but for a factor 1 ± t d·10⁻¹²³³ of every probability (`objective_perturbation_gdp`): that moves
+Φ⁻¹ by less than the 10⁻⁹ by which μ is raised. So is any point in between, as each is one of the path. The shifts of the real chain and those of a
+chain whose gap is δ at every step are feasible side by side, both a_k ∝ c^{t−k}:
 
     μ(T, K) ≤ μ_real(T, K; gap s) + μ_real(T + K, 0; gap δ)           increasing in T, no probability beside it
 
@@ -30,6 +31,7 @@ MOST_BITS, LEAST_BITS = 24, 12  # of b
 _HEADROOM = 51  # binary digits of W/h at most: with noise and step the points stay whole numbers in float64
 _OUTSIDE = 1.001  # how far a projected point may lie outside the ball, in W
 _SECOND_ORDER = 1.01
+_STEEPER = 16 * UNIT  # how much larger c is taken, for the rounding of 1 − ηm and of the longest step
 _UNUSUAL = 37.0  # standard deviations: a chain reaches that far with probability e⁻⁶⁸⁴
 
 
@@ -43,7 +45,7 @@ def radius(
     step_size: float,
     strong_convexity: float,
 ) -> float:
-    """W: twice as far as a chain of noise τ goes from the minimiser, which is nearer to 0 than L/λ and √(2·gap/λ); a power of two.
+    """W: farther than a chain of noise τ goes about the minimiser, which is nearer to 0 than L/λ and √(2·gap/λ); a power of two.
 
     Privacy holds for every W; utility wants it never to be reached.
     """
@@ -81,7 +83,7 @@ def gap(
         _SECOND_ORDER * (step_size * gradient_error + UNIT * (3 * step_size * steepest + 2 * outside)) + grid * root / 2
     )
     point = _SECOND_ORDER * (dimension + 9) * UNIT * outside
-    contraction = 1 - step_size * strong_convexity + 4 * UNIT
+    contraction = 1 - step_size * strong_convexity + _STEEPER
     return (2 * (centre + contraction * point) + grid * root) * (1 + 1e-9)
 
 
@@ -100,12 +102,12 @@ def gdp(
     """μ(T, K), rounded up; infinite where τ is no more than twelve steps of the grid. `math.inf` steps: the supremum over any number."""
     if steps_with_record == 0:
         return 0.0
-    variance = noise**2 - (SMOOTHING * grid) ** 2
-    if not variance > 0:
+    variance, slower = noise**2 - (SMOOTHING * grid) ** 2, strong_convexity - _STEEPER / step_size
+    if not (variance > 0 and slower > 0):
         return math.inf
     chain = {
         "step_size": step_size,
-        "strong_convexity": strong_convexity,
+        "strong_convexity": slower,
         "noise_variance": variance / (2 * step_size),
         "records": records,
     }

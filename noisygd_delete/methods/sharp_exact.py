@@ -47,6 +47,10 @@ class SharpExactRun(SharpRun):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.step_size > self.largest_step_size:  # a bound down to the last bit leaves no tolerance
+            raise InvalidParameter(
+                f"step_size={self.step_size:.17g} must be at most {self.largest_step_size:.17g}: beyond it a step may carry two models apart"
+            )
         for name in ("regularization", "radius"):
             positive(name, getattr(self, name))
         for name in ("features", "outputs", "dimension"):
@@ -164,10 +168,18 @@ class SharpExact(Sharp):
         real = Sharp(self.step_size, self.noise_variance, self.excess_risk_target)
         plan = self._charged(problem, real.plan(replace(problem, method=real)))
         for _ in range(_ATTEMPTS):
+            forgetting = self._forgetting(plan)  # its further steps are published too
+            plan = plan if forgetting is None else forgetting
             spent = plan.dp if problem.releases == 1 else published_together(plan)  # a single one of any length
             over = spent.gdp_squared / problem.budget.dp_gdp() ** 2
+            if over <= 1 and forgetting is None:
+                raise PlanInfeasible(
+                    "the roundings of a step cost more than the deletion budget, however many steps follow: raise λ or that budget, or use "
+                    "method='perturbed'",
+                    plan=plan,
+                )
             if over <= 1:
-                return self._forgetting(plan)
+                return plan
             if self.noise_variance is not None:
                 raise InvalidParameter(
                     f"noise_variance={self.noise_variance:g} is a little too small once roundings are charged; {plan.noise_variance * over:g} suffices"
@@ -184,18 +196,14 @@ class SharpExact(Sharp):
         return replace(plan, problem=problem)
 
     @staticmethod
-    def _forgetting(plan: Plan) -> Plan:
-        """The plan with so many steps more that a deletion is within its budget, roundings included."""
+    def _forgetting(plan: Plan) -> Plan | None:
+        """The plan with so many steps more that a deletion is within its budget, roundings included; None: no number does."""
         wanted = plan.delete_steps_for_deletion
         for further in (0, 1, 2, *(2**k for k in range(2, 20))):
             longer = replace(plan, delete_steps_for_deletion=wanted + further)
             if longer.budget.affords(longer.deletion):
                 return longer
-        raise PlanInfeasible(
-            "the roundings of a step cost more than the deletion budget, however many steps follow: raise λ or that budget, or use "
-            "method='perturbed'",
-            plan=plan,
-        )
+        return None
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)

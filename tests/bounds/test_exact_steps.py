@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -151,3 +152,15 @@ def test_what_cannot_be_certified_is_infinite_and_nothing_costs_nothing() -> Non
     )
     quiet = exact_steps.gdp(**{**facts, "gap": 0.0}, noise=1.0, grid=1e-6, steps_with_record=7)
     assert real <= quiet <= real * (1 + 2e-9)
+
+
+@pytest.mark.parametrize("strength", [0.1, 0.3, 0.7, 49.0])
+def test_a_contraction_is_never_rounded_to_less_than_it_is(strength: float) -> None:
+    """η = 1/m in floats: 1 − ηm is 0 or not by a rounding, and linear losses keep that much of the record."""
+    eta = 1 / strength
+    left = abs(1 - Fraction(eta) * Fraction(strength)) or Fraction(1, 2**60)
+    found = exact_steps.gdp(
+        sensitivity=1.0, step_size=eta, strong_convexity=strength, noise=1.0, grid=1e-6, records=1, gap=0.0,
+        steps_with_record=1, steps_without_record=1,
+    )  # fmt: skip
+    assert found >= float(left) * eta

@@ -20,6 +20,7 @@ from noisygd_delete.engine import exact_steps as engine
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.evidence.erasure import erasure_in
+from noisygd_delete.methods.calibration import published_together
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
 from noisygd_delete.report import erasure_certificate, verify_certificate
 
@@ -224,3 +225,24 @@ def test_a_store_learns_deletes_and_certifies(tmp_path: Any) -> None:
                 "deletion", "definition-4.1", steps_with=plan.learn_steps, steps_without=plan.delete_steps
             ).gdp
         )
+
+
+@pytest.mark.parametrize("releases", [2, 12, 50])
+@pytest.mark.parametrize(("n", "regularization"), [(26_000, 1e-2), (10**8, 1e-2), (10**6, 1e-3)])
+def test_the_releases_that_a_plan_is_for_are_within_its_budget_steps_added_for_roundings_included(
+    n: int, regularization: float, releases: int
+) -> None:
+    for budget in (RENYI, Budget.from_gdp(dp=0.4, deletion=0.1)):
+        plan = plan_by(
+            records=n, features=20, regularization=regularization, budget=budget, releases=releases, utility=False
+        )
+        assert budget.affords(published_together(plan))
+        assert budget.affords(plan.deletion)
+
+
+def test_no_step_is_longer_than_what_contracts_not_even_by_a_rounding() -> None:
+    mechanism = plan_by(regularization=1e-7).mechanism
+    longest = mechanism.largest_step_size
+    assert replace(mechanism, step_size=longest).step_size == longest
+    with pytest.raises(InvalidParameter, match="carry two models apart"):
+        replace(mechanism, step_size=longest * (1 + 5e-13))

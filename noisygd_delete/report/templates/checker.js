@@ -8723,7 +8723,7 @@ return LadderRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga
 return {Ladder, LadderRun, InvalidParameter, MOST_STAGES, Stage, NETWORK, ClassVar, Method, Staged, of_stage, replace, Amounts};
 })();
 $.modules["bounds.exact_steps"] = (() => {
-let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _UNUSUAL, radius, grid_bits, gap, gdp;
+let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
 const math = $.libraries["math"];
 const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
 const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
@@ -8732,6 +8732,7 @@ const UNIT = $.modules["bounds.rounding"]["UNIT"];
 _HEADROOM = 51n;
 _OUTSIDE = 1.001;
 _SECOND_ORDER = 1.01;
+_STEEPER = $.mul(16n, UNIT);
 _UNUSUAL = 37.0;
 radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
 let contraction, far, spread;
@@ -8751,24 +8752,24 @@ let centre, contraction, outside, point, root, steepest;
 steepest = $.add(lipschitz, $.mul(regularization, outside));
 centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
 point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
-contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), $.mul(4n, UNIT));
+contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
 return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
 });
 gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record"], {"steps_without_record": 0n}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record) {
-let chain, real, rounded, variance;
+let chain, real, rounded, slower, variance;
 if ($.t($.eq(steps_with_record, 0n))) {
 return 0.0;
 }
-variance = $.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n));
-if (!$.t($.lt(0n, variance))) {
+{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
+if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
 return $.libraries["math"].inf;
 }
-chain = $.dict([["step_size", step_size], ["strong_convexity", strong_convexity], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
+chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
 real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
 rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": $.add(steps_with_record, steps_without_record), ...$.named(chain)});
 return $.mul($.add(real, rounded), $.add(1n, 1e-09));
 });
-return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _UNUSUAL, radius, grid_bits, gap, gdp, UNIT, SMOOTHING};
+return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, UNIT, SMOOTHING};
 })();
 $.modules["methods.sharp_exact"] = (() => {
 let _ROOM, SharpExactRun, SharpExact, _check_covered;
@@ -8795,6 +8796,9 @@ $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD who
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
 $.sup(SharpExactRun, self, "__post_init__")([]);
+if ($.t($.lt($.ga(self, "largest_step_size"), $.ga(self, "step_size")))) {
+throw $.raised(InvalidParameter([("" + "step_size=" + $.formatted($.ga(self, "step_size"), "", ("" + ".17g")) + " must be at most " + $.formatted($.ga(self, "largest_step_size"), "", ("" + ".17g")) + ": beyond it a step may carry two models apart")]));
+}
 for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
 name = $v1;
 positive([name, $.b.getattr([self, name])]);
