@@ -130,7 +130,7 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
     text += f"{room_text(plan)}\n"
     strange = [name for name, count in found.unknown.items() if count == found.rows > 0]
     if strange:
-        text += f"WARNING: every value of {_listed(strange)} is unknown to the schema, so the column says nothing: compare its list with the file\n"
+        text += f"WARNING: every value of {listed(strange)} is unknown to the schema, so the column says nothing: compare its list with the file\n"
     if outside:
         text += f"values clipped to their bounds (shown here only, not stored): {_counted(outside)}\n"
     if parsed.source is not None:
@@ -207,7 +207,7 @@ def _schema(parsed: argparse.Namespace) -> Schema:
         raise InvalidParameter(
             f"{parsed.schema}: confirmed = false: this is a draft whose ranges were read off the data. Replace them by ranges "
             "that are public knowledge, then set confirmed = true"
-            + (f". To look at: {_listed(schema.from_data)}" if schema.from_data else "")
+            + (f". To look at: {listed(schema.from_data)}" if schema.from_data else "")
         )
     if schema.id_column is None and schema.subject_column is not None:
         raise InvalidParameter(
@@ -232,7 +232,7 @@ def _numbered(schema: Schema) -> Schema:
 
 def _still_from_data(schema: Schema) -> str:
     return (
-        f"{len(schema.from_data)} range(s) or list(s) are the data's own, as their entries say: {_listed(schema.from_data)}. Every figure "
+        f"{len(schema.from_data)} range(s) or list(s) are the data's own, as their entries say: {listed(schema.from_data)}. Every figure "
         "here takes them for public knowledge. Replace them by what was known before, and take the line from_data out"
     )
 
@@ -244,7 +244,8 @@ def _counted(cells: Mapping[str, int]) -> str:
     return ", ".join(f"{cells[name]} in {name}" for name in ordered[:_NAMED]) + more
 
 
-def _listed(columns: Sequence[str]) -> str:
+def listed(columns: Sequence[str]) -> str:
+    """The first columns by name, and how many more there are."""
     more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
     return ", ".join(columns[:_NAMED]) + more
 

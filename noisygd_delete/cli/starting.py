@@ -1,7 +1,7 @@
 """`noisygd-delete quickstart`, as it is done: from a file to a model, and to the certificate of a deletion.
 
-It runs the commands that a person would run, with what a draft and `advise` propose, and says which they were. Beside them it only keeps
-some rows apart to measure on, which no store and no file ever holds.
+It runs the commands that a person would run, with what a draft and `advise` propose. Beside them it only keeps some rows apart to measure
+on, which no store and no file ever holds.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter
+from ..report.evaluation import measure
 from ..schema import HeldOut, Table, draft_schema, read_table
+from ..store import Store
 from .commands import carry_out, parser
+from .creating import create, listed
 from .init import add_init_arguments
 from .shared import show
 
@@ -29,7 +32,7 @@ _OWN = "from_data = true"
 _PUBLIC = "public"
 _REQUEST = "first-deletion"  # the token of --delete
 _KINDS = ("bounds", "dates", "times", "categories", "boolean", "classes")  # how a range or list begins
-_NAMED, _WIDE = 4, 60  # columns, letters in one line
+_WIDE = 60  # letters in one line
 
 
 def start(parsed: argparse.Namespace) -> int:
@@ -48,7 +51,7 @@ def start(parsed: argparse.Namespace) -> int:
             f"cannot make the folder {folder} ({error.strerror}); name a new one with --into FOLDER"
         ) from error
     try:
-        return _fill(parsed, folder, table, draft.replace("confirmed = false", "confirmed = true", 1))
+        return _fill(parsed, folder, len(table), draft.replace("confirmed = false", "confirmed = true", 1))
     except BaseException:
         if not (folder / "store").exists():
             (folder / "schema.toml").unlink(missing_ok=True)
@@ -71,22 +74,20 @@ def _check_ids(parsed: argparse.Namespace, table: Table, draft: str) -> None:
         )
 
 
-def _fill(parsed: argparse.Namespace, folder: Path, table: Table, schema: str) -> int:
-    from . import creating
-
+def _fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> int:
     (folder / "schema.toml").write_text(schema, encoding="utf-8")
     store = str(folder / "store")
-    share = min(parsed.apart, _MOST_APART / len(table))
-    apart = HeldOut(share if share * len(table) >= _ENOUGH_APART else 0.0, never=parsed.delete)
+    share = min(parsed.apart, _MOST_APART / rows)
+    apart = HeldOut(share if share * rows >= _ENOUGH_APART else 0.0, never=parsed.delete)
     asked = argparse.ArgumentParser()
     add_init_arguments(asked)
 
-    def create(found: argparse.Namespace) -> int:
+    def init(found: argparse.Namespace) -> int:
         for name in vars(asked.parse_args([])):  # of the plan, as they were given here
             setattr(found, name, getattr(parsed, name))
-        return creating.create(found, held_out=apart)
+        return create(found, held_out=apart)
 
-    made = _answer(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], create)
+    made = _answer(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
     _answer(["learn", store])
     measured = _measure(store, apart)
     lines, answer = _made_text(made, measured, folder), {"folder": str(folder), "init": made, "evaluation": measured}
@@ -121,13 +122,10 @@ def _delete(parsed: argparse.Namespace, folder: Path, store: str) -> tuple[dict[
 
 def _measure(store: str, apart: HeldOut) -> dict[str, Any] | None:
     """The model on the rows kept apart; None where they are too few to say anything."""
-    from ..report.evaluation import measure
-    from ..sources.sourced import open_store
-
     rows = apart.encoded()
     if rows is None or len(rows.rows) < _ENOUGH_APART:
         return None
-    with open_store(store) as opened:
+    with Store.open(store) as opened:
         return measure(opened, rows).to_dict()
 
 
@@ -136,9 +134,8 @@ def _made_text(made: Mapping[str, Any], found: Mapping[str, Any] | None, folder:
     lines = [f"{folder}: {rows}, method '{made['plan']['method']}'"]
     own = made["from_data"]
     if own:
-        names = ", ".join(own[:_NAMED]) + (f" and {len(own) - _NAMED} more" if len(own) > _NAMED else "")
         lines.append(
-            f"WARNING: {len(own)} ranges or lists are the data's own ({names}); every figure takes them for public. Answer for them in "
+            f"WARNING: {len(own)} ranges or lists are the data's own ({listed(own)}); every figure takes them for public. Answer for them in "
             f"{folder / 'schema.toml'} before people rely on this"
         )
     if found is None:

@@ -27,12 +27,8 @@ from pathlib import Path
 from ..errors import StoreError
 
 FORMAT = 4
-READABLE = (
-    1,
-    2,
-    3,
-    4,
-)  # 1: edits were counted, their kinds not recorded; 2: request ids stood in the ledger in clear; 3: no ties
+# 1: edits were counted, their kinds not recorded; 2: request ids stood in the ledger in clear; 3: no ties
+READABLE = (1, 2, 3, 4)
 TEMPORARY = ".tmp"
 FORMER = ".old"  # second name of a file that is being exchanged for a new one
 ROW = "<f4"

@@ -54,7 +54,11 @@ def predict(
     model, schema, table = store.model, store.schema, read_table(path, delimiter, store.schema.reads())
     named, labelled = schema.id_column in table.columns, schema.label_column in table.columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
-    encoded, kept, faults = schema.encode_readable(table, labelled=False)
+    truth, kept, faults = schema.encode_readable(table, labelled=labelled)
+    unlabelled = [fault for fault in faults if fault.column == schema.label_column]
+    encoded = truth
+    if unlabelled:  # rows whose label alone is the fault are predicted too
+        encoded, kept, faults = schema.encode_readable(table, labelled=False)
     found = model.predict(encoded.rows)
     names = encoded.ids or [str(row + 1) for row in kept]
     labels = schema.decode(found)
@@ -64,10 +68,9 @@ def predict(
     )
     if not labelled:
         return answer
-    truth, _, faults = schema.encode_readable(table)
-    unlabelled = told((fault for fault in faults if fault.column == schema.label_column), "not measured")
-    answer = replace(answer, rows_in_table=store.rows_in_table(truth), skipped=(*answer.skipped, *unlabelled))
-    said = model.predict(truth.rows)
+    skipped = (*answer.skipped, *told(unlabelled, "not measured"))
+    answer = replace(answer, rows_in_table=store.rows_in_table(truth), skipped=skipped)
+    said = found if truth is encoded else model.predict(truth.rows)
     if schema.classes is not None:
         return replace(answer, accuracy=float((said == truth.labels).mean()))
     assert truth.targets is not None
