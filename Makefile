@@ -19,7 +19,7 @@ demo: $(READY)          ## learn and delete on scikit-learn's digits
 	$(RUN) -m noisygd_delete demo
 
 # rooms that start databases or services, and tests of pages and proofs, are stages of their own: `make test TESTS="tests/docs"`
-SERVICES := tests/sources tests/service tests/publishers
+SERVICES := tests/store/sources tests/service tests/store/publishers
 APART := $(SERVICES) tests/docs tests/engines tests/examples tests/proofs_check
 SUITE := $(RUN) -m pytest -n 2 --dist loadfile
 test: $(READY)          ## the fast suite; with TESTS="..." all of those
@@ -38,7 +38,7 @@ $(PUBLISHERS)/.ready: pyproject.toml constraints-publishers.txt
 	touch $@
 
 publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned; the whole way from a desk
-	$(PUBLISHERS)/bin/python -m pytest tests/publishers tests/service/test_end_to_end.py $(TESTS)
+	$(PUBLISHERS)/bin/python -m pytest tests/store/publishers tests/service/test_end_to_end.py $(TESTS)
 
 desk-to-registry: $(PUBLISHERS)/.ready  ## from a privacy desk to a model registry, 200 kills -9 on the way: about an hour
 	$(PUBLISHERS)/bin/python -m pytest tests/service/test_end_to_end.py -m long --table=benchmarks/results/desk-to-registry.md
@@ -79,8 +79,8 @@ COMMA := ,
 # what a certificate rests on: whole rooms, and files of two others
 RESTS_ON := $(foreach room,bounds privacy methods planner accountant curator store,noisygd_delete/$(room)/*) \
 	$(subst $() ,$(COMMA),$(foreach file,noise noisygd linear_term discrete_gaussian solver quasi_newton,noisygd_delete/engine/$(file).py)) \
-	$(subst $() ,$(COMMA),$(foreach file,verification checks format_1 canonical signing facts,noisygd_delete/report/$(file).py))
-COVERING := $(addprefix tests/,bounds privacy methods planner accountant curator stream store fuzz cli report engine across)
+	$(subst $() ,$(COMMA),$(foreach file,verification checks claims deriving canonical signing facts,noisygd_delete/evidence/$(file).py))
+COVERING := $(addprefix tests/,bounds privacy methods planner accountant curator store fuzz cli evidence papers engine across)
 coverage: $(READY)      ## lines and branches of what a certificate rests on; fails where a part of it is below 98 %
 	$(RUN) -m pytest -q -n 2 --dist loadfile --cov=noisygd_delete --cov-branch --cov-report= $(COVERING)
 	failed=0; for part in $(foreach part,$(RESTS_ON),'$(part)'); do $(RUN) -m coverage report --show-missing --skip-covered \

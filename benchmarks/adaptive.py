@@ -26,9 +26,9 @@ from noisygd_delete.audit import Counts, World
 from noisygd_delete.audit.membership import linear_engine, loss_engine, row_of
 from noisygd_delete.audit.reconstruction import curvature, reconstruct
 from noisygd_delete.audit.simulation import SimulatedNoisyGD
+from noisygd_delete.curator.stream import Adaptive, Batching, Publication, interact
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.engine.noisygd import initial_weights, run
-from noisygd_delete.stream import Adaptive, Batching, Publication, interact
 
 from . import datasets, report
 from .report import RESULTS

@@ -12,10 +12,10 @@ import numpy as np
 from noisygd_delete_lab import sample
 
 from noisygd_delete import Records, losses
+from noisygd_delete.features.maps import PublicMap
+from noisygd_delete.features.schema import Schema
+from noisygd_delete.features.schema.encoded import Encoded
 from noisygd_delete.losses import Loss
-from noisygd_delete.maps import PublicMap
-from noisygd_delete.schema import Schema
-from noisygd_delete.schema.encoded import Encoded
 
 ROOT = Path(__file__).parents[1]
 WEATHER = ["temp", "humid", "wind_speed", "precip", "visib"]

@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 
 from noisygd_delete import Budget, Curator, Records, Schema, losses, make_plan
-from noisygd_delete.clusters import files, on_ray, spark_session
-from noisygd_delete.clusters.opening import opened
-from noisygd_delete.clusters.partition import Encoder
 from noisygd_delete.engine import CurrentRecords
 from noisygd_delete.engine.objective_float64 import PreciseObjective
-from noisygd_delete.schema import Encoded
-from noisygd_delete.schema.encoded import Gathered
+from noisygd_delete.features.schema import Encoded
+from noisygd_delete.features.schema.encoded import Gathered
+from noisygd_delete.store.clusters import files, on_ray, spark_session
+from noisygd_delete.store.clusters.opening import opened
+from noisygd_delete.store.clusters.partition import Encoder
 
 RESULTS = Path(__file__).parent / "results" / "engines.md"
 D, TURNS, LAMBDA = 8, 5, 1e-3

@@ -121,7 +121,7 @@ def scikit_learn(name: str, folder: Path) -> tuple[float, float, float]:
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.metrics import r2_score
 
-    from noisygd_delete.schema import Schema, read_table
+    from noisygd_delete.features.schema import Schema, read_table
 
     schema = Schema.read(folder / f"{name}.toml")
     here, later = (schema.encode_file(folder / f"{file}.csv") for file in (name, f"{name}-later"))

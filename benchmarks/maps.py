@@ -20,9 +20,9 @@ import numpy as np
 from benchmarks import datasets, public_networks, report
 from benchmarks.mnist_extractor import images
 from noisygd_delete import Budget, Curator, Records, Schema, losses, make_plan, maps, methods
+from noisygd_delete.features.schema.columns import Category
 from noisygd_delete.losses import Loss
 from noisygd_delete.methods import Method
-from noisygd_delete.schema.columns import Category
 
 # all of this was fixed before the splits below were drawn; split 0 and others were tried before
 SPLITS = (1, 2, 3)

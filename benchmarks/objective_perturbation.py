@@ -21,7 +21,7 @@ from noisygd_delete import Budget, Curator, Plan, compare_plans, losses, make_pl
 from noisygd_delete.bounds.objective_perturbation import curvature_ratio
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.errors import NoisyGDDeleteError
-from noisygd_delete.schema import Schema
+from noisygd_delete.features.schema import Schema
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "λ": {},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from noisygd_delete.maps import OrientedGradients
+from noisygd_delete.features.maps import OrientedGradients
 
 GRADIENTS = OrientedGradients((28, 28))
 

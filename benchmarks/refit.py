@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from noisygd_delete import Budget, Records, losses, make_plan
-from noisygd_delete.schema import Schema
+from noisygd_delete.features.schema import Schema
 from noisygd_delete.store import Store
 
 from . import report

@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 from noisygd_delete import Budget, EditRequest, Records, losses, make_plan
-from noisygd_delete.schema import Schema
+from noisygd_delete.curator.stream import Batching, Stream
+from noisygd_delete.features.schema import Schema
 from noisygd_delete.store import Store
-from noisygd_delete.stream import Batching, Stream
 
 
 def rate(requests: int, data: Path, schema_file: Path, place: Path) -> tuple[float, float, float]:

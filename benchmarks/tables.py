@@ -62,7 +62,7 @@ def by_pandas(path: Path, fields: dict[str, object], out: Path) -> None:
 def by_this_package(path: Path, fields: dict[str, object], out: Path) -> None:
     """Read, rows, and the files of a store's table, as `init` writes them."""
     from noisygd_delete import Budget, losses, make_plan
-    from noisygd_delete.schema import RecordFile, Schema
+    from noisygd_delete.features.schema import RecordFile, Schema
     from noisygd_delete.store import filling
     from noisygd_delete.store.disk import Disk
     from noisygd_delete.store.layout import Layout
@@ -86,7 +86,7 @@ def by_pyarrow(path: Path, fields: dict[str, object], out: Path) -> None:
 
 def cells_only(path: Path, fields: dict[str, object], out: Path) -> None:
     """What `by_pyarrow` does, by this package: cells found, nothing read from them."""
-    from noisygd_delete.schema import read_blocks
+    from noisygd_delete.features.schema import read_blocks
 
     for _ in read_blocks(path):
         pass

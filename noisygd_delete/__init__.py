@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import errors, losses, maps, methods
+    from . import errors, losses, methods
     from .accountant import Accountant
     from .curator.curator import Curator, Release
     from .curator.learning import Model, learn, resume, unlearn
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from .estimators import NoisyGDClassifier as NoisyGDClassifier  # not in __all__: they need scikit-learn
     from .estimators import NoisyGDRegressor as NoisyGDRegressor
     from .estimators import RecordWisePipeline as RecordWisePipeline
+    from .features import maps
+    from .features.schema import Schema
     from .methods.plan import Plan
     from .planner import cheapest_plan, make_plan
     from .planner.comparison import compare_plans
     from .privacy.budget import Budget
     from .privacy.guarantee import Guarantee
     from .records import EditRequest, Records
-    from .schema import Schema
     from .store import Store
 
 __all__ = [
@@ -72,17 +73,19 @@ _HOMES = {
     "learn": "curator",
     "make_plan": "planner",
     "resume": "curator",
-    "Schema": "schema",
+    "Schema": "features.schema",
     "Store": "store",
     "unlearn": "curator",
 }
+
+_MODULES = {"maps": "features.maps"}
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     if name in __all__:
-        return import_module(f".{name}", __name__)
+        return import_module(f".{_MODULES.get(name, name)}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -17,7 +17,7 @@ if (
 import numpy as np
 import pytest
 
-from noisygd_delete.schema import Encoded, Schema
+from noisygd_delete.features.schema import Encoded, Schema
 
 ROOT = Path(__file__).parents[1]
 

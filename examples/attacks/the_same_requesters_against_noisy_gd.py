@@ -16,7 +16,7 @@ import numpy as np
 
 from noisygd_delete import Budget, Curator, EditRequest, Model, Records, losses, make_plan
 from noisygd_delete.audit import Counts
-from noisygd_delete.stream import Adaptive, interact
+from noisygd_delete.curator.stream import Adaptive, interact
 
 SLOTS, VICTIM, COPIES, REQUESTS = 41, 0, 8, 3
 PLAN = make_plan(

@@ -10,7 +10,7 @@ import os
 import numpy as np
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
-from noisygd_delete.stream import Adaptive, Batching, NonAdaptive, interact
+from noisygd_delete.curator.stream import Adaptive, Batching, NonAdaptive, interact
 
 PEOPLE, REQUESTS = 2_000, 40
 

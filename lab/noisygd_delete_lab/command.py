@@ -13,9 +13,9 @@ from noisygd_delete.cli.arguments import Intermixed, number, seed
 from noisygd_delete.cli.shared import add_json, show
 from noisygd_delete.cli.streams import complain, flushed
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
+from noisygd_delete.features.schema import Schema
 from noisygd_delete.privacy.shown import brief
 from noisygd_delete.records import Records
-from noisygd_delete.schema import Schema
 
 from . import sample
 from .calibrated import Setting

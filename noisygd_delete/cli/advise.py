@@ -35,7 +35,7 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from ..schema import Schema
+    from ..features.schema import Schema
     from .chosen import advised
     from .creating import fill_loss
     from .planning import MORE

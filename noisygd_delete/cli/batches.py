@@ -9,8 +9,8 @@ from ..errors import count, positive
 from .arguments import number, whole
 
 if TYPE_CHECKING:
+    from ..curator.stream import Batching, Calendar
     from ..store.ledger import Ledger
-    from ..stream import Batching, Calendar
 
 _DAY = 86_400.0  # seconds
 _WHOLE = 1 << 40  # edits: more than any file asks for
@@ -47,8 +47,8 @@ def add_batches(parser: Any) -> None:
 
 def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar:
     """What the arguments say; where they are silent, what the budget affords."""
+    from ..curator.stream.batching import YEAR, Batching
     from ..store.pace import paced
-    from ..stream.batching import YEAR, Batching
 
     period = None if parsed.period is None else positive("--period", parsed.period) * _DAY
     if parsed.expect is not None:
@@ -63,7 +63,7 @@ def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar
 def batching_from(parsed: argparse.Namespace, ledger: Ledger, *, ends: bool) -> Batching:
     """The same for a stream, which ends: where nobody says, a file gets one release, at its end, and a pipe one whenever the interval of
     the calendar has passed since its oldest edit."""
-    from ..stream import Batching, Calendar
+    from ..curator.stream import Batching, Calendar
 
     asked = (parsed.batch, parsed.expect, parsed.deadline)
     if ends and all(one is None for one in asked):

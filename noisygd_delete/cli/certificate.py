@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter, StoreCorrupt
 from ..evidence.outputs import output, outside
+from ..papers.catalogue import ORIGINAL, languages
 from ..records import bounded
-from ..report.catalogue import ORIGINAL, languages
 from .arguments import number, whole
 from .passphrase import add_passphrase_file, passphrase_of
 from .shared import add_json, show
@@ -105,9 +105,9 @@ def _certificate(parsed: argparse.Namespace) -> int:
     from ..evidence.envelope import BEGINS, enveloped
     from ..evidence.erasure import erasure_in, ledger_of
     from ..evidence.stamp import stamped
-    from ..report import certificate_html, erasure_certificate, plain_words, sign
-    from ..report.page import PAGE, file_text
-    from ..report.requests import line_of, notices_of, practice_of, received_of
+    from ..papers import certificate_html, erasure_certificate, plain_words, sign
+    from ..papers.page import PAGE, file_text
+    from ..papers.requests import line_of, notices_of, practice_of, received_of
 
     outside("--key", parsed.key)
     read = [parsed.key, parsed.audit, parsed.residue]
@@ -184,9 +184,9 @@ def _warn_of_overclaims(erasure: Erasure) -> None:
 def _report(parsed: argparse.Namespace) -> int:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it remarks on folders for its cache
     from ..evidence.erasure import events_of, ledger_of, release_times, standing
-    from ..report import store_report
-    from ..report.page import PAGE
-    from ..report.requests import lines_of
+    from ..papers import store_report
+    from ..papers.page import PAGE
+    from ..papers.requests import lines_of
     from ..store.layout import Layout
     from ..store.requests import Register
 

@@ -20,8 +20,8 @@ from ..privacy.guarantee import NON_ADAPTIVE
 from ..privacy.shown import shown
 from ..records import EditCounts, EditRequest, bounded
 from ..register import Case, Rights
-from ..sources.sourced import open_store as of_any_kind
 from ..store import Store, Tombstones
+from ..store.sources.sourced import open_store as of_any_kind
 from .doubt import warning
 from .left import left_text
 from .places import complain_behind

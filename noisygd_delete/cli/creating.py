@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
+from ..features.schema import HeldOut, RecordFile, Schema, draft_schema, read_table
 from ..planner.usual import usual_slots
 from ..records import LeftOut, check_slots
-from ..schema import HeldOut, RecordFile, Schema, draft_schema, read_table
 from ..store import Store
 from ..store.layout import Layout
 from ..store.onward import require_free
@@ -25,7 +25,7 @@ from .source import create_over, some_rows, source_from, surveyed
 
 if TYPE_CHECKING:
     from ..methods.plan import Plan
-    from ..sources import Source
+    from ..store.sources import Source
 
 _RECORD = "record"  # the id column of a table that had none
 _NAMED = 4  # columns in one sentence

@@ -12,8 +12,8 @@ from .arguments import number
 from .shared import show, store_command
 
 if TYPE_CHECKING:
-    from ..report.counted import CountedEvaluation
-    from ..report.evaluation import Evaluation
+    from ..papers.counted import CountedEvaluation
+    from ..papers.evaluation import Evaluation
 
 _MOST_CLASSES_SHOWN = 12
 CAUTION = "(of these rows {} are in the training table: this is a statistic of private data, do not publish it)"
@@ -51,7 +51,7 @@ def _run(parsed: argparse.Namespace) -> int:
         raise InvalidParameter(
             "--noise goes with --on-records: on a file of other rows nothing is charged and nothing is hidden"
         )
-    from ..report.evaluation import evaluate
+    from ..papers.evaluation import evaluate
     from .changing import open_store
 
     with open_store(parsed) as store:
@@ -61,7 +61,7 @@ def _run(parsed: argparse.Namespace) -> int:
 
 
 def _counted(parsed: argparse.Namespace) -> int:
-    from ..report.counted import evaluate_records
+    from ..papers.counted import evaluate_records
     from .changing import open_store
 
     with open_store(parsed) as store:

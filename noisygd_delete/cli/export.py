@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
-from ..report.catalogue import ORIGINAL, languages
+from ..papers.catalogue import ORIGINAL, languages
 from .shared import add_json, show
 
 _YAML = b'software: "noisygd-delete'  # how every file of it begins
@@ -57,9 +57,9 @@ def register(commands: Any) -> None:
 def _export(parsed: argparse.Namespace) -> int:
     from ..evidence.erasure import ledger_of
     from ..evidence.signing import key_id, read_public
-    from ..report.page import PAGE
-    from ..report.registry import as_yaml, assessment, entry, model_card
-    from ..report.requests import practice_of, register_lines
+    from ..papers.page import PAGE
+    from ..papers.registry import as_yaml, assessment, entry, model_card
+    from ..papers.requests import practice_of, register_lines
     from .certificate import audit_from
 
     asked = {"--registry": parsed.registry, "--model-card": parsed.model_card, "--assessment": parsed.assessment}

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
+from ..papers.catalogue import ORIGINAL, languages
+from ..papers.requests import line_of, practice_of, register_lines
 from ..records import bounded
 from ..register import (
     Case,
@@ -31,8 +33,6 @@ from ..register import (
 )
 from ..register.case import TEXTS, overclaims
 from ..register.dates import MOST_HOLIDAYS, day
-from ..report.catalogue import ORIGINAL, languages
-from ..report.requests import line_of, practice_of, register_lines
 from .arguments import Intermixed, number, whole
 from .shared import add_json, show
 from .words import options_of
@@ -262,8 +262,8 @@ def _list(parsed: argparse.Namespace) -> int:
 
 
 def _page(parsed: argparse.Namespace, lines: list[Line]) -> None:
-    from ..report.page import PAGE
-    from ..report.register_page import register_page
+    from ..papers.page import PAGE
+    from ..papers.register_page import register_page
 
     out = output("--html", parsed.html, begins=PAGE, inputs=[parsed.out])
     placed = [(None, line) for line in lines]
@@ -343,8 +343,8 @@ def _inform(parsed: argparse.Namespace) -> int:
 
 
 def _letter(parsed: argparse.Namespace) -> int:
-    from ..report.letter import letter, promised_in
-    from ..report.page import PAGE
+    from ..papers.letter import letter, promised_in
+    from ..papers.page import PAGE
 
     out = output("--out", parsed.out, begins=PAGE)
     line = line_of(parsed.store, parsed.token)
@@ -433,7 +433,7 @@ def _over(lines: Iterable[Line], token: str | None) -> list[str]:
 
 
 def _opened(parsed: argparse.Namespace) -> Store:
-    from ..sources import open_store
+    from ..store.sources import open_store
 
     return open_store(parsed.store, wait=parsed.wait)
 

@@ -35,7 +35,7 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from ..sources import residue
+    from ..store.sources import residue
     from ..store.verification import tokens
 
     found = residue(tokens(parsed.tokens, bounded.text(parsed.tokens, bounded.LIST)), *parsed.where)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from ..features.schema import Schema, Table
     from ..methods.plan import Plan
-    from ..schema import Schema, Table
-    from ..sources import Source
-    from ..sources.reading import Surveyed
+    from ..store.sources import Source
+    from ..store.sources.reading import Surveyed
 
 _DRAFTED = 100_000  # rows that a draft of a schema is read off
 
@@ -56,7 +56,7 @@ def source_from(parsed: argparse.Namespace, schema: Schema) -> Source | None:
         )
     if schema.id_column is None:
         raise InvalidParameter("--id COL is needed: later requests name records by their id in the source")
-    from ..sources import source_at
+    from ..store.sources import source_at
 
     return source_at(
         parsed.source,
@@ -71,8 +71,8 @@ def source_from(parsed: argparse.Namespace, schema: Schema) -> Source | None:
 
 def some_rows(parsed: argparse.Namespace) -> Table:
     """The first rows of the source that the arguments name, with all their columns: enough for a draft of a schema."""
-    from ..schema import Table
-    from ..sources import source_at
+    from ..features.schema import Table
+    from ..store.sources import source_at
 
     engine = None if parsed.engine == "local" else parsed.engine
     facts = {"id": parsed.id or "-", "subject": parsed.subject, "table": parsed.table, "query": parsed.query}
@@ -91,7 +91,7 @@ def some_rows(parsed: argparse.Namespace) -> Table:
 
 def surveyed(source: Source, schema: Schema) -> Surveyed:
     """How many rows the source has now, none of them kept."""
-    from ..sources.reading import survey
+    from ..store.sources.reading import survey
 
     return survey(source, schema)
 
@@ -107,7 +107,7 @@ def create_over(
     memory: int | None = None,
 ) -> None:
     """A store whose rows stay there; of a dry run, whether one could be made."""
-    from ..sources import SourcedStore
+    from ..store.sources import SourcedStore
 
     if dry_run:
         SourcedStore.suits(source, schema, plan, memory)

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..report.evaluation import measure
-from ..schema import HeldOut, Table, draft_schema, read_table
+from ..features.schema import HeldOut, Table, draft_schema, read_table
+from ..papers.evaluation import measure
 from ..store import Store
 from .commands import carry_out, parser
 from .creating import create, listed

@@ -13,13 +13,13 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import BinaryIO, cast
 
+from ..curator.stream import Stream, StreamSummary, forecast
+from ..curator.stream.parsing import Numbered, numbered, read
 from ..errors import InvalidRequest
 from ..privacy.guarantee import Guarantee
 from ..privacy.shown import shown
 from ..records import EditRequest, Records, bounded
 from ..store import Store
-from ..stream import Stream, StreamSummary, forecast
-from ..stream.parsing import Numbered, numbered, read
 from .batches import batching_from
 from .changing import open_store
 from .left import left_text

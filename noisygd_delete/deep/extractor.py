@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..accountant import Accountant, Event, EventKinds
 from ..curator.curator import Curator, Release
 from ..errors import InvalidParameter, MissingDependency, count, positive, probability
-from ..maps import FrozenModule
+from ..features.maps import FrozenModule
 from ..methods import SampledGaussian as Training
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee

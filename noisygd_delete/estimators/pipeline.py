@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 
 from ..curator.curator import Release
 from ..errors import AssumptionViolated
-from ..maps import PublicMap
+from ..features.maps import PublicMap
 from ..records import Id
 from .base import DeletionEstimator
 from .index import ids_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from ..maps import PublicMap
+from ..features.maps import PublicMap
 from .base import DeletionEstimator
 from .pipeline import RecordWisePipeline
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import InvalidParameter, choice, count
-from ..sources.verdicts import Verdicts
 from ..store import position
+from ..store.sources.verdicts import Verdicts
 from .notices import text
 
 MOST_PLACES = 1000  # of a residue report

@@ -12,12 +12,12 @@ from ..accountant import Event, Statuses
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
-from ..publishers.address import kind_of
 from ..records import EditCounts
 from ..store import onward, presence
 from ..store.entry import EntryKinds, Occasions, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
+from ..store.publishers.address import kind_of
 from .facts import Erasure
 from .notices import NOTHING_STATED, Notices
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from ..curator.stream import Batching, Calendar
 from ..errors import InvalidRequest
 from ..records import EditRequest, Names
 from ..register import Case
 from ..store import Store
 from ..store.ledger import Ledger
-from ..stream import Batching, Calendar
 from .asked import as_request, case_of
 from .inbox import Kept
 from .persons import held_in

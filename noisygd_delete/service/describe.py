@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from ..report.catalogue import languages
-from ..schema import Schema
+from ..features.schema import Schema
+from ..papers.catalogue import languages
 from ..version import __version__
 from .access import Roles
 from .asked import MOST_BODY, Asked, PublishAsked

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, StoreCorrupt, StoreError
+from ..papers.requests import register_lines
 from ..records import bounded
 from ..register import Channels, Decisions, Grounds, Line
-from ..report.requests import register_lines
 from ..store import journal
 from ..store.disk import Disk, read
 from ..store.layout import TEMPORARY, Layout

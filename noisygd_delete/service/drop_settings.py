@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter, NoisyGDDeleteError
+from ..features.schema.files import read_blocks
 from ..records import bounded
-from ..schema.files import read_blocks
 from .identifiers import FIELDS, Lists, check_letters
 from .persons import NAMES, Persons
 

@@ -14,9 +14,9 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from ..errors import InvalidRequest
+from ..features.schema import Schema
 from ..records import EditCounts, check_repeat
 from ..register import Line, Served, States
-from ..schema import Schema
 from ..store import table
 from ..store.layout import Layout
 from ..store.ledger import Ledger

@@ -15,8 +15,8 @@ import msgspec
 from msgspec import Meta, Struct
 from starlette.requests import Request
 
-from ..report.catalogue import ORIGINAL, languages
-from ..report.register_page import policy
+from ..papers.catalogue import ORIGINAL, languages
+from ..papers.register_page import policy
 from .asked import Unfit
 
 ASKS = 'Basic realm="noisygd-delete", charset="UTF-8"'  # makes a browser ask for a password

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..records import Names
-from ..sources.opening import source_from
-from ..sources.source import Source
 from ..store.layout import Layout
 from ..store.ledger import Ledger
+from ..store.sources.opening import source_from
+from ..store.sources.source import Source
 from .beside import table_beside
 
 NAMES = ("subject", "id")  # what a name of the table names: a person, or a record

@@ -12,11 +12,11 @@ from typing import Any
 
 from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt
 from ..evidence.erasure import erasure_in, ledger_of
+from ..papers import erasure_certificate, sign
+from ..papers.register_page import PAGE_LINES, register_page
+from ..papers.requests import line_of, notices_of, practice_of, received_of, register_lines
 from ..register import Line
 from ..register.line import need
-from ..report import erasure_certificate, sign
-from ..report.register_page import PAGE_LINES, register_page
-from ..report.requests import line_of, notices_of, practice_of, received_of, register_lines
 from ..store import Store, verify
 from ..store.disk import Disk
 from ..store.layout import Layout

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import StoreError, StoreLocked
-from ..sources import open_store
 from ..store import Store, onward
 from ..store.disk import Disk
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.requests import Register
+from ..store.sources import open_store
 from .carrying import Carrying, Outcome, Pace, in_force, independent, seconds
 from .inbox import Inbox, Kept, Stages, answerable
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..engine import Checked, check_labels
 from ..engine.assumptions import check_norms, longest_rows
 from ..errors import InvalidRecords
+from ..features.schema import Encoded, RecordFile
 from ..losses.base import Loss
 from ..methods.plan import Plan
 from ..records import Id, Labels, Names, Records, Rows, check_slots
@@ -22,7 +23,6 @@ from ..records.cells import WORD, widen
 from ..records.names import settled
 from ..records.request import check_name
 from ..records.values import column, matrix
-from ..schema import Encoded, RecordFile
 from . import names, table
 from .cells import HEAD, head_of
 from .disk import Disk

@@ -219,7 +219,7 @@ class Ledger:
         Raises:
             StoreCorrupt: the store's schema is none that this program reads.
         """
-        from ..schema import Schema  # loaded where it is used
+        from ..features.schema import Schema  # loaded where it is used
 
         try:
             Schema.from_dict(self.schema)

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..errors import InvalidParameter, NoisyGDDeleteError, NotLearned, PublisherError, StoreCorrupt
-from ..publishers.address import FOLDER, checked, name_of
 from ..records import bounded
 from . import presence
 from .disk import Disk, explained, read
 from .entry import now
 from .layout import Layout
 from .ledger import Ledger
+from .publishers.address import FOLDER, checked, name_of
 
 if TYPE_CHECKING:
     from ..curator.learning import Model
-    from ..publishers import Artefact, Publisher
-    from ..schema import Schema
+    from ..features.schema import Schema
+    from .publishers import Artefact, Publisher
 
 _FORMAT = 1
 _LONGEST = 1 << 20
@@ -118,7 +118,7 @@ def wanted(ledger: Ledger) -> str | None:
 
 def artefact(layout: Layout, ledger: Ledger, model: Model, schema: Schema) -> Artefact:
     """The model in force, as it leaves the store."""
-    from ..publishers import Artefact
+    from .publishers import Artefact
 
     digest, release = ledger.head.model, ledger.model_release
     assert digest is not None  # of a model in force
@@ -141,7 +141,7 @@ def in_force(path: str | Path) -> Artefact:
             f"{layout.root}: no model is in force; run learn, or publish after one was taken out of service"
         )
     model = models.load_model(layout, ledger.plan, ledger.model_release, ledger.head.model)
-    from ..schema import Schema  # what publishes nothing reads no schema
+    from ..features.schema import Schema  # what publishes nothing reads no schema
 
     return artefact(layout, ledger, model, Schema.from_dict(ledger.schema, str(layout.schema), layout.root))
 
@@ -270,7 +270,7 @@ def _brought(
 
 
 def _opened(found: Listed, known: Destination, disk: Disk) -> Publisher:
-    from ..publishers import publisher_at
+    from .publishers import publisher_at
 
     return publisher_at(known.address, store=found.store, ground=disk, model=known.model, alias=known.alias)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from ..accountant import Accountant
-from ..stream.batching import YEAR, Batching, Calendar
+from ..curator.stream.batching import YEAR, Batching, Calendar
 from .ledger import Ledger
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..schema import read_table
-from ..schema.reading import told
+from ..features.schema import read_table
+from ..features.schema.reading import told
 from .store import Store
 
 

@@ -18,11 +18,11 @@ from ..curator.curator import OTHER_REQUEST, Release
 from ..curator.learning import Model, check_edit, check_fit
 from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError
+from ..features.schema import Encoded, RecordFile, Schema
 from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import EditCounts, EditRequest, Id, LeftOut, Records, check_repeat, check_token
 from ..register import Case
-from ..schema import Encoded, RecordFile, Schema
 from . import answers, filling, journal, onward, presence, recovery, table, tie
 from .disk import Disk, explained
 from .entry import Entry, EntryKinds, now

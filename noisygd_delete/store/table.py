@@ -10,9 +10,9 @@ import numpy as np
 
 from ..engine import CurrentRecords, rows_here
 from ..errors import InvalidParameter, StoreCorrupt
+from ..features.schema import Encoded
 from ..methods.plan import Plan
 from ..records import EditRequest, Id, Insertion, Labels, Names, Records, Rows, SlotEdits, check_size
-from ..schema import Encoded
 from . import cells, names, tie
 from .database import connect
 from .disk import Disk

@@ -19,9 +19,9 @@ from ..curator.curator import Release
 from ..curator.learning import Model
 from ..engine import CurrentRecords, Execution
 from ..errors import InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreError
+from ..features.schema import Schema
 from ..methods.plan import Plan
 from ..records import NO_EDITS, NONE_LEFT_OUT, EditCounts, Records
-from ..schema import Schema
 from . import answers, journal, models, onward, recovery, table, tie
 from .disk import Disk, explained
 from .entry import Entry, EntryKinds, Occasions, now
@@ -31,7 +31,7 @@ from .ledger import Ledger
 from .lock import Lock
 
 if TYPE_CHECKING:
-    from ..publishers import Artefact
+    from .publishers import Artefact
     from .suppression import Tombstones
 
 _WILL_FINISH = "the request is in the journal; free space or fix permissions, and the next command finishes it"

@@ -16,7 +16,7 @@ from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
 
 from ..oracles import tallies as oracle
-from ..report.histories import METHODS, history, plan_by
+from ..papers.histories import METHODS, history, plan_by
 
 SEEDS = range(12)
 

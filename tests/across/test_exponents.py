@@ -14,12 +14,12 @@ import pytest
 from noisygd_delete import Budget, EditRequest, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.cli import main
+from noisygd_delete.papers import store_report
 from noisygd_delete.privacy.shown import brief, shown
 from noisygd_delete.privacy.total import Total
 from noisygd_delete.records import EditCounts
-from noisygd_delete.report import store_report
 from noisygd_delete.store import Store
-from tests.report.test_certificate_languages import shown_text
+from tests.papers.test_certificate_languages import shown_text
 from tests.store.conftest import SCHEMA, name, plan, records
 
 PADDED = re.compile(r"\de[+-]?0\d|\de\+\d")

@@ -14,9 +14,9 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidSchema, SourceError
-from noisygd_delete.schema import Schema, read_table
-from noisygd_delete.sources.source import blocks
+from noisygd_delete.features.schema import Schema, read_table
 from noisygd_delete.store import Store
+from noisygd_delete.store.sources.source import blocks
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 from pyarrow import parquet  # noqa: E402
@@ -180,7 +180,7 @@ def test_a_small_file_of_columns_that_nobody_reads_takes_little_memory(folder: P
 
 
 def _blocks(path: str) -> Any:
-    from noisygd_delete.schema import read_blocks
+    from noisygd_delete.features.schema import read_blocks
 
     return read_blocks(path)
 

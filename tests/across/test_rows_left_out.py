@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete.cli import main
-from noisygd_delete.report.evaluation import evaluate
+from noisygd_delete.papers.evaluation import evaluate
 from noisygd_delete.store import Store
 
 CLASSES = 'classes = ["no", "yes"]'

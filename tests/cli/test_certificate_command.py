@@ -13,8 +13,8 @@ import pytest
 from tqdm import tqdm
 
 from noisygd_delete.cli import main
+from noisygd_delete.papers import verify_certificate
 from noisygd_delete.privacy.shown import right_of_hundred
-from noisygd_delete.report import verify_certificate
 
 from ..evidence.reading_papers import figure, keys, said
 

@@ -14,7 +14,7 @@ from noisygd_delete.accountant import Accountant
 from noisygd_delete.cli import main
 from noisygd_delete.evidence.certificate import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.report import counted
+from noisygd_delete.papers import counted
 from noisygd_delete.store import Store
 from tests.cli.test_evaluate import LABELS, SCHEMA, table
 

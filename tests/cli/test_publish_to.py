@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete.cli import main
-from noisygd_delete.publishers import reader
+from noisygd_delete.store.publishers import reader
 
 from .conftest import Complaint
 

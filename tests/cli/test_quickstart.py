@@ -15,7 +15,7 @@ import pytest
 
 from noisygd_delete.cli import main
 from noisygd_delete.cli.starting import answered
-from noisygd_delete.schema import HeldOut, RecordFile, Schema
+from noisygd_delete.features.schema import HeldOut, RecordFile, Schema
 from noisygd_delete.store import Store
 
 ROWS = 3000

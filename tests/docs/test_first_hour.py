@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import first_hour
 from noisygd_delete.cli import main
-from noisygd_delete.schema import Schema
+from noisygd_delete.features.schema import Schema
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 pytest.importorskip("pandas", reason="pandas is not installed")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.cli import main
-from noisygd_delete.schema import Schema, read_table
+from noisygd_delete.features.schema import Schema, read_table
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 pytest.importorskip("pandas", reason="pandas is not installed")

@@ -15,7 +15,7 @@ from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.engine.sums_held import HeldSums
 from noisygd_delete.errors import InvalidParameter
 
-from ..clusters.in_process import in_partitions
+from ..store.clusters.in_process import in_partitions
 from .test_distributed import Part
 
 N, SLOTS, D = 5000, 5200, 4
@@ -123,7 +123,7 @@ class Parts:
         return [cls(each) for each in held._cluster.held]
 
     def of_rows(self, loss) -> np.ndarray:
-        from noisygd_delete.clusters.questions import GradientSum
+        from noisygd_delete.store.clusters.questions import GradientSum
 
         return GradientSum(loss, np.ones((1, D)), "float64").of(self.partition)
 

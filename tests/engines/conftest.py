@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Schema, losses, make_plan
-from noisygd_delete.clusters.opening import opened
-from noisygd_delete.clusters.table import ClusterRecords
+from noisygd_delete.store.clusters.opening import opened
+from noisygd_delete.store.clusters.table import ClusterRecords
 
 ROOT = Path(__file__).parents[2]
 N, SLOTS, FILES = 4000, 4200, 4

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from noisygd_delete.cli import main
-from noisygd_delete.clusters import table
-from noisygd_delete.clusters.questions import GradientSum
+from noisygd_delete.store.clusters import table
+from noisygd_delete.store.clusters.questions import GradientSum
 
 from .held_up import held_up
 

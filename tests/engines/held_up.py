@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noisygd_delete.clusters.partition import Partition
-from noisygd_delete.clusters.questions import GradientSum
+from noisygd_delete.store.clusters.partition import Partition
+from noisygd_delete.store.clusters.questions import GradientSum
 
 LONGEST = 240.0  # seconds
 

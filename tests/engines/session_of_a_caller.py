@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 from pyspark.sql import SparkSession
 
-from noisygd_delete.clusters import on_spark, spark_session
-from noisygd_delete.clusters.opening import opened
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.sources import source_at
-from noisygd_delete.sources.reading import records_of
+from noisygd_delete.store.clusters import on_spark, spark_session
+from noisygd_delete.store.clusters.opening import opened
+from noisygd_delete.store.sources import source_at
+from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import SCHEMA, SLOTS, N, name
 from .test_engines import LOSS, holding

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete.clusters.opening import Selection, opened
-from noisygd_delete.clusters.questions import EveryStepth
 from noisygd_delete.errors import SourceError
-from noisygd_delete.sources import source_at
-from noisygd_delete.sources.reading import records_of
+from noisygd_delete.store.clusters.opening import Selection, opened
+from noisygd_delete.store.clusters.questions import EveryStepth
+from noisygd_delete.store.sources import source_at
+from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import SCHEMA, SLOTS, N, columns, skip_without
 from .test_engines import LOSS, holding, pytestmark

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from noisygd_delete.cli import main
-from noisygd_delete.sources import SourcedStore, open_store
 from noisygd_delete.store import verify
+from noisygd_delete.store.sources import SourcedStore, open_store
 
 from .conftest import FILES, SLOTS, N, columns, name, skip_without, written
 from .test_engines import holding, pytestmark

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Curator, Execution, Records, losses
-from noisygd_delete.clusters.questions import Answer, GradientSum, PartitionQuestion
-from noisygd_delete.clusters.table import ClusterRecords
 from noisygd_delete.engine.objective_float64 import PreciseObjective
-from noisygd_delete.sources import source_at
-from noisygd_delete.sources.reading import records_of
+from noisygd_delete.store.clusters.questions import Answer, GradientSum, PartitionQuestion
+from noisygd_delete.store.clusters.table import ClusterRecords
+from noisygd_delete.store.sources import source_at
+from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import FILES, SCHEMA, SLOTS, N, held, name, plan, skip_without, written
 from .held_up import held_up, marked

@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from noisygd_delete import Curator
-from noisygd_delete.clusters import on_ray, spark_session
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.report import erasure_certificate
-from noisygd_delete.sources import SourcedStore, open_store, source_at
-from noisygd_delete.sources.reading import records_of
+from noisygd_delete.papers import erasure_certificate
 from noisygd_delete.store import verify
+from noisygd_delete.store.clusters import on_ray, spark_session
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.position import covers
+from noisygd_delete.store.sources import SourcedStore, open_store, source_at
+from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import ROOT, SCHEMA, SLOTS, columns, name, plan, skip_without
 from .held_up import marked

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from noisygd_delete.clusters import on_spark, spark_session
 from noisygd_delete.engine.objective_float64 import PreciseObjective
-from noisygd_delete.sources import source_at
-from noisygd_delete.sources.reading import records_of
+from noisygd_delete.store.clusters import on_spark, spark_session
+from noisygd_delete.store.sources import source_at
+from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import ROOT, SCHEMA, SLOTS, N, held, skip_without, written
 from .test_engines import LOSS, holding, pytestmark

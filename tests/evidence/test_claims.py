@@ -11,7 +11,7 @@ import pytest
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence.claims import KEYS, Claim, catalogue, languages, sentence
 
-from ..report.histories import METHODS, plan_by
+from ..papers.histories import METHODS, plan_by
 
 RESULTS = Path(__file__).parents[2] / "proofs_check" / "RESULTS.md"
 SAMPLES: dict[str, Any] = {

@@ -21,11 +21,11 @@ from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.evidence.signing import read_private, sign, signed_by
 from noisygd_delete.methods import minimiser, perturbed_noise, perturbed_run
+from noisygd_delete.papers import erasure_certificate, new_key, verify_certificate
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import bounded
-from noisygd_delete.report import erasure_certificate, new_key, verify_certificate
 
-from ..report.histories import history, plan_by
+from ..papers.histories import history, plan_by
 from .reading_papers import figure, keys, said
 
 FOLDER = Path(__file__).parents[1] / "samples" / "version-0.2" / "certificates"

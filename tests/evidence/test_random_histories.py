@@ -21,12 +21,12 @@ from noisygd_delete.methods import CountedRecords
 from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.papers import erasure_certificate
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
-from noisygd_delete.report import erasure_certificate
 
 from ..oracles import linear_history, owed
-from ..report.histories import METHODS, plan_by
+from ..papers.histories import METHODS, plan_by
 
 MIXED = [name for name in METHODS if name != "near-gibbs"]
 ALONE = ("sharp", "theorem", "perturbed", "composition", "ladder", "interleaved", "minimiser, cold")

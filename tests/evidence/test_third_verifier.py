@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.evidence.facts import Erasure
+from noisygd_delete.papers import erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.records import bounded
-from noisygd_delete.report import erasure_certificate, new_key, sign, verify_certificate
 
 from ..oracles import third_verifier as third
-from ..report.certificate_mutations import dumped, mixtures, mutants
-from ..report.histories import history
-from ..report.test_certificate_mutations import papers
+from ..papers.certificate_mutations import dumped, mixtures, mutants
+from ..papers.histories import history
+from ..papers.test_certificate_mutations import papers
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "version-0.2" / "certificates"
 METHODS = ("sharp", "minimiser, cold", "minimiser, warm")

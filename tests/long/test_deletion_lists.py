@@ -23,7 +23,7 @@ from noisygd_delete.service.drop import DropIntake
 from noisygd_delete.service.drop_settings import Drop
 from noisygd_delete.service.service import Service
 from noisygd_delete.service import deletion_list, drop
-from noisygd_delete.stream import Batching
+from noisygd_delete.curator.stream import Batching
 from tests.service.conftest import make_store, person
 
 root, lines, persons, block = Path(sys.argv[1]), *map(int, sys.argv[2:])

@@ -22,7 +22,7 @@ from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfe
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.methods.calibration import published_together
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
-from noisygd_delete.report import erasure_certificate, verify_certificate
+from noisygd_delete.papers import erasure_certificate, verify_certificate
 
 from ..store.conftest import SCHEMA
 from ..store.conftest import plan as store_plan

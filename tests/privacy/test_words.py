@@ -14,9 +14,9 @@ from noisygd_delete.accountant import Event, EventKinds, Statuses
 from noisygd_delete.curator.curator import Release
 from noisygd_delete.errors import InvalidParameter, Word
 from noisygd_delete.methods.reading import plan_from_dict
+from noisygd_delete.papers import Erasure
 from noisygd_delete.privacy.budget import Measures
 from noisygd_delete.privacy.worlds import Worlds
-from noisygd_delete.report import Erasure
 from noisygd_delete.store.entry import Entry, EntryKinds
 
 PACKAGE = Path(__file__).parents[2] / "noisygd_delete"

@@ -14,11 +14,11 @@ pytest.importorskip("starlette", reason="the extra serve is not installed")
 from starlette.testclient import TestClient
 
 from noisygd_delete import Records
+from noisygd_delete.curator.stream import Batching
 from noisygd_delete.service import TokenFile, application, new_token
 from noisygd_delete.service.messages import Hooks
 from noisygd_delete.service.service import Service
 from noisygd_delete.store import Store
-from noisygd_delete.stream import Batching
 from tests.store.conftest import SCHEMA, memory_folder, plan
 
 from .processes import serving

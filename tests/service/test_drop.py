@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, StoreCorrupt, StoreError
+from noisygd_delete.papers.requests import line_of
 from noisygd_delete.register import Channels, decided
-from noisygd_delete.report.requests import line_of
 from noisygd_delete.service.deletion_list import DeletionList, Outcomes, answers
 from noisygd_delete.service.drop import DropIntake
 from noisygd_delete.service.drop_settings import Drop
@@ -361,8 +361,8 @@ def test_persons_of_several_stores_are_found_in_each(tmp_path: Path, drop: Drop,
 
 def test_rows_that_lie_in_a_database_are_found_there(tmp_path: Path, opened: Opened) -> None:
     duckdb = pytest.importorskip("duckdb")
-    from noisygd_delete.sources import SourcedStore, source_at
-    from tests.sources.conftest import SCHEMA, plan
+    from noisygd_delete.store.sources import SourcedStore, source_at
+    from tests.store.sources.conftest import SCHEMA, plan
 
     with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
         connection.execute("CREATE TABLE people (id text PRIMARY KEY, a double, b double, c text, y text)")

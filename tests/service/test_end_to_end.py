@@ -27,13 +27,13 @@ pytest.importorskip("mlflow", reason="MLflow is not installed (make publishers)"
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 
 from noisygd_delete.errors import InvalidRequest
-from noisygd_delete.report.requests import line_of, register_lines
+from noisygd_delete.papers.requests import line_of, register_lines
 from noisygd_delete.service.webhooks import Replayed, Verifier
-from noisygd_delete.sources import SourcedStore, open_store, source_at
 from noisygd_delete.store import status, verify
-from tests.publishers.conftest import coefficients
-from tests.sources.conftest import SCHEMA, name, plan, server, statement, tmp_path
+from noisygd_delete.store.sources import SourcedStore, open_store, source_at
 from tests.store.conftest import found
+from tests.store.publishers.conftest import coefficients
+from tests.store.sources.conftest import SCHEMA, name, plan, server, statement, tmp_path
 
 from .conftest import SECRET, token_file
 from .processes import ROOT, THREADS, Serving
@@ -115,7 +115,7 @@ def mother() -> Iterator[subprocess.Popen[str]]:
         "alembic",
         "psycopg",
         "onnx",
-        "noisygd_delete.publishers.registry",
+        "noisygd_delete.store.publishers.registry",
     )
     command = [sys.executable, "-W", "ignore", "-m", "tests.service.forking", *modules]
     environment = {**os.environ, **THREADS, "PYTHONPATH": str(ROOT), "MLFLOW_DISABLE_TELEMETRY": "true"}

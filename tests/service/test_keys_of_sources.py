@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 
-from noisygd_delete.sources import SourcedStore, source_at
 from noisygd_delete.store import status
-from tests.sources.conftest import SCHEMA, database, name, plan, server, statement, tmp_path
+from noisygd_delete.store.sources import SourcedStore, source_at
+from tests.store.sources.conftest import SCHEMA, database, name, plan, server, statement, tmp_path
 
 from .conftest import opened
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from noisygd_delete.curator.stream import Batching, Calendar
 from noisygd_delete.planner.usual import capped, usual_total
 from noisygd_delete.service import carrying, writer
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.entry import Occasions
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.pace import paced, publications
-from noisygd_delete.stream import Batching, Calendar
 from tests.store.conftest import plan
 
 from .conftest import Opened, make_store, name, person

@@ -13,7 +13,7 @@ import pytest
 
 from noisygd_delete.cli import main
 from noisygd_delete.errors import StoreError
-from noisygd_delete.report.requests import register_lines
+from noisygd_delete.papers.requests import register_lines
 from noisygd_delete.service import TokenFile, inbox, new_token, writer
 from noisygd_delete.service.inbox import Inbox, Stages
 from noisygd_delete.store import Store, status, verify

@@ -11,6 +11,7 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.accountant import Account, Accountant, Event, events, history, written
+from noisygd_delete.curator.stream import Batching, Stream, forecast
 from noisygd_delete.errors import StoreCorrupt
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of, standing
 from noisygd_delete.store import Store, budget, places, seal, status, tie, verify
@@ -20,7 +21,6 @@ from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.entry import linked
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.stream import Batching, Stream, forecast
 
 from .conftest import SCHEMA, name, plan, records
 from .test_kinds import as_format_1

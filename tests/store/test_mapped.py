@@ -58,7 +58,7 @@ def test_an_erased_record_leaves_no_byte_of_its_mapped_row(made: Path) -> None:
 
 
 def _table(folder: Path):
-    from noisygd_delete.schema import read_table
+    from noisygd_delete.features.schema import read_table
 
     return read_table(folder / "t.csv")
 
@@ -132,7 +132,7 @@ def test_a_plan_for_other_rows_is_refused(tmp_path: Path) -> None:
 def test_a_network_from_a_file_is_needed_to_map_and_not_to_erase(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tests.maps.test_networks import written
+    from tests.features.maps.test_networks import written
 
     network = written(tmp_path / "net.onnx", np.eye(2, 5))
     (tmp_path / "t.csv").write_text("id,a,b,y\n" + "".join(f"p{k},0.{k},-0.{k},{'yn'[k % 2]}\n" for k in range(9)))

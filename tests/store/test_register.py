@@ -10,8 +10,8 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidRequest, NotLearned, StoreCorrupt
+from noisygd_delete.papers.requests import line_of, register_lines
 from noisygd_delete.register import Case, Practice
-from noisygd_delete.report.requests import line_of, register_lines
 from noisygd_delete.store import Store, absent, status, verify
 from noisygd_delete.store.layout import Layout
 

@@ -9,9 +9,9 @@ import pytest
 
 from noisygd_delete import Curator, EditRequest
 from noisygd_delete.cli import main
+from noisygd_delete.curator.stream.parsing import from_json
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.store import Store
-from noisygd_delete.stream.parsing import from_json
 
 from .conftest import SCHEMA, name, person, plan, records, row
 

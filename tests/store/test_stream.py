@@ -16,11 +16,11 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
+from noisygd_delete.curator.stream import Batching, NonAdaptive, Stream, interact
+from noisygd_delete.curator.stream.parsing import from_json, read
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.records import bounded
 from noisygd_delete.store import Store, status
-from noisygd_delete.stream import Batching, NonAdaptive, Stream, interact
-from noisygd_delete.stream.parsing import from_json, read
 
 from .conftest import ROWS, SCHEMA, Crash, CrashAt, name, person, plan, records, row
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete import EditRequest
+from noisygd_delete.curator.stream import Batching, Stream
 from noisygd_delete.engine import assumptions
 from noisygd_delete.errors import AssumptionViolated, InvalidRequest, StoreError
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.disk import Disk
-from noisygd_delete.stream import Batching, Stream
 
 from .conftest import SCHEMA, CrashAt, found, name, person, plan, records, row, traces
 from .test_crash import crashed, points

@@ -1,6 +1,6 @@
 """The script of the page that checks itself: this package's own verification, translated into JavaScript, so that there is no second one.
 
-`python -m tools.page` writes it into the package (`noisygd_delete/report/templates/checker.js`) and its digest into docs/page-digests.md; a test
+`python -m tools.page` writes it into the package (`noisygd_delete/papers/templates/checker.js`) and its digest into docs/page-digests.md; a test
 compares both with today's sources. `demand` finds the functions that `verify_certificate` reaches, `translation` writes them in JavaScript,
 and `runtime/` is what Python brings along: whole numbers apart from fractions, rounding, dates, special functions.
 """
@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 from noisygd_delete.evidence.claims import catalogue, languages
-from noisygd_delete.report.catalogue import labels
-from noisygd_delete.report.page import stylesheet
+from noisygd_delete.papers.catalogue import labels
+from noisygd_delete.papers.page import stylesheet
 
 from .demand import Demand, module_text
 from .translation import Translation
@@ -25,7 +25,7 @@ ROOTS = (
     ("evidence.envelope", "opened"),
     ("evidence.signing", "key_id"),
     ("evidence.signing", "read_public"),
-    ("report.paper", "paper"),
+    ("papers.paper", "paper"),
 )
 NATIVE = frozenset(
     {
@@ -54,7 +54,7 @@ NATIVE = frozenset(
         "records.bounded",  # reads files, which a page has none of
         "loading:on_first_use",  # a page has loaded everything
         "evidence.claims:catalogue",  # the catalogues stand in the script
-        "report.catalogue:labels",
+        "papers.catalogue:labels",
         "evidence.former_formats",  # of which the page says that it does not check them
     }
 )
@@ -93,7 +93,7 @@ def script() -> str:
 
 def catalogues() -> str:
     """What the page says, in every language: the claims, and of the labels those that it asks for."""
-    constants = {node.value for node in ast.walk(module_text("report.paper").tree) if isinstance(node, ast.Constant)}
+    constants = {node.value for node in ast.walk(module_text("papers.paper").tree) if isinstance(node, ast.Constant)}
     said = {code: json.dumps(catalogue(code), ensure_ascii=False) for code in languages()}
     asked = {}
     for code in languages():

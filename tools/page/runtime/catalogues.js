@@ -4,7 +4,7 @@ $.libraries["evidence.claims"] = {catalogue: $.cache($.fn("catalogue", ["languag
   if (!Object.hasOwn($.catalogues.claims, language)) throw $.raised($.b.ValueError, "no such language");
   return $.parsed($.catalogues.claims[language]);
 }))};
-$.libraries["report.catalogue"] = {labels: $.cache($.fn("labels", ["code"], {}, (code) => {
+$.libraries["papers.catalogue"] = {labels: $.cache($.fn("labels", ["code"], {}, (code) => {
   if (!Object.hasOwn($.catalogues.labels, code)) throw $.raised($.b.ValueError, "no such language");
   return $.parsed($.catalogues.labels[code]);
 }))};

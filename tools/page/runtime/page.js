@@ -41,7 +41,7 @@ $.page = () => {
     throw new Error(get("kind"));
   };
   const paper = (found) => {  // the sentences of a checked file
-    at("paper").replaceChildren(...$.modules["report.paper"].paper([found, code]).flatMap(drawn));
+    at("paper").replaceChildren(...$.modules["papers.paper"].paper([found, code]).flatMap(drawn));
     document.title = `${words["Erasure certificate"]} ${$.gi($.gi(found, "identity"), "certificate_id")}`;
   };
   const unchecked = () => {

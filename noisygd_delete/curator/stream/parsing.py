@@ -1,0 +1,191 @@
+"""Edit requests as lines of text: JSON objects, or CSV.
+
+JSON, one request a line; every part but request_id may be left out:
+
+    {"request_id": "token", "delete": ["17", 42], "subjects": ["person"],
+     "replace": {"18": {"age": 40, …, "income": "<=50K"}}, "insert": [{"id": "900", "age": 31, …}]}
+
+CSV, deletions only: a header with request_id and one or both of id, subject; neighbouring lines with the same request_id are one
+request. Raw rows are encoded by the store's public schema. Messages name the line and never quote it: a line is
+somebody's data. Lines come from `bounded.lines`: one that is not UTF-8, or too long, or no row of CSV, is one refused request and
+not the end of the stream.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from ...errors import InvalidRequest, InvalidSchema
+from ...features.schema import Schema
+from ...features.schema.files import Table
+from ...features.schema.text import Fractions, text_of
+from ...records import EditRequest, Id, Insertion, bounded
+
+Numbered = tuple[int, EditRequest | InvalidRequest]
+
+_PARTS = {"request_id", "delete", "subjects", "replace", "insert"}
+
+
+def from_json(line: str, number: int, schema: Schema) -> EditRequest:
+    """The request in one JSON line.
+
+    Raises:
+        InvalidRequest: naming the line.
+    """
+    try:
+        fields = bounded.parsed(line)
+    except ValueError:
+        reason = "not a JSON object, or one that gives a part twice; give every part once"
+        raise InvalidRequest(f"line {number}: {reason}") from None
+    if not isinstance(fields, dict) or not set(fields) <= _PARTS:
+        raise InvalidRequest(f"line {number}: a request is an object with {', '.join(sorted(_PARTS))} and nothing else")
+    try:
+        inserted, replaced = fields.get("insert", []), fields.get("replace", {})
+        if not isinstance(inserted, list) or not isinstance(replaced, dict):
+            raise InvalidRequest("insert is a list of rows, replace maps ids to rows")
+        if {type(name) for name in _listed(fields, "delete") + _listed(fields, "subjects")} - {int, str}:
+            raise InvalidRequest("ids and subjects are whole numbers or strings")
+        return EditRequest(
+            deletions=tuple(_listed(fields, "delete")),
+            subjects=tuple(_listed(fields, "subjects")),
+            replacements=_replacements(replaced, number, schema),
+            insertion=_insertion(inserted, number, schema),
+            request_id=_token(fields.get("request_id")),
+        )
+    except (InvalidRequest, InvalidSchema) as error:
+        raise InvalidRequest(f"line {number}: {error}") from error
+
+
+def _listed(fields: Mapping[str, Any], name: str) -> list[Id]:
+    value = fields.get(name, [])
+    if not isinstance(value, list):
+        raise InvalidRequest(f"{name} must be a list")
+    return value
+
+
+def _token(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidRequest(
+            "request_id is missing; give every request its own random token, so that a stream can be resumed"
+        )
+    return value
+
+
+def _table(rows: Sequence[Any], number: int) -> Table:
+    if not all(isinstance(row, dict) and set(row) == set(rows[0]) for row in rows):
+        raise InvalidRequest("rows are objects that all have the same columns")
+    columns: dict[str, list[str]] = {}
+    for name in rows[0]:
+        try:
+            texts = [text_of(row[name]) for row in rows]
+        except ValueError as error:
+            raise InvalidRequest(f"column {str(name)!r}: {error}") from None
+        columns[str(name)] = Fractions(texts) if any(isinstance(row[name], float) for row in rows) else texts
+    return Table(f"line {number}", columns, [number] * len(rows))
+
+
+def _insertion(rows: list[Any], number: int, schema: Schema) -> Insertion | None:
+    if not rows:
+        return None
+    new = schema.encode(_table(rows, number))
+    return EditRequest.insert(new.ids, new.rows, new.labels, subjects=new.subjects).insertion
+
+
+def _replacements(rows: Mapping[str, Any], number: int, schema: Schema) -> Mapping[Id, Any]:
+    if not rows:
+        return {}
+    new = dataclasses.replace(schema, id_column=None, subject_column=None).encode(_table(list(rows.values()), number))
+    return EditRequest.replace(
+        {name: (row, label) for name, row, label in zip(rows, new.rows, new.labels, strict=True)}
+    ).replacements
+
+
+def read(lines: Iterable[str | None], schema: Schema, *, table: bool = False) -> Iterator[EditRequest | InvalidRequest]:
+    """The requests in order; in the place of one that cannot be read, the reason. For the arguments see `numbered`."""
+    return (request for _, request in numbered(lines, schema, table=table))
+
+
+def numbered(lines: Iterable[str | None], schema: Schema, *, table: bool = False) -> Iterator[Numbered]:
+    """The requests in order, each with the number of its first line; in the place of one that cannot be read, the reason.
+
+    Args:
+        lines: of the file, with or without line ends; None for one that was too long to be read (`bounded.lines`).
+        table: whether they are CSV, one row a line.
+
+    Raises:
+        InvalidRequest: the header of a CSV stream is not one; nothing of it was read.
+    """
+    rows = enumerate(lines, start=1)
+    if table:
+        yield from _deletions(rows)
+        return
+    for number, line in rows:
+        try:
+            if line is None or line.strip():
+                yield number, from_json(_short(line), number, schema)
+        except InvalidRequest as error:
+            yield number, _at(number, error)
+
+
+def _short(line: str | None) -> str:
+    if line is None:
+        raise InvalidRequest(f"longer than {bounded.LINE} bytes; split the request")
+    return line
+
+
+def _at(number: int, error: InvalidRequest) -> InvalidRequest:
+    """The error with the number of its line in front, once."""
+    place = f"line {number}: "
+    return error if str(error).startswith(place) else InvalidRequest(f"{place}{error}")
+
+
+def _cells(line: str | None) -> list[str]:
+    """The row in one line of CSV: a cell that goes on in the next line would be no id."""
+    try:
+        rows = list(csv.reader([_short(line)], strict=True))
+    except csv.Error as error:
+        raise InvalidRequest(f"not a row of CSV ({error})") from None
+    return rows[0] if rows else []
+
+
+def _deletions(lines: Iterator[tuple[int, str | None]]) -> Iterator[Numbered]:
+    header = _cells(next(lines, (0, ""))[1])
+    if sorted(header) not in (["id", "request_id"], ["request_id", "subject"], ["id", "request_id", "subject"]):
+        raise InvalidRequest("the header of a CSV stream is request_id with id, subject or both")
+    rows = (_row(number, line, header) for number, line in lines)
+    for token, group in groupby((row for row in rows if row is not None), key=_token_of):
+        together = list(group)
+        first = together[0][0]
+        if token is None:  # lines that are no rows: each by itself, so that none takes another one with it
+            yield from (
+                (number, _at(number, problem)) for number, problem in together if isinstance(problem, InvalidRequest)
+            )
+            continue
+        cells = [row for _, row in together if not isinstance(row, InvalidRequest)]
+        try:
+            ids = [row["id"] for row in cells if row.get("id")]
+            subjects = [row["subject"] for row in cells if row.get("subject")]
+            yield first, EditRequest.delete(ids, subjects=subjects, request_id=_token(token))
+        except InvalidRequest as error:
+            yield first, _at(first, error)
+
+
+def _row(number: int, line: str | None, header: list[str]) -> tuple[int, dict[str, str] | InvalidRequest] | None:
+    """One line as a row, or what is wrong with it; None for an empty one."""
+    try:
+        cells = _cells(line)
+        if not cells:
+            return None
+        if len(cells) != len(header):
+            raise InvalidRequest("not as many values as the header has columns")
+        return number, dict(zip(header, cells, strict=True))
+    except InvalidRequest as error:
+        return number, error
+
+
+def _token_of(row: tuple[int, dict[str, str] | InvalidRequest]) -> str | None:
+    return None if isinstance(row[1], InvalidRequest) else row[1]["request_id"]

@@ -1,0 +1,293 @@
+"""Requests in, releases out: rows are erased at once, publication waits for its batch."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Collection, Container, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from ...accountant import Accountant, Statuses
+from ...engine import Execution
+from ...errors import InvalidRequest, NotLearned
+from ...records import EditRequest, Records
+from ..curator import Release
+from ..learning import Model
+from .account import Publication, StreamSummary
+from .batching import Batching
+from .requesters import Requester
+
+_BACKLOG = 500  # edits beyond a full batch that a release waits for, while more keep coming
+
+
+class Curating(Protocol):
+    """What a stream needs of a curator: the one in memory and the one on disk both have it."""
+
+    @property
+    def accountant(self) -> Accountant: ...
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def pending_edits(self) -> int: ...
+
+    def serve(
+        self, request: EditRequest, *, publish: bool = True, execution: Execution | None = None
+    ) -> Release | None: ...
+
+    def publish(self, *, execution: Execution | None = None) -> Release: ...
+
+
+class Stream:
+    """Serves requests one by one and publishes in batches. `interact` drives it; so can a loop that waits for input.
+
+    Args:
+        curator: has learned already.
+        batching: when to publish.
+        observable: the releases the requester is shown; None: every release.
+        rng: None for certified noise; a generator for research, where the curator takes one.
+        execution: how each publication is made; default: `Execution(rng=rng)`.
+        clock: seconds, for the deadline.
+        progress: called with each publication.
+        more: whether another request is here already: a full batch then waits for it, so that what came together gets one release.
+
+    Edits that waited before the stream began are due at once if there is a deadline: how long they waited is not known.
+    """
+
+    def __init__(
+        self,
+        curator: Curating,
+        batching: Batching | None = None,
+        *,
+        observable: Container[int] | None = None,
+        rng: np.random.Generator | None = None,
+        execution: Execution | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        progress: Callable[[Publication], None] | None = None,
+        more: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.curator = curator
+        self.batching = Batching() if batching is None else batching
+        self._observable = observable
+        self._execution = Execution.of(execution, rng)
+        self._clock = clock
+        self._progress, self._more = progress, more
+        self._waiting = 0
+        self._oldest: float | None = -math.inf if curator.pending_edits else None
+        self._served = self._repeated = self._position = 0
+        self._refused: list[tuple[int, str]] = []
+        self._publications: list[Publication] = []
+        self._seconds, self._evaluations = 0.0, 0
+
+    @property
+    def due(self) -> float | None:
+        """Seconds until the deadline of the oldest waiting edit; None if nothing waits or there is no deadline."""
+        if self._oldest is None or self.batching.deadline is None or self._withheld:
+            return None
+        return max(0.0, self._oldest + self.batching.deadline - self._clock())
+
+    @property
+    def _withheld(self) -> bool:
+        return bool(self._publications) and self._publications[-1].status is Statuses.WITHHELD
+
+    def push(self, request: EditRequest, source: str = "") -> None:
+        """Carry one request out on the rows; publish if the batch is full or due. An invalid request changes nothing
+        and is noted in the summary; a request_id that was answered before costs nothing.
+
+        Args:
+            source: where the request stands ("line 7"); the summary then says that, and no id.
+        """
+        self.tick()  # what an earlier run left waiting
+        position, self._position = self._position, self._position + 1
+        before, started = self.curator.pending_edits, time.perf_counter()
+        try:
+            self.curator.serve(request, publish=False, execution=self._execution)
+        except InvalidRequest as error:
+            self._refused.append((position, f"{source}: {_without_ids(error, request)}" if source else str(error)))
+            return
+        finally:
+            self._seconds += time.perf_counter() - started
+        if self.curator.pending_edits == before:
+            self._repeated += 1
+            return
+        self._served += 1
+        self._waiting += 1
+        if self._oldest is None:
+            self._oldest = self._clock()
+        self.tick()
+
+    def push_all(self, requests: Sequence[tuple[EditRequest, str]]) -> None:
+        """`push` for each (request, source) in turn. A curator on disk edits those that fit the batch in one transaction."""
+        edit_all = getattr(self.curator, "edit_all", None)
+        left = list(requests)
+        while left and edit_all is not None and self.batching.size is not None:
+            self.tick()
+            room = max(1, self.batching.size - self.curator.pending_edits)
+            now, left = left[:room], left[room:]
+            first, self._position = self._position, self._position + len(now)
+            started = time.perf_counter()
+            full = None if self._withheld else self.batching.size
+            outcomes, served, release = edit_all(
+                [request for request, _ in now], publish_from=full, execution=self._execution
+            )
+            seconds = time.perf_counter() - started
+            self._seconds += seconds
+            for position, (request, source), error in zip(range(first, self._position), now, outcomes, strict=True):
+                if error is not None:
+                    self._refused.append(
+                        (position, f"{source}: {_without_ids(error, request)}" if source else str(error))
+                    )
+            self._served += served
+            self._waiting += served
+            self._repeated += len(now) - served - sum(error is not None for error in outcomes)
+            if served and self._oldest is None:
+                self._oldest = self._clock()
+            if release is not None:
+                self._note(release, seconds)
+            self.tick()
+        for request, source in left:
+            self.push(request, source)
+
+    def refuse(self, reason: str) -> None:
+        """Note a request that could not even be read."""
+        self._refused.append((self._position, reason))
+        self._position += 1
+
+    def tick(self) -> None:
+        """Publish if the batch is full or the deadline has come. To be called whenever time may have passed."""
+        size, waiting = self.batching.size, self.curator.pending_edits
+        full = size is not None and waiting >= size and not (waiting < size + _BACKLOG and self._more())
+        if (full and not self._withheld) or self.due == 0:
+            self.publish()
+
+    def flush(self) -> None:
+        """Publish whatever still waits: the end of a stream."""
+        if self.curator.pending_edits and not self._withheld:
+            self.publish()
+
+    def publish(self) -> None:
+        """One charged release for every pending edit."""
+        started = time.perf_counter()
+        release = self.curator.publish(execution=self._execution)
+        seconds = time.perf_counter() - started
+        self._seconds += seconds
+        self._note(release, seconds)
+
+    def _note(self, release: Release, seconds: float) -> None:
+        """A publication for the summary."""
+        cumulative = release.guarantees["dp_cumulative"]
+        self._evaluations += self.curator.accountant.last.mechanism.records * release.gradient_passes
+        publication = Publication(
+            release=release.release,
+            status=release.status,
+            requests=self._waiting,
+            edits=release.edits,
+            counts=release.counts,
+            steps=release.steps,
+            gradient_passes=release.gradient_passes,
+            seconds=seconds,
+            dp=release.guarantees.get("dp", cumulative),
+            dp_cumulative=cumulative,
+        )
+        self._publications.append(publication)
+        self._waiting, self._oldest = 0, None
+        if self._progress is not None:
+            self._progress(publication)
+
+    def summary(self, holdout: Records | None = None) -> StreamSummary:
+        """The account so far. `holdout`: public records, for the accuracy of the current model."""
+        accountant = self.curator.accountant
+        shown = self._shown(accountant.releases)
+        current = _model_of(self.curator)
+        return StreamSummary(
+            served=self._served,
+            repeated=self._repeated,
+            refused=tuple(self._refused),
+            publications=tuple(self._publications),
+            present=accountant.dp_cumulative(),
+            erased=accountant.costliest_deletion(shown),
+            everything=accountant.costliest_deletion(range(1, accountant.releases + 1)),
+            adaptivity=len(shown),
+            gradient_evaluations=self._evaluations,
+            seconds=self._seconds,
+            accuracy=None if holdout is None or current is None else current.accuracy(holdout),
+        )
+
+    def _shown(self, releases: int) -> Sequence[int]:
+        everything = range(1, releases + 1)
+        if self._observable is None:
+            return everything
+        declared = self._observable if isinstance(self._observable, Collection) else everything
+        return sorted(number for number in declared if number in everything and number in self._observable)
+
+
+def _without_ids(error: InvalidRequest, request: EditRequest) -> str:
+    """The message with the ids that it quotes left out: the summary of a stream may be read by others than who sent it."""
+    named = [*request.deletions, *request.subjects, *request.replacements]
+    if request.insertion is not None:
+        named += [*(request.insertion.ids or ()), *(request.insertion.subjects or ())]
+    message = str(error)
+    for quoted in sorted(
+        {repr(str(name)) for name in named} | {f" {name!r} " for name in named}, key=len, reverse=True
+    ):
+        message = message.replace(quoted, " … " if quoted.startswith(" ") else "…")
+    return message
+
+
+def _model_of(curator: Curating) -> Model | None:
+    """The model in force; None once it has been withdrawn."""
+    try:
+        return curator.model
+    except NotLearned:
+        return None
+
+
+def interact(
+    curator: Curating,
+    requester: Requester,
+    batching: Batching | None = None,
+    *,
+    limit: int | None = None,
+    holdout: Records | None = None,
+    rng: np.random.Generator | None = None,
+    execution: Execution | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    progress: Callable[[Publication], None] | None = None,
+) -> StreamSummary:
+    """Algorithm 1: the requester and the curator take turns until the requester, or `limit` requests, end it.
+
+    Args:
+        curator: has learned already; its last model is release number `curator.accountant.model_release`.
+        holdout: public records on which the final model is scored.
+
+    The requester is shown the releases it declared, and only those published since this call began, plus the current one.
+    """
+    stream = Stream(
+        curator,
+        batching,
+        observable=requester.observable,
+        execution=Execution.of(execution, rng),
+        clock=clock,
+        progress=progress,
+    )
+    seen: dict[int, Model] = {}
+
+    def look() -> None:
+        number = curator.accountant.model_release
+        visible = requester.observable is None or number in requester.observable
+        if visible and number not in seen and (current := _model_of(curator)) is not None:
+            seen[number] = current
+
+    sent = 0
+    while limit is None or sent < limit:
+        look()
+        request = requester.next(seen)
+        if request is None:
+            break
+        stream.push(request)
+        sent += 1
+    stream.flush()
+    return stream.summary(holdout)

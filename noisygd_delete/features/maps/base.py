@@ -1,0 +1,146 @@
+"""What every public map answers.
+
+Guarantee of a map that `check` accepts: Φ is fixed before the records are read, and Φ(x) is a function of x alone, bit by bit. So
+with d = the map's width, everything that is proven for rows of norm ≤ R holds for the rows Φ(x), both as privacy of those who
+stay and as deletion, for adaptive requests and over many releases: the other records' rows are the same in both worlds.
+Choosing a map, or its parameters, by the accuracy on the private records is a choice that depends on them, and outside the guarantee.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import InvalidParameter, InvalidRecords, positive
+from .rows import Floats, normalised
+
+MOST_FEATURES = 100_000
+_TOGETHER = 1 << 22  # numbers of a block of rows
+
+
+class PublicMap(ABC):
+    """Φ: the numbers (or the text) of one record to `width` features."""
+
+    kind: ClassVar[str]  # its word in a schema
+    version: ClassVar[int] = 1  # of the code: raised whenever some input gets other features
+
+    @property
+    @abstractmethod
+    def inputs(self) -> int | None:
+        """Numbers per record; None for a map of texts."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Features per record."""
+
+    @abstractmethod
+    def features(self, inputs: Any) -> Floats:
+        """(records, width) float64, finite: each record's features a function of that record alone.
+
+        Args:
+            inputs: (records, inputs) numbers, or a sequence of texts.
+        """
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Its parameters, as `maps.from_dict` reads them."""
+
+    def facts(self) -> dict[str, Any]:
+        """All that decides what the map does: kind, version of the code, parameters, SHA-256 of weights."""
+        return {"version": self.version, **self.to_dict()}
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of `facts`: what plan, ledger and certificate name the map by."""
+        return hashlib.sha256(json.dumps(self.facts(), sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+    def __deepcopy__(self, memo: Any) -> PublicMap:
+        return self  # nothing of it ever changes
+
+    def rows(
+        self,
+        inputs: Any,
+        *,
+        radius: float = 1.0,
+        constant: bool = True,
+        occupied: ArrayLike | None = None,
+        out: NDArray[np.float32] | None = None,
+    ) -> NDArray[np.float32]:
+        """(records, width + constant) float32 rows of norm at most `radius`, a block of records at a time.
+
+        Args:
+            occupied: (records,) which slots hold a record; the others become the null row, all zeros.
+            out: where to write them, a `numpy.memmap` for a table that memory does not hold.
+        """
+        limit, shape = positive("radius", radius), (len(inputs), self.width + constant)
+        rows = np.empty(shape, np.float32) if out is None else out
+        if rows.shape != shape or rows.dtype != np.float32:
+            raise InvalidParameter(f"out must be float32 of shape {shape}; it is {rows.dtype} of shape {rows.shape}")
+        held = np.ones(len(inputs), bool) if occupied is None else np.asarray(occupied, bool)
+        if held.shape != (len(inputs),):
+            raise InvalidParameter(f"occupied must have one truth value for each of the {len(inputs)} slots")
+        step = max(1, _TOGETHER // shape[1])
+        for first in range(0, len(inputs), step):
+            here = np.arange(first, min(first + step, len(inputs)))
+            rows[here] = 0.0
+            here = here[held[here]]
+            if len(here):
+                chosen = [inputs[k] for k in here] if self.inputs is None else np.asarray(inputs)[here]
+                rows[here] = normalised(self.features(chosen), radius=limit, constant=constant)
+        return rows
+
+
+class ImportedMap(PublicMap):
+    """A frozen network: what it makes of one record is found by running it."""
+
+    input_shape: tuple[int, ...]  # of one record
+
+    @property
+    def inputs(self) -> int:
+        return math.prod(self.input_shape)
+
+    @cached_property
+    def width(self) -> int:
+        made = self._run(np.zeros((1, self.inputs)))
+        check_width(self.kind, made.shape[1])
+        return int(made.shape[1])
+
+    @abstractmethod
+    def _run(self, rows: Floats) -> Floats:
+        """(records, width): the network on (records, inputs) numbers."""
+
+
+def numbers(inputs: Any, width: int) -> Floats:
+    """(records, width) finite float64, or `InvalidRecords`; records of any shape are flattened."""
+    try:
+        given = np.asarray(inputs, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidRecords("the map's input must be numbers, one row a record") from error
+    table = given.reshape(len(given), -1) if given.ndim else given.reshape(1, 1)
+    if len(table) and table.shape[1] != width:
+        raise InvalidRecords(f"the map reads {width} numbers a record; there are {table.shape[1]}")
+    if not np.isfinite(table).all():
+        raise InvalidRecords("the map's input must be finite; a record has a NaN or an infinity")
+    return np.ascontiguousarray(table.reshape(len(given), width))
+
+
+def by_blocks(given: Sequence[Any] | Floats, width: int, size: int, of: Callable[[Any], Floats]) -> Floats:
+    """(records, width): `of` applied to `size` records at a time."""
+    made = np.empty((len(given), width))
+    for first in range(0, len(given), size):
+        made[first : first + size] = of(given[first : first + size])
+    return made
+
+
+def check_width(kind: str, width: int) -> None:
+    if not 0 < width <= MOST_FEATURES:
+        raise InvalidParameter(f"the map {kind!r} would make {width} features; give it 1 to {MOST_FEATURES}")

@@ -1,0 +1,85 @@
+"""Maps by their words, as a schema has them."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import msgspec
+
+from ...errors import InvalidParameter
+from .base import PublicMap
+from .bins import BinsAndCrosses
+from .compose import Beside, Chain
+from .fourier import RandomFourier
+from .gradients import OrientedGradients
+from .ngrams import HashedNgrams
+from .onnx import OnnxFile
+from .scattering import Scattering
+from .sentences import SentenceEmbedding
+
+KINDS: dict[str, type[PublicMap]] = {
+    kind.kind: kind
+    for kind in (
+        *(BinsAndCrosses, RandomFourier, OrientedGradients, Scattering),
+        *(HashedNgrams, SentenceEmbedding, OnnxFile, Chain, Beside),
+    )
+}
+FILES = ("file", "vectors", "tokenizer")  # parameters that name one
+_DEEPEST = 8
+
+
+def from_dict(
+    given: Any, *, columns: tuple[int, ...] | None = None, folder: Path | None = None, depth: int = 0
+) -> PublicMap:
+    """A map from its kind and parameters (`PublicMap.to_dict`).
+
+    Args:
+        columns: of the table that it reads, 0 for a number and k for k 0/1 columns: fills in what the text leaves out.
+        folder: where the names of files begin.
+
+    Raises:
+        InvalidParameter: an unknown kind or parameter, or one out of its range.
+    """
+    if not isinstance(given, dict) or not isinstance(given.get("kind"), str) or given["kind"] not in KINDS:
+        raise InvalidParameter(f"a map needs kind, one of {', '.join(map(repr, KINDS))}")
+    if depth > _DEEPEST:
+        raise InvalidParameter(f"maps within maps, over {_DEEPEST} deep")
+    kind, parameters = KINDS[given["kind"]], {name: value for name, value in given.items() if name != "kind"}
+    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]  # each is a dataclass
+    for name in parameters:
+        if name not in known:
+            raise InvalidParameter(f"the map {kind.kind!r} has no parameter {name!r}; it has {', '.join(known)}")
+    if kind in (Chain, Beside):
+        parameters["of"] = _parts(parameters.get("of"), kind, columns, folder, depth)
+    if columns is not None:
+        read = {"columns": columns, "reads": sum(width or 1 for width in columns)}
+        parameters = {**{name: value for name, value in read.items() if name in known}, **parameters}
+    for name in FILES:
+        if folder is not None and name in known and isinstance(parameters.get(name), str):
+            parameters[name] = str(folder / parameters[name])
+    missing = [name for name, field in known.items() if field.default is MISSING and name not in parameters]
+    if missing:
+        raise InvalidParameter(f"the map {kind.kind!r} needs {', '.join(missing)}")
+    hints = get_type_hints(kind)
+    try:
+        read = {
+            name: value if name == "of" else msgspec.convert(value, hints[name]) for name, value in parameters.items()
+        }
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        raise InvalidParameter(f"the map {kind.kind!r}: {error}") from error
+    return kind(**read)
+
+
+def _parts(
+    given: Any, kind: type[PublicMap], columns: tuple[int, ...] | None, folder: Path | None, depth: int
+) -> tuple[PublicMap, ...]:
+    if not isinstance(given, list):
+        raise InvalidParameter(f"the map {kind.kind!r} needs of, a list of maps")
+    made: list[PublicMap] = []
+    for part in given:
+        made.append(from_dict(part, columns=columns, folder=folder, depth=depth + 1))
+        if kind is Chain:
+            columns = (0,) * made[-1].width
+    return tuple(made)

@@ -1,0 +1,100 @@
+"""Maps of maps: one after the other, or side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...errors import InvalidParameter, positive
+from .base import PublicMap, check_width
+from .rows import Floats, sums
+
+
+@dataclass(frozen=True)
+class Chain(PublicMap):
+    """The first map's features are the second one's numbers, and so on."""
+
+    of: tuple[PublicMap, ...]
+
+    kind: ClassVar[str] = "chain"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of", parts(self.kind, self.of))
+        for one, other in zip(self.of, self.of[1:], strict=False):
+            if one.width != other.inputs:
+                raise InvalidParameter(
+                    f"{one.kind!r} makes {one.width} features and {other.kind!r} reads {other.inputs}"
+                )
+
+    @property
+    def inputs(self) -> int | None:
+        return self.of[0].inputs
+
+    @property
+    def width(self) -> int:
+        return self.of[-1].width
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "of": [part.to_dict() for part in self.of]}
+
+    def facts(self) -> dict[str, Any]:
+        return {"kind": self.kind, "version": self.version, "of": [part.facts() for part in self.of]}
+
+    def features(self, inputs: Any) -> Floats:
+        for part in self.of:
+            inputs = part.features(inputs)
+        return np.asarray(inputs)
+
+
+@dataclass(frozen=True)
+class Beside(PublicMap):
+    """The features of several maps of the same record.
+
+    weights  the norm that each map's features are brought to; none: as they are. The constant column beside them is 1
+    """
+
+    of: tuple[PublicMap, ...]
+    weights: tuple[float, ...] = ()
+
+    kind: ClassVar[str] = "beside"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of", parts(self.kind, self.of))
+        weights = tuple(self.weights)
+        object.__setattr__(self, "weights", tuple(positive("weights", weight) for weight in weights))
+        if self.weights and len(self.weights) != len(self.of):
+            raise InvalidParameter(f"{len(self.weights)} weights for {len(self.of)} maps; give one for each, or none")
+        if len({part.inputs for part in self.of}) != 1:
+            raise InvalidParameter("maps side by side read the same record: they must have as many inputs")
+        check_width(self.kind, self.width)
+
+    @property
+    def inputs(self) -> int | None:
+        return self.of[0].inputs
+
+    @property
+    def width(self) -> int:
+        return sum(part.width for part in self.of)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "of": [part.to_dict() for part in self.of], "weights": list(self.weights)}
+
+    def facts(self) -> dict[str, Any]:
+        return {**self.to_dict(), "version": self.version, "of": [part.facts() for part in self.of]}
+
+    def features(self, inputs: Any) -> Floats:
+        made = [part.features(inputs) for part in self.of]
+        for place, weight in enumerate(self.weights):
+            norms = np.sqrt(sums(made[place] ** 2))
+            made[place] = made[place] * (weight / np.where(norms > 0, norms, 1.0))[:, None]
+        return np.concatenate(made, axis=1)
+
+
+def parts(kind: str, given: Any) -> tuple[PublicMap, ...]:
+    """At least one map, or `InvalidParameter`."""
+    maps = tuple(given) if isinstance(given, (tuple, list)) else ()
+    if not maps or not all(isinstance(part, PublicMap) for part in maps):
+        raise InvalidParameter(f"the map {kind!r} needs of=, at least one map")
+    return maps

@@ -1,0 +1,77 @@
+"""Texts to counts of hashed n-grams: no vocabulary is read off the data."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...errors import InvalidParameter, InvalidRecords, choice, count
+from .base import PublicMap, check_width
+from .rows import Floats
+
+UNITS = ("words", "characters")
+_WORD = re.compile(r"\w+")
+_LONGEST = 1 << 20  # characters of a text
+
+
+@dataclass(frozen=True)
+class HashedNgrams(PublicMap):
+    """±(1 + log count) in a bucket for every run of 1 to `longest` words or characters of a lower-cased text.
+
+    units    "words" (runs of letters, digits and _) or "characters"
+    longest  units in a run
+    buckets  of the hash, BLAKE2, which is the same everywhere; its last bit is the sign
+    """
+
+    units: str = "words"
+    longest: int = 2
+    buckets: int = 4096
+
+    kind: ClassVar[str] = "ngrams"
+
+    def __post_init__(self) -> None:
+        choice("units", self.units, UNITS)
+        count("longest", self.longest, maximum=10)
+        check_width(self.kind, count("buckets", self.buckets))
+
+    @property
+    def inputs(self) -> None:
+        return None
+
+    @property
+    def width(self) -> int:
+        return self.buckets
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, **asdict(self)}
+
+    def features(self, inputs: Sequence[str]) -> Floats:
+        if isinstance(inputs, str) or not all(isinstance(text, str) for text in inputs):
+            raise InvalidRecords("the map 'ngrams' reads a sequence of texts, one a record")
+        made = np.zeros((len(inputs), self.buckets))
+        for row, text in zip(made, inputs, strict=True):
+            for run, times in Counter(self._runs(text)).items():
+                hashed = int.from_bytes(
+                    hashlib.blake2b(run.encode("utf-8", "replace"), digest_size=8).digest(), "little"
+                )
+                weight = 1 + math.log(times)
+                row[(hashed >> 1) % self.buckets] += weight if hashed & 1 else -weight
+        return made
+
+    def _runs(self, text: str) -> Iterator[str]:
+        if len(text) > _LONGEST:
+            raise InvalidParameter(
+                f"a text of {len(text)} characters; the map reads at most {_LONGEST}. Cut it to that"
+            )
+        lowered = text.lower()
+        units, between = (_WORD.findall(lowered), " ") if self.units == "words" else (lowered, "")
+        for length in range(1, self.longest + 1):
+            for first in range(len(units) - length + 1):
+                yield between.join(units[first : first + length])

@@ -1,0 +1,133 @@
+"""A scattering transform (Mallat 2012; Bruna & Mallat 2013) in Morlet wavelets, by code alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InvalidParameter, count
+from .base import PublicMap, by_blocks, check_width, numbers
+from .gradients import image
+from .rows import Floats, sums
+
+_IMAGES = 16  # at a time
+_FLOOR = 1e-3  # of an image's norm
+_CENTRE, _SPREAD = 3 * math.pi / 4, 0.8  # of the finest wavelet: its frequency, its width in pixels
+_WRAPS = (-2, -1, 0, 1, 2)  # periods of the frequency plane that a filter is summed over
+
+
+@dataclass(frozen=True)
+class Scattering(PublicMap):
+    """Local means of an image, of its wavelet moduli, and of the moduli of those, each path brought to norm 1.
+
+    shape         height and width; the record is the image row by row, in any unit
+    scales        J: wavelets at scales 1, 2, …, 2^(J−1), means over 2^J pixels
+    orientations  directions of the wavelets
+    """
+
+    shape: tuple[int, int]
+    scales: int = 2
+    orientations: int = 4
+
+    kind: ClassVar[str] = "scattering"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", image(self.shape))
+        count("scales", self.scales, maximum=6)
+        count("orientations", self.orientations, maximum=16)
+        if min(self.shape) < self._step:
+            raise InvalidParameter(
+                f"shape={self.shape} is smaller than 2^scales = {self._step} pixels; give fewer scales"
+            )
+        check_width(self.kind, self.width)
+
+    @property
+    def _step(self) -> int:
+        return 1 << self.scales
+
+    @property
+    def _padded(self) -> tuple[int, int]:
+        """Sides with a border of half a step, at multiples of a step."""
+        down, across = (-(-(side + self._step) // self._step) * self._step for side in self.shape)
+        return down, across
+
+    @property
+    def _positions(self) -> int:
+        return math.prod(-(-side // self._step) for side in self.shape)
+
+    @property
+    def _paths(self) -> int:
+        j, turns = self.scales, self.orientations
+        return 1 + j * turns + j * (j - 1) // 2 * turns * turns
+
+    @property
+    def inputs(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def width(self) -> int:
+        return self._paths * self._positions
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, **asdict(self), "shape": list(self.shape)}
+
+    def features(self, inputs: Any) -> Floats:
+        return by_blocks(numbers(inputs, self.inputs), self.width, _IMAGES, self._block)
+
+    @cached_property
+    def _filters(self) -> tuple[Floats, list[list[Floats]]]:
+        """Frequency responses: of the local mean, and of the wavelets [scale][orientation]."""
+        grid = [np.asarray(2 * math.pi * np.fft.fftfreq(side), np.float64) for side in self._padded]
+        mean = self._gaussian(grid, _SPREAD * 2 ** (self.scales - 1), 0.0, 1.0, 0.0)
+        turns = [math.pi * turn / self.orientations for turn in range(self.orientations)]
+        return mean / mean[0, 0], [
+            [self._wavelet(grid, _SPREAD * 2**scale, _CENTRE / 2**scale, turn) for turn in turns]
+            for scale in range(self.scales)
+        ]
+
+    def _wavelet(self, grid: list[Floats], spread: float, centre: float, turn: float) -> Floats:
+        slant = 4 / max(4, self.orientations)
+        wave = self._gaussian(grid, spread, centre, slant, turn)
+        hill = self._gaussian(grid, spread, 0.0, slant, turn)
+        wave -= wave[0, 0] / hill[0, 0] * hill  # no response to a constant
+        return wave
+
+    @staticmethod
+    def _gaussian(grid: list[Floats], spread: float, centre: float, slant: float, turn: float) -> Floats:
+        response = np.zeros((len(grid[0]), len(grid[1])))
+        for up in _WRAPS:
+            for right in _WRAPS:
+                y, x = grid[0][:, None] + 2 * math.pi * up, grid[1][None] + 2 * math.pi * right
+                along = x * math.cos(turn) + y * math.sin(turn) - centre
+                beside = (y * math.cos(turn) - x * math.sin(turn)) / slant
+                response += np.exp(-(spread**2) / 2 * (along**2 + beside**2))
+        return response
+
+    def _block(self, rows: Floats) -> Floats:
+        number, (height, width), (down, across) = len(rows), self.shape, self._padded
+        norms = np.sqrt(sums(rows * rows))
+        images = (rows / np.where(norms > 0, norms, 1.0)[:, None]).reshape(number, height, width)
+        top, left = (down - height) // 2, (across - width) // 2
+        border = ((0, 0), (top, down - height - top), (left, across - width - left))
+        whole = np.fft.fft2(np.pad(images, border, mode="edge"))
+        mean, wavelets = self._filters
+
+        def local(spectrum: NDArray[np.complex128]) -> Floats:
+            blurred = np.fft.ifft2(spectrum * mean).real
+            inner = blurred[:, top : top + height, left : left + width]
+            path = inner[:, :: self._step, :: self._step].reshape(number, -1)
+            return path / np.sqrt(sums(path * path) + _FLOOR**2)[:, None]
+
+        paths = [local(whole)]
+        for scale, group in enumerate(wavelets):
+            for wavelet in group:
+                modulus = np.fft.fft2(np.abs(np.fft.ifft2(whole * wavelet)))
+                paths.append(local(modulus))
+                for coarser in wavelets[scale + 1 :]:
+                    paths += [local(np.fft.fft2(np.abs(np.fft.ifft2(modulus * other)))) for other in coarser]
+        return np.concatenate(paths, axis=1)

@@ -1,0 +1,27 @@
+"""Public schema -> rows of norm ≤ R, record by record; nothing is ever fitted to data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...loading import on_first_use
+
+if TYPE_CHECKING:
+    from .draft import draft_schema
+    from .encoded import Encoded
+    from .files import Table, read_blocks, read_table
+    from .reading import HeldOut, RecordFile
+    from .schema import Schema
+
+__all__ = ["Encoded", "HeldOut", "RecordFile", "Schema", "Table", "draft_schema", "read_blocks", "read_table"]
+
+__getattr__ = on_first_use(
+    __name__,
+    {
+        "Encoded": "encoded",
+        **dict.fromkeys(("HeldOut", "RecordFile"), "reading"),
+        "Schema": "schema",
+        "draft_schema": "draft",
+        **dict.fromkeys(("Table", "read_blocks", "read_table"), "files"),
+    },
+)

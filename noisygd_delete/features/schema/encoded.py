@@ -1,0 +1,93 @@
+"""Rows that a schema made of a table, and how the blocks of a file become one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Names
+from .text import Floats
+
+_SLAB = 1 << 26  # bytes: so large a piece of memory goes back to the system when it is let go of
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Rows ready for `Records`. `clipped` and `unknown` count cells per column, `dropped` rows that their subject had too many of; for the
+    caller, they are not stored.
+
+    rows      float32 (n, d), float64 norm ≤ R
+    labels    float64: −1/+1, 0..k−1, or a target in [−1, 1]
+    ids, subjects   text as in the file; None where the schema names no such column
+    targets   float64 (n,) of a target as the file has it, beyond its bounds too: what a model is measured by
+    skipped   rows that were left out because they cannot be read: where and why, without a cell's text
+    """
+
+    rows: NDArray[np.float32]
+    labels: Floats
+    ids: Names | None
+    subjects: Names | None
+    clipped: dict[str, int] = field(default_factory=dict)
+    unknown: dict[str, int] = field(default_factory=dict)
+    dropped: int = 0
+    targets: Floats | None = None
+    skipped: tuple[str, ...] = ()
+
+
+class Gathered:
+    """Blocks one after the other. Rows lie in slabs that are let go of one by one as the whole is made."""
+
+    def __init__(self, features: int) -> None:
+        self._slab = max(1, _SLAB // max(1, 4 * features))
+        self._features = features
+        self._slabs: list[NDArray[np.float32]] = []
+        self._rows = 0
+        self._rest: list[Encoded] = []  # without rows
+
+    def add(self, block: Encoded) -> None:
+        """One more block."""
+        left = block.rows
+        while len(left):
+            room = len(self._slabs) * self._slab - self._rows
+            if not room:
+                self._slabs.append(np.empty((self._slab, self._features), np.float32))
+                room = self._slab
+            here = self._slab - room
+            self._slabs[-1][here : here + len(left[:room])] = left[:room]
+            self._rows += len(left[:room])
+            left = left[room:]
+        self._rest.append(replace(block, rows=block.rows[:0].copy()))
+
+    @property
+    def ids(self) -> Names | None:
+        """Of all rows so far."""
+        return _joined([part.ids for part in self._rest])
+
+    def encoded(self) -> Encoded:
+        """The whole; to be asked for once."""
+        rows, at = np.empty((self._rows, self._features), np.float32), 0
+        while self._slabs:
+            slab = self._slabs.pop(0)[: self._rows - at]
+            rows[at : at + len(slab)] = slab
+            at += len(slab)
+        clipped, unknown = Counter[str](), Counter[str]()
+        for part in self._rest:
+            clipped.update(part.clipped)
+            unknown.update(part.unknown)
+        return Encoded(
+            rows=rows,
+            labels=np.concatenate([part.labels for part in self._rest]),
+            ids=_joined([part.ids for part in self._rest]),
+            subjects=_joined([part.subjects for part in self._rest]),
+            clipped=dict(clipped),
+            unknown=dict(unknown),
+        )
+
+
+def _joined(parts: Sequence[Names | None]) -> Names | None:
+    given = [part for part in parts if part is not None]
+    return Names.joined(given) if given else None

@@ -1,0 +1,331 @@
+"""Files in, columns of text out: CSV (plain or gzip) and Parquet, in blocks.
+
+Guarantee: every cell of the file arrives as stripped text (a missing Parquet value as ""), every row has exactly the
+columns of the header, and anything else is one `InvalidSchema` naming the file, the line and the column. Messages
+never quote a cell: cells are people's data, and messages end up in logs.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InvalidParameter, InvalidSchema, MissingDependency, UnreadableRows
+from ...records import bounded
+from . import arrow, plain
+from .text import FloatColumn, Fractions, TextColumn
+
+BLOCK_ROWS = 16_384
+_LONGEST_LINE = 1 << 24
+_LONGEST_HEADER = 2000  # characters of it in a message
+_MOST_COLUMNS = 100_000
+_MOST_BLANK = 100_000  # lines
+_MOST_HELD = 1 << 26  # characters of one block
+_EXPANSION, _SMALL = 100, 1 << 24  # of a gzip file: times its size, or so many characters
+_UNPACKED = 1 << 30  # bytes of a Parquet file's columns
+_MOST_TEXT = 1 << 28  # bytes of text of a whole table, or so many times its size
+_PIECE = 1 << 20
+_SAMPLE = 1 << 16  # characters of the header that show its delimiter
+_GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of one file. `columns[name][i]` is the text of row i; `lines[i]` is where the file has it."""
+
+    source: str
+    columns: Mapping[str, Sequence[str]]
+    lines: Sequence[int] | NDArray[np.int64]
+    header: Sequence[str] = ()  # of the file, where not all of it was read
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def column(self, name: str, purpose: str) -> Sequence[str]:
+        """The column `name`, or an error saying that the `purpose` needs it."""
+        if name not in self.columns:
+            header = ", ".join(self.header or self.columns)
+            shown = header if len(header) <= _LONGEST_HEADER else f"{header[:_LONGEST_HEADER]} …"
+            raise InvalidSchema(
+                f"{self.source}: no column {name!r} ({purpose}); the header has {shown}. Correct the schema or the file"
+            )
+        return self.columns[name]
+
+    def fault(self, bad: NDArray[np.bool_], column: str, problem: str) -> UnreadableRows:
+        """The error for these cells; their text is left out on purpose."""
+        rows = np.flatnonzero(bad).tolist()
+        return UnreadableRows(self.source, column, problem, rows, [int(self.lines[row]) for row in rows])
+
+    def part(self, rows: Sequence[int]) -> Table:
+        """These rows alone, in this order."""
+
+        def of(texts: Sequence[str]) -> Sequence[str]:
+            kept = [texts[row] for row in rows]
+            return Fractions(kept) if isinstance(texts, (FloatColumn, Fractions)) else kept
+
+        columns = {name: of(texts) for name, texts in self.columns.items()}
+        return Table(self.source, columns, [int(self.lines[row]) for row in rows], self.header)
+
+
+def read_table(path: str | Path, delimiter: str | None = None, columns: Container[str] | None = None) -> Table:
+    """The whole file as one table. Raises `InvalidSchema` where the file is damaged, empty or ragged."""
+    blocks, held = [], 0
+    for block in read_blocks(path, delimiter, columns=columns):
+        held += sum(int(texts.lengths.sum()) for texts in block.columns.values() if isinstance(texts, TextColumn))
+        if held > max(_MOST_TEXT, _EXPANSION * os.path.getsize(path)):
+            raise InvalidSchema(
+                f"{path}: its texts are over {_EXPANSION} times as long as the file; leave columns of long texts out of it"
+            )
+        blocks.append(block)
+    columns = {name: _joined([block.columns[name] for block in blocks]) for name in blocks[0].columns}
+    return Table(blocks[0].source, columns, [line for block in blocks for line in block.lines], blocks[0].header)
+
+
+def _joined(parts: Sequence[Sequence[str]]) -> Sequence[str]:
+    texts = list(chain.from_iterable(parts))
+    return Fractions(texts) if isinstance(parts[0], (FloatColumn, Fractions)) else texts
+
+
+def read_blocks(
+    path: str | Path, delimiter: str | None = None, rows: int = BLOCK_ROWS, columns: Container[str] | None = None
+) -> Iterator[Table]:
+    """The file in tables of at most `rows` rows, at least one table with at least one row.
+
+    Parquet and gzip are recognised by their first bytes. `delimiter` None: the one of , ; tab | that splits the
+    header into the most columns. `columns`: what is read of a Parquet file; None: all.
+    """
+    path = Path(path)
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise InvalidParameter(f"delimiter={delimiter!r} must be one character, no quote and no line break")
+    try:
+        with bounded.opened(path, error=InvalidSchema) as file:
+            start, size = file.read(4), os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise InvalidSchema(f"{path}: cannot be read ({error.strerror}); check the name and the permissions") from error
+    if not start:
+        raise InvalidSchema(f"{path}: the file is empty; expected a header line and one line per record")
+    blocks = (
+        _parquet(path, rows, size, columns)
+        if start == _PARQUET
+        else _csv(path, start[:2] == _GZIP, delimiter, rows, size)
+    )
+    empty = True
+    for block in blocks:
+        empty = False
+        yield block
+    if empty:
+        raise InvalidSchema(f"{path}: a header but no records; expected one line per record")
+
+
+def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: int) -> Iterator[Table]:
+    """Plain CSV by numpy; from the first piece on that is not plain, cell by cell."""
+    done = plain.Piece.nothing()
+    if compressed:
+        _check_expansion(path, size)
+    try:
+        with cast(BinaryIO, gzip.open(path, "rb")) if compressed else path.open("rb") as raw:
+            first = plain.header(raw, _LONGEST_LINE)
+            mark = None if first is None else delimiter or _delimiter(first)
+            names: list[str] = []
+            with suppress(csv.Error):  # a name beyond its limits: the careful reader says so
+                names = [] if first is None else next(_reader([first], mark or ","), [])
+            if names and mark in plain.DELIMITERS:
+                names = _header(str(path), names)
+                for piece in plain.pieces(raw, mark, len(names), _LONGEST_LINE):
+                    blank = done.blank + (0 if piece is None else piece.blank)
+                    if piece is None or blank > _MOST_BLANK:
+                        break
+                    for block in range(0, len(piece.lines), rows):
+                        here = slice(block, block + rows)
+                        yield Table(str(path), piece.columns(names, here), piece.lines[here])
+                    done = replace(piece, blank=blank)
+                else:
+                    return
+            raw.seek(done.end)
+            yield from _cell_by_cell(
+                path, raw, mark if done.end else delimiter, names if done.end else None, rows, done
+            )
+    except (EOFError, OSError, zlib.error) as error:
+        raise InvalidSchema(
+            f"{path}, after line {done.line}: the file breaks off or is damaged; copy it again"
+        ) from error
+
+
+def _reader(lines: Iterable[str], delimiter: str) -> Any:
+    return csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
+
+
+def _cell_by_cell(
+    path: Path, raw: BinaryIO, delimiter: str | None, names: list[str] | None, rows: int, done: plain.Piece
+) -> Iterator[Table]:
+    """The rest of a file behind what is `done`, with the header first if that is nothing."""
+    line, blank, held = done.line, done.blank, 0
+    coding = "utf-8" if done.end else "utf-8-sig"
+    try:
+        with io.TextIOWrapper(raw, encoding=coding, newline="") as file:
+            lines_of_file = _lines(path, file, done.line)
+            if names is None:
+                first = next(lines_of_file, "")
+                reader = _reader(chain([first], lines_of_file), delimiter or _delimiter(first))
+                names = _header(str(path), next(reader, []))
+            else:
+                reader = _reader(lines_of_file, delimiter or ",")
+            cells: list[list[str]] = []
+            lines: list[int] = []
+            for row in reader:
+                line = done.line + reader.line_num
+                if row and len(row) != len(names):
+                    raise InvalidSchema(
+                        f"{path}, line {line}: {len(row)} cells where the header has {len(names)}; "
+                        "quote cells that contain the delimiter, or give the delimiter"
+                    )
+                if row:
+                    cells.append(row)
+                    lines.append(line)
+                    held += sum(map(len, row))
+                else:
+                    blank += 1
+                    if blank > _MOST_BLANK:
+                        raise InvalidSchema(f"{path}, line {line}: over {_MOST_BLANK} blank lines; this is not a table")
+                if len(cells) == rows or held > _MOST_HELD:
+                    yield _rows(path, names, cells, lines)
+                    cells, lines, held = [], [], 0
+            if cells:
+                yield _rows(path, names, cells, lines)
+    except UnicodeDecodeError as error:
+        raise InvalidSchema(f"{path}, after line {line}: not UTF-8 text; save the file as UTF-8") from error
+    except csv.Error as error:
+        raise InvalidSchema(f"{path}, near line {line + 1}: not CSV ({error}); check quotes and delimiter") from error
+    except (EOFError, OSError, zlib.error) as error:
+        raise InvalidSchema(f"{path}, after line {line}: the file breaks off or is damaged; copy it again") from error
+
+
+def _rows(path: Path, names: list[str], cells: list[list[str]], lines: list[int]) -> Table:
+    texts = ([cell.strip() for cell in column] for column in zip(*cells, strict=True))
+    return Table(str(path), dict(zip(names, texts, strict=True)), lines)
+
+
+def _check_expansion(path: Path, size: int) -> None:
+    """Refuse a gzip file that unpacks to more than any table does. Unpacking it once for this takes less time than one look at
+    the cells of what it would become."""
+    left = max(_SMALL, _EXPANSION * size)
+    with (
+        suppress(EOFError, OSError, zlib.error),
+        gzip.open(path, "rb") as file,
+    ):  # whoever reads it says what is damaged
+        while piece := file.read(_PIECE):
+            left -= len(piece)
+            if left < 0:
+                raise InvalidSchema(
+                    f"{path}: unpacks to over {_EXPANSION} times its size, which no table does; if it is one after all, unpack "
+                    "it and give the CSV file"
+                )
+
+
+def _lines(path: Path, file: io.TextIOBase, number: int) -> Iterator[str]:
+    """Lines of bounded length, behind so many: a file without line breaks must not fill memory."""
+    while line := file.readline(_LONGEST_LINE):
+        number += 1
+        if len(line) == _LONGEST_LINE:
+            raise InvalidSchema(f"{path}, line {number}: longer than {_LONGEST_LINE} characters; this is not a table")
+        yield line
+
+
+def _delimiter(header: str) -> str:
+    def columns(delimiter: str) -> int:
+        return max(map(len, csv.reader([header[:_SAMPLE]], delimiter=delimiter)), default=0)
+
+    return max(plain.DELIMITERS, key=columns)
+
+
+def _header(source: str, names: Sequence[str]) -> list[str]:
+    if len(names) > _MOST_COLUMNS:
+        raise InvalidSchema(f"{source}, line 1: {len(names)} columns; a table has at most {_MOST_COLUMNS}")
+    names = [name.strip() for name in names]
+    seen: set[str] = set()
+    for position, name in enumerate(names, 1):
+        if not name:
+            raise InvalidSchema(f"{source}, line 1: column {position} has no name; name every column in the header")
+        if len(name) > _LONGEST_HEADER:
+            raise InvalidSchema(f"{source}, line 1: column {position} has a name of {len(name)} characters; shorten it")
+        if name in seen:
+            raise InvalidSchema(f"{source}, line 1: two columns are called {name!r}; rename one")
+        seen.add(name)
+    if not names:
+        raise InvalidSchema(f"{source}, line 1: no header; the first line must name the columns")
+    return names
+
+
+def _parquet(path: Path, rows: int, size: int, wanted: Container[str] | None) -> Iterator[Table]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingDependency(
+            f"{path} is a Parquet file and reading it needs pyarrow: pip install 'noisygd-delete[parquet]', or save it as CSV"
+        ) from error
+    start = 1
+    try:
+        # nothing is read ahead, nor a column of a group of rows at once: memory is that of a few batches
+        schema = parquet.read_schema(path)
+        header = _header(str(path), schema.names)
+        names = [name for name in header if wanted is None or name in wanted]
+        texts = [
+            field.name for field in schema if arrow.is_text(field.type)
+        ]  # numbers of a list, until they are looked at
+        with parquet.ParquetFile(path, pre_buffer=False, buffer_size=_PIECE, read_dictionary=texts) as file:
+            _check_parquet(path, file.metadata, names, size)
+            for batch in file.iter_batches(
+                batch_size=rows, columns=[schema.names[header.index(name)] for name in names]
+            ):
+                for piece in arrow.held(batch, _MOST_HELD):
+                    columns = {name: _column(path, name, piece.column(place)) for place, name in enumerate(names)}
+                    # a Parquet file has no lines; the record's number, from 1, stands in
+                    yield Table(str(path), columns, range(start, start + piece.num_rows), header)
+                    start += piece.num_rows
+    except InvalidSchema:
+        raise
+    except (
+        pyarrow.ArrowException,
+        OSError,
+        ValueError,
+        OverflowError,
+    ) as error:  # the last two: text or dates that are none
+        raise InvalidSchema(f"{path}, after record {start - 1}: not a whole Parquet file; copy it again") from error
+
+
+def _check_parquet(path: Path, metadata: Any, names: Sequence[str], size: int) -> None:
+    """Refuse a file that says of itself that it unpacks to more than any table of its size does."""
+    unpacked = sum(
+        part.total_uncompressed_size
+        for group in map(metadata.row_group, range(metadata.num_row_groups))
+        for part in map(group.column, range(group.num_columns))
+        if part.path_in_schema in names
+    )
+    if metadata.num_rows > max(_SMALL, _EXPANSION * size) // max(1, len(names)) or unpacked > max(
+        _UNPACKED, _EXPANSION * size
+    ):
+        raise InvalidSchema(f"{path}: more rows or bytes than a file of this size holds; this is not a table")
+
+
+def _column(path: Path, name: str, array: Any) -> Sequence[str]:
+    import pyarrow
+
+    try:
+        return arrow.column(array)
+    except (UnicodeDecodeError, pyarrow.ArrowException) as error:
+        raise InvalidSchema(f"{path}, column {name!r}: bytes that are no UTF-8 text; store text") from error
+    except ValueError as error:
+        raise InvalidSchema(f"{path}, column {name!r}: {error}; store one number, date or text a cell") from error

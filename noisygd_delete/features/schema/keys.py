@@ -1,0 +1,292 @@
+"""The keys of a schema, checked one by one: which exist (`options`), what they may hold, what to write instead."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import InvalidParameter, InvalidSchema
+from ..maps import HashedNgrams, PublicMap, from_dict
+from . import options
+from .columns import Boolean, Category, Kind, Moment, Numeric, Text
+from .options import CYCLES, DECIMALS, KINDS, LABEL, MIDDLE, ROWS, THOUSANDS, TOP, TRANSFORMS, UNITS, UNKNOWN
+from .values import NONE, may_be_format, moment, written
+
+_RADII = (1e-6, 1e6)  # far from float32's subnormal numbers and from its overflow
+_MOST_FEATURES = 100_000
+_TABLES = ("label", "columns", "map")
+
+
+class _Fields:
+    """One table of the schema and its place in the file, for messages."""
+
+    def __init__(self, fields: Any, where: str, keys: tuple[str, ...]) -> None:
+        if not isinstance(fields, dict):
+            raise InvalidSchema(f"{where} must be a table of keys, not {fields!r}")
+        for key in fields:
+            if key not in keys:
+                raise InvalidSchema(f"{where}: unknown key {key!r}; the keys are {', '.join(keys)}")
+        self.fields, self.where = fields, where
+
+    def fault(self, key: str, wanted: str) -> InvalidSchema:
+        return InvalidSchema(f"{self.where}: {key} = {self.fields.get(key)!r} must be {wanted}")
+
+    def truth(self, key: str, default: bool) -> bool:
+        value = self.fields.get(key, default)
+        if not isinstance(value, bool):
+            raise self.fault(key, "true or false")
+        return value
+
+    def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> str:
+        value = self.fields.get(key, default or choices[0])
+        if not isinstance(value, str) or value not in choices:
+            raise self.fault(key, " or ".join(f'"{choice}"' for choice in choices))
+        return value
+
+    def choices(self, key: str, among: tuple[str, ...]) -> tuple[str, ...]:
+        value = self.fields.get(key, [])
+        if not isinstance(value, list) or not all(part in among for part in value) or len(set(value)) != len(value):
+            raise self.fault(key, "a list of some of " + ", ".join(f'"{part}"' for part in among))
+        return tuple(value)
+
+    def name(self, key: str) -> str | None:
+        value = self.fields.get(key)
+        if value is not None and (not isinstance(value, str) or not value.strip()):
+            raise self.fault(key, "the name of a column")
+        return value
+
+    def count(self, key: str) -> int | None:
+        value = self.fields.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 1 << 31):
+            raise self.fault(key, "a whole number, at least 1")
+        return value
+
+    def number(self, key: str) -> float | None:
+        value = self.fields.get(key)
+        if value is None:
+            return None
+        if not _is_number(value):
+            raise self.fault(key, "a finite number")
+        return float(value)
+
+    def bounds(self) -> tuple[float, float]:
+        value = self.fields.get("bounds")
+        if (
+            not isinstance(value, list)
+            or len(value) != 2
+            or not all(map(_is_number, value))
+            or not value[0] < value[1]
+            or not math.isfinite(2 * (float(value[1]) - float(value[0])))
+        ):
+            raise self.fault("bounds", "[lo, hi] with lo < hi, two finite numbers that are public knowledge")
+        return float(value[0]), float(value[1])
+
+    def texts(self, key: str, least: int, most: float = math.inf) -> tuple[str, ...]:
+        value = self.fields.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(text, str) and text == text.strip() for text in value):
+            raise self.fault(key, 'a list of texts without spaces around them; write numbers as "1"')
+        if len(set(value)) != len(value) or not least <= len(value) <= most:
+            raise self.fault(key, f"a list of {'at least ' * (most > least)}{least} different values")
+        return tuple(value)
+
+    def marks(self) -> tuple[str, str]:
+        """Decimal mark and thousands mark of a number."""
+        decimal, thousands = self.choice("decimal", DECIMALS), self.choice("thousands", THOUSANDS)
+        if decimal == thousands:
+            raise self.fault("thousands", "another mark than decimal")
+        return decimal, thousands
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def parse(fields: Any, source: str, folder: Path | None = None) -> dict[str, Any]:
+    """The arguments of `Schema`, or one `InvalidSchema` naming the file, the key, and what it must hold."""
+    top = _Fields(fields, source, (*options.names(TOP), *_TABLES))
+    rows = top.choice("rows", ROWS)
+    radius = top.number("radius")
+    if rows == "clip" and radius is None:
+        raise top.fault("radius", 'given with rows = "clip": rows longer than this are shortened to it')
+    radius = 1.0 if radius is None else radius
+    if not _RADII[0] <= radius <= _RADII[1]:
+        raise top.fault("radius", f"between {_RADII[0]:g} and {_RADII[1]:g}")
+    if rows == "unit" and radius != 1:
+        raise top.fault("radius", '1 with rows = "unit"')
+    label = _Fields(fields.get("label"), f"{source}: [label]", options.names(LABEL))
+    intercept = top.truth("intercept", True)
+    special = {"label": _label_column(label), "id": top.name("id"), "subject": top.name("subject")}
+    columns, from_data = _columns(fields.get("columns"), source, {name: role for role, name in special.items() if name})
+    made = None if fields.get("map") is None else _map(fields["map"], columns, f"{source}: [map]", folder)
+    width = sum(column.width for column in columns.values()) + intercept
+    if width > _MOST_FEATURES:
+        raise InvalidSchema(f"{source}: {width} features; at most {_MOST_FEATURES}. Give shorter lists of categories")
+    if not columns and not intercept:
+        raise InvalidSchema(f"{source}: no [columns.NAME] and no intercept: nothing to learn from")
+    return {
+        "columns": columns,
+        "label_column": special["label"],
+        "label": _label(label),
+        "id_column": special["id"],
+        "subject_column": special["subject"],
+        "intercept": intercept,
+        "rows": rows,
+        "radius": radius,
+        "confirmed": top.truth("confirmed", True),
+        "map": made,
+        "rows_per_subject": top.count("rows_per_subject"),
+        "from_data": (*([special["label"]] if label.truth("from_data", False) else []), *from_data),
+    }
+
+
+def _label_column(label: _Fields) -> str:
+    column = label.name("column")
+    if column is None:
+        raise label.fault("column", "the name of the column to predict")
+    if ("classes" in label.fields) == ("bounds" in label.fields):
+        raise InvalidSchema(f"{label.where}: give either classes = [...] or the target's bounds = [lo, hi]")
+    return column
+
+
+def _label(label: _Fields) -> Category | Numeric:
+    if "bounds" in label.fields:
+        decimal, thousands = label.marks()
+        return Numeric(*label.bounds(), decimal=decimal, thousands=thousands)
+    for key in ("decimal", "thousands"):
+        if key in label.fields:
+            raise InvalidSchema(f"{label.where}: {key} does not belong to classes, which are texts; remove it")
+    return Category(label.texts("classes", 2), "refuse")
+
+
+def _columns(fields: Any, source: str, special: dict[str, str]) -> tuple[dict[str, Kind], list[str]]:
+    """The columns, and those whose range or list was read off the data."""
+    if fields is None:
+        fields = {}
+    if not isinstance(fields, dict):
+        raise InvalidSchema(f"{source}: columns must be tables, written [columns.NAME]")
+    for name, role in special.items():
+        if name in fields:
+            raise InvalidSchema(f"{source}: [columns.{name}] is also the {role} column; a feature cannot be both")
+    read = {name: _column(field, f"{source}: [columns.{name}]") for name, field in fields.items()}
+    return {name: kind for name, (kind, _) in read.items()}, [name for name, (_, own) in read.items() if own]
+
+
+def _map(fields: Any, columns: dict[str, Kind], where: str, folder: Path | None) -> PublicMap:
+    if any(isinstance(kind, Text) for kind in columns.values()):
+        raise InvalidSchema(
+            f"{where}: a text column makes its own features and goes through no map; remove one of the two"
+        )
+    layout = [(kind.width,) if isinstance(kind, Category) else (0,) * kind.width for kind in columns.values()]
+    widths = tuple(width for part in layout for width in part)
+    try:
+        made = from_dict(fields, columns=widths, folder=folder)
+    except InvalidParameter as error:
+        raise InvalidSchema(f"{where}: {error}") from error
+    read = sum(width or 1 for width in widths)
+    if made.inputs != read:
+        raise InvalidSchema(f"{where}: the map reads {made.inputs} numbers a record; the columns make {read}")
+    return made
+
+
+def _column(fields: Any, where: str) -> tuple[Kind, bool]:
+    every = tuple(dict.fromkeys(key for keys in KINDS.values() for key in options.names(keys)))
+    given = _Fields(fields, where, every)
+    telling = {keys[0].name: kind for kind, keys in KINDS.items()}
+    kinds = [kind for key, kind in telling.items() if key in given.fields]
+    if len(kinds) != 1:
+        raise InvalidSchema(
+            f"{where}: give either bounds = [lo, hi] (a number), categories = [...], boolean = [no, yes], dates = [first, last], "
+            "times = [first, last] or text, and only one of them"
+        )
+    for key in given.fields:
+        if key not in options.names(KINDS[kinds[0]]):
+            raise InvalidSchema(f"{where}: {key} does not belong to this kind of column; remove it")
+    return _KINDS[kinds[0]](given), given.truth("from_data", False)
+
+
+def _number(column: _Fields) -> Numeric:
+    lower, upper = column.bounds()
+    transform = column.choice("transform", TRANSFORMS)
+    if transform == "log1p" and not lower > -1:
+        raise column.fault("bounds", 'above -1 with transform = "log1p"')
+    indicator = column.fields.get("missing") == "column"
+    middle = column.fields.get("missing") == MIDDLE
+    missing = None if indicator or middle else column.number("missing")
+    if missing is not None and not lower <= missing <= upper:
+        raise column.fault("missing", f'a value within the bounds, "{MIDDLE}" or "column"')
+    decimal, thousands = column.marks()
+    kind = Numeric(lower, upper, transform, missing, indicator, column.texts("empty", 0), decimal, thousands)
+    if middle:
+        kind = replace(kind, missing=min(max(float(kind.raw(np.zeros(1))[0]), lower), upper))
+    low, high = kind.curved_bounds()
+    if not low < high:
+        raise column.fault("bounds", "further apart: after the transform they are one number")
+    return kind
+
+
+def _category(column: _Fields) -> Category:
+    return Category(column.texts("categories", 1), column.choice("unknown", UNKNOWN))
+
+
+def _boolean(column: _Fields) -> Boolean:
+    no, yes = column.texts("boolean", 2, 2)
+    return Boolean((no, yes), column.choice("unknown", UNKNOWN, "zero"))
+
+
+def _date(column: _Fields) -> Moment:
+    return _moment(column, "dates", CYCLES, clock=False)
+
+
+def _time(column: _Fields) -> Moment:
+    return _moment(column, "times", CYCLES[:1], clock=True)
+
+
+def _moment(column: _Fields, key: str, cycles: tuple[str, ...], *, clock: bool) -> Moment:
+    value = column.fields.get(key)
+    texts = [written(part) for part in value] if isinstance(value, list) else []
+    ends = [moment(text, clock=clock) for text in texts]
+    if len(ends) != 2 or not NONE < ends[0] < ends[1]:
+        example = '["08:00", "18:30"]' if clock else '["2013-01-01", "2013-12-31"]'
+        raise column.fault(key, f"[first, last] with first before last, such as {example}, that are public knowledge")
+    form = column.fields.get("format")
+    if form is not None and not (isinstance(form, str) and may_be_format(form, clock=clock)):
+        raise column.fault(
+            "format", "a text of %H %M %S %f" if clock else 'a text of %Y %m %d %H %M %S %f %y %j, such as "%d.%m.%Y"'
+        )
+    if "missing" in column.fields and column.fields["missing"] != "column":
+        raise column.fault("missing", '"column"')
+    return Moment(
+        texts[0],
+        texts[1],
+        clock=clock,
+        form=form,
+        cycles=column.choices("cycles", cycles),
+        missing="missing" in column.fields,
+        empty=column.texts("empty", 0),
+    )
+
+
+def _text(column: _Fields) -> Text:
+    given = {name: column.fields[name] for name in ("longest", "buckets") if name in column.fields}
+    try:
+        return Text(HashedNgrams(units=column.choice("text", UNITS), **given))
+    except InvalidParameter as error:
+        raise InvalidSchema(f"{column.where}: {error}") from error
+
+
+_KINDS: dict[str, Callable[[_Fields], Kind]] = {
+    "number": _number,
+    "category": _category,
+    "boolean": _boolean,
+    "date": _date,
+    "time": _time,
+    "text": _text,
+}

@@ -1,0 +1,71 @@
+"""HTML from templates: one file, no network, made for printing; no script but the one that checks a certificate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from importlib.resources import files
+from typing import Any
+
+from ..privacy.shown import brief, right_of_hundred, shown
+from .catalogue import ORIGINAL, Language, language
+from .checker import embedded
+from .paper import paper
+
+PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
+
+
+def render(template: str, *, words: Language | None = None, **values: Any) -> str:
+    """A template of this package with every value escaped.
+
+    Args:
+        words: the language of sentences (`t` in the template) and figures; default: English.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # loaded where a page is made
+
+    environment = Environment(
+        loader=PackageLoader("noisygd_delete.papers"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    words = words or language(ORIGINAL)
+    environment.filters["figure"] = words.figure
+    environment.filters["exact"] = lambda number: words.numbers(brief(number, 12))
+    environment.filters["percent"] = lambda advantage: words.numbers(shown(advantage, percent=True))
+    environment.filters["of_hundred"] = right_of_hundred
+    environment.filters["moment"] = lambda when: "–" if when is None else words.moment(datetime.fromisoformat(when))
+    return environment.get_template(template).render(**{"t": words.say, "code": words.code} | values)
+
+
+def stylesheet() -> str:
+    """The one style of every page, as it stands in them."""
+    return files(__package__).joinpath("templates", "style.css").read_text("utf-8").rstrip("\n")
+
+
+def file_text(certificate: Mapping[str, Any]) -> str:
+    """A certificate as its file holds it."""
+    return json.dumps(certificate, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, code: str = ORIGINAL) -> str:
+    """The certificate for a reader or a printer. The signed JSON is the original; this page says its claims in sentences.
+
+    Args:
+        checking: the page also holds the signed file and a script that verifies it in the reader's browser, without a network, and builds
+            what it shows anew from the checked file (`checker`).
+        code: of the language that the page is in; the signed file is the same for all.
+    """
+    words = language(code)
+    check = embedded(file_text(certificate), stylesheet(), words) if checking else None
+    blocks = [{**block, **_coded(block)} for block in paper(certificate, code)]
+    return render(
+        "certificate.html", words=words, blocks=blocks, number=certificate["identity"]["certificate_id"], check=check
+    )
+
+
+def _coded(block: Mapping[str, Any]) -> dict[str, Any]:
+    """The texts of a block, every second part of each what a reader types."""
+    return {"lines": [line.split("`") for line in block["lines"]]} if "lines" in block else {}

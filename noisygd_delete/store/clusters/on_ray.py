@@ -1,0 +1,138 @@
+"""Partitions held by actors of Ray: each reads its part of the files, keeps the encoded rows in its own memory and answers.
+
+Rows never enter Ray's object store, which may write to a disk in clear. Questions and answers travel inside the calls themselves: a
+cluster that is started here has no spilling, listens on this machine alone, and its folder goes with it. An actor that dies is
+started again and reads its part again; the digest of its rows tells the driver whether they are the same.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from ...errors import InvalidParameter, MissingDependency, ProcessLost
+from ...features.schema import Schema
+from ...records import NONE_LEFT_OUT, LeftOut
+from . import files
+from .partition import Encoder, Partition
+from .questions import Answer, PartitionQuestion, answer
+from .table import ClusterRecords
+
+_INLINE = 1 << 28  # bytes of a question or an answer that travels inside its call
+_LOST = "the cluster does not answer; nothing was published, and an accepted request is finished by the next command"
+
+
+class Holder:
+    """The actor: some partitions of the table."""
+
+    def __init__(self, encoder: Encoder, parts: tuple[tuple[int, files.FilePart], ...]) -> None:
+        self._encoder, self._parts = encoder, parts
+        self._held: dict[int, Partition] = {}
+
+    def answers(self, question: PartitionQuestion) -> list[Answer]:
+        """What each of them answers."""
+        return [answer(question, number, partial(self._partition, number, part)) for number, part in self._parts]
+
+    def process(self) -> int:
+        """The id of this worker's process."""
+        return os.getpid()
+
+    def _partition(self, number: int, part: files.FilePart) -> Partition:
+        if number not in self._held:
+            batches = files.read(self._encoder.address, part, self._encoder.columns)
+            self._held[number] = Partition.of(number, self._encoder.encoded(batches))
+        return self._held[number]
+
+
+class RayCluster:
+    """Actors that hold the partitions, as many as the cluster has processors for."""
+
+    def __init__(self, ray: Any, encoder: Encoder, parts: list[files.FilePart]) -> None:
+        self._ray, self.partitions = ray, len(parts)
+        places = max(1, min(len(parts), int(ray.cluster_resources().get("CPU", 1))))
+        kind = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(Holder)
+        shares = [tuple((number, parts[number]) for number in range(at, len(parts), places)) for at in range(places)]
+        self.holders = [kind.remote(encoder, share) for share in shares]
+
+    def ask(self, question: PartitionQuestion) -> list[Answer]:
+        ray = self._ray
+        try:
+            waiting = [holder.answers.remote(question) for holder in self.holders]
+            return [each for share in ray.get(waiting) for each in share]
+        except (ray.exceptions.RayError, ConnectionError):
+            raise ProcessLost(_LOST) from None
+
+    def let_go(self) -> None:
+        """Every row that the workers hold."""
+        for holder in self.holders:
+            self._ray.kill(holder)
+
+
+@contextmanager
+def opened(
+    address: str, schema: Schema, slots: int | None, pinned: files.Pinned | None = None
+) -> Iterator[tuple[ClusterRecords, str, LeftOut]]:
+    """The rows of Parquet files, held by a Ray cluster while this is open (that of RAY_ADDRESS, or one of this machine), and their
+    position (see `opening.opened`).
+
+    Raises:
+        MissingDependency: Ray is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do not fit.
+    """
+    with _running() as ray:
+        position, before = (
+            (files.position(), files.listed(address)) if pinned is None else (pinned.position, pinned.files)
+        )
+        parts = files.dealt(address, before, pinned=pinned is not None)
+        cluster = RayCluster(ray, Encoder.for_rows(schema, address), parts)
+        try:
+            records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
+            if pinned is None:
+                files.check_unchanged(address, before, files.listed(address))
+            yield records, position, NONE_LEFT_OUT
+        finally:
+            cluster.let_go()
+
+
+@contextmanager
+def _running() -> Iterator[Any]:
+    """Ray, connected."""
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingDependency("workers of Ray need it: pip install 'noisygd-delete[ray]'") from error
+    if ray.is_initialized():
+        yield ray
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    folder = None
+    if "RAY_ADDRESS" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="noisygd-ray-")
+        own = {"_temp_dir": folder, "_node_ip_address": "127.0.0.1", "_system_config": _SETTINGS}
+        quiet |= {**own, "include_dashboard": False}
+    try:
+        _connect(ray, quiet)
+        yield ray
+    finally:
+        ray.shutdown()
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _connect(ray: Any, settings: dict[str, Any]) -> None:
+    try:
+        ray.init(**settings)
+    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        raise InvalidParameter(f"Ray does not start, or RAY_ADDRESS leads nowhere: {type(error).__name__}") from None
+
+
+_SETTINGS = {
+    "automatic_object_spilling_enabled": False,
+    "max_direct_call_object_size": _INLINE,
+    "task_rpc_inlined_bytes_limit": _INLINE,
+}

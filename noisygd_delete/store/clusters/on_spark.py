@@ -1,0 +1,236 @@
+"""Partitions held by executors of Spark: one job reads, encodes and keeps them, and every pass is one more job on what was kept.
+
+* Spark's own reader reads the files; what an executor keeps and loses is read again by Spark's lineage, and the digest of its rows
+  tells the driver whether they are the same.
+* Answers are results of actions. Accumulators count a row again each time that it is read again.
+* What is asked is broadcast, and the broadcast destroyed after the pass. Whatever Spark writes to a disk is encrypted, and so is what
+  crosses the network; there is no event log and no page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import MissingDependency, NoisyGDDeleteError, ProcessLost, SourceError
+from ...features.schema import Schema
+from ...records import LeftOut
+from . import files
+from .opening import ROWS, Selection
+from .partition import Encoder, Partition
+from .questions import Answer, PartitionQuestion, answer, fault_of
+from .spark_session import listed, literal, running
+from .table import ClusterRecords
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_PIECE = 1 << 22  # bytes of rows in one value
+_LOST = "the cluster does not answer; nothing was published, and an accepted request is finished by the next command"
+_OTHER_PYTHON = (
+    "the Python of Spark's executors lacks this package, or one that it needs; install the same version there, or let PYSPARK_PYTHON name the "
+    "interpreter that has it before the session is started"
+)
+_LEVEL = "MEMORY_AND_DISK"
+_RANK = "noisygd_delete_rank"
+_BY_OTHERS = {"Window", "GlobalLimit", "LocalLimit", "Sample"}  # parts of a plan
+_KEPT = "kind string, content binary"
+
+
+class SparkCluster:
+    """Executors that hold the partitions, as Spark cuts the files."""
+
+    def __init__(
+        self, session: Any, encoder: Encoder, paths: list[str], *, merged: bool, selection: Selection | None
+    ) -> None:
+        from pyspark import StorageLevel
+
+        self._context = session.sparkContext
+        with _told(encoder.address):
+            read = session.newSession().read.option("mergeSchema", str(merged).lower()).parquet(*paths)
+            read, self.left_out = (read, LeftOut()) if selection is None else _rows(read, selection, encoder.address)
+        missing = next((name for name in encoder.columns if name not in read.columns), None)
+        if missing is not None:
+            raise SourceError(f"{encoder.address}: no column {missing!r}; correct the schema or the files")
+        encoded = read.select(*map(_quoted, encoder.columns)).mapInArrow(_encoding(encoder), _KEPT)
+        self._kept = encoded.rdd.map(_pair).persist(getattr(StorageLevel, _LEVEL))
+        self.partitions = self._kept.getNumPartitions()
+
+    def ask(self, question: PartitionQuestion) -> list[Answer]:
+        asked = self._context.broadcast(question)
+        try:
+            answers: list[Answer] = self._kept.mapPartitionsWithIndex(_answering(asked)).collect()
+        except Exception as error:  # of py4j, of sockets, of Spark: its words may quote what it worked on
+            if "ModuleNotFoundError" in str(error):
+                raise MissingDependency(_OTHER_PYTHON) from None
+            raise ProcessLost(_LOST) from None
+        finally:
+            asked.unpersist(blocking=True)
+            asked.destroy(blocking=True)
+        return answers
+
+    def let_go(self) -> None:
+        """Every row that the workers hold."""
+        self._kept.unpersist(blocking=True)
+
+
+def _rows(read: Any, selection: Selection, address: str) -> tuple[Any, LeftOut]:
+    """Those that were chosen, and what is left out because of whose it is. The rows of a person are brought together in the order of their
+    ids, so that whoever reads them again reads the same; what they pass through on the way is encrypted."""
+    from pyspark.sql import Window, functions
+
+    parts = read.rdd.getNumPartitions()
+    if selection.query is not None:
+        read.createOrReplaceTempView(ROWS)  # of this cluster's own session: nobody else has views there
+        read = read.sparkSession.sql(f"SELECT * FROM ({selection.query.strip().rstrip(';')}\n) AS everything")
+        _check_plan(read, address)
+    for column, names in ((selection.id, selection.gone_ids), (selection.subject, selection.gone_subjects)):
+        if column is not None and names:
+            back = read.where(read[_quoted(column)].cast("string").isin(list(names))).count()
+            if back:
+                raise SourceError(
+                    f"{address}: {back} rows that were deleted since the last release are read there again. Nothing was published; see what the "
+                    "query reads, and delete them again"
+                )
+    if selection.subject is None:
+        return read, LeftOut()
+    person, name = (read[_quoted(column)] for column in (selection.subject, selection.id))
+    all_of_one = (
+        Window.partitionBy(person).orderBy(name).rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    )
+    most = selection.rows_per_subject
+    counted = read.groupBy(person.alias("person")).count()
+    more = counted.where(counted["person"].isNull() | (counted["count"] > most))
+    left_out = more.agg(functions.count("person"), functions.coalesce(functions.sum("count"), functions.lit(0))).first()
+    ranked = read.repartition(parts, person).withColumn(_RANK, functions.count(functions.lit(1)).over(all_of_one))
+    return ranked.where(person.isNotNull() & (ranked[_RANK] <= most)), LeftOut(*map(int, left_out))
+
+
+def _check_plan(read: Any, address: str) -> None:
+    """Raise `SourceError` where a query lets other rows decide whether one is read."""
+    plan = read._jdf.queryExecution().analyzed().toString()
+    parts = {line.lstrip(" :+-").partition(" ")[0] for line in plan.splitlines()}
+    if parts & _BY_OTHERS:
+        raise SourceError(
+            f"{address}: the rows to learn from are chosen by a window, a limit or a sample: a row that goes would change which others are read, and "
+            "no figure covers that. Let --query choose each row by itself"
+        )
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+@contextmanager
+def _told(address: str) -> Iterator[None]:
+    """Errors of Spark about what it is to read, without their words."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        raise SourceError(
+            f"{address}: {type(error).__name__} of Spark; check the columns, the query (its rows are called {ROWS}), and whether all files are whole"
+        ) from None
+
+
+def _pair(row: Any) -> tuple[str, bytes]:
+    """As Python pickles it: bytes as they are."""
+    return row[0], bytes(row[1])
+
+
+def _encoding(encoder: Encoder) -> Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:
+    """From a partition's batches to what is kept of it."""
+
+    def encode(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        import pyarrow
+
+        for kind, content in kept(encoder, batches):
+            yield pyarrow.record_batch({"kind": [kind], "content": pyarrow.array([content], pyarrow.binary())})
+
+    return encode
+
+
+def kept(encoder: Encoder, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[str, bytes]]:
+    """A partition as pieces: its facts, then its labels, then its rows; or the fault for which it has none."""
+    try:
+        held = Partition.of(0, encoder.encoded(batches))
+    except NoisyGDDeleteError as error:
+        yield "fault", json.dumps(fault_of(error)).encode()
+        return
+    facts = {"digest": held.digest.hex(), "clipped": held.clipped, "unknown": held.unknown, "width": held.rows.shape[1]}
+    yield "facts", json.dumps(facts).encode()
+    for kind, numbers in (("labels", held.labels), ("rows", held.rows)):
+        view = np.ascontiguousarray(numbers).reshape(-1).view(np.uint8).data
+        for at in range(0, len(view), _PIECE):
+            yield kind, bytes(view[at : at + _PIECE])
+
+
+def _answering(asked: Any) -> Callable[[int, Iterator[Any]], Iterator[Answer]]:
+    """What a partition answers to the question that was broadcast."""
+
+    def answers(number: int, pieces: Iterator[Any]) -> Iterator[Answer]:
+        yield answer(asked.value, number, lambda: _partition(number, pieces))
+
+    return answers
+
+
+def _partition(number: int, pieces: Iterable[tuple[str, bytes]]) -> Partition:
+    """What `kept` was given."""
+    from ... import errors
+
+    facts: dict[str, Any] = {}
+    numbers: dict[str, bytearray] = {"labels": bytearray(), "rows": bytearray()}
+    for kind, content in pieces:
+        if kind == "fault":
+            name, words = json.loads(content)
+            raise getattr(errors, name)(words)
+        if kind == "facts":
+            facts = json.loads(content)
+        else:
+            numbers[kind] += content
+    return Partition(
+        number,
+        np.frombuffer(numbers["rows"], np.float32).reshape(-1, facts["width"]),
+        np.frombuffer(numbers["labels"], np.float64),
+        bytes.fromhex(facts["digest"]),
+        facts["clipped"],
+        facts["unknown"],
+    )
+
+
+@contextmanager
+def opened(
+    address: str,
+    schema: Schema,
+    slots: int | None,
+    pinned: files.Pinned | None = None,
+    *,
+    selection: Selection | None = None,
+) -> Iterator[tuple[ClusterRecords, str, LeftOut]]:
+    """The rows of Parquet files, held by Spark while this is open, and their position (see `opening.opened`).
+
+    The session that there is, or a new one by the environment's own settings (spark-defaults.conf, MASTER); else this machine's.
+
+    Raises:
+        MissingDependency: Spark or Java is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do
+        not fit. InvalidParameter: a session that is there would write rows in clear.
+    """
+    with running() as session:
+        position, before = files.position(), [] if pinned else listed(session, address)
+        paths = [path for path, _, _ in before]
+        if pinned is not None:
+            position, paths = pinned.position, list(map(literal, pinned.paths))
+        encoder = Encoder.for_rows(schema, address)
+        cluster = SparkCluster(session, encoder, paths, merged=pinned is not None, selection=selection)
+        try:
+            records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
+            if pinned is None:
+                files.check_unchanged(address, before, listed(session, address))
+            yield records, position, cluster.left_out
+        finally:
+            cluster.let_go()

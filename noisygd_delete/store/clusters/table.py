@@ -1,0 +1,158 @@
+"""A table in partitions, as the driver sees it: every pass asks all of them once, and adds up what they answer in their order.
+
+Workers die and are asked again, elsewhere; slow ones are asked twice at a time. So an answer counts once for each partition, whoever
+gave it, and only if it was computed from the rows that were there when the table was opened: their digest says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...engine.assumptions import check_norms
+from ...engine.summation import in_a_tree
+from ...engine.sums import RowsElsewhere, check_partitions
+from ...errors import InvalidRecords, SourceError
+from ...losses.base import Loss
+from .questions import Answer, EveryStepth, Facts, GradientSum, Longest, PartitionQuestion, ValueSum
+
+_MOST_ANSWERED = 1 << 30  # bytes of all answers to one question
+
+
+class Cluster(Protocol):
+    """Workers that hold the partitions of one table."""
+
+    @property
+    def partitions(self) -> int:
+        """How many: a function of the table and not of the workers."""
+
+    def ask(self, question: PartitionQuestion) -> Iterable[Answer]:
+        """Every partition's answer, in any order. Nothing of the question is left anywhere when they are all there.
+
+        Raises:
+            ProcessLost: the cluster does not answer, and trying again did not help.
+        """
+
+
+class ClusterRecords(RowsElsewhere):
+    """The current records, held by a cluster.
+
+    Args:
+        address: as messages name the table.
+        slots: n; None: as many as there are rows.
+
+    Raises:
+        InvalidRecords: more rows than slots, or none. InvalidSchema: a cell does not fit.
+    """
+
+    def __init__(self, cluster: Cluster, *, address: str, width: int, slots: int | None) -> None:
+        check_partitions(address, cluster.partitions)
+        self._cluster, self._address, self._width = cluster, address, width
+        self._digests: list[bytes] = []
+        self.clipped, self.unknown = Counter[str](), Counter[str]()
+        self.rows_in: tuple[int, ...] = ()  # of each partition
+        for rows, clipped, unknown in self.ask(Facts()):
+            self.rows_in += (rows,)
+            self.clipped.update(clipped)
+            self.unknown.update(unknown)
+        self._slots = self.rows if slots is None else slots
+        if self.rows > self._slots:
+            raise InvalidRecords(
+                f"{address} holds more rows than the {slots} slots of the plan; n is public and part of the noise: relearn with more "
+                "--slots, or let fewer rows be there"
+            )
+        if not self._slots:
+            raise InvalidRecords(f"{address} holds no row; there is nothing to learn from")
+
+    @property
+    def rows(self) -> int:
+        """Records there are."""
+        return sum(self.rows_in)
+
+    @property
+    def slots(self) -> int:
+        return self._slots
+
+    @property
+    def width(self) -> int:
+        return self._width
+
+    @property
+    def partitions(self) -> int:
+        return self._cluster.partitions
+
+    def ask(self, question: PartitionQuestion) -> list[Any]:
+        """What every partition answers, in their order.
+
+        Raises:
+            SourceError: one answered twice or not at all, or from other rows than before.
+        """
+        answers = sorted(self._cluster.ask(question), key=lambda answer: answer.number)
+        contents = [answer.told() for answer in answers]
+        if [answer.number for answer in answers] != list(range(self._cluster.partitions)):
+            raise SourceError(
+                f"{self._address}: a part of the table was not counted exactly once; nothing was published"
+            )
+        digests = [answer.digest for answer in answers]
+        if digests != (self._digests or digests):
+            raise SourceError(
+                f"{self._address}: a part of the table was read again, and its rows are others now. Nothing was published; try again "
+                "when nothing writes there"
+            )
+        self._digests = digests
+        return contents
+
+    def check(self, loss: Loss, variances: NDArray[np.float64] | None) -> None:
+        longest = [max(norms) for norms in zip(*self.ask(Longest(loss, variances)), strict=True)]
+        check_norms(longest, loss, lambda _: f"a row of {self._address}")
+
+    def sums(self, loss: Loss) -> ClusterSums:
+        size = 8 * loss.outputs * self._width
+        if size * self.partitions > _MOST_ANSWERED:
+            raise InvalidRecords(
+                f"{self.partitions} parts of {self._address} would answer {size} bytes each in one pass, more than the {_MOST_ANSWERED} "
+                "bytes that the driver takes at a time; merge its files into larger ones"
+            )
+        return ClusterSums(self, loss)
+
+
+class ClusterSums:
+    """Sums over the records of a cluster (see `engine.sums.Sums`)."""
+
+    def __init__(self, records: ClusterRecords, loss: Loss) -> None:
+        self._records, self._loss = records, loss
+        self.slots, self.width = records.slots, records.width
+
+    def gradient(self, weights: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
+        return in_a_tree(self._records.ask(GradientSum(self._loss, weights, dtype)), weights.shape)
+
+    def value(self, weights: NDArray[np.float64]) -> float:
+        return self._valued(ValueSum(self._loss, weights))
+
+    def value_at_zero(self) -> float:
+        return self._valued(ValueSum(self._loss, None))
+
+    def _valued(self, question: ValueSum) -> float:
+        free = self.slots - self._records.rows
+        null = float(self._loss.value(np.zeros((1, self._loss.outputs)), self._labels(1, np.float64), np).sum())
+        return float(sum(self._records.ask(question))) + free * null
+
+    def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
+        """The same slots as of a table in memory, whose free slots are its last."""
+        step, before, firsts = max(1, self.slots // rows), 0, []
+        for size in self._records.rows_in:
+            firsts.append(-before % step)
+            before += size
+        parts = self._records.ask(EveryStepth(self._loss, tuple(firsts), step))
+        free = -(-self.slots // step) - sum(len(part) for part, _ in parts)
+        empty = np.zeros((free, self.width), np.float32), self._labels(free, np.float32)
+        every = [*parts, empty]
+        return np.concatenate([part for part, _ in every]), np.concatenate([labels for _, labels in every])
+
+    def _labels(self, slots: int, kind: Any) -> NDArray[Any]:
+        """Of free slots."""
+        return np.zeros(slots, np.int64 if self._loss.label_kind == "class" else kind)

@@ -1,0 +1,87 @@
+"""Where a publisher is, and what a release is called there: words alone, for commands that only look."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+from ...errors import InvalidParameter
+
+FOLDER, MLFLOW, ALIAS = "folder:", "mlflow:", "production"
+SQLITE = "sqlite:///"
+ARTEFACTS = "mlartifacts"  # folder beside a database of MLflow in a file
+RELEASE = re.compile(r"release-[1-9][0-9]*-[0-9a-f]{12}")
+_SHOWN = 12  # digits of the digest in a name
+_NAME = re.compile(r"[\w .-]{1,120}")
+_WORD = re.compile(r"[A-Za-z][\w-]{0,60}")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://.+")
+_LONGEST = 1000
+
+Address = tuple[str, str | None, str | None]  # in full, with model and alias of a registry
+
+
+def name_of(release: int, digest: str) -> str:
+    """What a release is called wherever it is put: a store that is restored from a backup makes another of the same number."""
+    return f"release-{release}-{digest[:_SHOWN]}"
+
+
+def kind_of(address: str) -> str:
+    """What kind of place an address leads to, without the place: "folder", "mlflow", or the scheme of objects ("s3")."""
+    return address.partition(":")[0]
+
+
+def checked(address: str, model: str | None, alias: str | None, *, default: str) -> Address:
+    """The address in full, with the model's name and alias where it has them; `default`: the name if none is given.
+
+    Raises:
+        InvalidParameter: it is no address, or has a password in it, or a name that does not belong to it.
+    """
+    if not isinstance(address, str) or not 0 < len(address) <= _LONGEST or not address.isprintable():
+        raise InvalidParameter(f"an address is a text of one line and at most {_LONGEST} characters")
+    if urlparse(address.removeprefix(MLFLOW)).password is not None:
+        raise InvalidParameter(
+            "an address is kept and shown in clear, so it may hold no password: leave it out, and give it by the environment of the "
+            "program (AWS_SECRET_ACCESS_KEY, MLFLOW_TRACKING_PASSWORD)"
+        )
+    if address.startswith(MLFLOW) and address != MLFLOW:
+        model, alias = default if model is None else model, ALIAS if alias is None else alias
+        if not _NAME.fullmatch(model) or not _WORD.fullmatch(alias):
+            raise InvalidParameter(
+                f"the model {model!r} with the alias {alias!r}: names in MLflow are letters, digits and _ . - (an alias begins with a "
+                "letter); give --model and --alias"
+            )
+        return MLFLOW + _tracking(address.removeprefix(MLFLOW)), model, alias
+    if model is not None or alias is not None:
+        raise InvalidParameter("--model and --alias are names in MLflow's registry; they belong to mlflow:URI")
+    if address.startswith(FOLDER) and address != FOLDER:
+        if os.name == "nt":
+            raise InvalidParameter(
+                "folder: needs links, which this system keeps for administrators; give file:///C:/... instead"
+            )
+        return FOLDER + str(Path(address.removeprefix(FOLDER)).absolute()), None, None
+    if _SCHEME.fullmatch(address):
+        return address, None, None
+    raise InvalidParameter(
+        f"{address!r}: where is that? Write folder:/path, mlflow:URI (sqlite:////path/mlflow.db, https://host), or an address of an "
+        "object store such as s3://bucket/prefix"
+    )
+
+
+def _tracking(place: str) -> str:
+    """A database in a file, or a folder, by its whole path: the next command may run elsewhere."""
+    if place.startswith(SQLITE):
+        return SQLITE + str(Path(place.removeprefix(SQLITE)).absolute())
+    return place if "://" in place else Path(place).absolute().as_uri()
+
+
+def on_this_machine(address: str) -> list[Path]:
+    """The folders and files that a publisher uses here; none where it is elsewhere."""
+    if address.startswith(FOLDER):
+        return [Path(address.removeprefix(FOLDER))]
+    if address.startswith(MLFLOW + SQLITE):
+        database = Path(address.removeprefix(MLFLOW + SQLITE))
+        return [database, database.parent / ARTEFACTS]
+    parts = urlparse(address.removeprefix(MLFLOW))
+    return [Path(unquote(parts.path))] if parts.scheme == "file" and parts.netloc in ("", "localhost") else []

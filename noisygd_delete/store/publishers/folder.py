@@ -1,0 +1,174 @@
+"""A folder on a disk of ours: one folder a release, and the link `current` to the one in force.
+
+    PATH/.noisygd-delete       which store publishes here
+    PATH/release-3-1f0c…/      the files of the release
+    PATH/current               a link to it, replaced at once
+
+What is taken away is overwritten first, as everywhere in a store. Whoever still reads the old file through `current` has it until it
+is closed; one that is mapped into memory turns to zeros.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ...errors import PublisherError
+from .address import RELEASE
+from .artefact import FACTS, FILES, Artefact
+from .publisher import Ground
+
+MARK, CURRENT, TEMPORARY = ".noisygd-delete", "current", ".tmp"
+COMPILED = "__pycache__"
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_LONGEST = 1 << 16
+
+
+class Folder:
+    """The folder at `path`, for the store of this id alone."""
+
+    def __init__(self, path: Path, store: str, ground: Ground) -> None:
+        self._root, self._store, self._ground = path, store, ground
+
+    def require_free(self) -> None:
+        if not self._root.exists():
+            return
+        if not self._root.is_dir():
+            raise PublisherError(f"{self._root}: not a folder; name one that is new, or empty")
+        mode = self._root.stat().st_mode
+        if os.name != "nt" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise PublisherError(f"{self._root}: anybody may put another model there; chmod o-w, then publish-to again")
+        mark = self._root / MARK
+        if mark.exists():
+            if _read(mark) != self._store.encode():
+                raise PublisherError(f"{self._root}: another store publishes here; give each store a folder of its own")
+        elif any(path.name != MARK + TEMPORARY for path in self._root.iterdir()):
+            raise PublisherError(f"{self._root}: holds files already; name a folder that is new, or empty")
+
+    def put(self, artefact: Artefact) -> None:
+        self._take()
+        if os.path.lexists(self._root / CURRENT) and not (self._root / CURRENT).is_symlink():
+            raise PublisherError(
+                f"{self._root / CURRENT}: not a link; something else has taken the place. Move it away"
+            )
+        place = self._root / artefact.name
+        if not self._whole(place, artefact):
+            self._discard(place)
+            self._write(place, artefact)
+        self._lead_to(artefact.name)
+
+    def withdraw(self, keep: str | None) -> tuple[str, ...]:
+        if not self._root.exists():
+            return ()
+        self._take()
+        if keep is None and os.path.lexists(self._root / CURRENT):
+            self._ground.reached("remove", self._root / CURRENT)
+            (self._root / CURRENT).unlink()
+            self._ground.sync_folder(self._root)
+        left: list[str] = []
+        for path in sorted(self._root.iterdir()):
+            name = path.name.removesuffix(TEMPORARY)
+            if path.name != keep and (RELEASE.fullmatch(name) or name == CURRENT != path.name):
+                left += self._discard(path)
+        return tuple(left)
+
+    def _take(self) -> None:
+        """Make the folder this store's, or refuse it."""
+        self.require_free()
+        mark = self._root / MARK
+        if not self._root.exists():
+            self._ground.reached("make folder", self._root)
+            self._root.mkdir(0o755)
+            self._ground.sync_folder(self._root.parent)
+        if not mark.exists():
+            self._made(mark.with_name(MARK + TEMPORARY), self._store.encode())
+            self._ground.reached("rename", mark)
+            self._ground.rename(mark.with_name(MARK + TEMPORARY), mark)
+            self._ground.sync_folder(self._root)
+
+    def _whole(self, place: Path, artefact: Artefact) -> bool:
+        """Whether the release lies there as it was put there, whatever version of this program wrote it."""
+        try:
+            facts: Any = json.loads(_read(place / FACTS))
+            named = facts["release"], facts["model"]
+            return named == (artefact.release, artefact.digest) and all(
+                (place / name).is_file() for name in facts["files"]
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def _write(self, place: Path, artefact: Artefact) -> None:
+        half = place.with_name(place.name + TEMPORARY)
+        self._discard(half)
+        self._ground.reached("make folder", half)
+        half.mkdir()
+        half.chmod(stat.S_IMODE(self._root.stat().st_mode) & 0o755)
+        for name, data in artefact.files.items():
+            self._made(half / name, data)
+        self._ground.sync_folder(half)
+        self._ground.reached("rename", place)
+        self._ground.rename(half, place)
+        self._ground.sync_folder(self._root)
+
+    def _made(self, path: Path, data: bytes) -> None:
+        """A file that others may read if they may read the folder, and that none but its owner may change: some of it is code."""
+        self._ground.erase(path)
+        self._ground.create(path, data)
+        path.chmod(stat.S_IMODE(self._root.stat().st_mode) & 0o644)
+
+    def _lead_to(self, name: str) -> None:
+        link, new = self._root / CURRENT, self._root / (CURRENT + TEMPORARY)
+        if link.is_symlink() and os.readlink(link) == name:
+            return
+        with suppress(FileNotFoundError):
+            new.unlink()
+        self._ground.reached("link", new)
+        new.symlink_to(name, target_is_directory=True)
+        self._ground.reached("rename", link)
+        self._ground.rename(new, link)
+        self._ground.sync_folder(self._root)
+
+    def _discard(self, place: Path) -> tuple[str, ...]:
+        """Erase a release, whole or half-written: first it loses its name, then its files their content."""
+        if place.is_symlink():
+            place.unlink()
+            return ()
+        if not place.exists():
+            return ()
+        if not place.is_dir():
+            return (f"{place}: not a folder that was put there by this program; remove it",)
+        half = place if place.name.endswith(TEMPORARY) else place.with_name(place.name + TEMPORARY)
+        if half != place:
+            self._discard(half)
+            self._ground.reached("rename", half)
+            self._ground.rename(place, half)
+            self._ground.sync_folder(self._root)
+        left = []
+        for path in sorted(half.iterdir()):
+            if path.name == COMPILED and path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)  # of model.py: holds no coefficient
+            elif path.name.removesuffix(TEMPORARY) in FILES and path.is_file() and not path.is_symlink():
+                erase_whole(self._ground, path)
+            else:
+                left.append(f"{path}: not put there by this program; move it away")
+        if not left:
+            self._ground.reached("remove", half)
+            half.rmdir()
+            self._ground.sync_folder(self._root)
+        return tuple(left)
+
+
+def erase_whole(ground: Ground, path: Path) -> None:
+    """Overwrite and remove a file, also one that is for reading alone."""
+    path.chmod(stat.S_IMODE(path.stat().st_mode) | stat.S_IWUSR)
+    ground.erase(path)
+
+
+def _read(path: Path) -> bytes:
+    with os.fdopen(os.open(path, os.O_RDONLY | _NO_LINKS), "rb") as file:
+        return file.read(_LONGEST)

@@ -1,0 +1,175 @@
+"""A plain model as an ONNX graph: raw columns in, labels out, with the schema's normalisation inside.
+
+One input for each column, of shape (rows, 1): a double for a number (NaN: empty), a text for a value of a list. Outputs: `label`
+(texts, or doubles of a target), `scores`, and `probabilities` of a classifier. A row that the schema would refuse (an empty cell
+that has no meaning, a value that is not of the list) has the label "" and NaN for scores.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import InvalidParameter, MissingDependency
+from ...features.schema.columns import Boolean, Category, Kind, Moment, Numeric
+from .plain import PlainModel
+
+_OPSET, _ML_OPSET, _IR = 17, 3, 8  # what runtimes of the last years read
+_HEADROOM = 1 - 2.0**-23  # as in `Schema`
+
+
+def onnx_bytes(plain: PlainModel) -> bytes:
+    """The graph as a file.
+
+    Raises:
+        InvalidParameter: the schema has a kind of column that ONNX has no words for.
+        MissingDependency: the library `onnx` is not installed.
+    """
+    for name, kind in plain.schema.columns.items():
+        if isinstance(kind, Moment):
+            raise InvalidParameter(f"column {name!r} holds dates or times, which ONNX cannot read; model.json can")
+    if not plain.schema.columns:
+        raise InvalidParameter("the schema reads no column, so there is nothing that a graph could be given")
+    try:
+        import onnx
+    except ImportError as error:
+        raise MissingDependency(
+            "an ONNX file is written by the library onnx: pip install 'noisygd-delete[onnx]'"
+        ) from error
+    return bytes(_Graph(onnx).made(plain).SerializeToString())
+
+
+class _Graph:
+    """Nodes in the order of computation. A value is the name of what holds it."""
+
+    def __init__(self, onnx: Any) -> None:
+        self._onnx = onnx
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+
+    def made(self, plain: PlainModel) -> Any:
+        helper, double, text = self._onnx.helper, self._onnx.TensorProto.DOUBLE, self._onnx.TensorProto.STRING
+        schema = plain.schema
+        inputs = [
+            helper.make_tensor_value_info(name, double if isinstance(kind, Numeric) else text, ["rows", 1])
+            for name, kind in schema.columns.items()
+        ]
+        parts = [self._features(name, kind) for name, kind in schema.columns.items()]
+        values = self._rows(self._op("Concat", *parts, axis=1), plain)
+        for layer in plain.layers[:-1]:
+            values = self._op("Tanh", self._op("MatMul", values, self._numbers(layer.T)))
+        scores = self._op("MatMul", values, self._numbers(plain.layers[-1].T), output="scores")
+        outputs = [self._label(plain, scores), helper.make_tensor_value_info("scores", double, ["rows", None])]
+        if plain.odds:
+            self._odds(plain, scores)
+            outputs.append(helper.make_tensor_value_info("probabilities", double, ["rows", None]))
+        graph = helper.make_graph(self._nodes, "noisygd-delete", inputs, outputs, self._constants)
+        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR, producer_name="noisygd-delete")
+        self._onnx.checker.check_model(model)
+        return model
+
+    def _op(self, kind: str, *inputs: str, output: str | None = None, domain: str = "", **attributes: Any) -> str:
+        name = output or f"noisygd-delete {len(self._nodes)}"
+        self._nodes.append(self._onnx.helper.make_node(kind, list(inputs), [name], domain=domain, **attributes))
+        return name
+
+    def _constant(self, kind: str, values: Any, shape: tuple[int, ...]) -> str:
+        name = f"noisygd-delete constant {len(self._constants)}"
+        code = getattr(self._onnx.TensorProto, kind)
+        self._constants.append(self._onnx.helper.make_tensor(name, code, shape, values))
+        return name
+
+    def _numbers(self, values: Any) -> str:
+        array = np.asarray(values, np.float64)
+        return self._constant("DOUBLE", array.reshape(-1).tolist(), array.shape)
+
+    def _wholes(self, values: list[int]) -> str:
+        return self._constant("INT64", values, (len(values),))
+
+    def _double(self, value: str) -> str:
+        return self._op("Cast", value, to=self._onnx.TensorProto.DOUBLE)
+
+    def _features(self, name: str, kind: Kind) -> str:
+        """(rows, width): the columns that a cell becomes; NaN where the schema would refuse it."""
+        if isinstance(kind, Numeric):
+            return self._number(name, kind)
+        assert isinstance(kind, (Category, Boolean))  # of text and dates no graph is made
+        listed = list(kind.values)
+        codes = self._op(
+            "LabelEncoder", name, domain="ai.onnx.ml",
+            keys_strings=listed, values_int64s=list(range(len(listed))), default_int64=len(listed),
+        )  # fmt: skip
+        other = self._op("Equal", codes, self._wholes([len(listed)]))
+        if isinstance(kind, Boolean):
+            third = np.nan if kind.unknown == "refuse" else 0.0
+            made = self._op("Gather", self._numbers([-1.0, 1.0, third]), codes)
+            return self._op("Concat", made, self._double(other), axis=1) if kind.unknown == "column" else made
+        made = self._double(self._op("Equal", codes, self._wholes(list(range(kind.width)))))
+        if kind.unknown != "refuse":
+            return made
+        return self._op("Add", made, self._op("Where", other, self._numbers([np.nan]), self._numbers([0.0])))
+
+    def _number(self, name: str, kind: Numeric) -> str:
+        absent, (low, high) = self._op("IsNaN", name), kind.curved_bounds()
+        stands_in = kind.lower if kind.missing is None or kind.indicator else kind.missing
+        found = self._op("Where", absent, self._numbers([stands_in]), name)
+        found = self._between(found, kind.lower, kind.upper)
+        if kind.transform == "log1p":
+            found = self._op("Log", self._op("Add", found, self._numbers([1.0])))
+        found = self._op("Div", self._op("Sub", found, self._numbers([low])), self._numbers([(high - low) / 2]))
+        unit = self._between(self._op("Sub", found, self._numbers([1.0])), -1.0, 1.0)
+        if kind.indicator:
+            return self._op(
+                "Concat", self._op("Where", absent, self._numbers([0.0]), unit), self._double(absent), axis=1
+            )
+        return self._op("Where", absent, self._numbers([np.nan]), unit) if kind.missing is None else unit
+
+    def _between(self, value: str, lower: float, upper: float) -> str:
+        return self._op("Min", self._op("Max", value, self._numbers([lower])), self._numbers([upper]))
+
+    def _rows(self, features: str, plain: PlainModel) -> str:
+        """(rows, features) brought to their norm, rounded to float32 as the table's rows are."""
+        schema = plain.schema
+        if schema.intercept:
+            ones = self._op("ReduceMax", self._op("Abs", features), axes=[1], keepdims=1)
+            ones = self._op("Add", self._op("Mul", ones, self._numbers([0.0])), self._numbers([1.0]))
+            features = self._op("Concat", features, ones, axis=1)
+        squares = self._op("ReduceSum", self._op("Mul", features, features), self._wholes([1]), keepdims=1)
+        factors = self._op("Div", self._numbers([schema.radius * _HEADROOM]), self._op("Sqrt", squares))
+        if schema.rows == "clip":
+            factors = self._op("Min", factors, self._numbers([1.0]))
+        else:
+            zero = self._op("Equal", squares, self._numbers([0.0]))
+            factors = self._op("Where", zero, self._numbers([0.0]), factors)
+        rounded = self._op("Cast", self._op("Mul", features, factors), to=self._onnx.TensorProto.FLOAT)
+        return self._double(rounded)
+
+    def _label(self, plain: PlainModel, scores: str) -> Any:
+        """The output `label`, (rows,)."""
+        helper, label = self._onnx.helper, plain.schema.label
+        if isinstance(label, Numeric):
+            low, high = label.curved_bounds()
+            part = self._op("Add", self._between(scores, -1.0, 1.0), self._numbers([1.0]))
+            raw = self._op("Add", self._op("Mul", part, self._numbers([(high - low) / 2])), self._numbers([low]))
+            sound = self._op("Where", self._op("IsNaN", scores), scores, raw)
+            self._op("Squeeze", sound, self._wholes([1]), output="label")
+            return helper.make_tensor_value_info("label", self._onnx.TensorProto.DOUBLE, ["rows"])
+        refused = self._op("IsNaN", self._op("ReduceSum", scores, self._wholes([1]), keepdims=0))
+        if plain.label_kind == "class":
+            places = self._op("ArgMax", scores, axis=1, keepdims=0)
+        else:
+            flat = self._op("Squeeze", scores, self._wholes([1]))
+            positive = self._op("GreaterOrEqual", flat, self._numbers([0.0]))
+            places = self._op("Cast", positive, to=self._onnx.TensorProto.INT64)
+        names = [value.encode() for value in label.values]
+        named = self._op("Gather", self._constant("STRING", names, (len(names),)), places)
+        self._op("Where", refused, self._constant("STRING", [b""], (1,)), named, output="label")
+        return helper.make_tensor_value_info("label", self._onnx.TensorProto.STRING, ["rows"])
+
+    def _odds(self, plain: PlainModel, scores: str) -> None:
+        """The output `probabilities`, (rows, classes)."""
+        if plain.label_kind == "binary":
+            scores = self._op("Concat", self._op("Mul", scores, self._numbers([0.0])), scores, axis=1)
+        self._op("Softmax", scores, axis=1, output="probabilities")

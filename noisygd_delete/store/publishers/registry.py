@@ -1,0 +1,254 @@
+"""A model in MLflow's registry: one version of it in force, under an alias, and no artefact of any earlier one.
+
+A release is a logged model with a version that points to it. Deleting a version leaves its files where they are; so the files of
+earlier releases are removed here by themselves, and overwritten where they lie on a disk of ours. Rows of MLflow's own database
+(number of the release, its digest, times) stay, marked as deleted, until `mlflow gc`; they hold no coefficient.
+
+Loaded by `mlflow.pyfunc`, the model needs numpy and not this package: it is the file model.py beside model.json, and no pickle.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+from ...errors import MissingDependency, PublisherError
+from .address import ARTEFACTS, SQLITE
+from .artefact import Artefact
+from .folder import erase_whole
+from .publisher import Ground
+
+_STORE, _RELEASE = "noisygd-delete.store", "noisygd-delete.release"
+_LOGGED = "noisygd-delete.logged-model"  # a database looks up MLflow's own link between the two elsewhere
+_AT_ONCE = 100
+_MANNERS = {
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "20",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_LOGGING_LEVEL": "CRITICAL",
+}
+
+
+class Registry:
+    """The registered model of this name at a tracking server or in a database, for the store of this id.
+
+    tracking   as `mlflow.set_tracking_uri` takes it; model: its name; alias: what users load it by
+    """
+
+    def __init__(self, tracking: str, model: str, alias: str, store: str, ground: Ground) -> None:
+        for name, value in _MANNERS.items():
+            os.environ.setdefault(name, value)
+        try:
+            import mlflow
+            from mlflow.store.artifact import artifact_repository_registry as places
+        except ImportError as error:
+            raise MissingDependency("publishing to MLflow needs it: pip install 'noisygd-delete[mlflow]'") from error
+        logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of every table of a new database
+        self._mlflow, self._places = mlflow, places
+        self._client = mlflow.MlflowClient(tracking_uri=tracking, registry_uri=tracking)
+        self._model, self._alias, self._store, self._ground = model, alias, store, ground
+        self._tracking, self._work = tracking, Path(tempfile.gettempdir()) / f"noisygd-delete-{store}"
+
+    def require_free(self) -> None:
+        if self._tracking.startswith(SQLITE) and not Path(self._tracking.removeprefix(SQLITE)).exists():
+            return  # to ask would make it
+        found = self._found()
+        if found is not None and found.tags.get(_STORE) != self._store:
+            raise PublisherError(
+                f"MLflow has a model {self._model!r} that this store did not make; give another name (--model), or delete that one"
+            )
+
+    def put(self, artefact: Artefact) -> None:
+        artefact.require_plain()
+        self._known()
+        version = self._version(artefact.name)
+        if version is None:
+            logged = self._logged(artefact)
+            self._reached("create version")
+            version = self._client.create_model_version(
+                self._model,
+                self._source(logged),
+                tags=self._tags(artefact.name) | {_LOGGED: logged},
+                model_id=logged if self._is_server else None,
+            ).version
+        if self._client.get_registered_model(self._model).aliases.get(self._alias) != str(version):
+            self._reached("move alias")
+            self._client.set_registered_model_alias(self._model, self._alias, str(version))
+
+    def withdraw(self, keep: str | None) -> tuple[str, ...]:
+        if self._found() is None:
+            return ()
+        if keep is None and self._alias in self._client.get_registered_model(self._model).aliases:
+            self._reached("remove alias")
+            self._client.delete_registered_model_alias(self._model, self._alias)
+        self._clear()
+        for version in self._versions():
+            if version.tags.get(_STORE) == self._store and version.tags.get(_RELEASE) != keep:
+                self._reached("delete version")
+                self._client.delete_model_version(self._model, version.version)
+        kept = {
+            one.tags.get(_LOGGED) for one in self._versions() if keep is not None and one.tags.get(_RELEASE) == keep
+        }
+        for logged in self._models():
+            if logged.model_id not in kept:
+                self._erase(logged.artifact_location)
+                self._reached("delete model")
+                self._client.delete_logged_model(logged.model_id)
+        return ()
+
+    def _reached(self, step: str) -> None:
+        self._ground.reached(step, Path(self._model))
+
+    def _tags(self, release: str) -> dict[str, str]:
+        return {_STORE: self._store, _RELEASE: release}
+
+    def _found(self) -> Any:
+        """The registered model, None where there is none."""
+        from mlflow.exceptions import MlflowException
+
+        try:
+            return self._client.get_registered_model(self._model)
+        except MlflowException as error:
+            if error.error_code == "RESOURCE_DOES_NOT_EXIST":
+                return None
+            raise
+
+    def _known(self) -> None:
+        """Make the registered model, or refuse the one of another store."""
+        self.require_free()
+        if self._found() is None:
+            self._reached("create model")
+            self._client.create_registered_model(self._model, tags={_STORE: self._store})
+
+    def _versions(self) -> list[Any]:
+        return list(_all(lambda token: self._client.search_model_versions(
+            f"name = '{self._model}'", max_results=_AT_ONCE, page_token=token
+        )))  # fmt: skip
+
+    def _version(self, release: str) -> str | None:
+        """The version that is this release."""
+        found = [
+            one.version
+            for one in self._versions()
+            if one.tags.get(_STORE) == self._store and one.tags.get(_RELEASE) == release
+        ]
+        return found[0] if found else None
+
+    @property
+    def _experiment(self) -> str:
+        """Where the logged models lie: an experiment of the model's name."""
+        name = f"noisygd-delete {self._model}"
+        found = self._client.get_experiment_by_name(name)
+        if found is not None:
+            return str(found.experiment_id)
+        return str(self._client.create_experiment(name, artifact_location=self._beside))
+
+    @property
+    def _beside(self) -> str | None:
+        """Artefacts lie beside a database in a file; a server has a place of its own."""
+        if not self._tracking.startswith(SQLITE):
+            return None
+        return (Path(self._tracking.removeprefix(SQLITE)).parent / ARTEFACTS / self._model).as_uri()
+
+    def _models(self) -> list[Any]:
+        """Logged models of this store, whole or half-written."""
+        found = _all(
+            lambda token: self._client.search_logged_models([self._experiment], max_results=_AT_ONCE, page_token=token)
+        )
+        return [one for one in found if one.tags.get(_STORE) == self._store]
+
+    def _logged(self, artefact: Artefact) -> str:
+        """The id of a logged model with the files of this release; one that was left half-written is done anew."""
+        from mlflow.entities.logged_model_status import LoggedModelStatus
+
+        for earlier in self._models():
+            if earlier.tags.get(_RELEASE) == artefact.name and earlier.status == LoggedModelStatus.READY:
+                return str(earlier.model_id)
+        self._reached("create logged model")
+        logged = self._client.create_logged_model(self._experiment, name=artefact.name, tags=self._tags(artefact.name))
+        self._clear()
+        self._work.mkdir(mode=0o700)
+        self._save(artefact)
+        self._reached("log artefacts")
+        self._client.log_model_artifacts(logged.model_id, str(self._work / "model"))
+        self._clear()
+        self._reached("finalize")
+        self._client.finalize_logged_model(logged.model_id, LoggedModelStatus.READY)
+        return str(logged.model_id)
+
+    @property
+    def _is_server(self) -> bool:
+        return self._tracking.startswith("http")
+
+    def _source(self, logged: str) -> str:
+        """Where a version's files are: a server looks the logged model up itself, a database is told the place."""
+        if self._is_server:
+            return f"models:/{logged}"
+        return str(self._client.get_logged_model(logged).artifact_location)
+
+    def _save(self, artefact: Artefact) -> None:
+        """The folder of a pyfunc model: the files of the release as its data, model.py under a name of its own as its code."""
+        files, code = self._work / "files", self._work / f"{LOADER}.py"
+        files.mkdir()
+        self._reached("write artefacts")
+        for name, data in artefact.files.items():
+            (files / name).write_bytes(data)
+        code.write_bytes(artefact.files["model.py"])
+        self._mlflow.pyfunc.save_model(
+            str(self._work / "model"),
+            loader_module=LOADER,
+            data_path=str(files),
+            code_paths=[str(code)],
+            pip_requirements=["mlflow", "numpy"],
+            metadata={"release": artefact.name},
+        )
+
+    def _clear(self) -> None:
+        """Erase what was put together on this machine; also by an earlier process that did not come to it."""
+        if self._work.is_symlink():
+            raise PublisherError(f"{self._work}: a link, where models are put together; remove it")
+        if self._work.exists():
+            self._erased(self._work)
+            shutil.rmtree(self._work)
+
+    def _erase(self, location: str) -> None:
+        """Files of a logged model: overwritten where they are on a disk of ours, removed by MLflow elsewhere."""
+        place = _local(location)
+        if place is not None and place.is_dir():
+            self._erased(place)
+        self._reached("delete artefacts")
+        self._places.get_artifact_repository(location, tracking_uri=self._tracking).delete_artifacts()
+
+    def _erased(self, folder: Path) -> None:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                erase_whole(self._ground, path)
+
+
+LOADER = "noisygd_delete_model"
+
+
+def _local(location: str) -> Path | None:
+    """The folder that an artefact location names, if it is one of this machine."""
+    parts = urlparse(location)
+    if parts.scheme in ("", "file") and parts.netloc in ("", "localhost"):
+        return Path(unquote(parts.path))
+    return None
+
+
+def _all(page: Any) -> Iterator[Any]:
+    """Every result of a search that answers page by page."""
+    token = None
+    while True:
+        found = page(token)
+        yield from found
+        token = found.token
+        if not token:
+            return

@@ -1,0 +1,29 @@
+"""Rows that lie elsewhere: in PostgreSQL, a DuckDB file, a Delta table or a folder of Parquet files.
+
+A store of this kind holds plan, model and ledger, never a row or an id: every release reads one snapshot of the source. What an
+erasure leaves behind there, `residue` looks for. What runs a store loads on first use: a certificate needs none of it.
+"""
+
+from typing import TYPE_CHECKING
+
+from ...loading import on_first_use
+
+if TYPE_CHECKING:
+    from .looking import residue
+    from .opening import source_at
+    from .source import Snapshot, Source
+    from .sourced import SourcedStore, open_store
+    from .verdicts import Place, Residue, Verdicts
+
+__all__ = ["Place", "Residue", "Snapshot", "Source", "SourcedStore", "Verdicts", "open_store", "residue", "source_at"]
+
+__getattr__ = on_first_use(
+    __name__,
+    {
+        **dict.fromkeys(("SourcedStore", "open_store"), "sourced"),
+        "residue": "looking",
+        "source_at": "opening",
+        **dict.fromkeys(("Snapshot", "Source"), "source"),
+        **dict.fromkeys(("Place", "Residue", "Verdicts"), "verdicts"),
+    },
+)

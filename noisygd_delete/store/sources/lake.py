@@ -1,0 +1,547 @@
+"""Rows in files: a DuckDB database, a Delta table, a folder of Parquet files. DuckDB reads them all, in memory, without spilling.
+
+DuckDB     deletions made here are counted in a table of their own, in the same transaction: `version:k` has seen k of them
+Delta      positions are the table's own versions. The rows are deleted by a merge with a list of names, because a predicate
+           would stay in the log of the table, names and all
+Parquet    the application deletes; positions are times
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from abc import abstractmethod
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import unquote
+from uuid import uuid4
+
+from ...errors import InvalidParameter, InvalidRecords, InvalidRequest, InvalidSchema, MissingDependency, SourceError
+from ...features.schema import Table
+from ...features.schema.files import BLOCK_ROWS
+from ...records import NONE_LEFT_OUT, EditCounts, LeftOut
+from ..clusters import files
+from .source import (
+    NOTHING_DONE,
+    Accept,
+    Done,
+    Snapshot,
+    Source,
+    blocks,
+    came_back,
+    chosen_by_others,
+    dotted,
+    not_there,
+    put_back,
+    quoted,
+    rows_left_out,
+    rows_to_read,
+    still_read,
+)
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow
+
+ROWS = "source"  # what a query calls the rows of a Delta table or of a folder
+_DONE = "noisygd_delete_deletions"
+_MARK = "noisygd_delete"
+_BY_OTHERS = {"WINDOW": "a window", "LIMIT": "LIMIT", "TOP_N": "LIMIT", "SAMPLE": "a sample"}  # parts of a plan
+FILES_UNCOUNTED = "names, sizes and times of files say that one was written, not which of its rows changed"
+_MOST_FILES = 100_000
+_MOST_VERSIONS = 10_000  # of a Delta table, looked through for a deletion that was interrupted
+
+
+@dataclass(frozen=True)
+class Lake(Source):
+    """Rows that DuckDB can read."""
+
+    @classmethod
+    @abstractmethod
+    def recognises(cls, path: Path) -> bool:
+        """Whether a path leads to such a source."""
+
+    @contextmanager
+    @abstractmethod
+    def _opened(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+        """A connection on one moment of the rows, and its position."""
+
+    def _rows(self) -> str:
+        """SQL of all rows there."""
+        if self.query is None:
+            return f"SELECT * FROM {dotted(self.table or ROWS)}"
+        return self.query.strip().rstrip(";") + "\n"  # its last line may be a comment
+
+    @contextmanager
+    def snapshot(
+        self, columns: Sequence[str], since: str | None = None, done: Done = NOTHING_DONE
+    ) -> Iterator[Snapshot]:
+        with self._opened() as (connection, position):
+            changes = None if since is None else self.changes(since, position, columns)
+            self._check_done(connection, position, done)
+            rows, left_out = self._rows(), NONE_LEFT_OUT
+            if self._key in _types(connection, rows):  # queries of earlier versions need not name their rows
+                facts = rows, self._key, self.rows_per_subject
+                left_out = LeftOut(*connection.execute(rows_left_out(*facts)).fetchone() or ())
+            if left_out.rows:
+                connection.execute("SET disabled_optimizers = 'build_side_probe_side'")  # rows stay in their order
+                rows = rows_to_read(*facts)
+            read = self._fetched(connection, columns, rows)
+            yield Snapshot(position, blocks(self.address, columns, read), changes, left_out)
+
+    def check(self) -> None:
+        with self._opened() as (connection, _):
+            self._check_plan(connection)
+            self._check_columns(_types(connection, self._rows()))
+
+    def every(self, columns: Sequence[str]) -> Generator[Table]:
+        with self._opened() as (connection, _):
+            yield from blocks(self.address, columns, self._fetched(connection, columns, self._rows()))
+
+    def names(self, column: str) -> Iterator[str]:
+        with self._opened() as (connection, _):
+            yield from self._named_in(connection, column)
+
+    def columns(self) -> list[str]:
+        with self._opened() as (connection, _):
+            return list(_types(connection, self._rows()))
+
+    def _named_in(self, connection: duckdb.DuckDBPyConnection, column: str) -> Iterator[str]:
+        rows = f"SELECT CAST({quoted(column)} AS VARCHAR) AS name FROM ({self._rows()}) AS everything"
+        return (name for (name,) in self._fetched(connection, ["name"], rows) if name is not None)
+
+    def _fetched(
+        self, connection: duckdb.DuckDBPyConnection, columns: Sequence[str], rows: str
+    ) -> Iterator[Sequence[Any]]:
+        found = connection.execute(f"SELECT {', '.join(map(quoted, columns))} FROM ({rows}) AS chosen")
+        while some := found.fetchmany(BLOCK_ROWS):
+            yield from some
+
+    def _check_plan(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Raise `InvalidParameter` where a query, or a view under it, lets other rows decide whether one is read."""
+        connection.execute("PRAGMA disable_optimizer")  # it would hide a window in a join
+        found = connection.execute(f"EXPLAIN (FORMAT JSON) {self._rows()}").fetchone()
+        connection.execute("PRAGMA enable_optimizer")
+        left = list(json.loads(found[1])) if found else []
+        while left:
+            step = left.pop()
+            left += step.get("children", [])
+            by_others = next((words for part, words in _BY_OTHERS.items() if part in step["name"]), None)
+            if by_others is not None:
+                raise chosen_by_others(self.address, by_others)
+
+    def _check_done(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> None:
+        """Raise `SourceError` unless these rows show what was done before."""
+        if not self._shown(connection, position, done.marks):
+            raise put_back(self.address)
+        back = self._read_of(connection, done.ids, done.subjects)
+        if back:
+            raise came_back(self.address, back)
+        if done.refuse is not None:
+            done.refuse(self._named_in(connection, self.id))
+
+    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, marks: Sequence[str]) -> bool:
+        """Whether all of these marks of deletions are there; of rows that nobody deletes here, there are none."""
+        return True
+
+    def _read_of(self, connection: duckdb.DuckDBPyConnection, ids: Sequence[str], subjects: Sequence[str]) -> int:
+        """How many rows have one of these names, of the table and of what a release may read: the larger number."""
+        every = dict.fromkeys((self._rows(), f"SELECT * FROM {dotted(self.table or ROWS)}"))
+        return sum(
+            max(_counted(connection, rows, column, names) for rows in every)
+            for column, names in self._named(ids, subjects)
+        )
+
+    def position(self) -> str:
+        with self._opened() as (_, position):
+            return position
+
+    def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
+        rows = f"SELECT * FROM {dotted(self.table or ROWS)}"
+        with self._opened() as (connection, _):
+            return sum(
+                _counted(connection, rows, column, asked, f"DISTINCT {quoted(column)}" if names else "*")
+                for column, asked in self._named(ids, subjects)
+            )
+
+    def _found(
+        self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]
+    ) -> tuple[list[str], list[str]]:
+        """The names as the column writes them, and the ids of the rows that have one of them; each name must have a row."""
+        rows = f"SELECT * FROM {dotted(self.table or ROWS)}"
+        wanted = _as_written(connection, rows, column, names)
+        asked = f"SELECT CAST({quoted(column)} AS VARCHAR), CAST({quoted(self.id)} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)}"
+        found = connection.execute(asked, [list(wanted.values())]).fetchall()
+        there = {name for name, _ in found}
+        missing = next((name for name in names if wanted.get(name) not in there), None)
+        if missing is not None:
+            raise not_there("id" if column == self.id else "subject", missing)
+        return list(wanted.values()), [str(name) for _, name in found]
+
+
+@dataclass(frozen=True)
+class DuckdbFile(Lake):
+    """A table or a query of a DuckDB database in one file."""
+
+    kind: ClassVar[str] = "duckdb"
+    uncounted: ClassVar[str] = "DuckDB has no triggers and keeps no versions"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.table is None and self.query is None:
+            raise InvalidParameter("say which rows: --table NAME, or --query SELECT, or both")
+
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        return path.suffix == ".duckdb" and path.is_file()
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+        with _connected(self.address, self.address, read_only=True) as connection:
+            connection.execute("BEGIN TRANSACTION")
+            yield connection, f"version:{self._deletions(connection)}"
+
+    def _deletions(self, connection: duckdb.DuckDBPyConnection) -> int:
+        return int(_one(connection, f"SELECT count(*) FROM {_DONE}")) if self._counts(connection) else 0
+
+    def _counts(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        """Whether anything was ever deleted here."""
+        return bool(_one(connection, "SELECT count(*) FROM duckdb_tables() WHERE table_name = ?", _DONE))
+
+    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, marks: Sequence[str]) -> bool:
+        if not marks:
+            return True
+        among = f"SELECT count(*) FROM {_DONE} WHERE mark IN (SELECT unnest(?))"
+        return self._counts(connection) and bool(_one(connection, among, list(marks)) == len(set(marks)))
+
+    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
+        if self.table is None:
+            raise self._left_to_the_application()
+        import duckdb
+
+        mark, gone = uuid4().hex, list[str]()
+        with _connected(self.address, self.address) as connection:
+            connection.execute("BEGIN TRANSACTION")
+            self._check_names(_types(connection, self._rows()))
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {_DONE} (number BIGINT PRIMARY KEY, mark VARCHAR)")
+            try:
+                for column, names in self._named(ids, subjects):
+                    written, found = self._found(connection, column, names)
+                    gone += found
+                    connection.execute(f"DELETE FROM {dotted(self.table)} WHERE {_among(column)}", [written])
+            except duckdb.ConstraintException as error:
+                raise _refused(error) from None
+            still = self._read_of(connection, ids, subjects)
+            if still:
+                raise still_read(still)
+            number = self._deletions(connection) + 1
+            connection.execute(f"INSERT INTO {_DONE} VALUES (?, ?)", [number, mark])
+            accept(mark, gone)
+            try:
+                connection.execute("COMMIT")
+            except duckdb.ConstraintException as error:
+                raise _refused(error) from None
+        return f"version:{number}"
+
+    def committed(self, mark: str) -> str | None:
+        with self._opened() as (connection, position):
+            if position == "version:0":
+                return None
+            found = connection.execute(f"SELECT number FROM {_DONE} WHERE mark = ?", [mark]).fetchone()
+        return None if found is None else f"version:{found[0]}"
+
+
+@dataclass(frozen=True)
+class DeltaTable(Lake):
+    """A Delta table; a query calls its rows `source`."""
+
+    kind: ClassVar[str] = "delta"
+    counts_by: ClassVar[str | None] = "versions"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.table is not None:
+            raise InvalidParameter("a Delta table is named by its folder; leave --table out")
+
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        return (path / "_delta_log").is_dir()
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+        version = self._table().version()
+        with self._at(version) as connection:
+            yield connection, f"version:{version}"
+
+    @contextmanager
+    def _at(self, version: int) -> Iterator[duckdb.DuckDBPyConnection]:
+        with _connected(":memory:", self.address) as connection:
+            connection.register(ROWS, self._table(version).to_pyarrow_dataset())
+            yield connection
+
+    def changes(self, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
+        """Rows of the files that only one of the two versions has; None where the earlier one can no longer be read."""
+        kinds = since.partition(":")[0], position.partition(":")[0]
+        if kinds != ("version", "version"):
+            return None
+        from .versions import difference
+
+        try:
+            before, after = (self._table(int(place.partition(":")[2])) for place in (since, position))
+        except SourceError:
+            return None
+        compared = list(dict.fromkeys([self.id, *filter(None, [self.subject]), *columns]))
+        with _connected(":memory:", self.address) as connection:
+            return difference(connection, before, after, self.id, compared)
+
+    def watch(self, columns: Sequence[str], since: str | None) -> EditCounts | None:
+        """There is nothing to begin: the table keeps its versions itself."""
+        if since is None:
+            return None
+        with self.snapshot(columns, since) as snapshot:
+            return snapshot.changes
+
+    def _table(self, version: int | None = None) -> Any:
+        library = _delta()
+        try:
+            return library.DeltaTable(self.address, version=version)
+        except Exception as error:  # its errors are of many families
+            raise _failed(self.address, error) from None
+
+    def pinned(self, columns: Sequence[str]) -> files.Pinned:
+        """The files of the newest version, for others to read; these columns are in all of them, or empty.
+
+        Raises:
+            InvalidSchema: a column is not there, or only in the names of folders.
+            SourceError: the table hides rows of its files in a way that is not read here, or they lie elsewhere.
+        """
+        table = self._table()
+        try:
+            names = table.to_pyarrow_dataset().schema.names  # it refuses what the files alone do not say
+        except Exception as error:
+            raise _failed(self.address, error) from None
+        for column in columns:
+            if column not in names:
+                raise InvalidSchema(f"{self.address}: no column {column!r}; correct the schema")
+            if column in table.metadata().partition_columns:
+                raise InvalidSchema(
+                    f"{self.address}: the column {column!r} divides the table and lies in the names of its folders, which workers do not read; "
+                    "leave it out of the schema, or use no --engine"
+                )
+        paths = _data_files(table, self.address)
+        if any("://" in path for path in paths):
+            raise SourceError(
+                f"{self.address}: a copy whose files lie in another table; give that one, or copy it whole"
+            )
+        if not paths:
+            raise InvalidRecords(f"{self.address} holds no row; there is nothing to learn from")
+        files.check_number(self.address, len(paths))
+        return files.Pinned(f"version:{table.version()}", tuple(sorted(paths)))
+
+    def files_in_use(self) -> list[str]:
+        """The data files of the newest version; the others are of earlier ones."""
+        return _data_files(self._table(), self.address)
+
+    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, marks: Sequence[str]) -> bool:
+        if not marks:
+            return True
+        table = self._table(int(position.partition(":")[2]))
+        return all(table.transaction_version(mark) is not None for mark in marks)
+
+    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
+        library, mark = _delta(), uuid4().hex
+        table, named = self._table(), self._named(ids, subjects)
+        if len(named) != 1:
+            raise InvalidRequest("name records, or persons, in one request to a Delta table: one commit has one list")
+        column, names = named[0]
+        with _connected(":memory:", self.address) as connection:
+            dataset = table.to_pyarrow_dataset()
+            connection.register(ROWS, dataset)
+            written, gone = self._found(connection, column, names)
+            self._check_absence(connection, dataset, column, written)
+            kind = dataset.schema.field(column)
+        accept(mark, gone)
+        try:
+            table.merge(
+                source=_column(kind, written),
+                predicate=f"t.{quoted(column)} = s.{quoted(column)}",
+                source_alias="s",
+                target_alias="t",
+                commit_properties=library.CommitProperties(
+                    custom_metadata={_MARK: mark},
+                    app_transactions=[library.Transaction(app_id=mark, version=1)],  # it outlives the log's own history
+                ),
+            ).when_matched_delete().execute()
+        except Exception as error:
+            raise _failed(self.address, error) from None
+        position = self.committed(mark)
+        if position is None:
+            raise SourceError(f"{self.address}: the table's log does not hold the deletion that was just made")
+        return position
+
+    def _check_absence(
+        self, connection: duckdb.DuckDBPyConnection, dataset: Any, column: str, names: Sequence[str]
+    ) -> None:
+        """Raise `InvalidRequest` where the query would read these names from the table without their rows: one commit cannot look."""
+        if self.query is None:
+            return
+        connection.unregister(ROWS)
+        connection.register("noisygd_delete_before", dataset)
+        connection.register("noisygd_delete_names", _column(_text_field(), names))
+        connection.execute(
+            f"CREATE TEMP VIEW {ROWS} AS SELECT * FROM noisygd_delete_before WHERE CAST({quoted(column)} AS VARCHAR) "
+            "NOT IN (SELECT name FROM noisygd_delete_names)"
+        )
+        self._check_names(_types(connection, self._rows()))
+        still = _counted(connection, self._rows(), column, names)
+        if still:
+            raise still_read(still)
+
+    def committed(self, mark: str) -> str | None:
+        table = self._table()
+        made: Mapping[str, Any]
+        for made in table.history(_MOST_VERSIONS):
+            if made.get(_MARK) == mark:
+                return f"version:{made.get('version', made.get('readVersion', 0))}"
+        return None
+
+
+@dataclass(frozen=True)
+class ParquetFolder(Lake):
+    """A folder of Parquet files of the same columns; a query calls its rows `source`."""
+
+    kind: ClassVar[str] = "parquet"
+    uncounted: ClassVar[str] = FILES_UNCOUNTED
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.table is not None:
+            raise InvalidParameter("a folder of Parquet files is one table; leave --table out")
+
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        return path.is_dir() and any(path.glob("*.parquet"))
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+        position = f"time:{datetime.now(UTC).isoformat(timespec='microseconds')}"
+        before = self._files()
+        with _connected(":memory:", self.address) as connection:
+            connection.from_parquet(sorted(before)).create_view(ROWS)
+            yield connection, position
+        files.check_unchanged(self.address, before, self._files())
+
+    def _files(self) -> dict[str, tuple[int, int, int]]:
+        """Every file, and by what a change of it shows."""
+        found = {}
+        with os.scandir(self.address) as folder:
+            for entry in folder:
+                files.check_without_a_log(self.address, [entry.name])
+                if entry.name.endswith(".parquet") and entry.is_file():
+                    stat = entry.stat()
+                    found[entry.path] = (stat.st_size, stat.st_mtime_ns, stat.st_ino)
+                if len(found) > _MOST_FILES:
+                    raise SourceError(f"{self.address}: over {_MOST_FILES} files; merge them")
+        if not found:
+            raise SourceError(f"{self.address}: no *.parquet file is there")
+        return found
+
+
+def _data_files(table: Any, address: str) -> list[str]:
+    """The data files of a version. Its log writes their paths as in an address: %20 for a blank."""
+    import pyarrow
+
+    names = pyarrow.table(table.get_add_actions(flatten=True))["path"].to_pylist()
+    return [name if "://" in name else os.path.join(address, unquote(name)) for name in names]
+
+
+def _text_field() -> pyarrow.Field:
+    import pyarrow
+
+    return pyarrow.field("name", pyarrow.string())
+
+
+def _column(kind: pyarrow.Field, names: Sequence[str]) -> pyarrow.Table:
+    """The names as a column of this type."""
+    import pyarrow
+
+    return pyarrow.table({kind.name: pyarrow.array(list(names), pyarrow.string()).cast(kind.type)})
+
+
+@contextmanager
+def _connected(database: str, shown: str, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection of DuckDB that writes nothing anywhere but into its database; its errors without their words."""
+    try:
+        import duckdb
+    except ImportError as error:
+        raise MissingDependency("rows in files need duckdb: pip install 'noisygd-delete[lake]'") from error
+    quiet: dict[str, str | bool | int | float | list[str]] = {
+        "temp_directory": "",
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
+    try:
+        with duckdb.connect(database, read_only=read_only, config=quiet) as connection:
+            yield connection
+    except duckdb.Error as error:
+        raise _failed(shown, error) from None
+
+
+def _delta() -> Any:
+    try:
+        import deltalake
+    except ImportError as error:
+        raise MissingDependency("a Delta table needs deltalake: pip install 'noisygd-delete[lake]'") from error
+    return deltalake
+
+
+def _failed(address: str, error: Exception) -> SourceError:
+    return SourceError(
+        f"{address}: {type(error).__name__}; check the columns, the query, and who else is writing there"
+    )
+
+
+def _refused(error: Exception) -> InvalidRequest:
+    return InvalidRequest(f"the source refuses the deletion ({type(error).__name__}); nothing was changed")
+
+
+def _types(connection: duckdb.DuckDBPyConnection, rows: str) -> dict[str, str]:
+    """The columns of these rows, and their types."""
+    found = connection.execute(f"SELECT * FROM ({rows}) AS everything LIMIT 0").description or ()
+    return {name: str(kind) for name, kind, *_ in found}
+
+
+def _as_written(connection: duckdb.DuckDBPyConnection, rows: str, column: str, names: Sequence[str]) -> dict[str, str]:
+    """The names as this column would write them: a UUID in small letters. One that is no text at all is none."""
+    low = _types(connection, rows).get(column) == "UUID"
+    return {name: name.lower() if low else name for name in names if name.isascii() or _is_text(name)}
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _counted(
+    connection: duckdb.DuckDBPyConnection, rows: str, column: str, names: Sequence[str], what: str = "*"
+) -> int:
+    """How many of these rows have one of the names."""
+    written = _as_written(connection, rows, column, names)
+    asked = f"SELECT count({what}) FROM ({rows}) AS everything WHERE {_among(column)}"
+    return int(_one(connection, asked, list(written.values())))
+
+
+def _one(connection: duckdb.DuckDBPyConnection, asked: str, *values: Any) -> Any:
+    found = connection.execute(asked, list(values) or None).fetchone()
+    return None if found is None else found[0]
+
+
+def _among(column: str) -> str:
+    return f"CAST({quoted(column)} AS VARCHAR) IN (SELECT unnest(?))"

@@ -1,0 +1,39 @@
+"""Every address in turn, each in the way that its kind asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...errors import InvalidParameter
+from .residue_files import in_files, published_of, source_of
+from .residue_postgres import in_postgres
+from .verdicts import Needles, Place, Residue
+
+
+def residue(tokens: Sequence[str], *addresses: str) -> Residue:
+    """The texts looked for at every address: `postgresql://...`, a Delta table, a store (with the source that its ledger names, and what it publishes to on this machine), any
+    other folder or file.
+
+    Raises:
+        InvalidParameter: no texts, or an address that leads nowhere.
+        SourceError: a database does not answer.
+    """
+    needles, places, left, seen = Needles(tokens), list[Place](), list(addresses), set[str]()
+    if not addresses:
+        raise InvalidParameter(
+            "say where to look: postgresql://HOST/DATABASE, a Delta table, a store, a folder or a file"
+        )
+    while left:
+        address = left.pop(0)
+        if address in seen:
+            continue
+        seen.add(address)
+        if "://" in address:
+            places += in_postgres(address, needles)
+            continue
+        places += in_files(address, needles)
+        source = source_of(address)
+        published, said = published_of(address)
+        left += [*([] if source is None else [source]), *published]
+        places += said
+    return Residue(len(needles), tuple(places))

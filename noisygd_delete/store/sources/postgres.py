@@ -1,0 +1,356 @@
+"""Rows in PostgreSQL (13 or later): one REPEATABLE READ snapshot per release, deletions known by their transaction.
+
+A deletion counts, inside its own transaction, the rows that it named in exactly what a release reads, and is refused unless there is
+none; triggers and constraints that wait for a commit are run before. The password is not part of the address: it comes from PGPASSWORD, ~/.pgpass or a service file, as with any client of it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError
+from ...features.schema import Table
+from ...records import EditCounts, LeftOut
+from . import marks, trigger
+from .session import as_written, ask, ask_one, connected, library, of_rows, said
+from .source import (
+    NOTHING_DONE,
+    Accept,
+    Done,
+    Snapshot,
+    Source,
+    blocks,
+    came_back,
+    chosen_by_others,
+    dotted,
+    not_there,
+    put_back,
+    quoted,
+    rows_left_out,
+    rows_to_read,
+    still_read,
+)
+
+if TYPE_CHECKING:
+    import psycopg
+
+_PATIENCE = 10.0  # seconds until a transaction whose client died is given up by the server
+_BY_OTHERS = {  # parts of a plan by which other rows decide whether one is read
+    "WindowAgg": "a window",
+    "Limit": "LIMIT or FETCH FIRST",
+    "Sample Scan": "TABLESAMPLE",
+    "Unique": "DISTINCT",
+}
+_BY_ROW_SECURITY = ", or hidden from this role by row-level security"
+
+
+@dataclass(frozen=True)
+class Postgres(Source):
+    """A table of a database, or a query of it."""
+
+    kind: ClassVar[str] = "postgresql"
+    counts_by: ClassVar[str | None] = "trigger"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.table is None and self.query is None:
+            raise InvalidParameter("say which rows: --table NAME, or --query SELECT, or both")
+        try:
+            described = library().conninfo.conninfo_to_dict(self.address)
+        except library().Error:
+            raise InvalidParameter("not an address of PostgreSQL; write postgresql://USER@HOST:PORT/DATABASE") from None
+        if described.get("password") or described.get("sslpassword"):
+            raise InvalidParameter(
+                "the store keeps the address, so it must not hold a password: put that into ~/.pgpass or PGPASSWORD; keep the key of a "
+                "certificate where no password is asked for it"
+            )
+
+    def connected(self) -> AbstractContextManager[psycopg.Connection[Any]]:
+        """A connection; what goes wrong on it is told without words of the server that may quote a row."""
+        return connected(self.address)
+
+    @contextmanager
+    def _frozen(self) -> Iterator[tuple[psycopg.Connection[Any], str]]:
+        """A connection on one moment of the rows, and its position."""
+        with self.connected() as connection:
+            connection.isolation_level = library().IsolationLevel.REPEATABLE_READ
+            connection.read_only = True
+            position = _now(connection)  # the first statement takes the snapshot that every later one sees
+            connection.execute("SET LOCAL statement_timeout = 0")  # however long it takes to read all rows
+            yield connection, position
+
+    @contextmanager
+    def snapshot(
+        self, columns: Sequence[str], since: str | None = None, done: Done = NOTHING_DONE
+    ) -> Iterator[Snapshot]:
+        with self._frozen() as (connection, position):
+            changes = None
+            if since is not None and self.table is not None:
+                changes = trigger.counted(connection, self.address, self._table(), since)
+            if not marks.shown(connection, done.marks):
+                raise put_back(self.address)
+            back = self._read_of(connection, done.ids, done.subjects)
+            if back:
+                raise came_back(self.address, back)
+            if done.refuse is not None:
+                done.refuse(self._named_in(connection, self.id))
+            rows, left_out = self._rows_to_read(connection)
+            yield Snapshot(
+                position, blocks(self.address, columns, self._copied(connection, columns, rows)), changes, left_out
+            )
+
+    def check(self) -> None:
+        with self._frozen() as (connection, _):
+            self._check_plan(connection)
+            self._check_columns(self._columns(connection))
+
+    def every(self, columns: Sequence[str]) -> Generator[Table]:
+        with self._frozen() as (connection, _):
+            yield from blocks(self.address, columns, self._copied(connection, columns, self._rows()))
+
+    def names(self, column: str) -> Iterator[str]:
+        with self._frozen() as (connection, _):
+            yield from self._named_in(connection, column)
+
+    def _named_in(self, connection: psycopg.Connection[Any], column: str) -> Iterator[str]:
+        return (name for (name,) in self._copied(connection, [column], self._rows()) if name is not None)
+
+    def columns(self) -> list[str]:
+        with self.connected() as connection:
+            return list(self._columns(connection))
+
+    def _copied(
+        self, connection: psycopg.Connection[Any], columns: Sequence[str], rows: str
+    ) -> Iterator[Sequence[Any]]:
+        """COPY gives every value as an export of the table would write it."""
+        from psycopg import sql
+
+        asked = f"COPY (SELECT {', '.join(map(quoted, columns))} FROM ({rows}) AS chosen) TO STDOUT"
+        with connection.cursor() as cursor, cursor.copy(sql.SQL(asked)) as copy:
+            yield from copy.rows()
+
+    def _rows(self) -> str:
+        """SQL of all rows there."""
+        if self.query is None:
+            return f"SELECT * FROM {self._table()}"
+        return self.query.strip().rstrip(";") + "\n"  # its last line may be a comment
+
+    def _rows_to_read(self, connection: psycopg.Connection[Any]) -> tuple[str, LeftOut]:
+        """SQL of those that a release reads (see `source`), and what that leaves out; nothing where each id is known to be alone."""
+        named = self._key in self._columns(connection)  # queries of earlier versions need not name their rows
+        if not named or (self.subject is None and self.query is None and self._alone(connection)):
+            return self._rows(), LeftOut()
+        facts = self._rows(), self._key, self.rows_per_subject
+        left_out = LeftOut(*ask(connection, rows_left_out(*facts)) or ())
+        return rows_to_read(*facts) if left_out.rows else self._rows(), left_out
+
+    def _alone(self, connection: psycopg.Connection[Any]) -> bool:
+        """Whether an index keeps ids from standing twice."""
+        asked = (
+            "SELECT EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] WHERE "
+            "i.indrelid = $1::text::regclass AND a.attname = $2::text AND a.attnotnull AND i.indisunique AND i.indisvalid AND i.indimmediate AND "
+            "i.indnkeyatts = 1 AND i.indpred IS NULL AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhparent "
+            "WHERE h.inhparent = i.indrelid AND c.relkind = 'r'))"  # of tables that inherit, each has an index of its own
+        )
+        return bool(ask_one(connection, asked, self._table(), self.id))
+
+    def _columns(self, connection: psycopg.Connection[Any]) -> dict[str, int]:
+        """The columns of the rows there, and their types."""
+        from psycopg import sql
+
+        cursor = connection.execute(sql.SQL(f"SELECT * FROM ({self._rows()}) AS everything LIMIT 0"))
+        return {column.name: column.type_code for column in cursor.description or ()}
+
+    def _check_plan(self, connection: psycopg.Connection[Any]) -> None:
+        """Raise `InvalidParameter` where a query, or a view under it, reads a copy, or lets other rows decide whether one is read."""
+        steps = ask_one(connection, f"EXPLAIN (VERBOSE, FORMAT JSON, COSTS OFF) {self._rows()}")
+        relations: list[str] = []
+        left = [found["Plan"] for found in (json.loads(steps) if isinstance(steps, str) else steps)]
+        while left:
+            step = left.pop()
+            left += step.get("Plans", [])
+            if step["Node Type"] in _BY_OTHERS:
+                raise chosen_by_others(self.address, _BY_OTHERS[step["Node Type"]])
+            if "Relation Name" in step:
+                relations.append(f"{quoted(step['Schema'])}.{quoted(step['Relation Name'])}")
+        copies = "SELECT relname FROM pg_class WHERE relkind = 'm' AND oid = ANY($1::text[]::regclass[])"
+        copied = ask_one(connection, copies, relations)
+        if copied is not None:
+            raise InvalidParameter(
+                f"{self.address}: {copied} is a materialised view, a copy that keeps erased rows until it is refreshed; let --table and --query "
+                "read the tables themselves"
+            )
+
+    def _table(self) -> str:
+        if self.table is None:
+            raise self._left_to_the_application()
+        return dotted(self.table)
+
+    def position(self) -> str:
+        with self.connected() as connection:
+            return _now(connection)
+
+    def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
+        with self.connected() as connection:
+            return sum(
+                len(self._having(connection, column, asked)) if names else self._counted(connection, column, asked)
+                for column, asked in self._named(ids, subjects)
+            )
+
+    def _type(self, connection: psycopg.Connection[Any], column: str) -> tuple[str, int]:
+        """The type of a column of the table, in words and as its number."""
+        asked = "SELECT format_type(atttypid, -1), atttypid::bigint FROM pg_attribute WHERE attrelid = $1::text::regclass AND attname = $2::text AND attnum > 0"
+        found = ask(connection, asked, self._table(), column)
+        if found is None:
+            raise InvalidRequest(f"{self.address}: table {self.table} has no column {column!r}; nothing was changed")
+        return found[0], found[1]
+
+    def _having(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> set[str]:
+        """Those of the names that stand in this column of the table, by the equality of its type."""
+        kind, _ = self._type(connection, column)
+        written = as_written(connection, kind, names)
+        asked = f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE EXISTS (SELECT FROM {self._table()} AS t WHERE t.{quoted(column)} = name::{kind})"
+        from psycopg import sql
+
+        return {name for (name,) in connection.execute(sql.SQL(asked), [written]).fetchall()}
+
+    def _counted(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> int:
+        """How many rows of the table have one of these names."""
+        kind, _ = self._type(connection, column)
+        asked = f"SELECT count(*) FROM {self._table()} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
+        return int(ask_one(connection, asked, as_written(connection, kind, names)))
+
+    def _read_of(self, connection: psycopg.Connection[Any], ids: Sequence[str], subjects: Sequence[str]) -> int:
+        """How many rows have one of these names, of the table and of what a release may read: the larger number."""
+        found = 0
+        for column, names in self._named(ids, subjects):
+            kind, number = self._type(connection, column)
+            written = as_written(connection, kind, names)
+            same = self.query is None or self._columns(connection).get(column) == number
+            which = (
+                f"{quoted(column)} = ANY($1::text[]::{kind}[])" if same else f"{quoted(column)}::text = ANY($1::text[])"
+            )
+            asked = [f"SELECT count(*) FROM ({self._rows()}) AS everything WHERE {which}"]
+            if self.query is not None:
+                asked.append(f"SELECT count(*) FROM {self._table()} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])")
+            lower = [name.lower() for name in written] if kind == "uuid" else written
+            found += max(int(ask_one(connection, one, lower)) for one in asked)
+        return found
+
+    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
+        from psycopg import sql
+
+        named = self._named(ids, subjects)
+        with self.connected() as connection:
+            self._check_names(self._columns(connection))
+            gone: list[str] = []
+            for column, names in named:
+                kind, _ = self._type(connection, column)
+                self._check_there(connection, column, names)
+                these = f"FROM {self._table()} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
+                found = connection.execute(sql.SQL(f"SELECT {quoted(self.id)}::text {these}"), [list(names)])
+                gone += [str(name) for (name,) in found.fetchall()]
+                with _refusing():
+                    connection.execute(sql.SQL(f"DELETE {these}"), [list(names)])
+            with _refusing():
+                connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what waits for the commit is run now
+            still = self._read_of(connection, ids, subjects)
+            if still:
+                raise still_read(still)
+            left = marks.leave(connection)
+            number = str(ask_one(connection, "SELECT pg_current_xact_id()::text"))
+            accept(number if left is None else f"{number}:{left}", gone)
+            with _refusing():
+                connection.commit()
+        return f"transaction:{number}"
+
+    def _check_there(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> None:
+        there = self._having(connection, column, names)
+        missing = next((name for name in names if name not in there), None)
+        if missing is None:
+            return
+        hidden = ask_one(connection, "SELECT row_security_active($1::text::regclass)", self._table())
+        raise not_there("id" if column == self.id else "subject", missing, _BY_ROW_SECURITY if hidden else "")
+
+    def trace(self, mark: str) -> str | None:
+        return mark.partition(":")[2] or None
+
+    def committed(self, mark: str) -> str | None:
+        number, _, left = mark.partition(":")
+        if not number.isdecimal():
+            raise SourceError(f"{self.address}: not the mark of a transaction; restore the store from a backup")
+        until = time.monotonic() + _PATIENCE
+        while True:
+            with self.connected() as connection:
+                status = ask_one(connection, f"SELECT pg_xact_status({number}::text::xid8)")
+                if status == "committed":
+                    if left and not marks.shown(connection, (left,)):
+                        raise put_back(self.address)
+                    return f"transaction:{number}"
+            if status == "aborted":
+                return None
+            if status is None or time.monotonic() > until:
+                why = "no longer known" if status is None else "still under way"
+                raise SourceError(
+                    f"{self.address}: transaction {number}, a deletion that was interrupted, is {why} there. End its session there and "
+                    "try again; if the server has forgotten it, look whether the rows are gone, remove the store's journal/request.json, "
+                    "and delete again or publish with the number of rows erased"
+                )
+            time.sleep(0.1)
+
+    def watch(self, columns: Sequence[str], since: str | None) -> EditCounts | None:
+        """Begin to count, or where all is well put together what a release has covered."""
+        table, found, whole = self._watched(), None, True
+        since = self.position() if since is None else since
+        try:
+            with self._frozen() as (connection, _):
+                found = trigger.counted(connection, self.address, table, since)
+        except CountBroken:
+            whole = False
+        with self.connected() as connection:
+            if whole and trigger.is_there(connection, table):
+                with suppress(library().errors.InsufficientPrivilege), connection.transaction():  # a reader may not
+                    trigger.fold(connection, table, since)
+            else:
+                trigger.run(connection, trigger.installing(table))
+        return found
+
+    def unwatch(self) -> None:
+        """Count no longer."""
+        table = self._watched()
+        with self.connected() as connection:
+            if trigger.is_there(connection, table):
+                trigger.run(connection, trigger.removing(table))
+
+    def watching(self) -> str:
+        """The statements of `watch`, for whoever may carry them out."""
+        reader = library().conninfo.conninfo_to_dict(self.address).get("user")
+        lines = trigger.installing(self._watched(), str(reader) if reader else None)
+        return "".join(f"{line};\n" for line in ("BEGIN", *lines, "COMMIT"))
+
+    def _watched(self) -> str:
+        if self.table is None:
+            raise InvalidParameter(
+                f"{self.address}: a trigger counts what is written to a table, and the store names none"
+            )
+        return self._table()
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """What the server says about the rows of one request refuses that request alone."""
+    try:
+        yield
+    except library().Error as error:
+        if not of_rows(error):
+            raise
+        raise InvalidRequest(f"the source refuses the deletion ({said(error)}); nothing was changed") from None
+
+
+def _now(connection: psycopg.Connection[Any]) -> str:
+    return f"snapshot:{ask_one(connection, 'SELECT pg_current_snapshot()::text')}"

@@ -1,0 +1,152 @@
+"""One snapshot of a source as a table: rows without ids, in the order in which they come, in memory or in an encrypted scratch file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...engine import CurrentRecords
+from ...errors import InvalidParameter, InvalidRecords
+from ...features.schema import Encoded, Schema
+from ...methods import in_any_order
+from ...methods.plan import Plan
+from ...records import EditCounts, LeftOut, Names, Records
+from ...records.records import check_size
+from .scratch import ScratchRecords, usual_memory
+from .source import NOTHING_DONE, Done, Source
+
+Held = tuple[CurrentRecords, str, EditCounts | None, LeftOut]
+Take = Callable[[Encoded], None]
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """What one reading counted: rows, those that were left out because of whose they are, and cells per column that were clipped or
+    unknown."""
+
+    rows: int
+    clipped: Mapping[str, int]
+    unknown: Mapping[str, int]
+    left_out: LeftOut
+
+
+@contextmanager
+def rows_of(
+    source: Source,
+    schema: Schema,
+    slots: int,
+    since: str | None = None,
+    memory: int | None = None,
+    done: Done = NOTHING_DONE,
+) -> Iterator[Held]:
+    """The rows of one snapshot in so many slots while this is open, its position, what changed since an earlier one by the source's
+    own count (None: it was not counted), and what was left out.
+
+    Args:
+        done: before, as the snapshot must show it.
+        memory: bytes of rows to hold; None: a quarter of the machine's. A larger table is read into a scratch file, whatever it holds.
+
+    Raises:
+        As `records_of`.
+    """
+    held = source.opened(schema, slots, done)
+    if held is not None:
+        with held as (there, position, left_out):
+            changes = None if since is None else source.changes(since, position, columns_of(schema))
+            yield there, position, changes, left_out
+    elif 4 * slots * schema.features <= (usual_memory() if memory is None else memory):
+        yield _in_memory(source, schema, slots, since, done)
+    else:
+        check_size(slots, 0)
+        with closing(ScratchRecords(slots, schema.features)) as scratch:
+            found, position, changes = _read(source, schema, slots, since, scratch.append, done)
+            scratch.finish()
+            yield scratch, position, changes, found.left_out
+
+
+def records_of(source: Source, schema: Schema, slots: int) -> tuple[Records, str]:
+    """The rows of one snapshot in so many slots, in memory, and the snapshot's position.
+
+    Raises:
+        InvalidRecords: more rows than slots, or than memory can hold.
+        InvalidSchema: a cell does not fit the schema; its record is told by its number, in no order that lasts.
+    """
+    records, position, *_ = _in_memory(source, schema, slots, None, NOTHING_DONE)
+    return records, position
+
+
+def _in_memory(
+    source: Source, schema: Schema, slots: int, since: str | None, done: Done
+) -> tuple[Records, str, EditCounts | None, LeftOut]:
+    check_size(slots, schema.features)
+    rows, labels, filled = np.zeros((slots, schema.features), np.float32), np.zeros(slots), 0
+
+    def take(block: Encoded) -> None:
+        nonlocal filled
+        here = slice(filled, filled + len(block.rows))
+        rows[here], labels[here] = block.rows, block.labels
+        filled = here.stop
+
+    found, position, changes = _read(source, schema, slots, since, take, done)
+    ids = Names.of(range(filled)).extended(slots - filled)
+    return Records.from_slots(rows, labels, ids, None), position, changes, found.left_out
+
+
+def survey(source: Source, schema: Schema) -> Surveyed:
+    """How many rows there are now, each read once and let go of; there must be some.
+
+    Raises:
+        InvalidParameter: no store may be made over them (see `Source.check`).
+        InvalidRecords: there is none. InvalidSchema: as `records_of`.
+    """
+    source.check()
+    found, _, _ = _read(source, schema, None, None, lambda block: None, NOTHING_DONE)
+    if not found.rows:
+        more = found.left_out.text(source.rows_per_subject, source.subject or source.id)
+        raise InvalidRecords(f"{source.address} holds no row to learn from" + (f" ({more})" if more else ""))
+    return found
+
+
+def _read(
+    source: Source, schema: Schema, most: int | None, since: str | None, take: Take, done: Done
+) -> tuple[Surveyed, str, EditCounts | None]:
+    """Every row of one snapshot, given away a block at a time."""
+    unnamed = replace(schema, id_column=None, subject_column=None, rows_per_subject=None)
+    rows, clipped, unknown = 0, Counter[str](), Counter[str]()
+    with source.snapshot(columns_of(schema), since, done) as snapshot:
+        for block in snapshot.blocks:
+            rows += len(block)
+            if most is not None and rows > most:
+                raise InvalidRecords(
+                    f"{source.address} holds more rows than the {most} slots of the plan; n is public and part of the noise: relearn "
+                    "with more --slots, or let the query choose fewer rows"
+                )
+            encoded = unnamed.encode(block)
+            clipped.update(encoded.clipped)
+            unknown.update(encoded.unknown)
+            take(encoded)
+    return Surveyed(rows, clipped, unknown, snapshot.left_out), snapshot.position, snapshot.changes
+
+
+def columns_of(schema: Schema) -> list[str]:
+    """All that a release reads of a row."""
+    return list(dict.fromkeys([*schema.columns, schema.label_column]))
+
+
+def require_any_order(plan: Plan) -> None:
+    """Raise unless the plan's proof holds for rows that come in any order and change unseen between releases."""
+    if plan.mechanism.fresh and not (plan.learn_steps or plan.delete_steps):
+        return
+    raise InvalidParameter(
+        f"method={plan.method.name!r} does not suit rows that lie elsewhere: "
+        + (
+            "the rounding that its noisy steps allow for rests on rows that stay in their places"
+            if plan.mechanism.fresh
+            else "its releases continue from one another, and rows would change in between unseen"
+        )
+        + f". Plan with method={' or '.join(map(repr, in_any_order()))}"
+    )

@@ -1,0 +1,291 @@
+"""Residue in files: every byte of them, Parquet decoded, and what is compressed unpacked."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ...errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, SourceError
+from .. import onward
+from ..layout import Layout
+from ..ledger import Ledger
+from ..presence import require_store
+from ..publishers.address import on_this_machine
+from . import avro, residue_iceberg
+from .lake import DeltaTable
+from .verdicts import Needles, Place, not_covered, verdict
+
+_PIECE = 1 << 22
+_MOST_FILES = 1_000_000
+_MOST_NAMED = 50  # files with residue that are named one by one
+_MOST_UNPACKED = 1 << 34  # bytes of one file
+_UNPACKED: tuple[tuple[bytes, Callable[[BinaryIO], Any]], ...] = (
+    (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
+    (b"BZh", bz2.BZ2File),
+    (b"\xfd7zXZ\x00", lzma.LZMAFile),
+)
+_CLOSED = {  # forms in which a text would not be seen
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"ORC": "ORC",
+    b"age-encryption.org": "encrypted",
+    b"Salted__": "encrypted",
+}
+_DUCKDB = b"DUCK"  # at byte 8
+_ERASE = "erase the file, or write it anew without them; copies made of it keep theirs"
+_AGAIN = "`publish-to STORE` tries again to take it away"
+_WHOLE = "copy what is left into a new table, and erase this folder"
+_REGISTRIES = {"mlruns", "mlartifacts"}
+_REGISTRY = (
+    "a registry of models keeps the files of deleted versions and runs: delete them there, run its own clean-up (mlflow gc), then erase "
+    "the folder"
+)
+_OPEN = "unpack or decrypt it and look again, or let it expire"
+
+
+def in_files(address: str, needles: Needles) -> list[Place]:
+    """The places of a store, a Delta table, a folder or a file."""
+    path = Path(address)
+    if not path.exists():
+        raise InvalidParameter(f"{address}: nothing is there; check the path")
+    tables, places = list(_tables(path)), list[Place]()
+    for table in tables:
+        kind = _delta if _is_delta(table) else _iceberg
+        try:
+            places += kind(table, needles)
+        except (SourceError, MissingDependency) as error:
+            places.append(
+                not_covered(f"{table}: which of its files are of earlier versions ({type(error).__name__})", _WHOLE)
+            )
+            places += _folder(str(table), list(_files(table)), needles, _WHOLE)
+    rest = [file for file in _files(path) if not any(table in (file, *file.parents) for table in tables)]
+    if rest or not tables:
+        places += _folder(str(path), rest, needles, _ERASE)
+    return places
+
+
+def _tables(path: Path) -> Iterator[Path]:
+    """Every Delta or Iceberg table at or below a path, none inside another."""
+    if not path.is_dir():
+        return
+    for folder, below, _ in os.walk(path):
+        if _is_delta(Path(folder)) or residue_iceberg.is_table(Path(folder)):
+            below.clear()
+            yield Path(folder)
+
+
+def _is_delta(path: Path) -> bool:
+    return (path / "_delta_log").is_dir()
+
+
+def source_of(path: str) -> str | None:
+    """Where the rows of a store lie, if the path is one and they lie elsewhere."""
+    try:
+        layout = Layout.at(path)
+        require_store(layout)
+        found = Ledger.read(layout.ledger).source
+    except NoisyGDDeleteError:
+        return None
+    return None if found is None else str(found["address"])
+
+
+def published_of(path: str) -> tuple[list[str], list[Place]]:
+    """Of a store: folders and files on this machine that its publishers use, which are to be looked through; and what is to be said
+    of publishers that cannot be, or that may still hold a model from before the release in force."""
+    try:
+        layout = Layout.at(path)
+        require_store(layout)
+        aim, found = onward.wanted(Ledger.read(layout.ledger)), onward.destinations(layout)
+    except NoisyGDDeleteError:
+        return [], []
+    here, said = list[str](), list[Place]()
+    for each in found:
+        places = [str(place) for place in on_this_machine(each.address) if place.exists()]
+        here += places
+        if not places:
+            said.append(
+                not_covered(each.address, "look there by its own means; ids and rows are in no file that is put there")
+            )
+        if each.behind(aim):
+            said.append(
+                not_covered(f"{each.address}: a model from before the release in force may still lie there", _AGAIN)
+            )
+    return here, said
+
+
+def _delta(path: Path, needles: Needles) -> list[Place]:
+    """A Delta table: what it reads now, what it read before, and its log."""
+    used = {Path(file).resolve() for file in DeltaTable(str(path.absolute()), id="-").files_in_use()}
+    log, now, before = list[Path](), list[Path](), list[Path]()
+    for file in _files(path):
+        group = log if "_delta_log" in file.relative_to(path).parts else now if file.resolve() in used else before
+        group.append(file)
+    return [
+        *_folder(f"{path}, data files in use", now, needles, "the rows are still in the table: delete them there"),
+        *_folder(
+            f"{path}, data files of earlier versions",
+            before,
+            needles,
+            "VACUUM with a retention of 0 hours; earlier versions cannot be read after it",
+        ),
+        *_folder(
+            f"{path}, the log",
+            log,
+            needles,
+            "it keeps predicates, and as statistics the least and greatest values of a file: after the VACUUM, write a checkpoint and "
+            "clean up the log with a retention of 0, or copy the table into a new folder and erase this one",
+        ),
+    ]
+
+
+def _iceberg(path: Path, needles: Needles) -> list[Place]:
+    """An Iceberg table: what its current snapshot reads, what earlier ones read, and its metadata."""
+    data, metadata = residue_iceberg.in_use(path)
+    groups: dict[str, list[Path]] = {"in use": [], "earlier": [], "metadata": [], "earlier metadata": []}
+    for file in _files(path):
+        inside = file.relative_to(path).parts[0] == "metadata"
+        used = file.name in (metadata if inside else data)
+        groups[("" if used else "earlier ") + "metadata" if inside else "in use" if used else "earlier"].append(file)
+    expire = "expire the snapshots, then remove orphan files: expiring alone leaves them, with some engines"
+    kept = (
+        "a manifest keeps the least and greatest values of a file, also of one that it took out: commit once more (or rewrite the "
+        "manifests), then expire the snapshots and remove orphan files"
+    )
+    still = "the rows are still in the table, or hidden by a delete file: delete them there, and rewrite the data files"
+    return [
+        *_folder(f"{path}, data files in use", groups["in use"], needles, still),
+        *_folder(f"{path}, data files of earlier snapshots", groups["earlier"], needles, expire),
+        *_folder(f"{path}, metadata in use", groups["metadata"], needles, kept),
+        *_folder(f"{path}, metadata of earlier snapshots", groups["earlier metadata"], needles, expire),
+    ]
+
+
+def _remedy(file: Path, usual: str) -> str:
+    """What to do about a file; where a registry of models keeps it, that has a way of its own."""
+    registry = _REGISTRIES & set(file.parts) or any((folder / "meta.yaml").is_file() for folder in file.parents)
+    return _REGISTRY if registry and usual == _ERASE else usual
+
+
+def _folder(name: str, files: list[Path], needles: Needles, remedy: str) -> list[Place]:
+    """One place for what holds nothing, one for each file with residue, one for each form that could not be read."""
+    places: list[Place] = []
+    closed: dict[str, int] = {}
+    silent = more = 0
+    for file in files:
+        try:
+            found, form = _searched(file, needles)
+        except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, SourceError) as error:
+            found, form = (
+                set[int](),
+                str(error) if isinstance(error, SourceError) else f"unreadable ({type(error).__name__})",
+            )
+        told = needles.among([os.fsencode(str(file))])
+        if found | told and len(places) < _MOST_NAMED:
+            which = "a file whose name holds it" if told else str(file)
+            places.append(verdict(f"{name}: {which}", found | told, _remedy(file, remedy)))
+        elif found | told:
+            more += 1
+        elif form is not None:
+            closed[form] = closed.get(form, 0) + 1
+        else:
+            silent += 1
+    if more:
+        places.append(verdict(f"{name}: {more} more files", {0}, remedy))
+    places += [not_covered(f"{name}: {number} file(s), {form}", _OPEN) for form, number in sorted(closed.items())]
+    if silent or not places:
+        places.append(verdict(f"{name}: {silent} file(s)", set(), remedy))
+    return places
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """Every plain file below; links are not followed."""
+    if path.is_file():
+        yield path
+        return
+    number = 0
+    for folder, _, names in os.walk(path):
+        for name in sorted(names):
+            number += 1
+            if number > _MOST_FILES:
+                raise SourceError(f"{path}: over {_MOST_FILES} files; look folder by folder")
+            file = Path(folder) / name
+            if file.is_file() and not file.is_symlink():
+                yield file
+
+
+def _searched(path: Path, needles: Needles) -> tuple[set[int], str | None]:
+    """Which texts are in a file; and in which form it is, where they might be there unseen."""
+    with path.open("rb") as file:
+        start = file.read(32)
+        file.seek(0)
+        found = needles.among(_pieces(file))
+        if start[:4] == b"PAR1":
+            return found | _parquet(path, needles), None
+        if start[:4] == avro.MAGIC:
+            try:
+                return found | needles.among(_apart(avro.blocks(path))), None
+            except SourceError as error:
+                return found, str(error)
+        if start[:4] == b"PK\x03\x04":
+            return found | _zip(path, needles), None
+        for magic, opened in _UNPACKED:
+            if start.startswith(magic):
+                file.seek(0)
+                with opened(file) as unpacked:
+                    return found | needles.among(_pieces(unpacked, _MOST_UNPACKED)), None
+    if start[8:12] == _DUCKDB:
+        return found, "DuckDB, whose blocks are compressed (copy what is left into a new database, and erase this one)"
+    return found, next((form for magic, form in _CLOSED.items() if start.startswith(magic)), None)
+
+
+def _pieces(file: Any, most: int | None = None) -> Iterator[bytes]:
+    read = 0
+    while piece := file.read(_PIECE):
+        read += len(piece)
+        if most is not None and read > most:
+            raise SourceError("unpacks to more than can be looked through")
+        yield piece
+
+
+def _apart(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Pieces that nothing crosses."""
+    for block in blocks:
+        yield block
+        yield b"\0"
+
+
+def _zip(path: Path, needles: Needles) -> set[int]:
+    found: set[int] = set()
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.infolist():
+            if entry.flag_bits & 1:
+                raise SourceError("encrypted")
+            with archive.open(entry) as file:
+                found |= needles.among(_pieces(file, _MOST_UNPACKED))
+    return found
+
+
+def _parquet(path: Path, needles: Needles) -> set[int]:
+    """Every value of a Parquet file: its pages are compressed."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise SourceError("Parquet, and pyarrow is not installed") from error
+    found: set[int] = set()
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches():
+                for column in batch.columns:
+                    found |= needles.within(value for value in column.to_pylist() if value is not None)
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise SourceError("a damaged Parquet file") from error
+    return found

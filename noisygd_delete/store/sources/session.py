@@ -1,0 +1,114 @@
+"""Sessions with PostgreSQL: how one is opened, which of its words are told, and what of a deletion it refuses for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ...errors import MissingDependency, SourceError
+
+if TYPE_CHECKING:
+    import psycopg
+
+_OLDEST = 130_000  # 13
+_LOCK, _STATEMENT = 10, 600  # seconds to wait for somebody's lock, and for a statement that is no reading of all rows
+_ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+_FIRST = f"-c lock_timeout={_LOCK}s -c statement_timeout={_STATEMENT}s"  # what the address says comes after, and counts
+_LAST = "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=postgres -c extra_float_digits=1 -c bytea_output=hex"
+# classes of errors of one statement about some rows; whose words may quote one
+_OF_ROWS = ("09", "22", "23", "27", "38", "39", "44", "P0")
+# whose words are about names, rights and time alone
+_NAMING = ("08", "28", "3D", "3F", "40", "42", "53", "55", "57", "58")
+
+
+def library() -> Any:
+    try:
+        import psycopg
+    except ImportError as error:
+        raise MissingDependency("rows in PostgreSQL need psycopg: pip install 'noisygd-delete[postgres]'") from error
+    return psycopg
+
+
+@contextmanager
+def connected(address: str) -> Iterator[psycopg.Connection[Any]]:
+    """A connection, with what a release relies on set for it; parameters are $1, $2 in its statements.
+
+    Raises:
+        SourceError: whatever goes wrong on it, without words of the server that may quote a row.
+    """
+    psycopg = library()
+    options = psycopg.conninfo.conninfo_to_dict(address).get("options") or ""
+    how = {"connect_timeout": 10, "application_name": "noisygd-delete", "cursor_factory": psycopg.RawCursor, **_ALIVE}
+    try:
+        connection = psycopg.connect(address, **how, options=f"{_FIRST} {options} {_LAST}")
+    except psycopg.Error as error:  # nothing was asked yet: these words quote no row
+        raise SourceError(f"{address}: {type(error).__name__}; is the server there? {_first_line(error)}") from None
+    try:
+        with connection:
+            if connection.info.server_version < _OLDEST:
+                raise SourceError(f"{address}: PostgreSQL 13 or later is needed")
+            yield connection
+    except psycopg.Error as error:
+        raise SourceError(f"{address}: {said(error)}{_hint(error)}") from None
+
+
+def said(error: Any) -> str:
+    """An error of the server by its name and code; in its words where they are about names, rights or time."""
+    if not error.sqlstate:
+        return f"{type(error).__name__}; is the server there?"
+    words = error.diag.message_primary if error.sqlstate[:2] in _NAMING else None
+    return f"{type(error).__name__}, SQLSTATE {error.sqlstate}" + (f": {words}" if words else "")
+
+
+def _hint(error: Any) -> str:
+    if error.sqlstate == "42P01":
+        return ". A table of another schema is named with it: --table schema.table"
+    if error.sqlstate == "55P03":
+        return ". Somebody else holds a lock there; it is tried again"
+    return ""
+
+
+def _first_line(error: Any) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def of_rows(error: Any) -> bool:
+    """Whether an error is about the rows of one statement: a constraint, a trigger, a value. Another request may fare better."""
+    return bool(error.sqlstate) and error.sqlstate[:2] in _OF_ROWS
+
+
+def ask(connection: psycopg.Connection[Any], asked: str, *values: Any) -> tuple[Any, ...] | None:
+    """The first row of the answer to a statement that was made here, of quoted names or by the operator."""
+    from psycopg import sql
+
+    found: tuple[Any, ...] | None = connection.execute(sql.SQL(asked), values or None).fetchone()
+    return found
+
+
+def ask_one(connection: psycopg.Connection[Any], asked: str, *values: Any) -> Any:
+    """The first value of it."""
+    found = ask(connection, asked, *values)
+    return None if found is None else found[0]
+
+
+def as_written(connection: psycopg.Connection[Any], kind: str, names: Sequence[str]) -> list[str]:
+    """Those of the names that are written as a column of this type writes its values; a UUID in letters of either case.
+
+    A name that the type cannot hold is none, and neither is another way of writing a value (017, " 17").
+    """
+    psycopg = library()
+    same = f"name::{kind}::text = " + ("lower(name)" if kind == "uuid" else "name")
+    try:
+        with connection.transaction():
+            asked = psycopg.sql.SQL(f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE {same}")
+            return [name for (name,) in connection.execute(asked, [list(names)]).fetchall()]
+    except (
+        psycopg.DataError,
+        psycopg.IntegrityError,
+        UnicodeError,
+    ):  # the last: no text; the one before: a domain's rule
+        if len(names) == 1:
+            return []
+        half = len(names) // 2
+        return as_written(connection, kind, names[:half]) + as_written(connection, kind, names[half:])

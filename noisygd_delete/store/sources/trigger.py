@@ -1,0 +1,196 @@
+"""A trigger in PostgreSQL that counts what is written to a table: rows deleted, replaced, inserted; no content and no id.
+
+    noisygd_delete.watched   the table, the transaction since which it is counted, and how many rows it had then
+    noisygd_delete.changes   for each statement that wrote: its transaction, and how many rows
+
+A count between two releases is of the transactions that the second snapshot sees and the first does not, so nothing of it is
+kept in the store. A trigger that was switched off for a while is noticed at the next release: the rows that are there must be those
+from the beginning and what was counted since; and no more of them may have been written since the last release than were counted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...errors import CountBroken
+from ...records import EditCounts
+from .marks import MAKING
+from .session import ask
+
+if TYPE_CHECKING:
+    import psycopg
+
+_KINDS = {"deleted": ("DELETE", "OLD"), "replaced": ("UPDATE", "NEW"), "inserted": ("INSERT", "NEW")}
+_TRIGGERS = ("noisygd_delete_emptied", *(f"noisygd_delete_{kind}" for kind in _KINDS))
+_WRAP = 1 << 32  # the number of a transaction as a row holds it has 32 bits
+_FIRST_NORMAL = 3  # smaller numbers stand for "long ago"
+
+_FUNCTION = """CREATE OR REPLACE FUNCTION noisygd_delete.counted() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  n bigint;
+BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    EXECUTE format('SELECT count(*) FROM %s', TG_RELID::regclass) INTO n;
+  ELSE
+    SELECT count(*) INTO n FROM written;
+  END IF;
+  IF n > 0 THEN
+    INSERT INTO noisygd_delete.changes (relation, deleted, replaced, inserted) VALUES (
+      TG_RELID,
+      CASE WHEN TG_OP IN ('DELETE', 'TRUNCATE') THEN n ELSE 0 END,
+      CASE WHEN TG_OP = 'UPDATE' THEN n ELSE 0 END,
+      CASE WHEN TG_OP = 'INSERT' THEN n ELSE 0 END);
+  END IF;
+  RETURN NULL;
+END $$"""
+_TABLES = (
+    "CREATE SCHEMA IF NOT EXISTS noisygd_delete",
+    "CREATE TABLE IF NOT EXISTS noisygd_delete.watched (relation regclass PRIMARY KEY, "
+    "since xid8 NOT NULL DEFAULT pg_current_xact_id(), rows_then bigint NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS noisygd_delete.changes (relation regclass NOT NULL, "
+    "xid xid8 NOT NULL DEFAULT pg_current_xact_id(), deleted bigint NOT NULL, replaced bigint NOT NULL, inserted bigint NOT NULL)",
+)
+
+
+def installing(table: str, reader: str | None = None) -> list[str]:
+    """The statements that begin to count, anew where it was counted before; for one transaction of the table's owner.
+
+    Args:
+        reader: the role that learns, if that is another one.
+    """
+    from psycopg import sql
+
+    name = table
+    there = sql.Literal(name).as_string()
+    statements = [*_TABLES, _FUNCTION, f"LOCK TABLE {name} IN SHARE ROW EXCLUSIVE MODE", *_removing(name)]
+    for kind, (operation, rows) in _KINDS.items():
+        statements.append(
+            f"CREATE TRIGGER noisygd_delete_{kind} AFTER {operation} ON {name} REFERENCING {rows} TABLE AS written "
+            "FOR EACH STATEMENT EXECUTE FUNCTION noisygd_delete.counted()"
+        )
+    statements.append(
+        f"CREATE TRIGGER noisygd_delete_emptied BEFORE TRUNCATE ON {name} FOR EACH STATEMENT EXECUTE FUNCTION noisygd_delete.counted()"
+    )
+    # ALWAYS: also in a session that replays what happened elsewhere
+    statements += [f"ALTER TABLE {name} ENABLE ALWAYS TRIGGER {trigger}" for trigger in _TRIGGERS]
+    statements.append(
+        f"INSERT INTO noisygd_delete.watched (relation, rows_then) SELECT {there}::regclass, count(*) FROM {name}"
+    )
+    if reader is not None:
+        role = sql.Identifier(reader).as_string()
+        statements += [
+            f"GRANT USAGE ON SCHEMA noisygd_delete TO {role}",
+            f"GRANT SELECT ON noisygd_delete.watched, noisygd_delete.changes TO {role}",
+            MAKING[1],
+            f"GRANT SELECT, INSERT ON noisygd_delete.marks TO {role}",
+        ]
+    return statements
+
+
+def removing(table: str) -> list[str]:
+    """The statements that end it; where nothing ever counted, they fail."""
+    return _removing(table)
+
+
+def _removing(name: str) -> list[str]:
+    from psycopg import sql
+
+    there = sql.Literal(name).as_string()
+    return [
+        *(f"DROP TRIGGER IF EXISTS {trigger} ON {name}" for trigger in _TRIGGERS),
+        f"DELETE FROM noisygd_delete.changes WHERE relation = {there}::regclass",
+        f"DELETE FROM noisygd_delete.watched WHERE relation = {there}::regclass",
+    ]
+
+
+def is_there(connection: psycopg.Connection[Any], table: str) -> bool:
+    """Whether something was begun to be counted of this table, whole or not."""
+    if _row(connection, "SELECT to_regclass('noisygd_delete.watched')") == (None,):
+        return False
+    return _row(connection, f"SELECT 1 FROM noisygd_delete.watched WHERE relation = {_regclass(table)}") is not None
+
+
+def fold(connection: psycopg.Connection[Any], table: str, covered: str) -> None:
+    """Put the counts that this snapshot sees together into one number: no later question is about them."""
+    from psycopg import sql
+
+    there = _regclass(table)
+    connection.execute(
+        sql.SQL(
+            "WITH folded AS (DELETE FROM noisygd_delete.changes "
+            f"WHERE relation = {there} AND pg_visible_in_snapshot(xid, {_snapshot(covered)}) RETURNING inserted, deleted) "
+            f"UPDATE noisygd_delete.watched SET rows_then = rows_then + (SELECT coalesce(sum(inserted - deleted), 0) FROM folded) WHERE relation = {there}"
+        )
+    )
+
+
+def counted(connection: psycopg.Connection[Any], address: str, table: str, since: str) -> EditCounts | None:
+    """What was written between this position and the connection's own snapshot; None where not all of that time was counted.
+
+    Raises:
+        CountBroken: something was written that was not counted.
+    """
+    if not since.startswith("snapshot:") or not is_there(connection, table):
+        return None
+    there, before = _regclass(table), _snapshot(since)
+    names = ", ".join(f"'{trigger}'" for trigger in _TRIGGERS)
+    began, covers, triggers = _row(
+        connection,
+        f"SELECT rows_then, pg_visible_in_snapshot(since, {before}), (SELECT count(*) FROM pg_trigger WHERE tgrelid = relation "
+        f"AND tgname IN ({names}) AND tgenabled = 'A') FROM noisygd_delete.watched WHERE relation = {there}",
+    )
+    *numbers, balance = _row(
+        connection,
+        f"SELECT {', '.join(f'coalesce(sum({kind}) FILTER (WHERE later), 0)::bigint' for kind in _KINDS)}, "
+        f"coalesce(sum(inserted - deleted), 0)::bigint FROM (SELECT *, NOT pg_visible_in_snapshot(xid, {before}) AS later "
+        f"FROM noisygd_delete.changes WHERE relation = {there}) AS counts",
+    )
+    found = EditCounts(**dict(zip(_KINDS, numbers, strict=True)))
+    rows, written = _row(
+        connection,
+        f"SELECT count(*), count(*) FILTER (WHERE x >= {_FIRST_NORMAL} AND NOT pg_visible_in_snapshot("
+        f"(m - mod(m - x, {_WRAP}))::text::xid8, {before})) FROM (SELECT t.xmin::text::numeric AS x, "
+        f"pg_snapshot_xmax(pg_current_snapshot())::text::numeric AS m FROM {table} AS t) AS kept",
+    )
+    if triggers != len(_TRIGGERS):
+        raise _broken(address, "its triggers are switched off or gone")
+    if rows != began + balance:
+        raise _broken(address, f"{abs(rows - began - balance)} rows came or went uncounted")
+    if not covers:
+        return None
+    if written > found.inserted + found.replaced:
+        raise _broken(address, f"{written - found.inserted - found.replaced} rows were written uncounted")
+    return found
+
+
+def _broken(address: str, why: str) -> CountBroken:
+    return CountBroken(
+        f"{address}: the count of changes is not complete: {why}. Nothing was published. Find out who writes there past the trigger, "
+        "then `watch` counts anew; the next release says that what changed before it was not counted"
+    )
+
+
+def _regclass(table: str) -> str:
+    from psycopg import sql
+
+    return f"{sql.Literal(table).as_string()}::regclass"
+
+
+def _snapshot(position: str) -> str:
+    from psycopg import sql
+
+    return f"{sql.Literal(position.partition(':')[2]).as_string()}::pg_snapshot"
+
+
+def _row(connection: psycopg.Connection[Any], statement: str) -> Any:
+    return ask(connection, statement)
+
+
+def run(connection: psycopg.Connection[Any], statements: list[str]) -> None:
+    """These statements, whole or not at all with the transaction that they are in."""
+    from psycopg import sql
+
+    connection.execute("SET LOCAL lock_timeout = '10s'")  # whoever writes there must not wait for long
+    for statement in statements:
+        connection.execute(sql.SQL(statement))

@@ -1,0 +1,258 @@
+"""Algorithm 1: order, batching, what the requester sees, and the guarantee that follows from it."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
+from noisygd_delete.curator.stream import Adaptive, Batching, NonAdaptive, Stream, interact
+from noisygd_delete.errors import InvalidParameter
+
+N, WIDTH = 40, 3
+
+
+def table(seed: int = 0) -> Records:
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(N, WIDTH))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return Records(rows, np.where(rng.random(N) < 0.5, -1, 1))
+
+
+def learned(releases: int = 1, dp: float = 1.0) -> Curator:
+    plan = make_plan(
+        losses.Logistic(radius=1.0),
+        records=N,
+        features=WIDTH,
+        regularization=0.1,
+        budget=Budget.from_gdp(dp=dp, deletion=0.1),
+        method="sharp",
+        releases=releases,
+    )
+    curator = Curator(table(), plan)
+    curator.learn(np.random.default_rng(1))
+    return curator
+
+
+def deletions(count: int) -> list[EditRequest]:
+    return [EditRequest.delete([i], request_id=f"token-{i}") for i in range(count)]
+
+
+def test_rows_go_at_once_and_models_in_batches() -> None:
+    curator = learned()
+    stream = Stream(curator, Batching(size=3), rng=np.random.default_rng(2))
+    model = curator.model
+    for request in deletions(2):
+        stream.push(request)
+    assert 0 not in curator.records
+    assert 1 not in curator.records
+    assert not curator.records.features[:2].any()
+    assert curator.model is model
+    stream.push(EditRequest.delete([2]))
+    assert curator.model is not model
+    stream.push(EditRequest.delete([3]))
+    stream.flush()
+    summary = stream.summary()
+    assert [entry.requests for entry in summary.publications] == [3, 1]
+    assert [entry.edits for entry in summary.publications] == [3, 1]
+    assert summary.served == 4
+    assert summary.steps == 2 * curator.plan.delete_steps
+    assert summary.gradient_evaluations_per_request == N * summary.steps / 4
+    stream.flush()
+    assert len(stream.summary().publications) == 2  # nothing waits: nothing is published
+
+
+def test_the_deadline_publishes_without_a_further_request() -> None:
+    now = [0.0]
+    stream = Stream(learned(), Batching(size=None, deadline=10), clock=lambda: now[0], rng=np.random.default_rng(2))
+    assert stream.due is None
+    stream.push(EditRequest.delete([0]))
+    now[0] = 4.0
+    stream.push(EditRequest.delete([1]))
+    assert stream.due == 6  # counted from the oldest waiting edit
+    now[0] = 9.99
+    stream.tick()
+    assert not stream.summary().publications
+    now[0] = 10.0
+    stream.tick()
+    assert [entry.edits for entry in stream.summary().publications] == [2]
+    assert stream.due is None
+
+
+def test_a_repeated_request_costs_nothing_waiting_or_published() -> None:
+    curator = learned()
+    stream = Stream(curator, Batching(size=2), rng=np.random.default_rng(2))
+    first = EditRequest.delete([0], request_id="a")
+    stream.push(first)
+    stream.push(first)  # still waiting for its release
+    stream.push(EditRequest.delete([1], request_id="b"))
+    stream.push(first)  # answered
+    summary = stream.summary()
+    assert (summary.served, summary.repeated, summary.refused) == (2, 2, ())
+    assert len(summary.publications) == 1
+    assert curator.serve(first).model is curator.serve(EditRequest.delete([1], request_id="b")).model
+    stream.publish()  # the forced redo is charged
+    assert len(curator.accountant.events) == 3
+    assert stream.summary().present.gdp > summary.present.gdp
+
+
+def test_an_invalid_request_is_noted_and_the_stream_goes_on() -> None:
+    summary = interact(
+        learned(),
+        NonAdaptive([EditRequest.delete([0]), EditRequest.delete([0]), EditRequest.delete([1])]),
+        rng=np.random.default_rng(2),
+    )
+    assert summary.served == 2
+    assert [position for position, _ in summary.refused] == [1]
+    assert "not in the table" in summary.refused[0][1]
+
+
+def test_a_requester_sees_what_it_declared_and_nothing_else() -> None:
+    shown: list[list[int]] = []
+
+    def watcher(requests: list[EditRequest]):
+        waiting = iter(requests)
+
+        def choose(seen):
+            shown.append(sorted(seen))
+            return next(waiting, None)
+
+        return choose
+
+    interact(learned(), Adaptive(watcher(deletions(4)), observable=(1, 3)), rng=np.random.default_rng(2))
+    assert shown == [[1], [1], [1, 3], [1, 3], [1, 3]]
+    shown.clear()
+    interact(learned(), Adaptive(watcher(deletions(3))), Batching(size=2), rng=np.random.default_rng(2))
+    assert shown == [[1], [1], [1, 2], [1, 2]]
+
+
+@pytest.mark.parametrize(("observable", "shown"), [((), []), ((1,), [1]), ((2, 4), [2, 4]), (None, [1, 2, 3, 4, 5])])
+def test_the_adaptive_bound_is_the_exact_joint_gaussian_one(observable, shown) -> None:
+    """Oracle: on the linear loss the joint law of the observed releases is Gaussian; its μ by recursion."""
+    curator = learned()
+    requests = iter(deletions(4))
+    summary = interact(
+        curator, Adaptive(lambda seen: next(requests, None), observable=observable), rng=np.random.default_rng(2)
+    )
+    assert summary.adaptivity == len(shown)
+    plan = curator.plan
+    contraction = 1 - plan.step_size * plan.regularization
+    shift, noise = plan.step_size / N, 2 * plan.step_size * plan.noise_variance  # Definition 4.1: Δ = L = 1
+
+    def joint(erased_at: int, seen: set[int]) -> float:
+        total = mean = variance = 0.0
+        for number in range(1, 6):
+            for _ in range(plan.learn_steps if number == 1 else plan.delete_steps):
+                mean = contraction * mean + (shift if number < erased_at else 0)
+                variance = contraction**2 * variance + noise
+            if number in seen:
+                total += mean**2 / variance
+                mean = variance = 0.0
+        return math.sqrt(total)
+
+    seen = {number for number in shown if number < 5} | {5}
+    assert summary.erased.gdp == pytest.approx(joint(5, seen), rel=1e-9)
+    assert summary.everything.gdp == pytest.approx(joint(5, {1, 2, 3, 4, 5}), rel=1e-9)
+    assert summary.present.adjacency == "replace"
+    assert summary.erased.advantage == pytest.approx(2 * NormalDist().cdf(summary.erased.gdp / 2) - 1, rel=1e-9)
+    # no earlier erasure of the stream costs more than the one reported
+    for erased_at in range(2, 6):
+        earlier = {number for number in shown if number < erased_at} | set(range(erased_at, 6))
+        assert joint(erased_at, earlier) <= summary.erased.gdp * (1 + 1e-9)
+
+
+def test_the_budget_sets_the_batches_and_withholds_beyond_them() -> None:
+    curator = learned(releases=4, dp=2.0)
+    batching = Batching.within_budget(curator.accountant, edits=10)
+    assert batching.size == 4  # three publications are left for ten edits
+    summary = interact(curator, NonAdaptive(deletions(10)), batching, rng=np.random.default_rng(2))
+    assert [entry.edits for entry in summary.publications] == [4, 4, 2]
+    assert not summary.withheld
+    assert summary.present.gdp <= 2.0
+    with pytest.raises(InvalidParameter, match="no publication is left"):
+        Batching.within_budget(curator.accountant, edits=1)
+    spent = interact(curator, NonAdaptive([EditRequest.delete([20]), EditRequest.delete([21])]))
+    assert spent.withheld
+    assert spent.accuracy is None
+    assert 21 not in curator.records  # a valid erasure is carried out all the same
+    assert len(spent.publications) == 1
+    assert spent.steps == 0
+
+
+def test_accuracy_on_a_public_holdout() -> None:
+    curator = learned()
+    summary = interact(curator, NonAdaptive(deletions(1)), holdout=table(seed=5), rng=np.random.default_rng(2))
+    assert summary.accuracy == curator.model.accuracy(table(seed=5))
+    assert set(summary.to_dict()) >= {"served", "guarantees", "publications", "gradient_evaluations_per_request"}
+
+
+def test_a_batching_that_never_publishes_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="nothing is ever published"):
+        Batching(size=None)
+    with pytest.raises(InvalidParameter, match="size"):
+        Batching(size=0)
+    with pytest.raises(InvalidParameter, match="deadline"):
+        Batching(deadline=math.nan)
+
+
+def test_a_requester_of_ones_own_needs_two_names_only() -> None:
+    """Sees release 1 alone; asks for the deletion of whoever it scores highest, then of nobody."""
+
+    class Picky:
+        observable = frozenset({1})
+
+        def __init__(self) -> None:
+            self.left = list(range(N))
+
+        def next(self, seen):
+            assert set(seen) == {1}
+            if len(self.left) < N - 2:
+                return None
+            scores = seen[1].scores(table().features[self.left])[:, 0]
+            return EditRequest.delete([self.left.pop(int(scores.argmax()))])
+
+    curator = learned()
+    summary = interact(curator, Picky(), rng=np.random.default_rng(2))
+    assert (summary.served, summary.adaptivity) == (3, 1)
+    assert len(curator.records) == N - 3
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    size=st.one_of(st.none(), st.integers(1, 5)),
+    limit=st.one_of(st.none(), st.floats(1, 20)),
+    gaps=st.lists(st.floats(0, 8), max_size=12),
+)
+def test_no_batch_is_too_large_and_no_edit_waits_too_long(size, limit, gaps) -> None:
+    if size is None and limit is None:
+        return
+    curator, now, born = learned(), [0.0], {}
+    published: list[tuple[float, int]] = []
+    stream = Stream(
+        curator,
+        Batching(size=size, deadline=limit),
+        clock=lambda: now[0],
+        rng=np.random.default_rng(2),
+        progress=lambda entry: published.append((now[0], entry.edits)),
+    )
+    for index, gap in enumerate(gaps):
+        until = now[0] + gap
+        while stream.due is not None and now[0] + stream.due <= until:  # a loop that waits as the command line does
+            now[0] += stream.due
+            stream.tick()
+        now[0] = until
+        born[index] = now[0]
+        stream.push(EditRequest.delete([index]))
+    stream.flush()
+    assert sum(edits for _, edits in published) == len(gaps)
+    assert curator.pending_edits == 0
+    waiting = iter(range(len(gaps)))
+    for moment, edits in published:
+        assert size is None or edits <= size
+        for _ in range(edits):
+            assert limit is None or moment - born[next(waiting)] <= limit * (1 + 1e-9)

@@ -1,0 +1,206 @@
+"""What a draft makes of columns nobody has described: each kind recognised, every range and list asked for, nothing silently kept."""
+
+from __future__ import annotations
+
+import random
+import re
+import tomllib
+from datetime import datetime, timedelta
+
+import pytest
+
+from noisygd_delete.errors import InvalidSchema
+from noisygd_delete.features.schema import Schema, Table, draft_schema
+from noisygd_delete.features.schema.draft import JSON_SCHEMA
+from noisygd_delete.features.schema.recognise import look_at
+
+ROWS = 1200
+RNG = random.Random(19)
+START = datetime(2013, 1, 3, 5, 17)
+
+
+def moments(form: str, *, step: timedelta = timedelta(hours=7)) -> list[str]:
+    return [(START + k * step).strftime(form) for k in range(ROWS)]
+
+
+def some(*values: str) -> list[str]:
+    return [values[k % len(values)] for k in range(ROWS)]
+
+
+def gaps(texts: list[str], mark: str = "") -> list[str]:
+    return [mark if k % 7 == 3 else text for k, text in enumerate(texts)]
+
+
+def floats(low: float, high: float) -> list[str]:
+    return [f"{RNG.uniform(low, high):.3f}" for _ in range(ROWS)]
+
+
+ONE_YEAR = {"dates": ["2013-01-01", "2014-01-01"]}
+LOOKS = {
+    "rownames": ([str(k + 1) for k in range(ROWS)], "id", {}),
+    "patient_id": ([str((k * 7919) % 1_000_003) for k in range(ROWS)], "id", {}),
+    "customer": ([f"C-{k:05d}" for k in range(ROWS)], "id", {}),
+    "customer_id": ([str(k // 3 * 17) for k in range(ROWS)], "shared", {}),
+    "remarks": ([f"said {k % 700}" for k in range(ROWS)], "text", {"different": 700}),
+    "country": (["PT"] * ROWS, "constant", {}),
+    "nothing": (["", "NA"] * (ROWS // 2), "empty", {}),
+    "flag": (some("0", "1"), "boolean", {"boolean": ["0", "1"], "unknown": "zero"}),
+    "Smokes": (gaps(some("Yes", "No")), "boolean", {"boolean": ["No", "Yes"], "unknown": "column"}),
+    "member": (some("True", "False"), "boolean", {"boolean": ["False", "True"], "unknown": "zero"}),
+    "sex": (some("male", "female"), "boolean", {"boolean": ["female", "male"], "unknown": "zero"}),
+    "day": (moments("%Y-%m-%d"), "date", {**ONE_YEAR, "cycles": ["week", "year"]}),
+    "German": (moments("%d.%m.%Y"), "date", {**ONE_YEAR, "format": "%d.%m.%Y", "cycles": ["week", "year"]}),
+    "compact": (moments("%Y%m%d"), "date", {**ONE_YEAR, "format": "%Y%m%d", "cycles": ["week", "year"]}),
+    "stamp": (
+        gaps(moments("%Y-%m-%dT%H:%M:%SZ")),
+        "date",
+        {**ONE_YEAR, "cycles": ["day", "week", "year"], "missing": "column"},
+    ),
+    "opened": (some("08:05", "17:45", "12:00"), "time", {"times": ["08:00", "18:00"], "cycles": ["day"]}),
+    "height": (floats(151, 199), "number", {"bounds": [150, 200]}),
+    "comma": ([x.replace(".", ",") for x in floats(0, 9)], "number", {"bounds": [0, 9], "decimal": ","}),
+    "grouped": (
+        [f"{k * 1000:,}.50" for k in range(1, ROWS + 1)],
+        "number",
+        {"bounds": [0, 1_200_000], "thousands": ","},
+    ),
+    "euro": (
+        [f"{k * 1000:,}".replace(",", ".") + ",5" for k in range(1, ROWS + 1)],
+        "number",
+        {"bounds": [0, 1_200_000], "decimal": ",", "thousands": "."},
+    ),
+    "weight": (gaps(floats(50, 90), "NA"), "number", {"bounds": [50, 90], "missing": "column", "empty": ["NA"]}),
+    "grade": (some("1", "2", "3", "4"), "category", {"categories": ["1", "2", "3", "4"], "unknown": "column"}),
+    "months": (some(*map(str, range(1, 13))), "category", {"categories": [*map(str, range(1, 13))], "unknown": "column"}),
+    "town": (some("Faro", "Lagos", "Beja", ""), "category", {"categories": ["", "Beja", "Faro", "Lagos"], "unknown": "column"}),
+    "gain": (["0"] * 1000 + [str(k * k) for k in range(1, 201)], "number", {"bounds": [0, 40000], "transform": "log1p"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_a_column_is_recognised(name: str) -> None:
+    texts, kind, fields = LOOKS[name]
+    look = look_at(name, texts)
+    assert look.seems == kind
+    gaps = "missing" in fields or kind != "number"
+    assert look.fields == (fields if gaps else fields | {"missing": "middle"})
+
+
+def drafted(**more: str | None) -> str:
+    columns = {name: texts for name, (texts, _, _) in LOOKS.items()}
+    table = Table("made.csv", {**columns, "y": some("no", "yes")}, range(2, ROWS + 2))
+    return draft_schema(table, "y", **more)
+
+
+def test_a_draft_reads_its_own_table_and_leaves_out_what_is_no_feature() -> None:
+    text = drafted()
+    schema = Schema.from_dict(tomllib.loads(text))
+    left_out = {name for name, (_, kind, _) in LOOKS.items() if kind in ("id", "shared", "text", "constant", "empty")}
+    assert set(schema.columns) == set(LOOKS) - left_out
+    assert schema.id_column == "rownames"
+    for name in left_out - {"rownames"}:
+        assert re.search(rf'^# \[columns\."{name}"\]: .*left out', text, re.MULTILINE), name
+    columns = {name: texts for name, (texts, _, _) in LOOKS.items()}
+    made = schema.encode(Table("made.csv", {**columns, "y": some("no", "yes")}, range(2, ROWS + 2)))
+    assert made.rows.shape == (ROWS, schema.features)
+    assert max(made.clipped.values()) <= 0.011 * ROWS, "a range leaves out the outermost rows and no more"
+    assert text.splitlines()[0] == f"#:schema {JSON_SCHEMA.as_uri()}"
+
+
+def test_every_range_and_list_is_asked_for() -> None:
+    """One question and one mark for each entry that was read off the data, the label's included; none is silently public."""
+    text = drafted()
+    entries = tomllib.loads(text)
+    assert not entries["confirmed"]
+    for entry in (entries["label"], *entries["columns"].values()):
+        assert entry["from_data"] is True
+    assert text.count("# ASK: is this") == len(entries["columns"]) + 1
+    schema = Schema.from_dict(entries)
+    assert set(schema.from_data) == {"y", *schema.columns}
+    assert "4 different whole numbers: codes?" in text
+    answered = Schema.from_dict(tomllib.loads(re.sub(r"^from_data.*$", "", text, flags=re.MULTILINE)))
+    assert answered.from_data == ()
+
+
+def test_two_readings_are_a_question() -> None:
+    either = [f"{1 + k % 12:02d}/{1 + k % 11:02d}/2013" for k in range(ROWS)]
+    look = look_at("when", either)
+    assert (look.seems, look.fields["format"]) == ("date", "%d/%m/%Y")
+    assert any("%m/%d/%Y" in ask for ask in look.asks)
+    look = look_at("amount", [f"{1 + k % 9},{k % 900 + 100}" for k in range(ROWS)])
+    assert look.fields["thousands"] == ","
+    assert any("read otherwise" in ask for ask in look.asks)
+
+
+def test_the_range_is_nobodys_own_value_and_outliers_do_not_stretch_it() -> None:
+    look = look_at("income", [*floats(11_000, 69_000)[:-1], "9999999"])
+    assert look.fields["bounds"] == [10_000, 70_000]
+
+
+def test_a_value_of_few_rows_is_not_listed() -> None:
+    look = look_at("diagnosis", [*some("common", "usual", "other")[:-1], "very rare"])
+    assert look.fields["categories"] == ["common", "other", "usual"]
+    assert "1 value(s) with fewer than 10 rows" in look.asks[0]
+
+
+def test_rows_of_a_person_are_proposed_and_counted() -> None:
+    persons = [f"p{k}" for k in range(ROWS // 2) for _ in range(2)]
+    persons[:40] = ["busy"] * 40
+    table = Table("m", {"y": some("a", "b"), "who": persons, "id": [str(k) for k in range(ROWS)]}, range(ROWS))
+    text = draft_schema(table, "y", subject="who", id="id")
+    assert re.search(r"^rows_per_subject = 2  # ASK: .*leave out 38 rows", text, re.MULTILINE)
+
+
+def test_empty_labels_are_refused_with_their_lines() -> None:
+    table = Table("made.csv", {"y": ["a", "", "b", "NA", "a"]}, range(2, 7))
+    with pytest.raises(InvalidSchema, match=r"empty in 2 of 5 rows, in line 3, 5\. A row without a label"):
+        draft_schema(table, "y")
+    many = Table("made.csv", {"y": ["a", "b", *[""] * 20]}, range(2, 24))
+    with pytest.raises(InvalidSchema, match="in line 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, …"):
+        draft_schema(many, "y")
+
+
+@pytest.mark.parametrize(
+    ("texts", "line"),
+    [
+        (floats(10.0, 60.0), "bounds = [10, 60]"),
+        (some("2", "10", "1"), 'classes = ["1", "2", "10"]'),
+        (some("b", "a", "c"), 'classes = ["a", "b", "c"]'),
+        ([f"{k / 7:.2f}".replace(".", ",") for k in range(ROWS)], 'decimal = ","'),
+    ],
+)
+def test_the_label_is_a_number_or_classes(texts: list[str], line: str) -> None:
+    text = draft_schema(Table("m", {"y": texts, "x": floats(0, 1)}, range(ROWS)), "y")
+    assert line in text
+    assert Schema.from_dict(tomllib.loads(text)).label_column == "y"
+
+
+def test_a_number_without_gaps_says_what_one_would_be() -> None:
+    """A gap that no row of the first file had comes in the next one."""
+    look = look_at("size", [str(7 * k % 500) for k in range(900)])
+    assert look.fields["missing"] == "middle"
+    schema = Schema.from_dict(
+        {
+            "label": {"column": "y", "classes": ["a", "b"]},
+            "columns": {"size": {"bounds": [0, 99], "transform": "log1p", "missing": "middle"}},
+        }
+    )
+    assert schema.columns["size"].missing == pytest.approx(9.0)  # log1p: the middle between 0 and log 100
+    assert Schema.from_dict(schema.to_dict()) == schema
+
+
+def test_codes_of_few_people_are_not_listed() -> None:
+    texts = ["1"] * 700 + ["2"] * 595 + ["3"] * 5
+    look = look_at("ward", texts)
+    assert look.fields["categories"] == ["1", "2"]
+    assert any("1 value(s) with fewer than 10 rows" in ask for ask in look.asks)
+
+
+@pytest.mark.parametrize("text", ["1_5", "０１", "١", "1__0"])
+def test_what_python_alone_reads_as_a_number_is_none(text: str) -> None:
+    assert look_at("size", [text, *(str(k) for k in range(60))]).seems != "number"
+    schema = Schema.from_dict(
+        {"label": {"column": "y", "classes": ["a", "b"]}, "columns": {"size": {"bounds": [0, 99]}}}
+    )
+    with pytest.raises(InvalidSchema, match="not a finite number"):
+        schema.encode(Table("t", {"size": ["1", text], "y": ["a", "b"]}, [2, 3]))

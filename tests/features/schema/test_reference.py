@@ -1,0 +1,131 @@
+"""The reference and the JSON Schema say what the code reads: made of the same tables, and tried against `Schema.from_dict`."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+
+import pytest
+
+from noisygd_delete.errors import InvalidSchema
+from noisygd_delete.features.schema import Schema
+from noisygd_delete.features.schema.draft import JSON_SCHEMA
+from noisygd_delete.features.schema.options import KINDS, LABEL, TOP, json_schema
+from tests.conftest import ROOT
+from tests.features.schema.reference import PAGE, TABLES, document, page
+
+LABELLED = {"label": {"column": "y", "classes": ["no", "yes"]}}
+
+
+def test_page_and_json_schema_are_those_of_the_code() -> None:
+    assert PAGE.read_text() == page(PAGE.read_text()), "run python -m tests.features.schema.reference"
+    assert JSON_SCHEMA.read_text() == document(), "run python -m tests.features.schema.reference"
+    for key in (*TOP, *LABEL, *(key for keys in KINDS.values() for key in keys)):
+        assert f"| `{key.name}` |" in PAGE.read_text()
+
+
+def test_examples_of_the_page_are_schemas() -> None:
+    examples = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(examples) == len(KINDS)
+    for example in examples:
+        assert Schema.from_dict({**LABELLED, **tomllib.loads(example)}).features >= 2
+
+
+VALID = [
+    {},
+    {
+        "confirmed": False,
+        "rows": "clip",
+        "radius": 2,
+        "intercept": False,
+        "id": "i",
+        "subject": "s",
+        "rows_per_subject": 3,
+    },
+    {"label": {"column": "y", "bounds": [0, 1], "decimal": ",", "thousands": ".", "from_data": True}},
+    {"columns": {"a": {"bounds": [0, 1], "transform": "log1p", "missing": 0.5, "empty": ["NA"], "decimal": ","}}},
+    {"columns": {"a": {"bounds": [0, 1], "missing": "column", "thousands": ",", "from_data": True}}},
+    {"columns": {"a": {"categories": ["u"], "unknown": "refuse"}, "b": {"boolean": ["u", "v"], "unknown": "column"}}},
+    {
+        "columns": {
+            "a": {"dates": ["2013-01-01", "2014-01-01"], "format": "%Y", "cycles": ["week"], "missing": "column"}
+        }
+    },
+    {"columns": {"a": {"times": ["08:00", "09:00"], "cycles": ["day"], "empty": ["-"]}}},
+]
+INVALID = [
+    {"colums": {}},
+    {"confirmed": 1},
+    {"rows": "long"},
+    {"rows_per_subject": 0},
+    {"id": ""},
+    {"label": {"classes": ["a", "b"]}},
+    {"label": {"column": "y"}},
+    {"label": {"column": "y", "classes": ["a"]}},
+    {"label": {"column": "y", "classes": ["a", "b"], "bounds": [0, 1]}},
+    {"columns": {"a": {}}},
+    {"columns": {"a": {"bounds": [0]}}},
+    {"columns": {"a": {"bounds": [0, 1], "unknown": "zero"}}},
+    {"columns": {"a": {"bounds": [0, 1], "missing": "row"}}},
+    {"columns": {"a": {"categories": []}}},
+    {"columns": {"a": {"boolean": ["a", "b", "c"]}}},
+    {"columns": {"a": {"boolean": ["a", "a"]}}},
+    {"columns": {"a": {"dates": ["2013-01-01", "2014-01-01"], "cycles": ["month"]}}},
+    {"columns": {"a": {"times": ["08:00", "09:00"], "cycles": ["week"]}}},
+]
+
+
+@pytest.mark.parametrize("fields", VALID)
+def test_what_the_code_reads_an_editor_accepts(fields: dict) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    given = {**LABELLED, "columns": {}, **fields}
+    jsonschema.Draft202012Validator(json_schema()).validate(given)
+    if "columns" in fields or fields.get("intercept", True):
+        made = Schema.from_dict(given)
+        jsonschema.Draft202012Validator(json_schema()).validate(made.to_dict())
+        assert Schema.from_dict(made.to_dict()) == made
+
+
+@pytest.mark.parametrize("fields", INVALID)
+def test_what_an_editor_refuses_the_code_refuses(fields: dict) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    given = {**LABELLED, **fields}
+    assert list(jsonschema.Draft202012Validator(json_schema()).iter_errors(given))
+    with pytest.raises(InvalidSchema):
+        Schema.from_dict(given)
+
+
+def test_example_schemas_and_the_json_schema_itself_are_valid() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+    for path in (ROOT / "examples" / "schemas").glob("*.toml"):
+        jsonschema.Draft202012Validator(json_schema()).validate(tomllib.loads(path.read_text()))
+        Schema.read(path)
+    assert json.loads(JSON_SCHEMA.read_text())["title"]
+
+
+@pytest.mark.parametrize("table", ["top", "label", *KINDS])
+def test_a_default_on_the_page_is_what_the_code_takes(table: str) -> None:
+    """Written out or left out, it is the same schema."""
+    kinds = {
+        "number": {"bounds": [0, 1]},
+        "category": {"categories": ["u"]},
+        "boolean": {"boolean": ["u", "v"]},
+        "date": {"dates": ["2013-01-01", "2014-01-01"]},
+        "time": {"times": ["08:00", "09:00"]},
+        "text": {"text": "words"},
+    }
+    target = {"label": {"column": "y", "bounds": [0, 1]}}
+
+    def read(**more: object) -> Schema:
+        if table == "top":
+            return Schema.from_dict({**target, **more})
+        if table == "label":
+            return Schema.from_dict({"label": {**target["label"], **more}})
+        return Schema.from_dict({**target, "columns": {"c": {**kinds[table], **more}}})
+
+    defaults = {key.name: tomllib.loads(f"x = {key.default}")["x"] for key in TABLES[table] if key.default}
+    assert defaults
+    for name, value in defaults.items():
+        assert read(**{name: value}) == read(), name

@@ -1,0 +1,91 @@
+"""Every key in every language: the same names in every sentence, and no key that is asked for and missing."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.papers.catalogue import ORIGINAL, Figure, Language, language, languages, said
+from noisygd_delete.register import Grounds, Rights
+
+CODES = languages()
+OTHERS = [code for code in CODES if code != ORIGINAL]
+REPORT = Path(__file__).parents[2] / "noisygd_delete" / "papers"
+VALUES = {"day": date(2026, 5, 4), "day2": date(2026, 5, 5), "n": 3}  # others: the name itself
+
+
+def names(sentence: Any) -> set[str]:
+    """What is filled into a sentence, whichever of its entries is taken."""
+    entries = [sentence["one"], sentence["many"]] if isinstance(sentence, Mapping) else [sentence]
+    found = {part[1] for text in entries for part in string.Formatter().parse(text) if part[1]}
+    return found | ({sentence["by"]} if isinstance(sentence, Mapping) else set())
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_every_key_of_every_language_is_said_with_the_same_names(code: str) -> None:
+    english, other = language(ORIGINAL), language(code)
+    assert set(english.sentences) <= set(other.sentences)
+    assert len(other.months) == len(english.months) == 12
+    for key, sentence in other.sentences.items():
+        asked = names(english.sentences.get(key, key))
+        if not isinstance(sentence, Mapping) and not isinstance(english.sentences.get(key, key), Mapping):
+            assert names(sentence) == asked, key
+        values = {name: VALUES.get(name, name) for name in asked | names(sentence)}
+        for words in (english, other):
+            told = words.say(key, **values)
+            assert told
+            assert "{" not in told
+    assert other.missing == english.missing == []
+
+
+def test_every_word_of_the_register_has_its_sentence() -> None:
+    for code in CODES:
+        assert {f"ground.{word}" for word in Grounds} <= set(language(code).sentences)
+        assert {f"letter.subject_{word}" for word in Rights} <= set(language(code).sentences)
+    with pytest.raises(InvalidParameter, match="language"):
+        language("../en")
+
+
+def asked_for() -> Iterator[str]:
+    """The keys that papers ask for by their text: in Python and in templates."""
+    for file in REPORT.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+                function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                if function in ("say", "said") and isinstance(node.args[0].value, str):
+                    yield node.args[0].value
+    for file in REPORT.glob("templates/*.html"):
+        yield from re.findall(r'\bt\("([^"]*)"', file.read_text())
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_whatever_a_paper_asks_for_is_in_every_language(code: str) -> None:
+    keys = set(asked_for())
+    assert len(keys) > 150
+    assert sorted(keys - set(language(code).sentences)) == []
+
+
+def test_a_missing_key_is_said_in_english_and_noted() -> None:
+    words = Language("xx", {}, ("",) * 12, "{day}", ",", "X")
+    assert words.say("right at most {n} times", n=51) == "right at most 51 times"
+    assert words.missing == ["right at most {n} times"]
+
+
+def test_values_are_written_as_people_of_the_language_write_them() -> None:
+    german = language("de")
+    inner = said("ε at δ = {n}", n=0.25)
+    assert inner == "ε at δ = 0.25"
+    assert german.say("{part}, per release", part=inner) == "ε bei δ = 0,25, je Veröffentlichung"
+    assert german.written(Figure("1.5e-6")) == "1,5e-6"
+    assert german.written("Modell 1.5") == "Modell 1.5"  # somebody's own words
+    assert german.written(date(2026, 5, 4)) == "4. Mai 2026"
+    assert german.written(datetime(2026, 5, 4, 9, 30, tzinfo=UTC)) == "4. Mai 2026, 09:30 UTC"
+    assert german.figure(12345) == "12 345"

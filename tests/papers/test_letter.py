@@ -1,0 +1,119 @@
+"""Letters in every language say what the law asks for, both observers, and nothing more than the certificate."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete.accountant import Event
+from noisygd_delete.accountant.tallies import tallied
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence.claims import Claim
+from noisygd_delete.evidence.deriving import claims_of
+from noisygd_delete.evidence.facts import Erasure
+from noisygd_delete.papers.catalogue import language, languages
+from noisygd_delete.papers.letter import letter
+from noisygd_delete.records import EditCounts
+from noisygd_delete.register import Case, Line, Practice, Served
+
+RECEIVED = "2026-05-04T09:30:00+02:00"
+PRACTICE = Practice(
+    controller="Example <Ltd>",
+    contact="desk@example.org",
+    authority="the authority",
+    purposes="prices",
+    models="price-1",
+)
+OUT = Served(edited="2026-05-05T10:00:00Z", rows=1, published="2026-05-05T10:00:00Z", release=2)
+WAITS = Served(edited="2026-05-05T10:00:00Z", rows=1)
+CODES = languages()
+# what no letter may claim, in any language (the sentence that denies it is taken out first)
+FORBIDDEN = r"anonym|forgot|vergess|compliant|konform|cheaper|günstiger|billiger|no personal data|keine personenbezogenen|guarantee|ε|%"
+
+
+@pytest.fixture(scope="module")
+def promised() -> tuple[Claim, ...]:
+    plan = make_plan(losses.Logistic(radius=1.0), records=5000, features=10, regularization=1e-2, budget=Budget(order=10, dp=1.0, deletion=0.1),
+                     method="sharp")  # fmt: skip
+    events = [Event("learn", plan.learn_steps, 0, plan.mechanism),
+              Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))]  # fmt: skip
+    return claims_of(Erasure(rows=1, release=2), plan, tallied(events, 2), 1e-6)
+
+
+def written(case: Case, served: Served | None, promised: tuple[Claim, ...] = (), code: str = "en", **named) -> str:
+    line = Line("t0k3n", case, served, PRACTICE, date(2026, 5, 20))
+    page = letter(line, promised, code=code, **named)
+    return re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>", "", page, flags=re.S))
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_who_was_erased_reads_both_observers_and_the_remedies(promised: tuple[Claim, ...], code: str) -> None:
+    case = Case(received=RECEIVED, recipients=3, recipients_told="2026-05-18", backups_until="2026-09-01")
+    page = written(case, OUT, promised, code)
+    odds = [claim.values["of_hundred"] for claim in promised if claim.key in ("erased.later", "erased.all")]
+    assert len(odds) == 2
+    assert all(f" {number} " in page for number in odds)
+    words = language(code)
+    for key, values in (
+        ("erased", {"edited": date(2026, 5, 5), "rows": 1}), ("published_resumed", {"published": date(2026, 5, 5), "rows": 1}),
+        ("recipients", {"count": 3, "told": date(2026, 5, 18)}), ("backups", {"until": date(2026, 9, 1), "rows": 1}),
+        ("not_covered", {}), ("purpose", {"models": "price-1", "purposes": "prices"}), ("contact", {"contact": "desk@example.org"}),
+        ("remedy", {"authority": "the authority"}), ("record", {}),
+    ):  # fmt: skip
+        assert words.say(f"letter.{key}", **values).replace("'", "&#39;") in page, key
+    assert "Example &lt;Ltd&gt;" in page
+    assert f'lang="{code}"' in page
+    assert not re.search(FORBIDDEN, page.replace(words.say("letter.not_anonymous"), ""), re.I)
+
+
+def begins(key: str, code: str) -> str:
+    """The words of a sentence about one record, as far as nothing is filled in; the longest such part."""
+    text = language(code).sentences[f"letter.{key}"]
+    text = text if isinstance(text, str) else text["one"]
+    return max(re.split(r"\{\w+\}", text), key=len).strip()
+
+
+SITUATIONS = {
+    "open": (Case(received=RECEIVED), None, ["received"]),
+    "pending": (Case(received=RECEIVED, publish_by="2026-06-01"), WAITS, ["erased", "pending", "before_used"]),
+    "withdrawn": (Case(), Served(edited=WAITS.edited, rows=1, withdrawn=WAITS.edited), ["withdrawn"]),
+    "withheld": (Case(), Served(edited=WAITS.edited, rows=1, withheld=True, withdrawn=WAITS.edited), ["withheld", "withdrawn"]),
+    "rectified": (Case(right="rectification"), OUT, ["rectified", "published_resumed"]),
+    "refused": (Case(decision="refused", decided="2026-05-06", ground="17(3)(b)"), None, ["refused", "remedy"]),
+    "in part": (Case(decision="refused in part", decided="2026-05-06", ground="17(3)(e)"), OUT, ["erased", "refused_in_part"]),
+    "opted out": (Case(decision="opted out", decided="2026-05-06"), None, ["opted_out"]),
+    "not found": (Case(decision="not found", decided="2026-05-06"), None, ["not_found", "identity"]),
+    "extended": (Case(received=RECEIVED, extended_until="2026-07-01", extension_reason="complexity"), None, ["extended"]),
+    "restricted": (Case(right="restriction", restricted="2026-05-06"), OUT, ["restricted"]),
+    "lifted": (Case(right="restriction", restricted="2026-05-06", lifted="2026-05-07"), OUT, ["lifted"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_each_situation_has_its_sentences_and_claims_nothing_more(
+    promised: tuple[Claim, ...], name: str, code: str
+) -> None:
+    case, served, keys = SITUATIONS[name]
+    if served is not None and served.published is None:
+        promised = tuple(replace(claim, key="erased.before") for claim in promised if claim.key == "erased.all")
+    page = written(case, served, promised if served else (), code, because="Reason.")
+    for key in keys:
+        start = begins(key, code)
+        assert start.replace("'", "&#39;") in page, key
+    other = {"refused", "not_found", "restricted", "withheld"} - {key.removesuffix("_in_part") for key in keys}
+    for key in other - ({"withheld"} if name == "withheld" else set()):
+        assert begins(key, code) not in page or key == "refused", key
+    assert not re.search(FORBIDDEN, page.replace(language(code).say("letter.not_anonymous"), ""), re.I)
+
+
+def test_a_refusal_is_explained() -> None:
+    case = Case(decision="refused", decided="2026-05-06", ground="17(3)(b)")
+    with pytest.raises(InvalidParameter, match="explained to the person"):
+        written(case, None)
+    assert "The law asks for ten years." in written(case, None, because="The law asks for ten years.")
+    assert "&lt;script&gt;" in written(case, None, because="<script>")

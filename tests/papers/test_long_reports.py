@@ -1,0 +1,74 @@
+"""A report of a long store: the same figures as by a walk through every release, and few of them converted."""
+
+from __future__ import annotations
+
+import pytest
+
+from noisygd_delete import Accountant
+from noisygd_delete.accountant import Event
+from noisygd_delete.papers import curves, summary
+from noisygd_delete.papers.catalogue import language
+from noisygd_delete.privacy.guarantee import Guarantee
+from noisygd_delete.records import EditCounts
+
+from .histories import METHODS, history, plan_by
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_dearest_erasure_is_that_of_a_walk_through_all(method: str) -> None:
+    for seed in range(2 if method == "interleaved" else 6):
+        plan, events, _ = history(method, seed, most=20)
+        accountant = Accountant(plan, events)
+        erasing = [number for number, event in enumerate(events, 1) if number > 1 and event.counts.erased]
+        each = [accountant.deletion(1, number, [number]).with_slack() for number in erasing]
+        found = summary.erased_figures(accountant, plan)
+        assert found["later"].with_slack().advantage == max(guarantee.advantage for guarantee in each)
+        assert found["observed"] == accountant.deletion(1, erasing[-1], list(range(1, len(events) + 1)))
+        assert found["later"].non_adaptive
+        assert not found["observed"].non_adaptive
+
+
+def test_what_nothing_was_erased_from_is_told_of_the_next_release() -> None:
+    plan = plan_by("sharp")
+    accountant = Accountant(plan, [Event("learn", plan.learn_steps, 0, plan.mechanism)])
+    assert summary.erased_figures(Accountant(plan), plan)["later"] == plan.deletion
+    ahead = accountant.what_if(accountant.planned())
+    assert summary.erased_figures(accountant, plan)["observed"] == ahead.deletion(1, 2)
+    assert summary.erased_figures(accountant, plan)["later"] == ahead.deletion_of_each()[0]
+
+
+def test_a_long_report_converts_as_much_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plan_by("theorem")
+    learn = Event("learn", plan.learn_steps, 0, plan.mechanism)
+    one = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
+    converted, right = [], Guarantee.epsilon
+
+    def noted(self: Guarantee, delta: float) -> float:
+        converted.append(self)
+        return right(self, delta)
+
+    monkeypatch.setattr(Guarantee, "epsilon", noted)
+    course = curves.burn_down(Accountant(plan, [learn] + [one] * 19_999), plan, 1e-6)
+    assert len(course.release) == curves.LISTED + curves.POINTS
+    assert len(converted) <= 2 * len(course.release)
+    short = Accountant(plan, [learn] + [one] * 249)
+    assert course.cumulative[list(course.release).index(19_800)] > course.cumulative[0]
+    monkeypatch.undo()
+    walked = [short.dp_cumulative(range(1, number + 1)).with_slack().epsilon(1e-6) for number in (1, 250)]
+    drawn = curves.burn_down(short, plan, 1e-6)
+    assert [drawn.cumulative[0], drawn.cumulative[-1]] == walked
+
+
+@pytest.mark.parametrize("code", ["en", "de"])
+def test_the_page_says_that_not_every_release_is_drawn(code: str) -> None:
+    plan = plan_by("theorem")
+    learn = Event("learn", plan.learn_steps, 0, plan.mechanism)
+    one = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
+    said = language(code).say(
+        "Pictures of releases show the last {n}, and {n2} at most of those before: exact at each point, the line between them is drawn straight.",
+        n=curves.LISTED,
+        n2=curves.POINTS,
+    )
+    pages = [summary.store_report(plan=plan, events=[learn] + [one] * more, code=code) for more in (9, 499)]
+    assert [said in page for page in pages] == [False, True]
+    assert code == "en" or "Veröffentlichungen" in said

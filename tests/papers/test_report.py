@@ -1,0 +1,379 @@
+"""Erasure certificates and reports: right numbers, altered papers caught, nothing personal, readable in a browser."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from noisygd_delete import Accountant, Budget, Curator, Guarantee, Records, losses, make_plan
+from noisygd_delete.accountant import Event
+from noisygd_delete.cli import main
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence.signing import canonical
+from noisygd_delete.papers import (
+    Erasure,
+    certificate_html,
+    erasure_certificate,
+    new_key,
+    sign,
+    store_report,
+    verify_certificate,
+)
+from noisygd_delete.papers.curves import forgetting, utility
+from noisygd_delete.papers.figures import figures
+
+from ..evidence.reading_papers import figure, keys
+
+EDITS = (1, 3, 1, 2)
+ERASURE = Erasure(
+    rows=2,
+    release=3,
+    request_id="5b0c7e",
+    received="2026-01-31T10:00:00Z",
+    served="2026-02-02T12:00:00+02:00",
+    controller="Example Ltd",
+    checked="the store is whole",
+    audit=({"name": "membership", "measured_lower_bound": 0.02, "claimed_advantage": 0.4},),
+)
+
+
+def a_plan(method="sharp", **options):
+    settings = {
+        "records": 2000,
+        "features": 12,
+        "regularization": 1e-2,
+        "budget": Budget(order=8, dp=1.0, deletion=0.1),
+    }
+    return make_plan(losses.Logistic(radius=1.0), method=method, **{**settings, **options})
+
+
+def ledger(plan):
+    learned = Event("learn", plan.learn_steps, 0, plan.mechanism)
+    return [learned, *(Event("unlearn", plan.delete_steps, edits, plan.mechanism) for edits in EDITS)]
+
+
+@pytest.fixture
+def plan():
+    return a_plan()
+
+
+@pytest.fixture
+def key(tmp_path):
+    path = tmp_path / "controller.pem"
+    new_key(path)
+    return path
+
+
+@pytest.fixture
+def certificate(plan, key):
+    return json.loads(json.dumps(sign(erasure_certificate(ERASURE, plan=plan, events=ledger(plan)), key)))
+
+
+def gdp_of(plan, lipschitz_factor, steps_with, steps_without):
+    """μ of one interval, straight from the printed formula, with the rounding slack."""
+    c = 1 - plan.step_size * plan.regularization
+    ratio = plan.step_size * lipschitz_factor / plan.records / math.sqrt(2 * plan.step_size * plan.noise_variance)
+    total = steps_with + steps_without
+    mu = ratio * c**steps_without * (1 - c**steps_with) / (1 - c) * math.sqrt((1 - c**2) / (1 - c ** (2 * total)))
+    return mu * (1 + plan.mechanism.slack)
+
+
+def test_the_figures_are_those_of_the_formulas(plan, certificate):
+    found = {key: figure(certificate, key) for key in ("erased.later", "erased.all", "present.all")}
+    learn, delete = plan.learn_steps, plan.delete_steps
+    later = gdp_of(plan, 1, learn + delete, delete)
+    every = math.hypot(gdp_of(plan, 1, learn, 0), gdp_of(plan, 1, delete, 0), gdp_of(plan, 1, 0, delete))
+    # release 3 served the erasure: its steps ran without the record, from the observed release 2
+    assert found["erased.later"]["gdp"] == pytest.approx(later, rel=1e-9)
+    assert found["erased.all"]["gdp"] == pytest.approx(every, rel=1e-9)
+    existing = math.hypot(gdp_of(plan, 2, learn, 0), *[gdp_of(plan, 2, delete, 0)] * 4)
+    assert found["present.all"]["gdp"] == pytest.approx(existing, rel=1e-9)
+    assert found["erased.later"]["advantage"] == pytest.approx(2 * norm.cdf(later / 2) - 1, rel=1e-9)
+    assert found["erased.later"]["renyi"] == pytest.approx(8 * later**2 / 2, rel=1e-9)
+
+
+def test_a_good_certificate_holds(certificate, key):
+    answer = verify_certificate(certificate, public_key=f"{key}.pub")
+    assert answer.passed, answer.text()
+    assert [check.name for check in answer.checks] == ["format", "signature", "facts", "claims"]
+
+
+@pytest.mark.parametrize("options", [{"method": name} for name in ("theorem", "sharp", "minimiser", "perturbed")])
+@pytest.mark.parametrize("status", ["published", "withheld", "pending"])
+def test_every_status_and_certificate_verifies(options, status, key):
+    plan = a_plan(**options)
+    erasure = Erasure(rows=1, release=2 if status == "published" else None, status=status)
+    paper = sign(erasure_certificate(erasure, plan=plan, events=ledger(plan)), key)
+    assert verify_certificate(json.loads(json.dumps(paper)), public_key=f"{key}.pub").passed
+    assert ("erased.later" in keys(paper)) == (status == "published")
+    certificate_html(paper)
+    store_report(plan=plan, events=ledger(plan))
+
+
+def test_a_release_with_too_few_steps_gets_no_certificate(plan):
+    events = ledger(plan)
+    events[1] = Event("unlearn", plan.delete_steps - 1, 1, plan.mechanism)
+    with pytest.raises(InvalidParameter, match="fewer than its plan"):
+        erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=events)
+
+
+def leaves(value, path=()):
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from leaves(inner, (*path, name))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from leaves(inner, (*path, number))
+    else:
+        yield path, value
+
+
+def altered(document, path, value):
+    forged = copy.deepcopy(document)
+    place = forged
+    for step in path[:-1]:
+        place = place[step]
+    if isinstance(value, bool):
+        place[path[-1]] = not value
+    elif isinstance(value, (int, float)):
+        place[path[-1]] = value * 0.5 if value else 1
+    else:
+        place[path[-1]] = f"{value}x"
+    return forged
+
+
+def test_any_change_breaks_the_signature(certificate):
+    for path, value in leaves({name: block for name, block in certificate.items() if name != "signature"}):
+        assert not verify_certificate(altered(certificate, path, value)).passed, path
+
+
+# the operator's word: a signature vouches for these, arithmetic cannot
+STATED = {
+    ("identity", "certificate_id"), ("identity", "issued"), ("identity", "controller"), ("identity", "software"),
+    ("identity", "version"),
+    ("request", "request_id"),
+    ("request", "notices"),
+    ("action", "model_before_sha256"), ("action", "model_after_sha256"),
+}  # fmt: skip
+
+
+def test_a_dishonest_signer_cannot_alter_what_is_claimed(certificate, key):
+    """Re-signed by the right key, every claim that says more than its facts show is still caught."""
+    caught = 0
+    for path, value in leaves({name: block for name, block in certificate.items() if name != "signature"}):
+        if path[:2] in STATED or path[0] in ("evidence", "public_facts") or path[:2] == ("request", "remaining"):
+            continue
+        if value is None:
+            continue
+        forged = sign(altered(certificate, path, value), key)
+        assert not verify_certificate(forged, public_key=f"{key}.pub").passed, path
+        caught += 1
+    assert caught > 80
+
+
+def test_the_expected_signer_matters(certificate, tmp_path):
+    other = tmp_path / "other.pem"
+    new_key(other)
+    assert verify_certificate(certificate).passed
+    assert not verify_certificate(certificate, public_key=f"{other}.pub").passed
+    unsigned = {name: block for name, block in certificate.items() if name != "signature"}
+    assert not verify_certificate(unsigned).passed
+
+
+@pytest.mark.parametrize("nonsense", [None, [], 3, {}, {"format": "noisygd-delete/erasure-certificate/1"}])
+def test_nonsense_fails_without_a_traceback(nonsense):
+    assert not verify_certificate(nonsense).passed
+
+
+def test_a_dropped_or_added_block_fails(certificate, key):
+    for block in certificate:
+        if block != "signature":
+            rest = {name: value for name, value in certificate.items() if name != block}
+            assert not verify_certificate(sign(rest, key)).passed
+    assert not verify_certificate(sign({**certificate, "extra": 1}, key)).passed
+
+
+def test_the_model_file_is_compared(plan, key, tmp_path):
+    model = tmp_path / "model.safetensors"
+    model.write_bytes(b"weights")
+    digest = "0a9de5b8a19a8c7c7bcb1a6ee4a9e4c2" * 2  # not the digest of these bytes
+    paper = sign(
+        erasure_certificate(Erasure(rows=1, release=2, model_after=digest), plan=plan, events=ledger(plan)), key
+    )
+    assert not verify_certificate(paper, model=model).passed
+    digest = subprocess.run(["sha256sum", model], capture_output=True, text=True, check=True).stdout.split()[0]
+    paper = sign(
+        erasure_certificate(Erasure(rows=1, release=2, model_after=digest), plan=plan, events=ledger(plan)), key
+    )
+    assert verify_certificate(paper, model=model).passed
+
+
+@pytest.mark.parametrize(
+    ("received", "deadline"),
+    [
+        ("2026-12-15T00:00:00Z", "2027-01-15"),
+        ("2028-01-30T00:00:00Z", "2028-02-29"),
+        ("2026-03-31T01:00:00+02:00", "2026-04-30"),  # still 30 March in UTC, which would give 1 May 01:00 local time
+        ("2026-03-30T23:30:00Z", "2026-04-30"),
+        ("2026-01-31T10:00:00Z", "2026-03-02"),  # 28 February 2026 is a Saturday: the next working day
+        ("2026-04-16T23:59:59-11:00", "2026-05-18"),  # a Saturday
+        ("2026-05-14T00:00:00+14:00", "2026-06-15"),  # a Sunday
+        ("2027-12-31T12:00:00Z", "2028-01-31"),
+    ],
+)
+def test_the_deadline_is_the_end_of_a_working_day_a_calendar_month_later(received, deadline):
+    """Regulation 1182/71, Article 3; the local day of receipt counts, not the one in UTC."""
+    assert Erasure(rows=1, release=1, received=received).deadline == deadline
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"release": 1}, "covers 0 edits"),
+        ({"release": 9}, "not in the ledger"),
+        ({"release": 2, "rows": 5}, "fewer than the 5 rows"),
+        ({"release": None}, "contradict"),
+        ({"release": 2, "status": "withheld"}, "contradict"),
+        ({"release": 2, "received": "2026-01-31T10:00:00"}, "time zone"),
+        ({"release": 2, "received": "yesterday"}, "ISO 8601"),
+        ({"release": 2, "rows": 0}, "rows"),
+    ],
+)
+def test_contradicting_facts_are_refused(plan, facts, message):
+    with pytest.raises(InvalidParameter, match=message):
+        erasure_certificate(Erasure(**{"rows": 1, **facts}), plan=plan, events=ledger(plan))
+
+
+def test_keys_are_private_and_never_overwritten(key):
+    assert key.stat().st_mode & 0o077 == 0
+    with pytest.raises(InvalidParameter, match="never overwritten"):
+        new_key(key)
+
+
+def test_canonical_json_does_not_depend_on_order_and_has_no_nan():
+    assert canonical({"b": 1.5, "a": "ε"}) == canonical({"a": "ε", "b": 1.5}) == '{"a":"ε","b":1.5}'.encode()
+    with pytest.raises(ValueError, match="RFC 8785"):
+        canonical({"a": math.nan})
+
+
+def test_nothing_about_the_records_reaches_the_papers(key):
+    """Two curators with different people, ids, rows and labels: the same papers, byte for byte but for the id and time."""
+    papers = []
+    for seed, prefix in ((0, "ada-lovelace"), (1, "grace-hopper")):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(2000, 12))
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        curator = Curator(
+            Records(rows, rng.choice([-1.0, 1.0], 2000), ids=[f"{prefix}-{i}" for i in range(2000)]), a_plan()
+        )
+        curator.learn()
+        curator.delete([f"{prefix}-7"])
+        facts = {"plan": curator.plan, "events": curator.accountant.events}
+        paper = erasure_certificate(Erasure(rows=1, release=2), issued="2026-05-04T09:30:00Z", **facts)
+        paper["identity"]["certificate_id"] = "same"
+        papers.append((canonical(paper), certificate_html(paper), store_report(**facts)))
+    assert papers[0] == papers[1]
+    assert not any(name in str(papers) for name in ("lovelace", "hopper"))
+
+
+def test_pages_escape_what_they_are_given_and_fetch_nothing(plan):
+    paper = erasure_certificate(
+        Erasure(rows=1, release=2, controller="<script>alert(1)</script>"), plan=plan, events=ledger(plan)
+    )
+    pages = certificate_html(paper), store_report(plan=plan, events=ledger(plan), title="<img src=x>")
+    for page in pages:
+        assert "<script" not in page
+        assert "<img" not in page
+        links = re.findall(r"""(?:src|href)=["']([^"'#][^"']*)|url\(([^#)][^)]*)\)|@import""", page)
+        assert not links
+
+
+def test_a_bound_that_does_not_exist_is_null_and_not_a_number():
+    known_at_four = Guarantee(about="deletion", adjacency="definition-4.1", points=((4.0, 0.5),))
+    assert figures(known_at_four, order=4, delta=1e-6)["renyi"]["epsilon"] == 0.5
+    told = figures(known_at_four, order=8, delta=1e-6)
+    assert told["renyi"]["epsilon"] is None
+    canonical(told)
+
+
+def test_the_forgetting_curves_are_ordered_and_the_sharp_one_is_tight(plan):
+    curve = forgetting(plan)
+    assert (curve.exact <= curve.sharp * (1 + 1e-12)).all()
+    assert (curve.sharp < curve.theorem).all()
+    assert (np.diff(curve.sharp) < 0).all()
+    # from ρ instead of a point the truth is a little lower; over a long run the two agree
+    np.testing.assert_allclose(curve.exact, curve.sharp, rtol=0.02)
+
+
+def test_the_utility_course_stays_at_the_planned_level(plan):
+    events = [ledger(plan)[0], *[Event("unlearn", plan.delete_steps, 1, plan.mechanism)] * 40]
+    course = utility(Accountant(plan, events), plan)
+    assert (course.bound <= course.kept * (1 + 1e-9)).all()
+    starved = [events[0], *[Event("unlearn", 1, 50, plan.mechanism)] * 40]
+    assert utility(Accountant(plan, starved), plan).bound[-1] > course.kept  # and too few steps would show
+
+
+def test_reports_cover_empty_spent_and_relearned_stores(plan):
+    assert "0 releases" in store_report(plan=plan, events=[])
+    other = a_plan("theorem", releases=3)
+    events = [*ledger(plan)[:2], Event("relearn", other.learn_steps, 0, other.mechanism)]
+    page = store_report(plan=other, events=events, times=["a", "b", "c"], audit=ERASURE.audit)
+    assert page.count("<svg") == 5
+    assert "publication(s) left" in page
+
+
+def test_the_command_line_makes_keys_and_verifies(certificate, key, tmp_path, capsys):
+    assert main(["keygen", str(tmp_path / "new.pem"), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["key_id"]) == 16
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(certificate))
+    assert main(["verify-certificate", str(path), "--public-key", f"{key}.pub"]) == 0
+    assert "the certificate holds" in capsys.readouterr().out
+    figure(certificate, "erased.all")["advantage"] = 0.0
+    path.write_text(json.dumps(certificate))
+    assert main(["verify-certificate", str(path), "--json"]) == 5
+    assert not json.loads(capsys.readouterr().out)["passed"]
+    path.write_text("{")
+    assert main(["verify-certificate", str(path)]) == 2
+
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine (apt-get install chromium)")
+@pytest.mark.parametrize("kind", ["certificate", "report"])
+def test_a_real_browser_shows_the_page(kind, plan, certificate, tmp_path):
+    """Every picture is laid out inside the page, and the page has ink where the pictures are."""
+    from matplotlib.image import imread
+
+    page = certificate_html(certificate) if kind == "certificate" else store_report(plan=plan, events=ledger(plan))
+    probe = """<script>addEventListener("load", () => { document.body.dataset.probe = JSON.stringify(
+        {wide: document.documentElement.scrollWidth, figures: [...document.querySelectorAll("svg")].map(
+        s => [s.getBoundingClientRect().width, s.getBoundingClientRect().height, s.textContent.trim().length])}) })</script>"""
+    path, shot = tmp_path / "page.html", tmp_path / "page.png"
+    page = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)  # it would stop the probe too
+    path.write_text(page.replace("</main>", f"</main>{probe}"), encoding="utf-8")
+    base = [
+        BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1000,2600", f"--user-data-dir={tmp_path}/profile",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+    ]  # fmt: skip
+    run = {"capture_output": True, "text": True, "timeout": 60}
+    dom = subprocess.run([*base, "--dump-dom", path.as_uri()], check=True, **run).stdout
+    found = json.loads(re.search(r'data-probe="([^"]*)"', dom).group(1).replace("&quot;", '"'))
+    assert found["wide"] <= 1000
+    assert len(found["figures"]) == (0 if kind == "certificate" else 4)
+    for width, height, text in found["figures"]:
+        assert width > 400
+        assert height > 100
+        assert text > 40
+    subprocess.run([*base, f"--screenshot={shot}", path.as_uri()], check=True, **run)
+    ink = (imread(shot)[..., :3].mean(axis=2) < 0.9).mean(axis=1)
+    assert (ink > 0).mean() > 0.3

@@ -1,0 +1,221 @@
+"""A source that was put back is noticed by the mark of a deletion, however far its own counters have run since."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete import EditRequest
+from noisygd_delete.errors import CountBroken, SourceError
+from noisygd_delete.store import Tombstones
+from noisygd_delete.store.sources import SourcedStore, marks, open_store, source_at
+
+from .conftest import ROWS, SCHEMA, Server, name, people, plan, statement
+from .test_lake import deltalake, duckdb, in_delta, in_duckdb
+
+PUT_BACK = "a deletion that this store committed there is not in its history"
+
+
+@contextmanager
+def started(server: Server) -> Iterator[Server]:
+    """A server whose data a test may stop, copy and put back."""
+    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as folder:
+        if server.user is not None:
+            shutil.chown(folder, server.user, server.user)
+        made = Server(Path(folder), server.programs, server.user)
+        made.run("initdb", "-D", str(made.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+        made.start()
+        try:
+            statement(
+                made.address(),
+                "CREATE TABLE people (id text PRIMARY KEY, person text, a double precision, b numeric, c text, y text)",
+            )
+            yield made
+        finally:
+            made.stop()
+
+
+def fill(server: Server) -> None:
+    for row in people()[:20]:
+        statement(server.address(), "INSERT INTO people VALUES (%s, %s, %s, %s, %s, %s)", *row)
+
+
+@pytest.fixture
+def own(server: Server) -> Iterator[Server]:
+    with started(server) as made:
+        fill(made)
+        yield made
+
+
+def put_back(server: Server, kept: str) -> None:
+    server.stop()
+    server.run("/bin/rm", "-rf", str(server.data))
+    server.run("/bin/cp", "-a", str(server.folder / kept), str(server.data))
+    (server.data / "postmaster.pid").unlink(missing_ok=True)
+    server.start()
+
+
+def keep(server: Server, kept: str) -> None:
+    server.stop()
+    server.run("/bin/cp", "-a", str(server.data), str(server.folder / kept))
+    server.start()
+
+
+def run_on(server: Server, position: str) -> None:
+    """The application goes on until the counter of transactions has passed what the ledger says."""
+    target = int(position.partition(":")[2]) + 10
+    while True:
+        with source_at(server.address(), id="id", table="people").connected() as connection:
+            (now,) = connection.execute("SELECT pg_current_xact_id()::text::bigint").fetchone()
+        if now > target:
+            return
+
+
+def test_a_data_directory_put_back_is_refused_however_far_its_counter_runs(
+    own: Server, tmp_path: Path, monkeypatch
+) -> None:
+    keep(own, "backup")
+    source = source_at(own.address(), id="id", table="people")
+    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+        store.learn()
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        position = store.ledger.entry(2).position
+    put_back(own, "backup")
+    assert statement(own.address(), "SELECT FROM people WHERE id = %s", name(3)) == 1
+    with open_store(tmp_path / "store") as store:
+        for _ in range(2):
+            with pytest.raises(SourceError, match="as they were before|" + PUT_BACK):
+                store.publish(redo=True)
+            run_on(own, position)
+        with pytest.raises(SourceError, match=PUT_BACK):
+            store.publish(redo=True)
+        monkeypatch.setattr(marks, "shown", lambda *_: True)  # the planted fault: positions alone
+        assert store.publish(redo=True).release == 3, "and the erased row is learned from"
+
+
+def test_a_later_deletion_does_not_stand_for_one_that_was_lost(own: Server, tmp_path: Path) -> None:
+    source = source_at(own.address(), id="id", table="people")
+    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+        store.learn()
+        store.serve(EditRequest.delete([name(1)], request_id="a"))
+    keep(own, "backup")
+    with open_store(tmp_path / "store") as store:
+        store.serve(EditRequest.delete([name(2)], request_id="b"))
+        position = next(
+            e.position for e in reversed(store.ledger.entries) if (e.position or "").startswith("transaction")
+        )
+    put_back(own, "backup")
+    run_on(own, position)
+    with open_store(tmp_path / "store") as store:
+        store.serve(EditRequest.delete([name(4)], request_id="c"), publish=False)
+        with pytest.raises(SourceError, match=PUT_BACK):
+            store.publish()
+        assert store.ledger.releases == 3
+
+
+def test_a_role_that_may_not_write_marks_knows_the_server(own: Server, tmp_path: Path) -> None:
+    """Another server at the same address is refused by its identifier, and a copy that took over by its timeline."""
+    statement(own.address(), "CREATE ROLE clerk LOGIN")
+    statement(own.address(), "GRANT SELECT, DELETE ON people TO clerk")
+    address = own.address().replace("postgres@", "clerk@")
+    with SourcedStore.found(tmp_path / "store", source_at(address, id="id", table="people"), SCHEMA, plan()) as store:
+        store.learn()
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        mark = store.ledger.head.mark
+        assert mark.startswith("cluster:")
+        assert mark.endswith(":1")
+        position = store.ledger.entry(2).position
+        assert store.publish(redo=True).release == 3
+    own.stop()
+    (own.data / "standby.signal").touch()
+    shutil.chown(own.data / "standby.signal", own.user or "root")
+    own.start()
+    own.run("pg_ctl", "promote", "-w", "-D", str(own.data))
+    run_on(own, position)
+    with open_store(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
+        store.publish(redo=True)
+
+
+def test_a_file_put_back_is_refused_when_others_have_deleted_since(tmp_path: Path) -> None:
+    made = in_duckdb(tmp_path)
+    shutil.copy(made["address"], tmp_path / "backup")
+    source = source_at(id="id", **made)
+    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+        store.learn()
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+    shutil.copy(tmp_path / "backup", made["address"])
+    source.delete([name(7)], [], lambda *_: None)  # another store's: the counter has passed
+    with open_store(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
+        store.publish(redo=True)
+    with duckdb.connect(made["address"]) as connection:
+        assert connection.execute("SELECT count(*) FROM people").fetchone() == (ROWS - 1,)
+
+
+def test_a_delta_table_put_back_is_refused_when_others_have_written_since(tmp_path: Path) -> None:
+    made = in_delta(tmp_path)
+    shutil.copytree(made["address"], tmp_path / "backup")
+    with SourcedStore.found(tmp_path / "store", source_at(id="id", **made), SCHEMA, plan()) as store:
+        store.learn()
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        assert store.publish(redo=True).release == 3
+    table = deltalake.DeltaTable(made["address"])
+    table.create_checkpoint()
+    with open_store(tmp_path / "store") as store:
+        assert store.publish(redo=True).release == 4, "a checkpoint keeps the mark"
+    shutil.rmtree(made["address"])
+    shutil.copytree(tmp_path / "backup", made["address"])
+    for k in (7, 8):
+        deltalake.DeltaTable(made["address"]).delete(f"id = '{name(k)}'")
+    with open_store(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
+        store.publish(redo=True)
+
+
+def test_what_logical_replication_applies_is_told(server: Server, tmp_path: Path) -> None:
+    """It runs no triggers of statements, so the count is refused; a row that it brings back is met by the list of erased ids."""
+    import psycopg
+
+    with started(server) as upstream, started(server) as here:
+        statement(upstream.address(), "SELECT 1")
+        with psycopg.connect(upstream.address(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET wal_level = logical")
+        upstream.stop()
+        upstream.start()
+        fill(upstream)
+        statement(upstream.address(), "CREATE PUBLICATION everything FOR TABLE people")
+        with psycopg.connect(here.address(), autocommit=True) as connection:
+            connection.execute(
+                f"CREATE SUBSCRIPTION copy CONNECTION 'host={upstream.folder} user=postgres dbname=postgres' PUBLICATION everything"
+            )
+        wait_for(here, 20)
+        tombstones = Tombstones.create(tmp_path / "list", tmp_path / "key")
+        SourcedStore.found(
+            tmp_path / "store", source_at(here.address(), id="id", table="people"), SCHEMA, plan()
+        ).close()
+        with open_store(tmp_path / "store", tombstones=tombstones) as store:
+            store.learn()
+            store.watch()
+            store.serve(EditRequest.delete([name(3)], request_id="r"))
+            statement(upstream.address(), "INSERT INTO people VALUES ('new', 'p', 0, 1, 'x', 'no')")
+            wait_for(here, 20)
+            with pytest.raises(CountBroken, match="came or went uncounted"):
+                store.publish(redo=True)
+            statement(upstream.address(), "DELETE FROM people WHERE id = %s", name(3))
+            statement(upstream.address(), "INSERT INTO people VALUES (%s, 'p', 0, 1, 'x', 'no')", name(3))
+            wait_for(here, 21)
+            store.source.unwatch()
+            with pytest.raises(SourceError, match="1 rows there have ids that were erased before"):
+                store.publish(redo=True)
+            assert store.ledger.releases == 2
+
+
+def wait_for(server: Server, rows: int) -> None:
+    until = time.monotonic() + 60
+    while statement(server.address(), "SELECT FROM people") != rows:
+        assert time.monotonic() < until
+        time.sleep(0.05)
