@@ -53,12 +53,13 @@ def predict(
     """
     model, schema, table = store.model, store.schema, read_table(path, delimiter, store.schema.reads())
     named, labelled = schema.id_column in table.columns, schema.label_column in table.columns
-    schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
+    schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None).for_predictions()
     truth, kept, faults = schema.encode_readable(table, labelled=labelled)
     unlabelled = [fault for fault in faults if fault.column == schema.label_column]
     encoded = truth
     if unlabelled:  # rows whose label alone is the fault are predicted too
         encoded, kept, faults = schema.encode_readable(table, labelled=False)
+    schema.check_listed(encoded)
     found = model.predict(encoded.rows)
     names = encoded.ids or [str(row + 1) for row in kept]
     labels = schema.decode(found)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..maps import HashedNgrams
 from ..maps.rows import sums
 from . import values
 from .files import Table
+from .spelling import place_of, spellings
 from .text import Floats, TextColumn
 from .values import NONE, Mask
 
@@ -46,6 +48,9 @@ class Kind(Protocol):
     def names(self, column: str) -> list[str]: ...
     def write(self, out: Floats, table: Table, column: str) -> Written:
         """Fill `out`, (rows, width) of zeros. Raises `InvalidSchema` at the first cell that does not fit."""
+
+    def example(self) -> str:
+        """A cell by the schema alone, of no record."""
 
     def to_dict(self) -> dict[str, Any]: ...
 
@@ -88,6 +93,9 @@ class Numeric:
             out[:, 1] = absent
             squares = np.where(absent, 1.0, squares)
         return Written(squares, clipped=self.outside(found))
+
+    def example(self) -> str:
+        return f"{(self.lower + self.upper) / 2:.6g}".replace(".", self.decimal)
 
     def numbers(self, table: Table, column: str) -> Floats:
         """The raw values, missing ones filled in."""
@@ -170,13 +178,16 @@ class Category:
         texts = table.column(column, "a category in the schema")
         return _positions(texts, self.values, table if self.unknown == "refuse" else None, column)
 
+    def example(self) -> str:
+        return self.values[0]
+
     def to_dict(self) -> dict[str, Any]:
         return {"categories": list(self.values), "unknown": self.unknown}
 
 
 @dataclass(frozen=True)
 class Boolean:
-    """One of two values in one column: −1 and +1; 0 for any other."""
+    """One of two values in one column: −1 and +1; 0 for any other, which rows to predict may not have (`GAP`): only an empty cell is 0."""
 
     values: tuple[str, str]
     unknown: str = "zero"
@@ -195,12 +206,19 @@ class Boolean:
     def write(self, out: Floats, table: Table, column: str) -> Written:
         texts = table.column(column, "one of two values in the schema")
         found = _positions(texts, self.values, table if self.unknown == "refuse" else None, column)
+        if self.unknown == GAP:
+            bad = (found == 2) & ~values.empty(texts, ())
+            if bad.any():
+                raise table.fault(bad, column, "neither of the two listed values" + _OTHERWISE)
         out[:, 0] = np.array([-1.0, 1.0, 0.0])[found]
         other = found == 2
         if self.unknown == "column":
             out[:, 1] = other
         squares = np.ones(len(found)) if self.unknown == "column" else np.where(other, 0.0, 1.0)
         return Written(squares, unknown=int(np.count_nonzero(other)))
+
+    def example(self) -> str:
+        return self.values[0]
 
     def to_dict(self) -> dict[str, Any]:
         return {"boolean": list(self.values), "unknown": self.unknown}
@@ -228,6 +246,9 @@ class Text:
         norms = np.sqrt(sums(made * made))
         out[:] = made / np.where(norms > 0, norms, 1.0)[:, None]
         return Written(np.where(made.any(axis=1), 1.0, 0.0))  # of norm 1, or empty
+
+    def example(self) -> str:
+        return "text"
 
     def to_dict(self) -> dict[str, Any]:
         return {"text": self.ngrams.units, "longest": self.ngrams.longest, "buckets": self.ngrams.buckets}
@@ -285,6 +306,13 @@ class Moment:
             squares += out[:, feature] ** 2
         return Written(squares, clipped=int(np.count_nonzero((at < lower) | (at > upper))))
 
+    def example(self) -> str:
+        """The first moment as cells have it."""
+        if self.form is None:
+            return self.first
+        at = datetime.fromtimestamp(self.bounds[0], UTC)
+        return at.strftime(self.form)
+
     @property
     def bounds(self) -> tuple[int, int]:
         """First and last in seconds."""
@@ -298,6 +326,7 @@ class Moment:
         return fields | _unusual(empty=list(self.empty))
 
 
+GAP = "gap"  # of a boolean: only an empty cell is unknown
 _OTHERWISE = "; correct the cell, or the column's entry in the schema"
 
 
@@ -313,6 +342,13 @@ def _positions(texts: Sequence[str], listed: tuple[str, ...], refusing: Table | 
     else:
         index = {value: position for position, value in enumerate(listed)}
         found = np.fromiter((index.get(text, other) for text in texts), dtype=np.intp, count=len(texts))
+    if spellings(listed):
+        known: dict[str, int] = {}
+        for cell in np.flatnonzero(found == other).tolist():
+            text = texts[cell]
+            if text not in known:
+                known[text] = place_of(text, listed)
+            found[cell] = known[text]
     if refusing is not None and (found == other).any():
         raise refusing.fault(
             found == other, column, f"not one of the {other} listed values; correct the cell or the schema's list"

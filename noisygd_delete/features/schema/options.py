@@ -142,11 +142,16 @@ KINDS: dict[str, tuple[Key, ...]] = {
         _FROM_DATA,
     ),
     "boolean": (
-        Key("boolean", {**_TEXTS, **_PAIR}, "Two values in one column: −1 for the first, +1 for the second."),
+        Key(
+            "boolean",
+            {**_TEXTS, **_PAIR},
+            "Two values in one column: −1 for the first, +1 for the second. Where one says no and the other yes, each may be written as another word "
+            "of the same (`f`, `False`, `no`, `off`, `0`).",
+        ),
         Key(
             "unknown",
             _one_of(*UNKNOWN),
-            'Any other value, an empty cell included: 0, and with `"column"` 1 in one more column, or `"refuse"`: an error.',
+            'Any other value, an empty cell included: 0, and with `"column"` 1 in one more column, or `"refuse"`: an error. With `"zero"` rows to predict may have empty cells, and no other value.',
             '"zero"',
         ),
         _FROM_DATA,
@@ -162,7 +167,7 @@ KINDS: dict[str, tuple[Key, ...]] = {
             "format",
             {"type": "string"},
             "How cells are written, by `%Y %m %d %H %M %S %f %y %j`; without it as ISO 8601 has it (`2013-01-31`, "
-            "`2013-01-31 08:30:00`). An offset from UTC is left out: the time on the wall counts.",
+            "`2013-01-31 08:30:00`). An offset from UTC in a text is left out: the time on the wall counts. A typed moment with a zone counts in UTC.",
         ),
         Key(
             "cycles",

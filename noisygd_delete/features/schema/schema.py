@@ -47,7 +47,7 @@ import numpy.typing as npt
 from ...errors import InvalidSchema, UnreadableRows
 from ...records import Names, bounded
 from ..maps import PublicMap, normalised
-from .columns import Category, Kind, Numeric, Text, refuse_empty
+from .columns import GAP, Boolean, Category, Kind, Numeric, Text, refuse_empty
 from .encoded import Encoded, Gathered
 from .files import Table
 from .keys import parse
@@ -56,6 +56,7 @@ from .text import FloatColumn, Floats, Fractions, TextColumn
 
 # Rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free.
 _HEADROOM = 1 - 2.0**-23
+MOST_UNLISTED = 50  # rows to predict of which a column may have no cell of its list
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,24 @@ class Schema:
     def with_columns(self, id: str | None = None, subject: str | None = None) -> Schema:
         """The same schema reading ids and subjects from these columns."""
         return replace(self, id_column=id or self.id_column, subject_column=subject or self.subject_column)
+
+    def for_predictions(self) -> Schema:
+        """The same features of rows to predict, among which a boolean that is neither of its two values is an error: it would count as
+        half of each."""
+        strict = {
+            name: replace(kind, unknown=GAP) if isinstance(kind, Boolean) and kind.unknown == "zero" else kind
+            for name, kind in self.columns.items()
+        }
+        return replace(self, columns=strict)
+
+    def check_listed(self, encoded: Encoded) -> None:
+        """Raise `InvalidSchema` where rows to predict have a column of which no cell is of its list: it is written otherwise than the
+        table was."""
+        for name, unknown in encoded.unknown.items():
+            if unknown == len(encoded.rows) >= MOST_UNLISTED:
+                raise InvalidSchema(
+                    f"column {name!r}: none of {unknown} cells is one of the listed values; write them as the table that the model was made of has them"
+                )
 
     @property
     def names(self) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import overload
 
@@ -170,6 +171,8 @@ def text_of(value: object) -> str:
         return ""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value).decode("utf-8").strip()
+    if isinstance(value, datetime) and value.utcoffset() is not None:
+        return str(value.astimezone(UTC))  # as databases write it: whose clock it was is not known elsewhere
     if isinstance(value, (Mapping, Set)) or (isinstance(value, Sequence) and not isinstance(value, str)):
         raise ValueError("a list or a record in place of one value")
     return str(value).strip()

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .text import FloatColumn, Floats, TextColumn, number
+from .text import FloatColumn, Floats, Fractions, TextColumn, number
 
 Mask = NDArray[np.bool_]
 Seconds = NDArray[np.int64]
@@ -45,8 +45,8 @@ def empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
 
 
 def numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "") -> Floats:
-    """(rows,) float64, NaN where a text is no number written with these marks."""
-    if (decimal, thousands) != (".", ""):
+    """(rows,) float64, NaN where a text is no number written with these marks; typed numbers have none."""
+    if (decimal, thousands) != (".", "") and not isinstance(texts, (FloatColumn, Fractions)):
         return np.fromiter(map(reader(decimal, thousands), texts), np.float64, len(texts))
     if isinstance(texts, (TextColumn, FloatColumn)):
         return texts.numbers()

@@ -1,21 +1,25 @@
 """A plain model as an ONNX graph: raw columns in, labels out, with the schema's normalisation inside.
 
-One input for each column, of shape (rows, 1): a double for a number (NaN: empty), a text for a value of a list. Outputs: `label`
+One input for each column, of shape (rows, 1): a double for a number (NaN: empty), a text for a value of a list, as `str` writes it
+("": empty), with space around it or none. Outputs: `label`
 (texts, or doubles of a target), `scores`, and `probabilities` of a classifier. A row that the schema would refuse (an empty cell
 that has no meaning, a value that is not of the list) has the label "" and NaN for scores.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 from ...errors import InvalidParameter, MissingDependency
 from ...features.schema.columns import Boolean, Category, Kind, Moment, Numeric
+from ...features.schema.spelling import spellings
 from .plain import PlainModel
 
-_OPSET, _ML_OPSET, _IR = 17, 3, 8  # what runtimes of the last years read
+_OPSET, _ML_OPSET, _IR = 20, 3, 9  # what runtimes of the last years read
+_SPACE = "[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*"  # as `str.strip` has it
 _HEADROOM = 1 - 2.0**-23  # as in `Schema`
 
 
@@ -96,20 +100,23 @@ class _Graph:
         if isinstance(kind, Numeric):
             return self._number(name, kind)
         assert isinstance(kind, (Category, Boolean))  # of text and dates no graph is made
-        listed = list(kind.values)
-        codes = self._op(
-            "LabelEncoder", name, domain="ai.onnx.ml",
-            keys_strings=listed, values_int64s=list(range(len(listed))), default_int64=len(listed),
-        )  # fmt: skip
-        other = self._op("Equal", codes, self._wholes([len(listed)]))
+        spelled = spellings(kind.values) or tuple(map(re.escape, kind.values))
+        each = [self._op("RegexFullMatch", name, pattern=f"{_SPACE}(?:{one}){_SPACE}") for one in spelled]
+        found = self._double(self._op("Concat", *each, axis=1))
+        other = self._op("Equal", self._op("ReduceMax", found, self._wholes([1]), keepdims=1), self._numbers([0.0]))
         if isinstance(kind, Boolean):
-            third = np.nan if kind.unknown == "refuse" else 0.0
-            made = self._op("Gather", self._numbers([-1.0, 1.0, third]), codes)
-            return self._op("Concat", made, self._double(other), axis=1) if kind.unknown == "column" else made
-        made = self._double(self._op("Equal", codes, self._wholes(list(range(kind.width)))))
-        if kind.unknown != "refuse":
-            return made
-        return self._op("Add", made, self._op("Where", other, self._numbers([np.nan]), self._numbers([0.0])))
+            made = self._op("MatMul", found, self._numbers([[-1.0], [1.0]]))
+            if kind.unknown == "zero":  # of an empty cell, and no other
+                there = self._op("Not", self._op("RegexFullMatch", name, pattern=_SPACE))
+                return self._refused(made, self._op("And", other, there))
+        else:
+            made = found
+        if kind.unknown == "column":
+            return self._op("Concat", made, self._double(other), axis=1)
+        return self._refused(made, other) if kind.unknown == "refuse" else made
+
+    def _refused(self, values: str, where: str) -> str:
+        return self._op("Add", values, self._op("Where", where, self._numbers([np.nan]), self._numbers([0.0])))
 
     def _number(self, name: str, kind: Numeric) -> str:
         absent, (low, high) = self._op("IsNaN", name), kind.curved_bounds()
@@ -133,7 +140,7 @@ class _Graph:
         """(rows, features) brought to their norm, rounded to float32 as the table's rows are."""
         schema = plain.schema
         if schema.intercept:
-            ones = self._op("ReduceMax", self._op("Abs", features), axes=[1], keepdims=1)
+            ones = self._op("ReduceMax", self._op("Abs", features), self._wholes([1]), keepdims=1)
             ones = self._op("Add", self._op("Mul", ones, self._numbers([0.0])), self._numbers([1.0]))
             features = self._op("Concat", features, ones, axis=1)
         squares = self._op("ReduceSum", self._op("Mul", features, features), self._wholes([1]), keepdims=1)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ...curator.learning import Model
 from ...errors import InvalidParameter
 from ...features.schema import Schema
-from ...features.schema.columns import Text
+from ...features.schema.columns import Boolean, Category, Text
+from ...features.schema.spelling import spellings
 from ...losses import MultilayerPerceptron, TanhNetwork
 from ...losses.base import Loss
 from ...losses.staged import NETWORK, Staged
@@ -87,11 +88,13 @@ def _layers(loss: Loss, weights: NDArray[np.float64], features: int) -> tuple[ND
 
 def plain_text(plain: PlainModel) -> bytes:
     """model.json: what `reader` reads."""
+    listed = {name: kind.values for name, kind in plain.schema.columns.items() if isinstance(kind, (Boolean, Category))}
     fields: dict[str, Any] = {
         "format": FORMAT,
         "kind": plain.label_kind,
         "odds": plain.odds,
         "schema": {key: value for key, value in plain.schema.to_dict().items() if key not in ("id", "subject")},
+        "spellings": {name: spellings(values) for name, values in listed.items()},
         "features": plain.schema.names,
         "layers": [layer.tolist() for layer in plain.layers],
     }

@@ -11,13 +11,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 _DAY, _WEEK = 86_400, 604_800  # seconds
 _HEADROOM = 1 - 2.0**-23
+_UNLISTED = 50  # rows of which a column may have no cell of its list
 _START = datetime(1970, 1, 1)
 _ISO = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
@@ -43,6 +46,8 @@ class PublishedModel:
         if described.get("format") != 1:
             raise ValueError("model.json is of another format; use the model.py that was published beside it")
         self.schema, self.answers, self.odds = described["schema"], described["kind"], described["odds"]
+        for name, spellings in described.get("spellings", {}).items():
+            self.schema["columns"][name]["spellings"] = [re.compile(one) for one in spellings]
         self.layers = [np.array(layer, np.float64) for layer in described["layers"]]
         self.classes = self.schema["label"].get("classes")
 
@@ -81,7 +86,7 @@ class PublishedModel:
                 raise ValueError(f"column {name!r} is missing")
         parts, count = [], 0
         for name, kind in columns.items():
-            cells = [_cell(value) for value in table[name]]
+            cells = [_cell(value, name) for value in table[name]]
             parts.append(np.array(_features(cells, kind, name), np.float64).reshape(len(cells), -1))
             count = len(cells)
         squares = np.full(count, float(self.schema["intercept"]))
@@ -95,14 +100,26 @@ class PublishedModel:
         return (np.hstack(parts) * factors[:, None]).astype(np.float32)
 
 
-def _cell(value: Any) -> str:
+class _Number(str):
+    """The text of a number that was one already: no decimal mark of the schema is in it."""
+
+
+def _cell(value: Any, name: str) -> str:
     """A cell as the text that a file would have."""
-    if (
-        value is None
-        or type(value).__name__ in ("NAType", "NaTType")
-        or (isinstance(value, (float, np.floating)) and math.isnan(value))
-    ):
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return ""
+    if isinstance(value, np.datetime64) and np.isnat(value):
+        return ""
+    if isinstance(value, (float, np.floating)):
+        return _Number("" if math.isnan(value) else float(value))
+    if isinstance(value, Decimal):
+        return _Number("" if value.is_nan() else value)
+    if isinstance(value, datetime) and value.utcoffset() is not None:
+        return str(value.astimezone(UTC))
+    if isinstance(value, (bytes, bytearray)):
+        value = value.decode()
+    if isinstance(value, (list, tuple, set, dict, np.ndarray)):
+        raise ValueError(f"column {name!r}: a list or a record in place of one value")
     return str(value).strip()
 
 
@@ -136,7 +153,7 @@ def _numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[flo
 
 
 def _number(text: str, decimal: str, thousands: str) -> float:
-    if (decimal, thousands) != (".", ""):
+    if (decimal, thousands) != (".", "") and not isinstance(text, _Number):
         mark = "[ \u00a0\u202f]" if thousands == " " else re.escape(thousands)
         whole = rf"[1-9]\d{{0,2}}(?:{mark}\d{{3}})+|\d+" if thousands else r"\d+"
         form = rf"([+-]?)({whole})?(?:{re.escape(decimal)}(\d*))?(e[+-]?\d+)?"
@@ -154,11 +171,10 @@ def _number(text: str, decimal: str, thousands: str) -> float:
 
 
 def _listed(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
-    places, unknown, found = _places(kind["categories"]), kind["unknown"], []
-    width = len(places) + (unknown == "column")
-    for text in cells:
+    listed, found = kind["categories"], []
+    width = len(listed) + (kind["unknown"] == "column")
+    for place in _places(cells, listed, kind, name):
         row = [0.0] * width
-        place = _place(text, places, unknown, name)
         if place < width:
             row[place] = 1.0
         found.append(row)
@@ -166,23 +182,27 @@ def _listed(cells: list[str], kind: dict[str, Any], name: str) -> list[list[floa
 
 
 def _either(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
-    places, found = _places(kind["boolean"]), []
+    return [
+        [(-1.0, 1.0, 0.0)[place]] + [float(place == 2)] * (kind["unknown"] == "column")
+        for place in _places(cells, kind["boolean"], kind, name)
+    ]
+
+
+def _places(cells: list[str], listed: list[str], kind: dict[str, Any], name: str) -> Iterator[int]:
+    """Where each text is in the list, as it stands or spelled otherwise; the list's length, where it is not in it and that is allowed."""
+    other, gap = len(listed), "boolean" in kind and kind["unknown"] == "zero"
+    known = {value: place for place, value in enumerate(listed)}
+    spelled, unlisted = list(enumerate(kind.get("spellings", ()))), 0
     for text in cells:
-        place = _place(text, places, kind["unknown"], name)
-        found.append([(-1.0, 1.0, 0.0)[place]] + [float(place == 2)] * (kind["unknown"] == "column"))
-    return found
-
-
-def _places(values: list[str]) -> dict[str, int]:
-    return {value: place for place, value in enumerate(values)}
-
-
-def _place(text: str, places: dict[str, int], unknown: str, name: str) -> int:
-    """Where a text is in the list; its length, if it is not in it and that is allowed."""
-    place = places.get(text, len(places))
-    if place == len(places) and unknown == "refuse":
-        raise ValueError(f"column {name!r}: a cell is not one of the listed values")
-    return place
+        if text not in known:
+            known[text] = next((place for place, one in spelled if text and one.fullmatch(text)), other)
+        if known[text] == other:
+            unlisted += 1
+            if kind["unknown"] == "refuse" or (gap and text):
+                raise ValueError(f"column {name!r}: a cell is not one of the listed values")
+        yield known[text]
+    if unlisted == len(cells) >= _UNLISTED:
+        raise ValueError(f"column {name!r}: none of {unlisted} cells is one of the listed values")
 
 
 def _moments(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:

@@ -207,6 +207,7 @@ class Registry:
             data_path=str(files),
             code_paths=[str(code)],
             pip_requirements=["mlflow", "numpy"],
+            **_called(artefact),
             metadata={"release": artefact.name},
         )
 
@@ -233,6 +234,21 @@ class Registry:
 
 
 LOADER = "noisygd_delete_model"
+
+
+def _called(artefact: Artefact) -> dict[str, Any]:
+    """What the model takes and gives: columns of any type, because typed cells and their texts predict the same. The example has public
+    values of the schema alone, never a record's."""
+    from mlflow.models import ModelSignature
+    from mlflow.types.schema import AnyType, ColSpec
+    from mlflow.types.schema import Schema as Columns
+    from pandas import DataFrame
+
+    schema = artefact.schema
+    given = Columns([ColSpec(AnyType(), name) for name in schema.columns])
+    answer = Columns([ColSpec("string" if schema.classes else "double")])
+    example = DataFrame({name: [kind.example()] for name, kind in schema.columns.items()}, dtype=object)
+    return {"signature": ModelSignature(inputs=given, outputs=answer), "input_example": example}
 
 
 def _local(location: str) -> Path | None:

@@ -57,7 +57,7 @@ def expected(cells: dict[str, str]) -> list[float]:
     out += [2 * math.log1p(min(max(price, 0), 5000)) / math.log1p(5000) - 1]
     out += [float(cells["work"] == "a"), float(cells["work"] == "b"), float(cells["work"] not in ("a", "b"))]
     out += [{"f": -1.0, "m": 1.0}.get(cells["sex"], 0.0)]
-    smokes = {"no": -1.0, "yes": 1.0}.get(cells["smokes"], 0.0)
+    smokes = {"no": -1.0, "yes": 1.0, "No": -1.0, "t": 1.0, "1.0": 1.0}.get(cells["smokes"], 0.0)
     out += [smokes, float(smokes == 0)]
     if cells["since"]:
         at = datetime.fromisoformat(cells["since"]).replace(tzinfo=None, microsecond=0)
@@ -82,7 +82,7 @@ cell = st.fixed_dictionaries(
         "price": st.sampled_from(["", "0", "1.234,5", "12.345.678", "7,", ",5", "999,99"]),
         "work": st.sampled_from(["a", "b", "", "else"]),
         "sex": st.sampled_from(["f", "m", "", "d"]),
-        "smokes": st.sampled_from(["no", "yes", "", "No"]),
+        "smokes": st.sampled_from(["no", "yes", "", "No", "t", "1.0", "?"]),
         "since": moments.map(lambda at: at.isoformat(" ")) | moments.map(lambda at: f"{at.date()}") | st.just("")
         | moments.map(lambda at: f"{at.replace(microsecond=0).isoformat()}+02:00"),
         "at": st.sampled_from(["", "-", "08.00", "23.59", "0.05", "12.30"]),

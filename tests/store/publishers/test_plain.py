@@ -58,7 +58,7 @@ def cells(rows: int, seed: int = 5) -> dict[str, list[str]]:
         "kind": [chance.choice(["a", "b", "c c", "d", ""]) for _ in range(rows)],
         "known": [chance.choice(["x", "ß", "q"]) for _ in range(rows)],
         "sure": [chance.choice(["x", "z"]) for _ in range(rows)],
-        "either": [chance.choice(["no", "yes", "?"]) for _ in range(rows)],
+        "either": [chance.choice(["no", "yes", ""]) for _ in range(rows)],
         "other": [chance.choice(["0", "1", ""]) for _ in range(rows)],
         "day": [chance.choice(["", "2013-02-28", "2014-12-31T23:59:59", "2012-02-29 10:00"]) for _ in range(rows)],
         "form": [chance.choice(["28.02.2013", "01.01.2020"]) for _ in range(rows)],
