@@ -64,9 +64,12 @@ def read_claims(certificate: Mapping[str, Any]) -> list[Claim]:
     """The claims of a certificate of this format; anything else is refused with one of `REFUSALS`."""
     found = []
     for given in certificate["claims"]:
-        if set(given) != {"key", "values", "conditions"} or not isinstance(given["conditions"], list):
+        if set(given) != {"key", "values", "conditions"}:
             raise ValueError("a claim has key, values and conditions")
-        found.append(Claim(given["key"], dict(given["values"]), tuple(given["conditions"])))
+        values, conditions = given["values"], given["conditions"]
+        if not isinstance(values, Mapping) or not isinstance(conditions, list):
+            raise ValueError("values of a claim are an object, conditions a list")
+        found.append(Claim(given["key"], dict(values), tuple(conditions)))
     return found
 
 

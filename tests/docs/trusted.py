@@ -7,7 +7,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from tools.page import NATIVE
-from tools.page.demand import PACKAGE, Demand, module_text
+from tools.page.demand import Demand
+from tools.page.modules import PACKAGE, module_text
 
 PAGE = Path(__file__).parents[2] / "docs" / "trusted.md"
 BEGINS = "| file | lines |\n|---|---|\n"

@@ -191,3 +191,11 @@ def test_no_mutant_of_a_format_1_paper_states_a_smaller_figure() -> None:
             old = place(paper["statement"]["guarantees"], path)
             forged = earlier(with_value(paper, ("statement", "guarantees", *path), old * factor))
             assert not verify_certificate(forged).passed, path
+
+
+@pytest.mark.parametrize("values", ["", [], [["rows", 2]]])
+def test_values_that_are_no_object_are_no_claim(key: Path, values: object) -> None:
+    paper = json.loads(dumped(papers("published", "sharp")))
+    place = next(at for at, claim in enumerate(paper["claims"]) if claim["values"] == ({"rows": 2} if values else {}))
+    paper["claims"][place]["values"] = values
+    assert not verifier(key)(dumped(sign(paper, key)))

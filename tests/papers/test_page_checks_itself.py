@@ -8,15 +8,17 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from noisygd_delete.bounds import conversion
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.papers import certificate_html, new_key, sign, verify_certificate
+from noisygd_delete.papers import checker as checking
 from noisygd_delete.papers.catalogue import language, languages
-from noisygd_delete.papers.checker import page_script, policy
-from noisygd_delete.papers.page import file_text, stylesheet
+from noisygd_delete.papers.checker import page_script
+from noisygd_delete.papers.page import file_text
 from noisygd_delete.records import bounded
 from tools.page import checker
 
@@ -129,15 +131,9 @@ def test_the_page_says_that_it_does_not_check_older_formats(key: Path, tmp_path:
 
 def page_of(paper: dict, *, before: str = "", after: str = "", code: str = "en") -> str:
     """The page of a certificate, as a reader with these hands sees it: scripts that run before its own, and after it has begun."""
-    page, script = certificate_html(paper, checking=True, code=code), page_script()
-    driven = f"{before}\n{script}\ndocument.addEventListener('DOMContentLoaded', () => {{ {after} }});"
-    return page.replace(script, driven).replace(
-        _attribute(policy(script, stylesheet())), _attribute(policy(driven, stylesheet()))
-    )
-
-
-def _attribute(text: str) -> str:
-    return text.replace("'", "&#39;")
+    driven = f"{before}\n{page_script()}\n(async () => {{ {after} }})();"
+    with patch.object(checking, "page_script", lambda: driven):
+        return certificate_html(paper, checking=True, code=code)
 
 
 DONE = 'do await new Promise((then) => setTimeout(then, 50)); while (document.getElementById("check").className.endsWith("unchecked"));'
@@ -299,3 +295,10 @@ def test_the_page_holds_the_signed_file_and_loads_nothing(key: Path, tmp_path: P
     assert "default-src &#39;none&#39;" in page
     assert not re.search(r'(src|href)="', page)
     assert verify_certificate(bounded.parsed(html.unescape(held[1]))).checks[1].passed is False
+
+
+@pytest.mark.parametrize("kind", [("published", "ladder"), ("published", "mixed"), ("pending", "ladder with a head")])
+def test_a_page_fits_a_letter_s_attachment(key: Path, kind: tuple[str, str]) -> None:
+    """With its paper, the signed file and the script: at most 250 kB, in the longer language."""
+    page = certificate_html(sign(json.loads(dumped(papers(*kind))), key), checking=True, code="de")
+    assert len(page.encode()) <= 250_000

@@ -16,7 +16,8 @@ from noisygd_delete.evidence.claims import catalogue, languages
 from noisygd_delete.papers.catalogue import labels
 from noisygd_delete.papers.page import stylesheet
 
-from .demand import Demand, module_text
+from .demand import Demand
+from .modules import module_text
 from .translation import Translation
 
 ROOTS = (

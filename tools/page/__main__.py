@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from noisygd_delete.papers.checker import SCRIPT, digest
+from noisygd_delete.papers.checker import LOADER, SCRIPT, digest
 from noisygd_delete.version import __version__
 
 from . import script
@@ -14,8 +14,8 @@ DIGESTS = Path(__file__).parents[2] / "docs" / "page-digests.md"
 
 
 def listed(text: str, found: str) -> str:
-    """The list with this version's digest in it: versions before keep theirs."""
-    line = f"| {__version__} | `{digest(found)}` |\n"
+    """The list with this version's digests in it: versions before keep theirs."""
+    line = f"| {__version__} | `{digest(found)}` | `{digest(LOADER.read_text(encoding='utf-8'))}` |\n"
     there = re.search(rf"(?m)^\| {re.escape(__version__)} \|.*\n", text)
     return text.replace(there[0], line) if there else text.rstrip("\n") + "\n" + line
 

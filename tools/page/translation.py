@@ -11,8 +11,9 @@ import ast
 import re
 from collections.abc import Iterable
 
-from .demand import Demand, ModuleText, bound, names_of
+from .demand import Demand, names_of
 from .expressions import Expressions, Scope, Untranslatable, quoted, safe
+from .modules import ModuleText, bound
 
 _WORD = re.compile(r"[\w$]+")
 _NO_BASES = {"ABC", "Protocol", "Generic"}

@@ -1627,6 +1627,7 @@ $.libraries["evidence.former_formats"] = {SCHEMES: new $.Dict(), BLOCKS: $.tuple
 $.modules["errors"] = (() => {
 let NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, real, positive, LEAST_SCALE, MOST_SCALE, scale, non_negative, probability, renyi_order, count, choice, bound, Word;
 const math = $.libraries["math"];
+const re = $.libraries["re"];
 const StrEnum = $.libraries["enum"]["StrEnum"];
 NoisyGDDeleteError = $.cls("NoisyGDDeleteError", [$.b.Exception], ($ns) => {
 
@@ -1729,9 +1730,12 @@ throw $.raised(InvalidParameter([("" + "the bound " + $.formatted(name, "", "") 
 return value;
 });
 Word = $.cls("Word", [StrEnum], ($ns) => {
-$ns.__repr__ = $.fn("__repr__", ["self"], {}, function (self) {
-return $.b.repr([$.b.str([self])]);
-});
+$ns._missing_ = $.classmethod($.fn("_missing_", ["cls", "value"], {}, function (cls, value) {
+let family;
+family = $.cm($.libraries["re"].sub(["(?<=[a-z])(?=[A-Z])", " ", $.ga(cls, "__name__")]), "lower", []);
+throw $.raised(InvalidParameter([("" + $.formatted(value, "r", "") + " is not one of the " + $.formatted(family, "", "") + ": " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, $.b.map([$.b.str, cls])])]), "", ""))]));
+return null;
+}));
 });
 return {NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, real, positive, LEAST_SCALE, MOST_SCALE, scale, non_negative, probability, renyi_order, count, choice, bound, Word, StrEnum};
 })();
@@ -1740,7 +1744,6 @@ let MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss;
 const math = $.libraries["math"];
 const ABC = $.libraries["abc"]["ABC"];
 const abstractmethod = $.libraries["abc"]["abstractmethod"];
-const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
@@ -1778,19 +1781,6 @@ $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 
 return null;
 }));
-$ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-
-return null;
-});
-$ns.derivative = $.fn("derivative", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-if ($.t($.is($.ga(self, "slope"), null))) {
-throw $.raised($.b.NotImplementedError([("" + $.formatted($.ga($.b.type([self]), "__name__"), "", "") + " states neither slope nor derivative")]));
-}
-return $.cm(self, "slope", [scores, $.gi(labels, $.tuple([$.ellipsis, null])), $.ga(self, "parameter"), $.ga(xp, "tanh"), $.ga(xp, "sqrt")]);
-});
-$ns.parameter = $.property($.fn("parameter", ["self"], {}, function (self) {
-return 1.0;
-}));
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.libraries["math"].inf;
 }));
@@ -1803,11 +1793,8 @@ return $.mul($.ga(self, "outputs"), features);
 $ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
 return $.tuple([$.ga(self, "outputs"), features]);
 });
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
-});
 }), [["radius", () => ["is", $.b.float]]], {frozen: true});
-return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, asdict, abstractmethod, scale, Any, ClassVar, ABC};
+return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, Any, ClassVar, ABC, scale, abstractmethod};
 })();
 $.modules["bounds.rounding"] = (() => {
 let UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order;
@@ -2093,7 +2080,7 @@ return renyi_advantage([], {"order": order, "renyi": $.mul(order, rate)});
 });
 return ($.t($.lt(0n, rate)) ? at([best_order([at], {"high": 1000000000.0, "points": 36n, "rounds": 16n})]) : 0.0);
 });
-return {gdp_advantage, renyi_advantage, rate_advantage, MARGIN, best_order, least_safe, UNIT};
+return {gdp_advantage, renyi_advantage, rate_advantage, best_order, MARGIN, least_safe, UNIT};
 })();
 $.modules["bounds.renyi"] = (() => {
 let renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _least_share, rate_epsilon, rate_log_delta, rate_for;
@@ -2250,7 +2237,7 @@ rate = $.imul(rate, $.sub(1n, 1e-12));
 }
 return $.tuple([rate, order]);
 });
-return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _least_share, rate_epsilon, rate_log_delta, rate_for, MARGIN, log_sum, log_down, sum_up, UNIT, least, best_order, LEAST_LOG};
+return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _least_share, rate_epsilon, rate_log_delta, rate_for, least, best_order, MARGIN, log_sum, log_down, sum_up, UNIT, LEAST_LOG};
 })();
 $.modules["bounds.conversion"] = (() => {
 const gdp_epsilon = $.modules["bounds.gaussian"]["gdp_epsilon"];
@@ -2261,15 +2248,13 @@ const rate_advantage = $.modules["bounds.membership"]["rate_advantage"];
 const rate_epsilon = $.modules["bounds.renyi"]["rate_epsilon"];
 const rate_for = $.modules["bounds.renyi"]["rate_for"];
 const rate_log_delta = $.modules["bounds.renyi"]["rate_log_delta"];
-const renyi_epsilon = $.modules["bounds.renyi"]["renyi_epsilon"];
 const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
 const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
-const best_order = $.modules["bounds.rounding"]["best_order"];
 const exp_up = $.modules["bounds.rounding"]["exp_up"];
-return {gdp_for, rate_advantage, gdp_advantage, exp_up, rate_epsilon, renyi_epsilon_optimal, gdp_epsilon, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for, renyi_epsilon, best_order};
+return {gdp_for, rate_epsilon, renyi_epsilon_optimal, gdp_epsilon, exp_up, rate_advantage, gdp_advantage, rate_for, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta};
 })();
 $.modules["bounds.objective_perturbation"] = (() => {
-let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, excess_risk;
+let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian;
 const math = $.libraries["math"];
 const UNIT = $.modules["bounds.rounding"]["UNIT"];
 const sum_up = $.modules["bounds.rounding"]["sum_up"];
@@ -2339,12 +2324,7 @@ return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest),
 });
 return $.mul($.div($.b.max([$.add(_with([q, ratio]), _without([q, ratio])), $.add(_with([q, $.neg(below)]), _without([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
 });
-excess_risk = $.fn("excess_risk", ["*", "dimension", "noise", "strong_convexity", "records", "gradient_tolerance", "output_noise", "hessian_trace"], {"gradient_tolerance": 0.0, "output_noise": 0.0, "hessian_trace": 0.0}, function (dimension, noise, strong_convexity, records, gradient_tolerance, output_noise, hessian_trace) {
-let pull;
-pull = $.add($.div($.mul($.libraries["math"].sqrt([dimension]), noise), records), gradient_tolerance);
-return $.add($.div($.pow(pull, 2n), $.mul(2n, strong_convexity)), $.div($.mul($.pow(output_noise, 2n), hessian_trace), 2n));
-});
-return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, excess_risk, sum_up, UNIT};
+return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, UNIT, sum_up};
 })();
 $.modules["bounds.objective_perturbation_gdp"] = (() => {
 let LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise;
@@ -2542,7 +2522,7 @@ $.si(merged, whole, number);
 }
 return merged;
 });
-return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Callable, UNIT, replace, sum_up, InvalidParameter, bound, count, non_negative, choice};
+return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Callable, UNIT, replace, InvalidParameter, bound, count, non_negative, choice, sum_up};
 })();
 $.modules["privacy.shown"] = (() => {
 let DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent;
@@ -2582,7 +2562,7 @@ return $.b.min([100n, $.add(50n, $.libraries["math"].ceil([$.mul(50n, Fraction([
 _exponent = $.fn("_exponent", ["text"], {}, function (text) {
 return $.libraries["re"].sub(["e([+-])0*", $.fn("<lambda>", ["sign"], {}, (sign) => ($.t($.eq($.gi(sign, 1n), "-")) ? "e-" : "e")), text]);
 });
-return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, Decimal, ROUND_CEILING, Context, Fraction};
+return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, Fraction, Decimal, ROUND_CEILING, Context};
 })();
 $.modules["privacy.worlds"] = (() => {
 let Worlds, ADJACENCIES, DELETION_NOTIONS;
@@ -2609,7 +2589,6 @@ return {Worlds, ADJACENCIES, DELETION_NOTIONS, Word};
 $.modules["privacy.guarantee"] = (() => {
 let LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee;
 const math = $.libraries["math"];
-const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
 const conversion = $.modules["bounds.conversion"];
@@ -2624,7 +2603,6 @@ const probability = $.modules["errors"]["probability"];
 const renyi_order = $.modules["errors"]["renyi_order"];
 const Curve = $.modules["privacy.curve"]["Curve"];
 const fewer = $.modules["privacy.curve"]["fewer"];
-const shown = $.modules["privacy.shown"]["shown"];
 const ADJACENCIES = $.modules["privacy.worlds"]["ADJACENCIES"];
 const DELETION_NOTIONS = $.modules["privacy.worlds"]["DELETION_NOTIONS"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
@@ -2736,17 +2714,11 @@ return $.modules["bounds.conversion"].rate_advantage([], {"rate": $.ga(self, "to
 }
 return $.cm(self, "delta", [0.0]);
 }));
-$ns.at_most = $.property($.fn("at_most", ["self"], {}, function (self) {
-return shown([$.ga($.cm(self, "with_slack", []), "advantage")], {"percent": true});
-}));
 $ns.by_gdp = $.property($.fn("by_gdp", ["self"], {}, function (self) {
 if ($.t($.is($.ga(self, "gdp"), null))) {
 return null;
 }
 return replace([self], {"gdp_squared": $.mul($.pow($.ga(self, "gdp"), 2n), $.add(1n, 1e-15)), "rate": 0.0, "points": $.tuple([]), "curves": $.tuple([])});
-}));
-$ns.unit = $.property($.fn("unit", ["self"], {}, function (self) {
-return ($.t($.eq($.ga(self, "rows"), 1n)) ? "one row" : ("" + "one data subject with at most " + $.formatted($.ga(self, "rows"), "", "") + " rows"));
 }));
 $ns.covers = $.fn("covers", ["self", "other"], {}, function (self, other) {
 let fewer, own, rest, room;
@@ -2801,16 +2773,10 @@ return replace([self], {"assumptions": $.tuple([condition, ...$.each(others)])})
 $ns.__add__ = $.fn("__add__", ["self", "other"], {}, function (self, other) {
 return $.cm(Guarantee, "composed", [[$.tuple([self, 1n]), $.tuple([other, 1n])]]);
 });
-$ns.times = $.fn("times", ["self", "number"], {}, function (self, number) {
-return $.cm(Guarantee, "composed", [[$.tuple([self, number])]]);
-});
 $ns.with_slack = $.fn("with_slack", ["self"], {}, function (self) {
 let growth;
 growth = $.pow($.add(1n, $.ga(self, "slack")), 2n);
 return replace([self], {"gdp_squared": $.mul($.ga(self, "gdp_squared"), growth), "rate": $.mul($.ga(self, "rate"), growth), "points": $.b.tuple([(function* ($first) { for (const $v54 of $.each($first)) { let cost, order; {const $v55 = $.unpack($v54, 2, -1);order = $v55[0];cost = $v55[1];} yield $.tuple([order, $.mul(cost, growth)]); } })($.ga(self, "points"))]), "curves": $.b.tuple([(function* ($first) { for (const $v56 of $.each($first)) { let curve, times; {const $v57 = $.unpack($v56, 2, -1);curve = $v57[0];times = $v57[1];} yield $.tuple([curve, $.mul(times, growth)]); } })($.ga(self, "curves"))]), "slack": 0.0});
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([...$.pairs(asdict([self])), ["adjacency", $.b.str([$.ga(self, "adjacency")])]]);
 });
 $ns.from_dict = $.classmethod($.fn("from_dict", ["cls", "fields"], {}, function (cls, fields) {
 let error;
@@ -2825,7 +2791,7 @@ throw $.raised(InvalidParameter([("" + "not a guarantee: " + $.formatted(error, 
 return null;
 }));
 }), [["about", () => ["is", $.b.str]], ["adjacency", () => ["is", Worlds]], ["gdp_squared", () => ["is", $.b.float]], ["rate", () => ["is", $.b.float]], ["points", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["curves", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", Curve], ["is", $.b.float]]]], ["rows", () => ["is", $.b.int]], ["source", () => ["is", $.b.str]], ["assumptions", () => ["of", $.b.tuple, ["is", $.b.str]]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true});
-return {LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, InvalidParameter, probability, Curve, asdict, replace, fewer, curve_epsilon, bound, renyi_order, non_negative, count, DELETION_NOTIONS, ADJACENCIES, choice, Worlds, curve_log_delta, shown};
+return {LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, InvalidParameter, probability, Curve, Worlds, bound, renyi_order, non_negative, count, DELETION_NOTIONS, ADJACENCIES, choice, curve_epsilon, fewer, replace, curve_log_delta};
 })();
 $.modules["methods.forecast"] = (() => {
 let forecast_excess_risk;
@@ -2885,10 +2851,8 @@ let PROOFS, Mechanism, NoisySteps, bounded_gradients, Method;
 const math = $.libraries["math"];
 const ABC = $.libraries["abc"]["ABC"];
 const abstractmethod = $.libraries["abc"]["abstractmethod"];
-const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const field = $.libraries["dataclasses"]["field"];
-const replace = $.libraries["dataclasses"]["replace"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
@@ -2962,9 +2926,6 @@ return null;
 $ns.contradicts = $.fn("contradicts", ["self", "other"], {}, function (self, other) {
 return false;
 });
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["method", $.ga(self, "method")], ...$.pairs(asdict([self]))]);
-});
 }), [["records", () => ["is", $.b.int]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
 NoisySteps = $.dataclass($.cls("NoisySteps", [Mechanism], ($ns) => {
 $ns.objective_smoothness = field([], {"default": null, "compare": false});
@@ -3028,15 +2989,6 @@ $ns.notions = DELETION_NOTIONS;
 $ns.proof = $.gi(PROOFS, 0n);
 $ns.compared = true;
 $ns.any_order = false;
-$ns.gaussian = $.property($.fn("gaussian", ["self"], {}, function (self) {
-return true;
-}));
-$ns.sampling = $.property($.fn("sampling", ["self"], {}, function (self) {
-return null;
-}));
-$ns.exactness = $.fn("exactness", ["self", "plan"], {}, function (self, plan) {
-return null;
-});
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 
 return null;
@@ -3062,22 +3014,11 @@ notion = $.ga($.ga(plan, "problem"), "deletion_notion");
 supremum = $.dict([["steps_with", $.libraries["math"].inf], ["steps_without", $.cm($.ga(plan, "mechanism"), "exposure", [$.ga(plan, "delete_steps")])]]);
 return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["deletion", notion], {...$.named(supremum)}), "assuming", [NON_ADAPTIVE]);
 });
-$ns.allowed = $.fn("allowed", ["self", "plan"], {}, function (self, plan) {
-let nothing;
-nothing = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": 0n});
-if ($.t($.ga(self, "gaussian"))) {
-return replace([nothing], {"gdp_squared": $.pow($.cm($.ga(plan, "problem"), "dp_gdp", []), 2n)});
-}
-return replace([nothing], {"rate": $.gi($.cm($.ga(plan, "problem"), "dp_rate", []), 0n)});
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
-});
 }), [], {frozen: true});
-return {PROOFS, Mechanism, NoisySteps, bounded_gradients, Method, asdict, non_negative, count, ClassVar, ABC, Worlds, Guarantee, abstractmethod, positive, InvalidParameter, field, NON_ADAPTIVE, DELETION_NOTIONS, replace};
+return {PROOFS, Mechanism, NoisySteps, bounded_gradients, Method, ClassVar, ABC, Worlds, DELETION_NOTIONS, field, non_negative, count, abstractmethod, InvalidParameter, NON_ADAPTIVE, positive, Guarantee};
 })();
 $.modules["bounds.shifted_interpolation"] = (() => {
-let largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, stationary_distance, distance_after, excess_risk, minimiser_move, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp;
+let largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp;
 const math = $.libraries["math"];
 largest_step_size = $.fn("largest_step_size", ["*", "strong_convexity", "objective_smoothness"], {}, function (strong_convexity, objective_smoothness) {
 return $.div(2n, $.add(strong_convexity, objective_smoothness));
@@ -3111,20 +3052,6 @@ return $.div($.mul($.mul(limit, decay), present), $.libraries["math"].sqrt([ever
 noise_variance = $.fn("noise_variance", ["*", "gdp", "sensitivity", "step_size", "strong_convexity", "records"], {}, function (gdp, sensitivity, step_size, strong_convexity, records) {
 return $.div($.mul($.pow(sensitivity, 2n), $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))), $.mul($.mul(strong_convexity, $.pow(gdp, 2n)), $.pow(records, 2n)));
 });
-stationary_distance = $.fn("stationary_distance", ["*", "dimension", "noise_variance", "strong_convexity", "step_size"], {}, function (dimension, noise_variance, strong_convexity, step_size) {
-return $.div($.mul(dimension, noise_variance), $.mul(strong_convexity, $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))));
-});
-distance_after = $.fn("distance_after", ["*", "distance_before", "move", "steps", "step_size", "strong_convexity", "stationary"], {}, function (distance_before, move, steps, step_size, strong_convexity, stationary) {
-let forgotten;
-forgotten = _one_minus_power([$.mul(2n, _log_contraction([step_size, strong_convexity])), steps]);
-return $.add($.mul($.sub(1n, forgotten), $.pow($.add($.libraries["math"].sqrt([distance_before]), move), 2n)), $.mul(forgotten, stationary));
-});
-excess_risk = $.fn("excess_risk", ["*", "distance", "objective_smoothness"], {}, function (distance, objective_smoothness) {
-return $.mul($.div(objective_smoothness, 2n), distance);
-});
-minimiser_move = $.fn("minimiser_move", ["*", "lipschitz", "strong_convexity", "records", "batch"], {}, function (lipschitz, strong_convexity, records, batch) {
-return $.div($.mul($.mul(2n, lipschitz), batch), $.mul(strong_convexity, records));
-});
 minimiser_dp_gdp = $.fn("minimiser_dp_gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records", "steps", "gradient_tolerance"], {}, function (sensitivity, step_size, strong_convexity, noise_variance, records, steps, gradient_tolerance) {
 let limit, log_c, widened;
 log_c = _log_contraction([step_size, strong_convexity]);
@@ -3138,12 +3065,11 @@ return $.div(1n, _one_minus_power([_log_contraction([step_size, strong_convexity
 minimiser_deletion_gdp = $.fn("minimiser_deletion_gdp", ["*", "step_size", "strong_convexity", "noise_variance", "records", "steps", "gradient_tolerance"], {}, function (step_size, strong_convexity, noise_variance, records, steps, gradient_tolerance) {
 return minimiser_dp_gdp([], {"sensitivity": 0.0, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records, "steps": steps, "gradient_tolerance": gradient_tolerance});
 });
-return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, stationary_distance, distance_after, excess_risk, minimiser_move, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp};
+return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp};
 })();
 $.modules["privacy.budget"] = (() => {
 let _gdp_for, Measures, Budget;
 const math = $.libraries["math"];
-const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const lru_cache = $.libraries["functools"]["lru_cache"];
 const conversion = $.modules["bounds.conversion"];
@@ -3218,9 +3144,6 @@ return $.libraries["math"].sqrt([$.div($.mul(2n, amount), $.ga(self, "order"))])
 if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
 return _gdp_for([amount, delta]);
 });
-$ns.dp_rate = $.fn("dp_rate", ["self"], {}, function (self) {
-return $.cm(self, "_rate", [$.ga(self, "dp"), $.ga(self, "dp_delta")]);
-});
 $ns.deletion_rate = $.fn("deletion_rate", ["self"], {}, function (self) {
 return $.cm(self, "_rate", [$.ga(self, "deletion"), $.ga(self, "deletion_delta")]);
 });
@@ -3263,18 +3186,12 @@ return ("" + "\u03bc_dp=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + " a
 }
 return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "dp_delta")]), "", "") + ") for present records and (\u03b5=" + $.formatted(brief([$.ga(self, "deletion")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "deletion_delta")]), "", "") + ") for erased ones");
 });
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let stated;
-stated = $.dict([...$.pairs(asdict([self])), ["measure", $.b.str([$.ga(self, "measure")])]]);
-return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let key, value; {const $v3 = $.unpack($v2, 2, -1);key = $v3[0];value = $v3[1];} if (!$.t(!$.is(value, null))) continue; yield [key, value]; } })($.cm(stated, "items", [])));
-});
 }), [["order", () => ["or", ["is", $.b.float], ["none"]]], ["dp", () => ["is", $.b.float]], ["deletion", () => ["is", $.b.float]], ["measure", () => ["is", Measures]], ["dp_delta", () => ["or", ["is", $.b.float], ["none"]]], ["deletion_delta", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_gdp_for, Measures, Budget, asdict, InvalidParameter, stated_delta, renyi_order, positive, Word, lru_cache, brief};
+return {_gdp_for, Measures, Budget, Word, InvalidParameter, stated_delta, renyi_order, positive, lru_cache, brief};
 })();
 $.modules["privacy.total"] = (() => {
 let Total;
 const math = $.libraries["math"];
-const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const conversion = $.modules["bounds.conversion"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
@@ -3307,12 +3224,6 @@ throw $.raised(InvalidParameter([("" + "total=" + $.formatted(given, "r", "") + 
 }
 return cls([...$.each(given)]);
 }));
-$ns.measure = $.property($.fn("measure", ["self"], {}, function (self) {
-if ($.t(!$.is($.ga(self, "order"), null))) {
-return ("" + "as R\u00e9nyi divergence at order " + $.formatted(brief([$.ga(self, "order"), 4n]), "", ""));
-}
-return ($.t($.ga(self, "gdp")) ? "as \u03bc\u00b2 of Gaussian DP" : null);
-}));
 $ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
 return $.le($.cm(self, "spent", [spent]), $.mul($.ga(self, "epsilon"), $.add(1n, 1e-12)));
 });
@@ -3331,13 +3242,8 @@ return $.cm(guarantee, "epsilon", [$.ga(self, "delta")]);
 $ns.describe = $.fn("describe", ["self"], {}, function (self) {
 return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "epsilon")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "delta")]), "", "") + ")");
 });
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let unsaid;
-unsaid = $.dict([["gdp", false], ["order", null], ["late", false]]);
-return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} if (!($.t(!$.has(unsaid, name)) || $.t(!$.eq(value, $.gi(unsaid, name))))) continue; yield [name, value]; } })($.cm(asdict([self]), "items", [])));
-});
 }), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
-return {Total, asdict, brief, InvalidParameter, renyi_order, stated_delta, positive};
+return {Total, InvalidParameter, renyi_order, stated_delta, positive, brief};
 })();
 $.modules["bounds.arithmetic"] = (() => {
 let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree;
@@ -3393,7 +3299,6 @@ let Problem;
 const math = $.libraries["math"];
 const re = $.libraries["re"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const fields = $.libraries["dataclasses"]["fields"];
 const Any = $.libraries["typing"]["Any"];
 const DTYPES = $.modules["bounds.arithmetic"]["DTYPES"];
 const sensitivity_slack = $.modules["bounds.arithmetic"]["sensitivity_slack"];
@@ -3490,52 +3395,23 @@ return sensitivity_slack([], {"records": $.ga(self, "records"), "dtype": $.ga(se
 $ns.growth = $.property($.fn("growth", ["self"], {}, function (self) {
 return ($.t($.ga(self, "slack_in_budget")) ? $.add(1n, $.ga(self, "slack")) : 1.0);
 }));
-$ns.dp_gdp = $.fn("dp_gdp", ["self"], {}, function (self) {
-return $.div($.cm($.ga(self, "budget"), "dp_gdp", []), $.ga(self, "growth"));
-});
-$ns.deletion_gdp = $.fn("deletion_gdp", ["self"], {}, function (self) {
-return $.div($.cm($.ga(self, "budget"), "deletion_gdp", []), $.ga(self, "growth"));
-});
-$ns.dp_rate = $.fn("dp_rate", ["self"], {}, function (self) {
-let order, rate;
-{const $v8 = $.unpack($.cm($.ga(self, "budget"), "dp_rate", []), 2, -1);rate = $v8[0];order = $v8[1];}
-return $.tuple([$.div(rate, $.pow($.ga(self, "growth"), 2n)), order]);
-});
 $ns.deletion_rate = $.fn("deletion_rate", ["self"], {}, function (self) {
 let order, rate;
-{const $v9 = $.unpack($.cm($.ga(self, "budget"), "deletion_rate", []), 2, -1);rate = $v9[0];order = $v9[1];}
+{const $v8 = $.unpack($.cm($.ga(self, "budget"), "deletion_rate", []), 2, -1);rate = $v8[0];order = $v8[1];}
 return $.tuple([$.div(rate, $.pow($.ga(self, "growth"), 2n)), order]);
-});
-$ns.sensitivity = $.fn("sensitivity", ["self", "worlds"], {}, function (self, worlds) {
-return $.cm(worlds, "sensitivity", [$.ga($.ga($.ga(self, "loss"), "constants"), "lipschitz"), $.ga(self, "rows_per_subject")]);
 });
 $ns.run = $.fn("run", ["self", "*", "step_size", "noise_variance"], {}, function (self, step_size, noise_variance) {
 return $.dict([["records", $.ga(self, "records")], ["step_size", step_size], ["noise_variance", noise_variance], ["strong_convexity", ($.t($.lt(0n, $.ga(self, "strong_convexity"))) ? $.ga(self, "strong_convexity") : $.ga(self, "regularization"))], ["objective_smoothness", $.ga(self, "objective_smoothness")], ["lipschitz", $.ga($.ga($.ga(self, "loss"), "constants"), "lipschitz")], ["rows_per_subject", $.ga(self, "rows_per_subject")], ["proven", $.ga($.ga($.ga(self, "loss"), "constants"), "proven")], ["slack", $.ga(self, "slack")]]);
 });
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let described, own, total, worlds;
-own = $.dict((function* ($first) { for (const $v10 of $.each($first)) { let field; field = $v10; yield [$.ga(field, "name"), $.b.getattr([self, $.ga(field, "name")])]; } })(fields([self])));
-described = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let name; name = $v11; yield [name, $.cm($.gi(own, name), "to_dict", [])]; } })($.tuple(["loss", "budget", "method"])));
-worlds = $.dict((function* ($first) { for (const $v12 of $.each($first)) { let name; name = $v12; yield [name, $.b.str([$.gi(own, name)])]; } })($.tuple(["adjacency", "deletion_notion"])));
-total = ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"), "to_dict", []));
-return $.dict([...$.pairs(own), ...$.pairs(described), ...$.pairs(worlds), ["total", total]]);
-});
 }), [["loss", () => ["is", Loss]], ["records", () => ["is", $.b.int]], ["features", () => ["is", $.b.int]], ["regularization", () => ["is", $.b.float]], ["budget", () => ["is", Budget]], ["method", () => ["is", Method]], ["adjacency", () => ["is", Worlds]], ["deletion_notion", () => ["is", Worlds]], ["releases", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["utility", () => ["is", $.b.bool]], ["utility_tolerance", () => ["is", $.b.float]], ["dtype", () => ["is", $.b.str]], ["slack_in_budget", () => ["is", $.b.bool]], ["asked_regularization", () => ["or", ["is", $.b.float], ["none"]]], ["one_hot_blocks", () => ["or", ["of", $.b.tuple, ["is", $.b.int]], ["none"]]], ["model_norm", () => ["or", ["is", $.b.float], ["none"]]], ["feature_map", () => ["or", ["is", $.b.str], ["none"]]], ["total", () => ["or", ["is", Total], ["none"]]]], {frozen: true});
-return {Problem, fields, sensitivity_slack, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, Worlds, ADJACENCIES, Total, Budget, Loss, Method, column_variances};
+return {Problem, Total, Worlds, Method, Budget, Loss, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, sensitivity_slack, column_variances};
 })();
 $.modules["methods.plan"] = (() => {
 let MOST_STAGES, Plan;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const fields = $.libraries["dataclasses"]["fields"];
 const cached_property = $.libraries["functools"]["cached_property"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
 const count = $.modules["errors"]["count"];
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-const brief = $.modules["privacy.shown"]["brief"];
 const Problem = $.modules["methods.problem"]["Problem"];
-const Fitted = $.modules["methods.procedure"]["Fitted"];
-const Procedure = $.modules["methods.procedure"]["Procedure"];
-const Solved = $.modules["methods.procedure"]["Solved"];
 MOST_STAGES = 16n;
 Plan = $.dataclass($.cls("Plan", [], ($ns) => {
 $ns.gradient_tolerance = 0.0;
@@ -3600,52 +3476,14 @@ return $.cm($.ga(self, "model_loss"), "shape", [$.ga(self, "features")]);
 $ns.mechanism = $.cached_property($.fn("mechanism", ["self"], {}, function (self) {
 return $.cm($.ga(self, "method"), "mechanism", [self]);
 }));
-$ns.procedure = $.property($.fn("procedure", ["self"], {}, function (self) {
-return $.cm(self, "_procedure", [], {"learning": false});
-}));
-$ns._procedure = $.fn("_procedure", ["self", "*", "learning"], {}, function (self, learning) {
-let solved, start;
-start = $.cm($.ga(self, "method"), "start", [self], {"learning": learning});
-solved = $.b.isinstance([start, Solved]);
-return Procedure([], {"start": start, "steps": ($.t($.b.isinstance([start, Fitted])) ? 0n : ($.t(learning) ? $.ga(self, "learn_steps") : $.ga(self, "delete_steps"))), "step_size": $.ga(self, "step_size"), "noise_variance": $.ga(self, "noise_variance"), "linear_term": ($.t(solved) ? $.ga(self, "linear_term") : 0.0), "output_noise": ($.t(solved) ? $.ga(self, "output_noise") : 0.0), "shape": ($.t(solved) ? $.ga(self, "noise_shape") : null), "sampling": $.ga($.ga(self, "method"), "sampling"), "exactness": $.cm($.ga(self, "method"), "exactness", [self])});
-});
-$ns.noise_shape = $.property($.fn("noise_shape", ["self"], {}, function (self) {
-return ($.t($.ga(self, "linear_term")) ? $.ga($.ga(self, "problem"), "noise_shape") : null);
-}));
 $ns.dp = $.property($.fn("dp", ["self"], {}, function (self) {
 return $.cm($.ga(self, "method"), "dp", [self]);
 }));
 $ns.deletion = $.property($.fn("deletion", ["self"], {}, function (self) {
 return $.cm($.ga(self, "method"), "deletion", [self]);
 }));
-$ns.deletion_observed = $.fn("deletion_observed", ["self", "models"], {"models": 1n}, function (self, models) {
-let learned, notion, parts, requested;
-notion = $.ga($.ga(self, "problem"), "deletion_notion");
-learned = $.cm($.ga(self, "mechanism"), "interval", ["deletion", notion], {"steps_with": $.cm($.ga(self, "mechanism"), "exposure", [$.ga(self, "learn_steps")])});
-requested = $.cm($.ga(self, "mechanism"), "interval", ["deletion", notion], {"steps_with": $.cm($.ga(self, "mechanism"), "exposure", [$.ga(self, "delete_steps")])});
-parts = [$.tuple([learned, 1n]), ...$.each(($.t($.lt(1n, count(["models", models]))) ? [$.tuple([requested, $.sub(models, 1n)])] : []))];
-return $.cm($.cm(Guarantee, "composed", [parts]), "assuming", ["every release is observed"]);
-});
-$ns.allowed = $.property($.fn("allowed", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "allowed", [self]);
-}));
-$ns.stationary_distance = $.property($.fn("stationary_distance", ["self"], {}, function (self) {
-return $.modules["bounds.shifted_interpolation"].stationary_distance([], {"dimension": $.ga(self, "dimension"), "noise_variance": $.ga(self, "noise_variance"), "strong_convexity": $.ga($.ga(self, "problem"), "strong_convexity"), "step_size": $.ga(self, "step_size")});
-}));
-$ns.__repr__ = $.fn("__repr__", ["self"], {}, function (self) {
-let steps;
-steps = ("" + $.formatted($.ga(self, "learn_steps"), "", "") + " and " + $.formatted($.ga(self, "delete_steps"), "", "") + " steps");
-return ("" + "Plan(" + $.formatted($.ga($.ga(self, "loss"), "name"), "", "") + ", n=" + $.formatted($.ga(self, "records"), "", "") + ", d=" + $.formatted($.ga(self, "dimension"), "", "") + ", \u03bb=" + $.formatted(brief([$.ga(self, "regularization")]), "", "") + ", method=" + $.formatted($.ga($.ga(self, "method"), "name"), "r", "") + ", " + $.formatted(steps, "", "") + ", " + $.formatted($.cm($.ga(self, "budget"), "describe", []), "", "") + ")");
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let inner, others, own;
-own = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let field; field = $v3; yield [$.ga(field, "name"), $.b.getattr([self, $.ga(field, "name")])]; } })(fields([self])));
-inner = ($.t($.ga(self, "stages")) ? $.dict([["stages", [...(function* ($first) { for (const $v4 of $.each($first)) { let stage; stage = $v4; yield $.cm(stage, "to_dict", []); } })($.ga(self, "stages"))]], ["kept", $.ga(self, "kept")]]) : $.dict([]));
-others = $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!$.t(!$.has($.tuple(["stages", "kept"]), name))) continue; yield [name, value]; } })($.cm(own, "items", [])));
-return $.dict([...$.pairs(others), ["problem", $.cm($.ga(self, "problem"), "to_dict", [])], ...$.pairs(inner)]);
-});
 }), [["problem", () => ["is", Problem]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["init_variance", () => ["is", $.b.float]], ["learn_steps", () => ["is", $.b.int]], ["delete_steps_for_deletion", () => ["is", $.b.int]], ["delete_steps_for_utility", () => ["is", $.b.int]], ["gradient_tolerance", () => ["is", $.b.float]], ["learn_solver_passes", () => ["is", $.b.int]], ["delete_solver_passes", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]]], {frozen: true});
-return {MOST_STAGES, Plan, fields, brief, cached_property, count, Problem, Fitted, Procedure, Solved, Guarantee};
+return {MOST_STAGES, Plan, Problem, count, cached_property};
 })();
 $.modules["loading"] = (() => {
 let T, Catalogue;
@@ -3707,18 +3545,6 @@ return LossConstants([], {"lipschitz": $.ga(self, "limit"), "smoothness": $.ga($
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]);
 }));
-$ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-let inside, slope;
-inside = $.cm($.ga(self, "base"), "unclipped", [scores, labels, $.div($.ga(self, "limit"), $.ga(self, "radius")), xp]);
-slope = $.cm($.ga(self, "base"), "derivative", [inside, labels, xp]);
-return $.add($.cm($.ga(self, "base"), "value", [inside, labels, xp]), $.gi($.mul(slope, $.sub(scores, inside)), $.tuple([$.ellipsis, 0n])));
-});
-$ns.derivative = $.fn("derivative", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-return $.cm(xp, "clip", [$.cm($.ga(self, "base"), "derivative", [scores, labels, xp]), $.div($.neg($.ga(self, "limit")), $.ga(self, "radius")), $.div($.ga(self, "limit"), $.ga(self, "radius"))]);
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ["base", $.cm($.ga(self, "base"), "to_dict", [])], ["limit", $.ga(self, "limit")]]);
-});
 }), [["base", () => ["is", Any]], ["limit", () => ["is", $.b.float]]], {frozen: true});
 clip = $.fn("clip", ["loss", "limit"], {}, function (loss, limit) {
 let clipped, network;
@@ -3739,7 +3565,7 @@ throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga(loss, "name"), 
 }
 return Clipped([], {"radius": $.ga(loss, "radius"), "base": loss, "limit": limit});
 });
-return {Clipped, clip, InvalidParameter, AssumptionViolated, Loss, replace, Any, scale, LossConstants, ClassVar, ONE_DIRECTION};
+return {Clipped, clip, InvalidParameter, AssumptionViolated, Loss, replace, Any, scale, ClassVar, ONE_DIRECTION, LossConstants};
 })();
 $.modules["losses.weighted"] = (() => {
 let _PRODUCT, Weighted, weigh;
@@ -3789,36 +3615,9 @@ return replace([base], {"lipschitz": $.mul(factor, $.ga(base, "lipschitz")), "sm
 $ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
 return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "curvature_trace")]));
 }));
-$ns._weight = $.fn("_weight", ["self", "labels", "xp"], {}, function (self, labels, xp) {
-let common, number, other, weight;
-if ($.t($.eq($.ga(self, "label_kind"), "binary"))) {
-return $.cm(xp, "where", [$.lt(0n, labels), $.gi($.ga(self, "weights"), 1n), $.gi($.ga(self, "weights"), 0n)]);
-}
-common = $.b.max([$.b.set([$.ga(self, "weights")])], {"key": $.ga($.ga(self, "weights"), "count")});
-weight = common;
-for (const $v3 of $.each($.b.enumerate([$.ga(self, "weights")]))) {
-{const $v4 = $.unpack($v3, 2, -1);number = $v4[0];other = $v4[1];}
-if ($.t(!$.eq(other, common))) {
-weight = $.cm(xp, "where", [$.eq(labels, number), other, weight]);
-}
-}
-return weight;
-});
-$ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-return $.mul($.cm($.ga(self, "base"), "value", [scores, labels, xp]), $.cm(self, "_weight", [labels, xp]));
-});
-$ns.derivative = $.fn("derivative", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-let slopes, weight;
-{const $v5 = [$.cm($.ga(self, "base"), "derivative", [scores, labels, xp]), $.cm(self, "_weight", [labels, xp])];slopes = $v5[0];weight = $v5[1];}
-slopes = $.imul(slopes, ($.t($.b.isinstance([weight, $.b.float])) ? weight : $.gi(weight, $.tuple([$.ellipsis, null]))));
-return slopes;
-});
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]));
 }));
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ["base", $.cm($.ga(self, "base"), "to_dict", [])], ["weights", $.b.list([$.ga(self, "weights")])]]);
-});
 }), [["base", () => ["is", Any]], ["weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
 weigh = $.fn("weigh", ["loss", "weights"], {}, function (loss, weights) {
 let classes, given;
@@ -3829,7 +3628,7 @@ classes = $.cm($.dict([["binary", 2n], ["class", $.ga(loss, "outputs")]]), "get"
 if (($.t($.is(classes, null)) || $.t(!$.eq($.cm(loss, "dimension", [1n]), $.ga(loss, "outputs"))))) {
 throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss is no linear model of classes, so there are no classes to weigh")]));
 }
-given = $.b.tuple([(function* ($first) { for (const $v6 of $.each($first)) { let weight; weight = $v6; yield scale(["weight", weight]); } })(weights)]);
+given = $.b.tuple([(function* ($first) { for (const $v3 of $.each($first)) { let weight; weight = $v3; yield scale(["weight", weight]); } })(weights)]);
 if ($.t(!$.eq($.b.len([given]), classes))) {
 throw $.raised(InvalidParameter([("" + $.formatted($.b.len([given]), "", "") + " weights were given for " + $.formatted(classes, "", "") + " classes; give one for each")]));
 }
@@ -3838,7 +3637,7 @@ return loss;
 }
 return Weighted([], {"radius": $.ga(loss, "radius"), "base": loss, "weights": given});
 });
-return {_PRODUCT, Weighted, weigh, InvalidParameter, scale, AssumptionViolated, replace, LossConstants, ClassVar, Any, Loss};
+return {_PRODUCT, Weighted, weigh, InvalidParameter, scale, AssumptionViolated, ClassVar, Any, Loss, replace, LossConstants};
 })();
 $.modules["losses"] = (() => {
 let __getattr__, _KINDS, CATALOGUE, Squared, from_dict;
@@ -3893,7 +3692,7 @@ throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " 
 }
 return null;
 });
-return {__getattr__, _KINDS, CATALOGUE, Squared, from_dict, InvalidParameter, AssumptionViolated, Mapping, Catalogue, on_first_use};
+return {__getattr__, _KINDS, CATALOGUE, Squared, from_dict, InvalidParameter, Mapping, Catalogue, AssumptionViolated, on_first_use};
 })();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS;
@@ -4083,7 +3882,7 @@ method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (co
 }
 return $.dict([...$.pairs(asked), ["method", method]]);
 });
-return {_OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, Mechanism, MECHANISMS, Any, Mapping, InvalidParameter, MOST_STAGES, real, fields, cache, get_type_hints, Plan, METHODS, Problem, Budget, Method, STAGE_METHODS, Total};
+return {_OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, Plan, Mapping, InvalidParameter, Problem, Budget, real, Any, fields, MOST_STAGES, METHODS, Total, Method, STAGE_METHODS, cache, get_type_hints, Mechanism, MECHANISMS};
 })();
 $.modules["records.counts"] = (() => {
 let KINDS, EditCounts, NO_EDITS;
@@ -4137,9 +3936,6 @@ return "no records edited";
 unit = ($.t($.eq($.gi(first, 0n), 1n)) ? "record" : "records");
 return $.cm(", ", "join", [[("" + $.formatted($.gi(first, 0n), "", "") + " " + $.formatted(unit, "", "") + " " + $.formatted($.gi(first, 1n), "", "")), ...$.each((function* ($first) { for (const $v10 of $.each($first)) { let number, word; {const $v11 = $.unpack($v10, 2, -1);number = $v11[0];word = $v11[1];} yield ("" + $.formatted(number, "", "") + " " + $.formatted(word, "", "")); } })(others))]]);
 });
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.b.dict([$.b.zip([KINDS, $.cm(self, "_numbers", [])], {"strict": true})]);
-});
 $ns.from_dict = $.classmethod($.fn("from_dict", ["cls", "numbers"], {}, function (cls, numbers) {
 if ((!$.t($.b.isinstance([numbers, Mapping])) || $.t(!$.eq($.b.set([numbers]), $.b.set([KINDS]))))) {
 throw $.raised(InvalidParameter([("" + "counts of edits are " + $.formatted($.cm(", ", "join", [KINDS]), "", "") + ", all of them")]));
@@ -4148,7 +3944,7 @@ return cls([], {...$.named(numbers)});
 }));
 }), [["deleted", () => ["is", $.b.int]], ["replaced", () => ["is", $.b.int]], ["inserted", () => ["is", $.b.int]], ["unrecorded", () => ["is", $.b.int]]], {frozen: true});
 NO_EDITS = EditCounts([]);
-return {KINDS, EditCounts, NO_EDITS, InvalidParameter, Mapping, count};
+return {KINDS, EditCounts, NO_EDITS, count, InvalidParameter, Mapping};
 })();
 $.modules["records"] = (() => {
 const NO_EDITS = $.modules["records.counts"]["NO_EDITS"];
@@ -4208,9 +4004,6 @@ return $.cm($.ga(self, "mechanism"), "exposure", [$.ga(self, "steps")]);
 $ns.warm = $.property($.fn("warm", ["self"], {}, function (self) {
 return $.both($.is($.ga(self, "kind"), $.ga(EventKinds, "UNLEARN")), () => $.ga($.ga(self, "mechanism"), "shows_start"));
 }));
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["kind", $.b.str([$.ga(self, "kind")])], ["steps", $.ga(self, "steps")], ["edits", $.ga(self, "edits")], ["mechanism", $.cm($.ga(self, "mechanism"), "to_dict", [])], ["counts", $.cm($.ga(self, "counts"), "to_dict", [])]]);
-});
 $ns.from_dict = $.classmethod($.fn("from_dict", ["cls", "fields"], {}, function (cls, fields) {
 let event, text;
 try {
@@ -4246,10 +4039,10 @@ return null;
 }), [["kind", () => ["is", EventKinds]], ["steps", () => ["is", $.b.int]], ["edits", () => ["is", $.b.int]], ["mechanism", () => ["is", Mechanism]], ["counts", () => ["is", EditCounts]]], {frozen: true});
 _READ = $.dict([]);
 _MOST_READ = 4096n;
-return {EventKinds, Statuses, Event, _READ, _MOST_READ, Word, InvalidParameter, count, EditCounts, NO_EDITS, Mechanism, mechanism_from_dict};
+return {EventKinds, Statuses, Event, _READ, _MOST_READ, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict};
 })();
 $.modules["accountant.intervals"] = (() => {
-let Stretch, stretches, orders, alone, erasures, compose, answer, _listed, cost, within, affordable;
+let Stretch, stretches, orders, alone, compose, answer, _listed, cost, within, affordable;
 const Counter = $.libraries["collections"]["Counter"];
 const replace = $.libraries["dataclasses"]["replace"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
@@ -4333,51 +4126,17 @@ yield $.tuple([...$.each(extractor), ...$.each(($.t(steps) ? [$.tuple([$.ga(even
 }
 return null;
 });
-erasures = $.fn("erasures", ["events", "shown", "steps", "extractor"], {"steps": 0n, "extractor": $.tuple([])}, function* (events, shown, steps, extractor) {
-let before, event, model, number, seen;
-seen = Counter([]);
-model = null;
-for (const $v12 of $.each($.b.enumerate([events], {"start": 1n}))) {
-{const $v13 = $.unpack($v12, 2, -1);number = $v13[0];event = $v13[1];}
-before = (($.t($.eq($.ga(event, "kind"), "unlearn")) && ($.t($.ga(event, "warm")) || !$.t($.ga(event, "fresh")))) ? steps : 0n);
-before = $.either(before, () => $.b.int([$.ga($.ga(event, "mechanism"), "shows_order")]));
-if ($.t($.eq($.ga(event, "kind"), "extractor"))) {
-yield $.tuple([seen, $.tuple([])]);
-extractor = ($.t($.ga(event, "exposure")) ? $.tuple([$.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0])]) : $.tuple([]));
-} else {
-if ($.t($.eq($.ga(event, "kind"), "statistic"))) {
-yield $.tuple([seen, $.tuple([])]);
-} else {
-model = $.ga(event, "mechanism");
-yield $.tuple([seen, $.tuple([...$.each(extractor), ...$.each(($.t(before) ? [$.tuple([$.ga(event, "mechanism"), before, $.ga(event, "exposure")])] : []))])]);
-steps = $.add($.ga(event, "exposure"), ($.t($.ga(event, "fresh")) ? 0n : steps));
-}
-}
-if ($.t($.has(shown, number))) {
-$.cm(seen, "update", [extractor]);
-extractor = $.tuple([]);
-if ($.t(!$.eq($.ga(event, "kind"), "extractor"))) {
-$.cm(seen, "update", [(($.t(steps) && $.t(!$.is(model, null))) ? [$.tuple([model, steps, 0.0])] : [])]);
-steps = 0n;
-}
-if ($.t($.eq($.ga(event, "kind"), "statistic"))) {
-{const $v14 = seen, $v15 = $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);$.si($v14, $v15, $.iadd($.gi($v14, $v15), 1n));}
-}
-}
-}
-return null;
-});
 compose = $.fn("compose", ["about", "adjacency", "parts", "last", "known"], {"known": null}, function (about, adjacency, parts, last, known) {
 let nothing, stretch;
 known = ($.t($.is(known, null)) ? $.dict([]) : known);
 nothing = $.tuple([$.ga(last, "mechanism"), 0n, 0n]);
-for (const $v16 of $.each($.tuple([...$.each(parts), nothing]))) {
-stretch = $v16;
+for (const $v12 of $.each($.tuple([...$.each(parts), nothing]))) {
+stretch = $v12;
 if ($.t(!$.has(known, stretch))) {
 $.si(known, stretch, cost([about, adjacency, stretch]));
 }
 }
-return $.cm(Guarantee, "composed", [[...$.each((function* ($first) { for (const $v17 of $.each($first)) { let stretch, times; {const $v18 = $.unpack($v17, 2, -1);stretch = $v18[0];times = $v18[1];} yield $.tuple([$.gi(known, stretch), times]); } })($.cm(parts, "items", []))), $.tuple([$.gi(known, nothing), 1n])]]);
+return $.cm(Guarantee, "composed", [[...$.each((function* ($first) { for (const $v13 of $.each($first)) { let stretch, times; {const $v14 = $.unpack($v13, 2, -1);stretch = $v14[0];times = $v14[1];} yield $.tuple([$.gi(known, stretch), times]); } })($.cm(parts, "items", []))), $.tuple([$.gi(known, nothing), 1n])]]);
 });
 answer = $.fn("answer", ["about", "adjacency", "parts", "last", "observed", "releases", "known"], {"known": null}, function (about, adjacency, parts, last, observed, releases, known) {
 let everything, seen, total;
@@ -4396,7 +4155,7 @@ return ("" + $.formatted($.b.len([observed]), "", "") + " releases from " + $.fo
 });
 cost = $.fn("cost", ["about", "adjacency", "stretch"], {}, function (about, adjacency, stretch) {
 let gone, mechanism, steps;
-{const $v19 = $.unpack(stretch, 3, -1);mechanism = $v19[0];steps = $v19[1];gone = $v19[2];}
+{const $v15 = $.unpack(stretch, 3, -1);mechanism = $v15[0];steps = $v15[1];gone = $v15[2];}
 return $.cm(mechanism, "interval", [about, adjacency], {"steps_with": steps, "steps_without": gone});
 });
 within = $.fn("within", ["spent", "plan"], {}, function (spent, plan) {
@@ -4407,7 +4166,7 @@ let shared;
 shared = $.either($.eq($.ga(plan, "releases"), 1n), () => within([spent, plan]));
 return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm($.ga(plan, "total"), "affords", [spent])));
 });
-return {Stretch, stretches, orders, alone, erasures, compose, answer, _listed, cost, within, affordable, Mechanism, Counter, replace, NON_ADAPTIVE, Guarantee};
+return {Stretch, stretches, orders, alone, compose, answer, _listed, cost, within, affordable, Mechanism, replace, NON_ADAPTIVE, Guarantee, Counter};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, Account, _stretch, CONTRADICTION;
@@ -4594,24 +4353,15 @@ $ns.answer = $.fn("answer", ["self", "about", "world", "parts", "known"], {"know
 if (!$.t(!$.is($.ga(self, "last"), null))) throw $.raised($.b.AssertionError);
 return answer([about, world, parts, $.ga(self, "last"), $.b.range([1n, $.add($.ga(self, "releases"), 1n)]), $.ga(self, "releases"), known]);
 });
-$ns.deletion_observed = $.fn("deletion_observed", ["self", "world"], {}, function (self, world) {
-let last, parts;
-if (!$.t(!$.is($.ga(self, "last"), null))) throw $.raised($.b.AssertionError);
-last = Counter([$.dict([[_stretch([$.ga(self, "last")]), 1n]])]);
-parts = $.sub($.ga(self, "published"), last);
-$.cm(parts, "update", [orders([last])]);
-return $.cm(self, "answer", ["deletion", world, parts]);
-});
 }), [["releases", () => ["is", $.b.int]], ["last", () => ["or", ["is", Event], ["none"]]], ["model", () => ["is", $.b.int]], ["said", () => ["or", ["is", Stretch], ["none"]]], ["mechanisms", () => ["parts", $.b.dict, ["is", Mechanism], ["none"]]], ["published", () => ["parts", Counter, ["is", Stretch]]], ["since_fresh", () => ["is", $.b.int]], ["carried", () => ["of", $.b.tuple, ["is", Stretch]]], ["trained", () => ["is", $.b.int]], ["relearned", () => ["is", $.b.int]], ["closeness", () => ["or", ["is", $.b.float], ["none"]]], ["erasing", () => ["or", ["is", Erasing], ["none"]]], ["before", () => ["parts", Counter, ["is", Stretch]]], ["dearest", () => ["of", $.b.tuple, ["is", Erasing]]]], {});
 _stretch = $.fn("_stretch", ["event"], {}, function (event) {
 return $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);
 });
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective";
-return {Erasing, Account, _stretch, CONTRADICTION, count, groupby, Stretch, Counter, field, Mechanism, Event, InvalidParameter, EventKinds, replace, orders, answer};
+return {Erasing, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, replace, count, InvalidParameter, EventKinds, groupby, orders, answer};
 })();
 $.modules["accountant.ahead"] = (() => {
 let Remaining, Ahead;
-const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const last_whole = $.modules["bounds.search"]["last_whole"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
@@ -4624,11 +4374,6 @@ Remaining = $.dataclass($.cls("Remaining", [], ($ns) => {
 $ns.capped = false;
 $ns.total = null;
 $ns.delta = 1e-06;
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let spent;
-spent = ($.t($.is($.ga(self, "total"), null)) ? $.cm($.cm($.ga(self, "spent"), "with_slack", []), "epsilon", [$.ga(self, "delta")]) : $.cm($.ga(self, "total"), "spent", [$.ga(self, "spent")]));
-return $.dict([["capped", $.ga(self, "capped")], ["publications", $.ga(self, "publications")], ["spent_epsilon", ($.t($.libraries["math"].isfinite([spent])) ? spent : null)], ["delta", $.ga(self, "delta")], ["total", ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"), "to_dict", []))], ["allowed", $.ga(self, "allowed")]]);
-});
 }), [["publications", () => ["or", ["is", $.b.int], ["none"]]], ["spent", () => ["is", Guarantee]], ["allowed", () => ["is", $.b.str]], ["capped", () => ["is", $.b.bool]], ["total", () => ["or", ["is", Total], ["none"]]], ["delta", () => ["is", $.b.float]]], {frozen: true});
 Ahead = $.cls("Ahead", [], ($ns) => {
 $ns.__init__ = $.fn("__init__", ["self", "plan", "account"], {}, function (self, plan, account) {
@@ -4666,15 +4411,9 @@ further = Ahead([$.ga(self, "plan"), $.ga(self, "account")]);
 $.cm(further, "add", [event]);
 return affordable([$.cm(further, "_spent", []), $.ga(self, "plan")]);
 });
-$ns.deletion = $.fn("deletion", ["self", "delta"], {}, function (self, delta) {
-let alone, observed, seen;
-observed = $.cm($.ga(self, "account"), "deletion_observed", [$.ga($.ga($.ga(self, "plan"), "problem"), "deletion_notion")]);
-{const $v3 = $.unpack((function* ($first) { for (const $v2 of $.each($first)) { let guarantee; guarantee = $v2; yield $.cm($.cm(guarantee, "with_slack", []), "epsilon", [delta]); } })($.tuple([$.ga($.ga(self, "plan"), "deletion"), observed])), 2, -1);alone = $v3[0];seen = $v3[1];}
-return $.tuple([alone, seen]);
-});
 $ns.coming = $.fn("coming", ["self", "publications", "edits"], {"edits": 1n}, function (self, publications, edits) {
 let horizon, learns, left, served, unlearn;
-{const $v4 = [$.cm(self, "planned", [$.ga(EventKinds, "UNLEARN"), edits]), $.ga($.ga(self, "plan"), "horizon")];unlearn = $v4[0];horizon = $v4[1];}
+{const $v2 = [$.cm(self, "planned", [$.ga(EventKinds, "UNLEARN"), edits]), $.ga($.ga(self, "plan"), "horizon")];unlearn = $v2[0];horizon = $v2[1];}
 if ($.t($.is(horizon, null))) {
 return [$.tuple([unlearn, publications])];
 }
@@ -4690,7 +4429,7 @@ return [$.tuple([unlearn, $.sub(publications, learns)]), $.tuple([$.cm(self, "pl
 $ns.cost_of_coming = $.fn("cost_of_coming", ["self", "publications"], {}, function (self, publications) {
 let world;
 world = $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency");
-return $.cm(Guarantee, "composed", [(function* ($first) { for (const $v5 of $.each($first)) { let event, times; {const $v6 = $.unpack($v5, 2, -1);event = $v6[0];times = $v6[1];} if (!$.t(times)) continue; yield $.tuple([$.cm($.ga(event, "mechanism"), "interval", ["dp", world], {"steps_with": $.ga(event, "exposure")}), times]); } })($.cm(self, "coming", [publications]))]);
+return $.cm(Guarantee, "composed", [(function* ($first) { for (const $v3 of $.each($first)) { let event, times; {const $v4 = $.unpack($v3, 2, -1);event = $v4[0];times = $v4[1];} if (!$.t(times)) continue; yield $.tuple([$.cm($.ga(event, "mechanism"), "interval", ["dp", world], {"steps_with": $.ga(event, "exposure")}), times]); } })($.cm(self, "coming", [publications]))]);
 });
 $ns._learned = $.fn("_learned", ["self"], {}, function (self) {
 let first, learned;
@@ -4707,7 +4446,7 @@ let allowed, capped, delta, nothing, spent, total;
 nothing = $.cm($.ga($.ga(self, "plan"), "mechanism"), "interval", ["dp", $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency")], {"steps_with": 0n});
 spent = ($.t($.ga($.ga(self, "account"), "releases")) ? $.cm(self, "_spent", []) : nothing);
 allowed = $.cm($.ga($.ga(self, "plan"), "budget"), "describe", []);
-{const $v7 = [$.ga($.ga(self, "plan"), "capped"), $.ga($.ga(self, "plan"), "total")];capped = $v7[0];total = $v7[1];}
+{const $v5 = [$.ga($.ga(self, "plan"), "capped"), $.ga($.ga(self, "plan"), "total")];capped = $v5[0];total = $v5[1];}
 delta = ($.t($.is(total, null)) ? $.ga($.ga($.ga(self, "plan"), "budget"), "shown_delta") : $.ga(total, "delta"));
 allowed = $.iadd(allowed, ($.t($.eq($.ga($.ga(self, "plan"), "releases"), 1n)) ? ", per release" : ("" + ", over " + $.formatted($.ga($.ga(self, "plan"), "releases"), "", "") + " releases")));
 if ($.t(!$.is(total, null))) {
@@ -4735,7 +4474,7 @@ return $.add(spent, $.cm(learned, "cost_of_coming", [number]));
 return $.add(first, last_whole([$.fn("<lambda>", ["number"], {}, (number) => within([after([number])])), $.fn("<lambda>", ["number"], {}, (number) => within([$.ga(after([number]), "by_gdp")]))]));
 });
 });
-return {Remaining, Ahead, Total, Guarantee, last_whole, affordable, EventKinds, Event, EditCounts};
+return {Remaining, Ahead, Total, Guarantee, last_whole, affordable, Event, EditCounts, EventKinds};
 })();
 $.modules["accountant.history"] = (() => {
 let History;
@@ -4746,7 +4485,6 @@ const count = $.modules["errors"]["count"];
 const Account = $.modules["accountant.account"]["Account"];
 const Event = $.modules["accountant.events"]["Event"];
 const alone = $.modules["accountant.intervals"]["alone"];
-const erasures = $.modules["accountant.intervals"]["erasures"];
 const stretches = $.modules["accountant.intervals"]["stretches"];
 History = $.cls("History", [], ($ns) => {
 $ns.__init__ = $.fn("__init__", ["self", "account", "past"], {"account": null, "past": null}, function (self, account, past) {
@@ -4872,32 +4610,8 @@ return null;
 sums = $.either($.cm(self, "account_after", [first]), () => $.cm(Account, "of", [$.slice($.b.list([self]), null, first, null)]));
 return ($.t($.is($.ga(sums, "last"), null)) ? null : $.cm($.ga($.ga(sums, "last"), "mechanism"), "forgets_at", [$.ga(sums, "closeness")]));
 });
-$ns.dearest = $.fn("dearest", ["self", "shown"], {}, function (self, shown) {
-let alike, asked, before, dearest, event, events, latest, number, parts, seen, stretch;
-{const $v11 = [$.b.list([self]), $.gi($.b.dict, $.tuple([$.b.int, $.b.int]))([]), 0n];events = $v11[0];latest = $v11[1];stretch = $v11[2];}
-for (const $v12 of $.each($.b.enumerate([events], {"start": 1n}))) {
-{const $v13 = $.unpack($v12, 2, -1);number = $v13[0];event = $v13[1];}
-stretch = $.iadd(stretch, $.both($.ga(event, "fresh"), () => $.lt(1n, number)));
-if (($.t($.ga($.ga(event, "counts"), "erased")) && $.t($.lt(1n, number)))) {
-$.si(latest, stretch, number);
-}
-}
-asked = $.b.set([$.cm(latest, "values", [])]);
-dearest = $.dict([]);
-for (const $v14 of $.each($.b.enumerate([erasures([events, $.b.frozenset([shown])])], {"start": 1n}))) {
-{const $v15 = $.unpack($v14, 2, -1);number = $v15[0];{const $v16 = $.unpack($v15[1], 2, -1);seen = $v16[0];parts = $v16[1];}}
-if ($.t($.has(asked, number))) {
-alike = ($.t($.ga($.ga($.gi(events, $.sub(number, 1n)), "mechanism"), "forgets_unobserved")) ? number : parts);
-before = $.cm(seen, "total", []);
-if (($.t(!$.has(dearest, alike)) || $.t($.lt($.gi($.gi(dearest, alike), 0n), before)))) {
-$.si(dearest, alike, $.tuple([before, number]));
-}
-}
-}
-return $.b.sorted([(function* ($first) { for (const $v17 of $.each($first)) { let _, number; {const $v18 = $.unpack($v17, 2, -1);_ = $v18[0];number = $v18[1];} yield number; } })($.cm(dearest, "values", []))]);
 });
-});
-return {History, erasures, Account, alone, stretches, Counter, InvalidParameter, count, NotLearned, Event};
+return {History, Event, Account, InvalidParameter, count, NotLearned, stretches, Counter, alone};
 })();
 $.modules["accountant.accountant"] = (() => {
 let Accountant, _least;
@@ -4977,20 +4691,8 @@ throw $.raised(InvalidParameter(["what comes next needs the plan that would make
 }
 return Ahead([$.ga(self, "plan"), $.ga($.ga(self, "_history"), "account")]);
 });
-$ns.planned = $.fn("planned", ["self", "kind", "edits"], {"kind": null, "edits": 1n}, function (self, kind, edits) {
-return $.cm($.cm(self, "ahead", []), "planned", [kind, edits]);
-});
-$ns.affordable = $.fn("affordable", ["self", "event"], {}, function (self, event) {
-return $.either($.is($.ga(self, "plan"), null), () => $.cm($.cm(self, "ahead", []), "affordable", [event]));
-});
 $ns.remaining = $.fn("remaining", ["self"], {}, function (self) {
 return $.cm($.cm(self, "ahead", []), "remaining", []);
-});
-$ns.__repr__ = $.fn("__repr__", ["self"], {}, function (self) {
-if (!$.t($.ga(self, "releases"))) {
-return "Accountant(no releases)";
-}
-return ("" + "Accountant(" + $.formatted($.ga(self, "releases"), "", "") + " releases; a record still there: advantage at most " + $.formatted($.ga($.cm(self, "dp_cumulative", []), "at_most"), "", "") + ")");
 });
 $ns.seen = $.fn("seen", ["self", "observed"], {}, function (self, observed) {
 return $.cm($.ga(self, "_history"), "seen", [observed]);
@@ -5029,10 +4731,6 @@ seen = $.cm(self, "seen", [observed]);
 composed = $.cm(self, "_answer", ["deletion", world, $.cm($.ga(self, "_history"), "parts", [start, erased, seen]), seen]);
 return _least([composed, world, $.cm($.ga(self, "_history"), "hidden_past", [erased, seen])]);
 });
-$ns.deletion_observed = $.fn("deletion_observed", ["self"], {}, function (self) {
-$.cm($.ga(self, "_history"), "number", ["release", $.b.max([1n, $.ga(self, "releases")])]);
-return $.cm($.ga($.ga(self, "_history"), "account"), "deletion_observed", [$.cm(self, "_world", ["deletion", null])]);
-});
 });
 _least = $.fn("_least", ["composed", "world", "hidden"], {}, function (composed, world, hidden) {
 let order;
@@ -5042,7 +4740,7 @@ return composed;
 order = $.gi($.gi($.ga(hidden, "points"), 0n), 0n);
 return $.b.min([composed, hidden], {"key": $.fn("<lambda>", ["guarantee"], {}, (guarantee) => $.cm(guarantee, "renyi", [order]))});
 });
-return {Accountant, _least, Counter, count, History, groupby, CONTRADICTION, InvalidParameter, Ahead, answer};
+return {Accountant, _least, groupby, History, count, Counter, CONTRADICTION, InvalidParameter, Ahead, answer};
 })();
 $.modules["accountant.tallies"] = (() => {
 let MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied;
@@ -5074,9 +4772,6 @@ return $.ga($.ga($.ga(self, "event"), "mechanism"), "forgets_unobserved");
 $ns.each = $.property($.fn("each", ["self"], {}, function (self) {
 return replace([$.ga(self, "event")], {"edits": ($.t($.ga(self, "in_order")) ? $.floordiv($.ga($.ga(self, "event"), "edits"), $.ga(self, "releases")) : 0n), "counts": NO_EDITS});
 }));
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([...$.pairs($.cm($.ga(self, "event"), "to_dict", [])), ["releases", $.ga(self, "releases")]]);
-});
 $ns.from_dict = $.classmethod($.fn("from_dict", ["cls", "fields"], {}, function (cls, fields) {
 if ((!$.t($.b.isinstance([fields, Mapping])) || $.t(!$.eq($.b.set([fields]), _NAMES)))) {
 throw $.raised(InvalidParameter([("" + "a tally of releases has " + $.formatted($.cm(", ", "join", [$.b.sorted([_NAMES])]), "", "") + ", all of them")]));
@@ -5133,7 +4828,7 @@ throw $.raised(InvalidParameter([("" + "release " + $.formatted(number, "", "") 
 return null;
 });
 });
-return {MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied, Event, InvalidParameter, Mapping, count, Account, NO_EDITS, replace, Accountant};
+return {MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied, Event, InvalidParameter, Account, Accountant, count, Mapping, NO_EDITS, replace};
 })();
 $.modules["register.dates"] = (() => {
 let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day;
@@ -5225,7 +4920,7 @@ let zone;
 zone = ($.t($.is(received, null)) ? UTC : $.ga($.cm(datetime, "fromisoformat", [received]), "tzinfo"));
 return $.cm($.cm($.cm(datetime, "fromisoformat", [when]), "astimezone", [zone]), "date", []);
 });
-return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, InvalidParameter, date, datetime, UTC, count, timedelta};
+return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, datetime, UTC, InvalidParameter, date, count, timedelta};
 })();
 $.modules["version"] = (() => {
 let __version__;
@@ -5249,9 +4944,6 @@ $ns.row = "";
 }), [["role", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", $.b.str]]], ["needs", () => ["is", $.b.str]], ["row", () => ["is", $.b.str]]], {frozen: true});
 Claim = $.dataclass($.cls("Claim", [], ($ns) => {
 $ns.conditions = $.tuple([]);
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["key", $.ga(self, "key")], ["values", $.b.dict([$.ga(self, "values")])], ["conditions", $.b.list([$.ga(self, "conditions")])]]);
-});
 }), [["key", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", Any]]], ["conditions", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
 _FIGURE = $.dict([["rows", "count"], ["unit", "word"], ["rows_per_person", "count"], ["question", "word"], ["worlds", "word"], ["of_hundred", "odds"], ["advantage", "bound"], ["epsilon", "bound"], ["delta", "number"], ["order", "number"], ["renyi", "bound"], ["gdp", "bound"]]);
 _LEDGER = "releases, by kind; the row counts of the request and of its persons";
@@ -5374,7 +5066,7 @@ return $.le($.b.int([made]), $.b.int([seen]));
 }
 return $.le($.cm(datetime, "fromisoformat", [made]), $.cm(datetime, "fromisoformat", [seen]));
 });
-return {COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers, InvalidParameter, datetime};
+return {COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers, datetime, InvalidParameter};
 })();
 $.modules["store.sources.verdicts"] = (() => {
 let Verdicts;
@@ -5521,7 +5213,7 @@ return [...(function* ($first) { for (const $v12 of $.each($first)) { let one; o
 return ($.t($.b.isinstance([value, date])) ? $.cm(value, "isoformat", []) : ($.t($.is(value, null)) ? null : ($.t($.b.isinstance([value, $.b.int])) ? value : $.b.str([value]))));
 });
 NOTHING_STATED = Notices([]);
-return {_LONGEST, TEXTS, text, Notices, _NOTICED, _in_json, NOTHING_STATED, InvalidParameter, moved_by, last_day, datetime, days, Reasons, count, day, date, local_day, fields};
+return {_LONGEST, TEXTS, text, Notices, _NOTICED, _in_json, NOTHING_STATED, date, Reasons, days, InvalidParameter, count, day, local_day, fields, moved_by, last_day, datetime};
 })();
 $.modules["evidence.elsewhere"] = (() => {
 let MOST_PLACES, MOST_PUBLISHERS, in_order_of_the_source, looked_for, put_besides, made_by;
@@ -5617,7 +5309,7 @@ throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.fo
 }
 return null;
 });
-return {MOST_PLACES, MOST_PUBLISHERS, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, Verdicts, count, text, Mapping, choice};
+return {MOST_PLACES, MOST_PUBLISHERS, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, choice, count, text, Mapping, Verdicts};
 })();
 $.modules["evidence.facts"] = (() => {
 let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited;
@@ -5823,7 +5515,7 @@ $.cm(checked, "append", [$.b.dict([result])]);
 }
 return $.b.tuple([checked]);
 });
-return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, last_day, in_order_of_the_source, InvalidParameter, put_besides, looked_for, moment, count, text, Statuses, Any, Mapping, Notices, NOTHING_STATED, day, local_day, pairwise, real, UUID};
+return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, in_order_of_the_source, put_besides, looked_for, moment, count, text, last_day, real, day, local_day};
 })();
 $.modules["evidence.deriving"] = (() => {
 let HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do;
@@ -6090,7 +5782,7 @@ yield "publish";
 yield* $.each($.tuple(["tell", "recipients", "withdraw", "backups"]));
 return null;
 });
-return {HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do, Claim, InvalidParameter, Any, right_of_hundred, Worlds, Mapping, Statuses};
+return {HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do, Claim, Statuses, Any, Mapping, right_of_hundred, InvalidParameter, Worlds};
 })();
 $.modules["evidence.certificate"] = (() => {
 let FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history;
@@ -6155,12 +5847,11 @@ listed = [...(function* ($first) { for (const $v7 of $.each($first)) { let field
 tallies = Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))]);
 return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, checked_delta([$.gi(public$, "delta")])]);
 });
-return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history, CATALOGUE, Notices, Erasure, __version__, made_by, version, number, local_day, in_order, moment, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
+return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history, CATALOGUE, __version__, made_by, version, number, local_day, in_order, moment, Notices, Erasure, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
 })();
 $.modules["evidence.checks"] = (() => {
 let REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
-const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
 REFUSALS = $.tuple([NoisyGDDeleteError, $.b.ArithmeticError, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.AssertionError, $.b.MemoryError, $.b.RecursionError]);
@@ -6174,13 +5865,10 @@ $ns.not_recomputed = $.tuple([]);
 $ns.passed = $.property($.fn("passed", ["self"], {}, function (self) {
 return $.b.all([(function* ($first) { for (const $v1 of $.each($first)) { let check; check = $v1; yield $.ga(check, "passed"); } })($.ga(self, "checks"))]);
 }));
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["passed", $.ga(self, "passed")], ["checks", [...(function* ($first) { for (const $v2 of $.each($first)) { let check; check = $v2; yield asdict([check]); } })($.ga(self, "checks"))]], ["not_recomputed", $.b.list([$.ga(self, "not_recomputed")])]]);
-});
 $ns.text = $.fn("text", ["self"], {}, function (self) {
 let held, lines;
-lines = [...(function* ($first) { for (const $v3 of $.each($first)) { let check; check = $v3; yield ("" + $.formatted(($.t($.ga(check, "passed")) ? "ok  " : "FAIL"), "", "") + " " + $.formatted($.ga(check, "name"), "", "") + ": " + $.formatted($.ga(check, "detail"), "", "")); } })($.ga(self, "checks"))];
-lines = $.iadd(lines, [...(function* ($first) { for (const $v4 of $.each($first)) { let what; what = $v4; yield ("" + "not recomputed: " + $.formatted(what, "", "")); } })($.ga(self, "not_recomputed"))]);
+lines = [...(function* ($first) { for (const $v2 of $.each($first)) { let check; check = $v2; yield ("" + $.formatted(($.t($.ga(check, "passed")) ? "ok  " : "FAIL"), "", "") + " " + $.formatted($.ga(check, "name"), "", "") + ": " + $.formatted($.ga(check, "detail"), "", "")); } })($.ga(self, "checks"))];
+lines = $.iadd(lines, [...(function* ($first) { for (const $v3 of $.each($first)) { let what; what = $v3; yield ("" + "not recomputed: " + $.formatted(what, "", "")); } })($.ga(self, "not_recomputed"))]);
 held = ($.t($.ga(self, "not_recomputed")) ? "the figures hold, and nothing beyond them" : "the certificate holds");
 return $.cm("\n", "join", [[...$.each(lines), ($.t($.ga(self, "passed")) ? held : "the certificate does NOT hold")]]);
 });
@@ -6188,14 +5876,14 @@ return $.cm("\n", "join", [[...$.each(lines), ($.t($.ga(self, "passed")) ? held 
 brief = $.fn("brief", ["error"], {}, function (error) {
 let said;
 said = $.either($.b.str([error]), () => $.ga($.b.type([error]), "__name__"));
-said = $.cm("", "join", [(function* ($first) { for (const $v5 of $.each($first)) { let letter; letter = $v5; yield ($.t($.cm(letter, "isprintable", [])) ? letter : "?"); } })($.slice(said, null, _LONGEST, null))]);
+said = $.cm("", "join", [(function* ($first) { for (const $v4 of $.each($first)) { let letter; letter = $v4; yield ($.t($.cm(letter, "isprintable", [])) ? letter : "?"); } })($.slice(said, null, _LONGEST, null))]);
 return $.add(said, ($.t($.lt(_LONGEST, $.b.len([$.b.str([error])]))) ? "..." : ""));
 });
 difference = $.fn("difference", ["stated", "again", "path"], {"path": ""}, function (stated, again, path) {
 let found, name, pairs, same;
 if (($.t($.b.isinstance([stated, Mapping])) && $.t($.b.isinstance([again, Mapping])))) {
-for (const $v6 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
-name = $v6;
+for (const $v5 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v6 of $.each($first)) { let name; name = $v6; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
+name = $v5;
 if (($.t(!$.has(stated, name)) || $.t(!$.has(again, name)))) {
 return brief([$.b.ValueError([("" + $.formatted(path, "", "") + $.formatted(name, "", ""))])]);
 }
@@ -6211,7 +5899,7 @@ if ($.t(!$.eq($.b.len([stated]), $.b.len([again])))) {
 return $.cm(path, "rstrip", ["."]);
 }
 pairs = $.b.enumerate([$.b.zip([stated, again], {"strict": true})], {"start": 1n});
-return $.b.next([(function* ($first) { for (const $v8 of $.each($first)) { let a, b, i; {const $v9 = $.unpack($v8, 2, -1);i = $v9[0];{const $v10 = $.unpack($v9[1], 2, -1);a = $v10[0];b = $v10[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
+return $.b.next([(function* ($first) { for (const $v7 of $.each($first)) { let a, b, i; {const $v8 = $.unpack($v7, 2, -1);i = $v8[0];{const $v9 = $.unpack($v8[1], 2, -1);a = $v9[0];b = $v9[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
 }
 if (($.t($.is($.b.type([stated]), $.b.int)) && $.t($.b.isinstance([again, $.b.float])) && $.t($.lt($.b.abs([stated]), _LARGEST)) && $.t($.eq($.b.float([stated]), stated)))) {
 stated = $.b.float([stated]);
@@ -6219,7 +5907,7 @@ stated = $.b.float([stated]);
 same = $.both($.is($.b.type([stated]), $.b.type([again])), () => $.eq($.b.repr([stated]), $.b.repr([again])));
 return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"));
 });
-return {REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference, Mapping, NoisyGDDeleteError, asdict};
+return {REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference, NoisyGDDeleteError, Mapping};
 })();
 $.modules["evidence.canonical"] = (() => {
 let MOST_VALUES, canonical, _values, _as_doubles;
@@ -6385,7 +6073,7 @@ throw $.raised($.b.ValueError(["not base64 as it is written"]));
 }
 return raw;
 });
-return {Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, PublicFormat, Encoding, InvalidSignature, Ed25519PrivateKey, load_pem_private_key, canonical, Any, Callable};
+return {Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PublicFormat, Encoding, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, InvalidSignature, canonical, Any, Callable, Ed25519PrivateKey, load_pem_private_key};
 })();
 $.modules["evidence.verification"] = (() => {
 let LAST_DIGITS, SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model;
@@ -6441,30 +6129,34 @@ $.cm(checks, "append", [_model([certificate, model])]);
 return Verification([$.b.tuple([checks]), left]);
 });
 read_claims = $.fn("read_claims", ["certificate"], {}, function (certificate) {
-let found, given;
+let conditions, found, given, values;
 found = [];
 for (const $v1 of $.each($.gi(certificate, "claims"))) {
 given = $v1;
-if (($.t(!$.eq($.b.set([given]), $.set(["key", "values", "conditions"]))) || !$.t($.b.isinstance([$.gi(given, "conditions"), $.b.list])))) {
+if ($.t(!$.eq($.b.set([given]), $.set(["key", "values", "conditions"])))) {
 throw $.raised($.b.ValueError(["a claim has key, values and conditions"]));
 }
-$.cm(found, "append", [Claim([$.gi(given, "key"), $.b.dict([$.gi(given, "values")]), $.b.tuple([$.gi(given, "conditions")])])]);
+{const $v2 = [$.gi(given, "values"), $.gi(given, "conditions")];values = $v2[0];conditions = $v2[1];}
+if ((!$.t($.b.isinstance([values, Mapping])) || !$.t($.b.isinstance([conditions, $.b.list])))) {
+throw $.raised($.b.ValueError(["values of a claim are an object, conditions a list"]));
+}
+$.cm(found, "append", [Claim([$.gi(given, "key"), $.b.dict([values]), $.b.tuple([conditions])])]);
 }
 return found;
 });
 _facts = $.fn("_facts", ["certificate"], {}, function (certificate) {
 let _, again, erasure, error, found, history, identity, name, over, plan;
 try {
-{const $v2 = [$.gi(certificate, "identity"), erasure_of([certificate])];identity = $v2[0];erasure = $v2[1];}
+{const $v3 = [$.gi(certificate, "identity"), erasure_of([certificate])];identity = $v3[0];erasure = $v3[1];}
 again = stated([erasure], {"certificate_id": $.gi(identity, "certificate_id"), "issued": $.gi(identity, "issued"), "made_by": $.gi(identity, "version")});
-for (const $v3 of $.each(again)) {
-name = $v3;
+for (const $v4 of $.each(again)) {
+name = $v4;
 found = difference([$.gi(certificate, name), $.gi(again, name), ("" + $.formatted(name, "", "") + ".")]);
 if ($.t(!$.is(found, null))) {
 return Check(["facts", false, ("" + $.formatted(found, "", "") + " is not as this program writes it")]);
 }
 }
-{const $v4 = $.unpack(read_history([certificate]), 3, -1);plan = $v4[0];history = $v4[1];_ = $v4[2];}
+{const $v5 = $.unpack(read_history([certificate]), 3, -1);plan = $v5[0];history = $v5[1];_ = $v5[2];}
 check_facts([erasure, plan, history]);
 
 } catch ($error) { const $caught = $.thrown($error);
@@ -6480,8 +6172,8 @@ return Check(["facts", true, "in their ranges; the operator's word, but that the
 });
 over_budget = $.fn("over_budget", ["plan"], {}, function (plan) {
 let name, promise;
-for (const $v5 of $.each($.tuple([$.tuple(["a record that is still there", $.ga(plan, "dp")]), $.tuple(["a deleted record", $.ga(plan, "deletion")])]))) {
-{const $v6 = $.unpack($v5, 2, -1);name = $v6[0];promise = $v6[1];}
+for (const $v6 of $.each($.tuple([$.tuple(["a record that is still there", $.ga(plan, "dp")]), $.tuple(["a deleted record", $.ga(plan, "deletion")])]))) {
+{const $v7 = $.unpack($v6, 2, -1);name = $v7[0];promise = $v7[1];}
 if (!$.t(within([promise, plan]))) {
 return name;
 }
@@ -6492,7 +6184,7 @@ _claims = $.fn("_claims", ["certificate"], {}, function (certificate) {
 let delta, error, fault, history, plan, proven, said;
 try {
 said = read_claims([certificate]);
-{const $v7 = $.unpack(read_history([certificate]), 3, -1);plan = $v7[0];history = $v7[1];delta = $v7[2];}
+{const $v8 = $.unpack(read_history([certificate]), 3, -1);plan = $v8[0];history = $v8[1];delta = $v8[2];}
 proven = claims_of([erasure_of([certificate]), plan, history, delta]);
 fault = claims_fault([said, proven]);
 
@@ -6508,28 +6200,28 @@ return Check(["claims", true, ("" + $.formatted($.b.len([said]), "", "") + " cla
 });
 claims_fault = $.fn("claims_fault", ["said", "proven"], {}, function (said, proven) {
 let claim, due, key, left, like, others, place;
-for (const $v8 of $.each(said)) {
-claim = $v8;
+for (const $v9 of $.each(said)) {
+claim = $v9;
 if (!$.t(_known([claim]))) {
 return ("" + $.formatted($.slice($.b.str([$.ga(claim, "key")]), null, 60n, null), "r", "") + " is no claim with these values and conditions");
 }
 }
 left = $.dict([]);
-for (const $v9 of $.each(said)) {
-claim = $v9;
+for (const $v10 of $.each(said)) {
+claim = $v10;
 $.cm($.cm(left, "setdefault", [$.ga(claim, "key"), []]), "append", [claim]);
 }
-for (const $v10 of $.each(proven)) {
-due = $v10;
+for (const $v11 of $.each(proven)) {
+due = $v11;
 like = $.cm(left, "get", [$.ga(due, "key"), []]);
-place = $.b.next([(function* ($first) { for (const $v11 of $.each($first)) { let claim, i; {const $v12 = $.unpack($v11, 2, -1);i = $v12[0];claim = $v12[1];} if (!$.t(covers([claim, due]))) continue; yield i; } })($.b.enumerate([like])), null]);
+place = $.b.next([(function* ($first) { for (const $v12 of $.each($first)) { let claim, i; {const $v13 = $.unpack($v12, 2, -1);i = $v13[0];claim = $v13[1];} if (!$.t(covers([claim, due]))) continue; yield i; } })($.b.enumerate([like])), null]);
 if ($.t($.is(place, null))) {
 return ("" + $.formatted($.ga(due, "key"), "", "") + ": " + $.formatted(($.t(like) ? _short([$.gi(like, 0n), due]) : "it is not stated"), "", ""));
 }
 $.cm(like, "pop", [place]);
 }
-for (const $v13 of $.each($.cm(left, "items", []))) {
-{const $v14 = $.unpack($v13, 2, -1);key = $v14[0];others = $v14[1];}
+for (const $v14 of $.each($.cm(left, "items", []))) {
+{const $v15 = $.unpack($v14, 2, -1);key = $v15[0];others = $v15[1];}
 if (($.t(others) && !$.t(of_history([key])))) {
 return ("" + $.formatted(key, "", "") + ": nothing in the facts shows it");
 }
@@ -6538,8 +6230,8 @@ return null;
 });
 _short = $.fn("_short", ["claim", "due"], {}, function (claim, due) {
 let name, unit;
-for (const $v15 of $.each($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))) {
-{const $v16 = $.unpack($v15, 2, -1);name = $v16[0];unit = $v16[1];}
+for (const $v16 of $.each($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))) {
+{const $v17 = $.unpack($v16, 2, -1);name = $v17[0];unit = $v17[1];}
 if (!$.t(_holds([unit, $.cm($.ga(claim, "values"), "get", [name]), $.gi($.ga(due, "values"), name), $.ga(due, "values")]))) {
 return $.slice(("" + $.formatted(name, "", "") + " is stated as " + $.formatted($.cm($.ga(claim, "values"), "get", [name]), "r", "") + ", where " + $.formatted($.gi($.ga(due, "values"), name), "r", "") + " can be proven"), null, 200n, null);
 }
@@ -6552,18 +6244,18 @@ key = ($.t($.b.isinstance([$.ga(claim, "key"), $.b.str])) ? $.cm(KEYS, "get", [$
 if (($.t($.is(key, null)) || $.t(!$.eq($.b.set([$.ga(claim, "values")]), $.b.set([$.ga(key, "values")]))) || $.t(!$.eq($.b.len([$.b.set([$.ga(claim, "conditions")])]), $.b.len([$.ga(claim, "conditions")]))))) {
 return false;
 }
-conditions = $.b.all([(function* ($first) { for (const $v17 of $.each($first)) { let name; name = $v17; yield $.both($.has(KEYS, name), () => $.both($.eq($.ga($.gi(KEYS, name), "role"), "condition"), () => !$.t($.ga($.gi(KEYS, name), "values")))); } })($.ga(claim, "conditions"))]);
-return $.both(conditions, () => $.b.all([(function* ($first) { for (const $v18 of $.each($first)) { let name, unit; {const $v19 = $.unpack($v18, 2, -1);name = $v19[0];unit = $v19[1];} yield _typed([unit, $.gi($.ga(claim, "values"), name)]); } })($.cm($.ga(key, "values"), "items", []))]));
+conditions = $.b.all([(function* ($first) { for (const $v18 of $.each($first)) { let name; name = $v18; yield $.both($.has(KEYS, name), () => $.both($.eq($.ga($.gi(KEYS, name), "role"), "condition"), () => !$.t($.ga($.gi(KEYS, name), "values")))); } })($.ga(claim, "conditions"))]);
+return $.both(conditions, () => $.b.all([(function* ($first) { for (const $v19 of $.each($first)) { let name, unit; {const $v20 = $.unpack($v19, 2, -1);name = $v20[0];unit = $v20[1];} yield _typed([unit, $.gi($.ga(claim, "values"), name)]); } })($.cm($.ga(key, "values"), "items", []))]));
 });
 _typed = $.fn("_typed", ["unit", "value"], {}, function (unit, value) {
 if ($.t($.has($.tuple(["bound", "number"]), unit))) {
-return $.either($.is(value, null), () => $.both($.has($.tuple([$.b.int, $.b.float]), $.b.type([value])), () => $.both((($v20, $v21, $v22) => $.le($v20, $v21) && $.lt($v21, $v22))(0n, value, $.libraries["math"].inf), () => !$.eq($.gi($.b.str([value]), 0n), "-"))));
+return $.either($.is(value, null), () => $.both($.has($.tuple([$.b.int, $.b.float]), $.b.type([value])), () => $.both((($v21, $v22, $v23) => $.le($v21, $v22) && $.lt($v22, $v23))(0n, value, $.libraries["math"].inf), () => !$.eq($.gi($.b.str([value]), 0n), "-"))));
 }
 if ($.t($.has($.tuple(["count", "odds"]), unit))) {
-return $.both($.is($.b.type([value]), $.b.int), () => (($v23, $v24, $v25) => $.le($v23, $v24) && $.lt($v24, $v25))(0n, value, $.pow(2n, 53n)));
+return $.both($.is($.b.type([value]), $.b.int), () => (($v24, $v25, $v26) => $.le($v24, $v25) && $.lt($v25, $v26))(0n, value, $.pow(2n, 53n)));
 }
 if ($.t($.eq(unit, "list"))) {
-return $.both($.b.isinstance([value, $.b.list]), () => $.b.all([(function* ($first) { for (const $v26 of $.each($first)) { let one; one = $v26; yield $.b.isinstance([one, $.b.str]); } })(value)]));
+return $.both($.b.isinstance([value, $.b.list]), () => $.b.all([(function* ($first) { for (const $v27 of $.each($first)) { let one; one = $v27; yield $.b.isinstance([one, $.b.str]); } })(value)]));
 }
 if (!$.t($.b.isinstance([value, $.b.str]))) {
 return false;
@@ -6571,7 +6263,7 @@ return false;
 return $.either(!$.eq(unit, "day"), () => $.eq($.cm(day(["day", value]), "isoformat", []), value));
 });
 covers = $.fn("covers", ["claim", "due"], {}, function (claim, due) {
-return $.both($.eq($.ga(claim, "key"), $.ga(due, "key")), () => $.both($.le($.b.set([$.ga(due, "conditions")]), $.b.set([$.ga(claim, "conditions")])), () => $.b.all([(function* ($first) { for (const $v27 of $.each($first)) { let name, unit; {const $v28 = $.unpack($v27, 2, -1);name = $v28[0];unit = $v28[1];} yield _holds([unit, $.gi($.ga(claim, "values"), name), $.gi($.ga(due, "values"), name), $.ga(due, "values")]); } })($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))])));
+return $.both($.eq($.ga(claim, "key"), $.ga(due, "key")), () => $.both($.le($.b.set([$.ga(due, "conditions")]), $.b.set([$.ga(claim, "conditions")])), () => $.b.all([(function* ($first) { for (const $v28 of $.each($first)) { let name, unit; {const $v29 = $.unpack($v28, 2, -1);name = $v29[0];unit = $v29[1];} yield _holds([unit, $.gi($.ga(claim, "values"), name), $.gi($.ga(due, "values"), name), $.ga(due, "values")]); } })($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))])));
 });
 _holds = $.fn("_holds", ["unit", "said", "proven", "values"], {}, function (unit, said, proven, values) {
 if ($.t($.has(AT_LEAST, unit))) {
@@ -6579,7 +6271,7 @@ if (($.t($.is(said, null)) || $.t($.is(proven, null)))) {
 return $.is(said, null);
 }
 if ($.t($.eq(unit, "odds"))) {
-return $.b.bool([(($v29, $v30, $v31) => $.le($v30, $v29) && $.le($v31, $v30))(100n, said, right_of_hundred([$.mul($.gi(values, "advantage"), $.sub(1n, LAST_DIGITS))]))]);
+return $.b.bool([(($v30, $v31, $v32) => $.le($v31, $v30) && $.le($v32, $v31))(100n, said, right_of_hundred([$.mul($.gi(values, "advantage"), $.sub(1n, LAST_DIGITS))]))]);
 }
 return $.b.bool([$.le($.mul(proven, $.sub(1n, LAST_DIGITS)), said)]);
 }
@@ -6600,12 +6292,12 @@ if ($.t(!$.has(SCHEMES, named))) {
 return Check(["format", false, ("" + "this is not a " + $.formatted(FORMAT, "", ""))]);
 }
 blocks = ($.t($.eq(named, FORMAT)) ? BLOCKS : $.libraries["evidence.former_formats"].BLOCKS);
-missing = [...(function* ($first) { for (const $v32 of $.each($first)) { let name; name = $v32; if (!($.t(!$.has(certificate, name)) && $.t(!$.eq(name, "signature")))) continue; yield name; } })(blocks)];
+missing = [...(function* ($first) { for (const $v33 of $.each($first)) { let name; name = $v33; if (!($.t(!$.has(certificate, name)) && $.t(!$.eq(name, "signature")))) continue; yield name; } })(blocks)];
 if (($.t(missing) || !$.t($.le($.b.set([certificate]), $.b.set([blocks]))))) {
 return Check(["format", false, ("" + "missing or unknown blocks; there must be " + $.formatted($.cm(", ", "join", [blocks]), "", ""))]);
 }
-for (const $v33 of $.each($.slice(blocks, 1n, null, null))) {
-name = $v33;
+for (const $v34 of $.each($.slice(blocks, 1n, null, null))) {
+name = $v34;
 kind = ($.t($.eq(name, "claims")) ? $.b.list : Mapping);
 if (($.t($.has(certificate, name)) && !$.t($.b.isinstance([$.gi(certificate, name), kind])))) {
 return Check(["format", false, "a block of it is of another kind than it must be"]);
@@ -6648,7 +6340,7 @@ return Check(["model", true, ("" + "its SHA-256 is " + $.formatted(digest, "", "
 }
 return Check(["model", false, ("" + "its SHA-256 is " + $.formatted(digest, "", "") + ", which is not the one stated")]);
 });
-return {LAST_DIGITS, SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model, Verification, FORMAT, Check, Mapping, BLOCKS, Scheme, SIGNED, key_id, read_public, signed_by, brief, REFUSALS, check_facts, read_history, difference, stated, erasure_of, within, claims_of, Claim, of_history, KEYS, day, right_of_hundred, AT_LEAST, NoisyGDDeleteError};
+return {LAST_DIGITS, SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model, Verification, FORMAT, Check, stated, brief, NoisyGDDeleteError, REFUSALS, erasure_of, claims_of, read_history, check_facts, difference, key_id, read_public, signed_by, Mapping, BLOCKS, of_history, Claim, within, Scheme, SIGNED, KEYS, right_of_hundred, AT_LEAST, day};
 })();
 $.modules["evidence.envelope"] = (() => {
 let PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
@@ -6720,7 +6412,7 @@ return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str(
 }
 return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
 });
-return {PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, key_id, Check, InvalidParameter, InvalidSignature, decoded, read_public, signed_by, canonical, Any, Mapping};
+return {PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, Mapping, key_id, Check, InvalidParameter, InvalidSignature, decoded, read_public, signed_by, canonical, Any};
 })();
 $.modules["papers.catalogue"] = (() => {
 let figure;
@@ -6914,14 +6606,11 @@ first = $.iadd(first, $.add($.gi(values, name), rest));
 }
 return first;
 });
-return {QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _fill, labels, sentence, KEYS, Claim, Any, Mapping, figure};
+return {QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _fill, labels, Claim, sentence, KEYS, Any, Mapping, figure};
 })();
 $.modules["bounds.theorem_5_1"] = (() => {
-let condition_number, step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, learn_steps_for_utility, delete_steps_for_utility, excess_risk, composition_rate;
+let step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, composition_rate;
 const math = $.libraries["math"];
-condition_number = $.fn("condition_number", ["*", "regularization", "smoothness"], {}, function (regularization, smoothness) {
-return $.div($.add(regularization, smoothness), regularization);
-});
 step_size = $.fn("step_size", ["*", "regularization", "smoothness"], {}, function (regularization, smoothness) {
 return $.div(1n, $.mul(2n, $.add(regularization, smoothness)));
 });
@@ -6944,28 +6633,13 @@ let present;
 present = dp_rate([], {"sensitivity": sensitivity, "regularization": regularization, "noise_variance": noise_variance, "records": records, "step_size": step_size, "steps": steps_with_record});
 return $.mul(present, $.libraries["math"].exp([$.div($.mul($.mul($.neg(step_size), regularization), steps_without_record), 2n)]));
 });
-learn_steps_for_utility = $.fn("learn_steps_for_utility", ["*", "rate", "regularization", "smoothness", "records", "dimension"], {}, function (rate, regularization, smoothness, records, dimension) {
-let kappa;
-kappa = condition_number([], {"regularization": regularization, "smoothness": smoothness});
-return $.b.max([0n, $.libraries["math"].ceil([$.mul($.mul(4n, kappa), $.libraries["math"].log([$.div($.mul(rate, $.pow(records, 2n)), $.mul(4n, dimension))]))])]);
-});
-delete_steps_for_utility = $.fn("delete_steps_for_utility", ["*", "rate", "regularization", "smoothness", "dimension", "batch"], {}, function (rate, regularization, smoothness, dimension, batch) {
-let kappa;
-kappa = condition_number([], {"regularization": regularization, "smoothness": smoothness});
-return $.b.max([0n, $.libraries["math"].ceil([$.mul($.mul(4n, kappa), $.libraries["math"].log([$.b.max([$.mul(5n, kappa), $.div($.mul($.mul(8n, rate), $.pow(batch, 2n)), dimension)])]))])]);
-});
-excess_risk = $.fn("excess_risk", ["*", "rate", "lipschitz", "regularization", "smoothness", "records", "dimension"], {}, function (rate, lipschitz, regularization, smoothness, records, dimension) {
-let kappa;
-kappa = condition_number([], {"regularization": regularization, "smoothness": smoothness});
-return $.div($.mul($.mul($.mul(10n, kappa), dimension), $.pow(lipschitz, 2n)), $.mul($.mul(regularization, rate), $.pow(records, 2n)));
-});
 composition_rate = $.fn("composition_rate", ["*", "sensitivity", "noise_variance", "records", "step_size", "steps"], {}, function (sensitivity, noise_variance, records, step_size, steps) {
 return $.div($.mul($.mul($.pow(sensitivity, 2n), step_size), steps), $.mul($.mul(4n, noise_variance), $.pow(records, 2n)));
 });
-return {condition_number, step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, learn_steps_for_utility, delete_steps_for_utility, excess_risk, composition_rate};
+return {step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, composition_rate};
 })();
 $.modules["bounds.theorem_5_2"] = (() => {
-let log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move, excess_risk;
+let log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move;
 const math = $.libraries["math"];
 log_barrier_printed = $.fn("log_barrier_printed", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
 return $.div($.mul(2n, range), noise_variance);
@@ -7011,13 +6685,7 @@ return $.tuple([oscillation, $.div($.pow(oscillation, 2n), 8n)]);
 gibbs_move = $.fn("gibbs_move", ["*", "range", "noise_variance", "batch", "records", "deletions_only"], {"deletions_only": false}, function (range, noise_variance, batch, records, deletions_only) {
 return $.div($.mul($.mul(($.t(deletions_only) ? 1n : 2n), batch), range), $.mul(records, noise_variance));
 });
-excess_risk = $.fn("excess_risk", ["*", "log_barrier", "range", "noise_variance", "lipschitz", "smoothness", "regularization", "dimension", "deletion"], {}, function (log_barrier, range, noise_variance, lipschitz, smoothness, regularization, dimension, deletion) {
-let distance, gibbs;
-distance = $.mul($.div($.mul(noise_variance, deletion), regularization), _exp([log_barrier]));
-gibbs = $.add($.libraries["math"].log1p([$.div(smoothness, regularization)]), $.mul(2n, _exp([$.div(range, noise_variance)])));
-return $.add($.add($.mul(lipschitz, $.libraries["math"].sqrt([$.mul(2n, distance)])), $.mul(distance, $.add($.mul(2n, regularization), smoothness))), $.mul($.div($.mul(dimension, noise_variance), 2n), gibbs));
-});
-return {log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move, excess_risk};
+return {log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move};
 })();
 $.modules["methods.composition"] = (() => {
 let FRESH_LEARN, _CONDITION, CompositionRun, Composition;
@@ -7090,7 +6758,7 @@ notion = $.ga($.ga(plan, "problem"), "deletion_notion");
 return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["deletion", notion], {"steps_with": $.ga(plan, "horizon")}), "assuming", [_CONDITION]);
 });
 }), [["learn_steps", () => ["or", ["is", $.b.int], ["none"]]], ["delete_steps", () => ["or", ["is", $.b.int], ["none"]]], ["requests_per_learn", () => ["is", $.b.int]], ["fresh_learn", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, NoisySteps, positive, choice, count, Method, NON_ADAPTIVE};
+return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, positive, choice, count, NON_ADAPTIVE};
 })();
 $.modules["methods.counted"] = (() => {
 let _MOST, CountedRecords;
@@ -7149,19 +6817,7 @@ $ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
 return $.tuple(["every record is in one cell of the counts, whatever the other records are", ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), "the noise of the counts is an exact discrete Gaussian, independent and unknown to the observer"]);
 });
 }), [["deviation", () => ["is", $.b.float]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-return {_MOST, CountedRecords, inexact_gdp, GRID_BITS, InvalidParameter, positive, count, ClassVar, Mechanism};
-})();
-$.modules["methods.calibration"] = (() => {
-let published_together;
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-published_together = $.fn("published_together", ["plan"], {}, function (plan) {
-let learned, mechanism, requested, world;
-{const $v1 = [$.ga(plan, "mechanism"), $.ga($.ga(plan, "problem"), "adjacency")];mechanism = $v1[0];world = $v1[1];}
-learned = $.cm(mechanism, "interval", ["dp", world], {"steps_with": $.cm(mechanism, "exposure", [$.ga(plan, "learn_steps")])});
-requested = $.cm(mechanism, "interval", ["dp", world], {"steps_with": $.cm(mechanism, "exposure", [$.ga(plan, "delete_steps")])});
-return $.cm(Guarantee, "composed", [[$.tuple([learned, 1n]), ...$.each(($.t($.lt(1n, $.ga(plan, "releases"))) ? [$.tuple([requested, $.sub($.ga(plan, "releases"), 1n)])] : []))]]);
-});
-return {published_together, Guarantee};
+return {_MOST, CountedRecords, ClassVar, Mechanism, InvalidParameter, positive, count, inexact_gdp, GRID_BITS};
 })();
 $.modules["bounds.solver_steps"] = (() => {
 let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows;
@@ -7183,80 +6839,6 @@ rows = ($.t(narrow) ? $.b.min([$.mul(PER_FEATURE, features), $.div(affordable, f
 return $.tuple([$.b.max([1n, $.b.min([$.b.int([rows]), records, $.floordiv(MOST_CELLS, features)])]), narrow]);
 });
 return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows};
-})();
-$.modules["bounds.utility"] = (() => {
-let stationary_product, stationary_excess, excess_at_distance, settled_distance, settled_square, released_excess, excess_of, _contraction;
-const math = $.libraries["math"];
-stationary_product = $.fn("stationary_product", ["*", "dimension", "noise_variance", "step_size", "objective_smoothness"], {}, function (dimension, noise_variance, step_size, objective_smoothness) {
-return $.div($.mul(dimension, noise_variance), $.sub(1n, $.div($.mul(step_size, objective_smoothness), 2n)));
-});
-stationary_excess = $.fn("stationary_excess", ["*", "dimension", "noise_variance", "step_size", "strong_convexity", "objective_smoothness"], {}, function (dimension, noise_variance, step_size, strong_convexity, objective_smoothness) {
-let distance, product;
-product = stationary_product([], {"dimension": dimension, "noise_variance": noise_variance, "step_size": step_size, "objective_smoothness": objective_smoothness});
-distance = $.div($.mul(dimension, noise_variance), $.mul(strong_convexity, $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))));
-return $.b.min([product, $.mul($.div(objective_smoothness, 2n), distance)]);
-});
-excess_at_distance = $.fn("excess_at_distance", ["*", "stationary", "product", "distance", "objective_smoothness"], {}, function (stationary, product, distance, objective_smoothness) {
-let slope;
-slope = $.libraries["math"].sqrt([$.mul(objective_smoothness, product)]);
-return $.add($.add(stationary, $.mul(distance, slope)), $.mul($.mul($.div(objective_smoothness, 2n), distance), distance));
-});
-settled_distance = $.fn("settled_distance", ["*", "steps", "move", "step_size", "strong_convexity"], {}, function (steps, move, step_size, strong_convexity) {
-let forgotten, kept;
-{const $v1 = $.unpack(_contraction([steps, step_size, strong_convexity]), 2, -1);kept = $v1[0];forgotten = $v1[1];}
-return ($.t(forgotten) ? $.div($.mul(kept, move), forgotten) : ($.t(move) ? $.libraries["math"].inf : 0.0));
-});
-settled_square = $.fn("settled_square", ["*", "steps", "move", "step_size", "strong_convexity", "stationary"], {}, function (steps, move, step_size, strong_convexity, stationary) {
-let forgotten, kept, root;
-{const $v2 = $.unpack(_contraction([$.mul(2n, steps), step_size, strong_convexity]), 2, -1);kept = $v2[0];forgotten = $v2[1];}
-if (!$.t(forgotten)) {
-return ($.t(move) ? $.libraries["math"].inf : 0.0);
-}
-root = $.div($.add($.mul(kept, move), $.libraries["math"].sqrt([$.add($.mul(kept, $.pow(move, 2n)), $.mul($.pow(forgotten, 2n), stationary))])), forgotten);
-return $.mul(root, root);
-});
-released_excess = $.fn("released_excess", ["*", "start", "learn_steps", "delete_steps", "move", "dimension", "noise_variance", "step_size", "strong_convexity", "objective_smoothness"], {}, function (start, learn_steps, delete_steps, move, dimension, noise_variance, step_size, strong_convexity, objective_smoothness) {
-let chain, distance, forgotten, kept, settled, square;
-chain = $.dict([["step_size", step_size], ["strong_convexity", strong_convexity]]);
-settled = $.div($.mul(dimension, noise_variance), $.mul(strong_convexity, $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))));
-{const $v3 = $.unpack(_contraction([$.mul(2n, learn_steps)], {...$.named(chain)}), 2, -1);kept = $v3[0];forgotten = $v3[1];}
-square = $.b.max([$.add($.mul(kept, start), $.mul(forgotten, settled)), settled_square([], {"steps": delete_steps, "move": move, "stationary": settled, ...$.named(chain)})]);
-distance = $.b.max([$.mul($.libraries["math"].sqrt([kept]), $.add($.libraries["math"].sqrt([start]), $.libraries["math"].sqrt([settled]))), settled_distance([], {"steps": delete_steps, "move": move, ...$.named(chain)})]);
-return excess_of([], {"square": square, "distance": distance, "dimension": dimension, "noise_variance": noise_variance, "objective_smoothness": objective_smoothness, ...$.named(chain)});
-});
-excess_of = $.fn("excess_of", ["*", "square", "distance", "dimension", "noise_variance", "step_size", "strong_convexity", "objective_smoothness"], {}, function (square, distance, dimension, noise_variance, step_size, strong_convexity, objective_smoothness) {
-let noise, product, stationary;
-noise = $.dict([["dimension", dimension], ["noise_variance", noise_variance], ["step_size", step_size]]);
-product = stationary_product([], {...$.named(noise), "objective_smoothness": objective_smoothness});
-stationary = stationary_excess([], {...$.named(noise), "strong_convexity": strong_convexity, "objective_smoothness": objective_smoothness});
-return $.b.min([$.mul($.div(objective_smoothness, 2n), square), excess_at_distance([], {"stationary": stationary, "product": product, "distance": distance, "objective_smoothness": objective_smoothness})]);
-});
-_contraction = $.fn("_contraction", ["steps", "step_size", "strong_convexity"], {}, function (steps, step_size, strong_convexity) {
-let decrease, exponent;
-decrease = $.mul(step_size, strong_convexity);
-exponent = (($.t($.lt(decrease, 1n)) && $.t(steps)) ? $.mul(steps, $.libraries["math"].log1p([$.neg(decrease)])) : ($.t(steps) ? $.neg($.libraries["math"].inf) : 0.0));
-return $.tuple([$.libraries["math"].exp([exponent]), $.neg($.libraries["math"].expm1([exponent]))]);
-});
-return {stationary_product, stationary_excess, excess_at_distance, settled_distance, settled_square, released_excess, excess_of, _contraction};
-})();
-$.modules["methods.resuming"] = (() => {
-let contraction_risk, chain_risk, minimiser_move;
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const utility = $.modules["bounds.utility"];
-contraction_risk = $.fn("contraction_risk", ["plan"], {}, function (plan) {
-let start;
-start = $.add($.mul($.ga(plan, "dimension"), $.ga(plan, "init_variance")), $.pow($.div($.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), $.ga(plan, "regularization")), 2n));
-return chain_risk([plan], {"start": start, "learn_steps": $.ga(plan, "learn_steps")});
-});
-chain_risk = $.fn("chain_risk", ["plan", "*", "start", "learn_steps"], {}, function (plan, start, learn_steps) {
-let problem;
-problem = $.ga(plan, "problem");
-return $.modules["bounds.utility"].released_excess([], {"start": start, "learn_steps": learn_steps, "delete_steps": $.ga(plan, "delete_steps"), "move": minimiser_move([plan]), "dimension": $.ga(plan, "dimension"), "noise_variance": $.ga(plan, "noise_variance"), "step_size": $.ga(plan, "step_size"), "strong_convexity": $.ga(problem, "strong_convexity"), "objective_smoothness": $.ga(problem, "objective_smoothness")});
-});
-minimiser_move = $.fn("minimiser_move", ["plan"], {}, function (plan) {
-return $.modules["bounds.shifted_interpolation"].minimiser_move([], {"lipschitz": $.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), "strong_convexity": $.ga($.ga(plan, "problem"), "strong_convexity"), "records": $.ga(plan, "records"), "batch": $.ga($.ga(plan, "problem"), "batch")});
-});
-return {contraction_risk, chain_risk, minimiser_move};
 })();
 $.modules["bounds.gibbs"] = (() => {
 let FORMS, Gibbs;
@@ -7337,7 +6919,7 @@ return after;
 return {FORMS, Gibbs, choice, count, non_negative, positive, renyi_order, Any};
 })();
 $.modules["methods.near_gibbs"] = (() => {
-let _ORDERS, _SOURCES, NearGibbsRun, NearGibbs;
+let _SOURCES, NearGibbsRun, NearGibbs;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
@@ -7354,7 +6936,6 @@ const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-_ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
 _SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
 NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
 $ns.method = "near-gibbs";
@@ -7401,18 +6982,6 @@ renyi_order(["order", $.ga(self, "order")]);
 }
 return null;
 });
-$ns.gaussian = $.property($.fn("gaussian", ["self"], {}, function (self) {
-return $.eq($.ga(self, "form"), "sharper");
-}));
-$ns._orders = $.fn("_orders", ["self", "budget"], {}, function (self, budget) {
-if ($.t($.eq($.ga(budget, "measure"), "gdp"))) {
-throw $.raised(InvalidParameter(["a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one R\u00e9nyi order; use Budget(order=, ...), \u03bb > \u03b2\u208b with method='sharp', or method='composition'"]));
-}
-if ($.t(!$.is($.ga(self, "order"), null))) {
-return [$.ga(self, "order")];
-}
-return ($.t($.is($.ga(budget, "order"), null)) ? _ORDERS : [$.ga(budget, "order")]);
-});
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 $.sup(NearGibbs, self, "check_plan")([plan]);
 $.cm(self, "_check", [$.ga(plan, "problem")]);
@@ -7458,7 +7027,7 @@ throw $.raised(InvalidParameter(["deletion_notion='pairwise' is not covered by T
 return null;
 });
 }), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Gibbs, ClassVar, NoisySteps, renyi_order, positive, FORMS, choice, Worlds, Method, InvalidParameter, NON_ADAPTIVE, Any, AssumptionViolated};
+return {_SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, InvalidParameter, NON_ADAPTIVE, Any};
 })();
 $.modules["methods.sharp"] = (() => {
 let SharpRun, Sharp;
@@ -7469,7 +7038,6 @@ const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const positive = $.modules["errors"]["positive"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-const contraction_risk = $.modules["methods.resuming"]["contraction_risk"];
 SharpRun = $.dataclass($.cls("SharpRun", [NoisySteps], ($ns) => {
 $ns.method = "sharp";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
@@ -7512,7 +7080,7 @@ $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 return SharpRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {SharpRun, Sharp, ClassVar, NoisySteps, positive, Method, contraction_risk, AssumptionViolated};
+return {SharpRun, Sharp, ClassVar, Method, NoisySteps, positive, AssumptionViolated};
 })();
 $.modules["methods.minimiser"] = (() => {
 let SOLVERS, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, forecast_passes, diffusion_steps;
@@ -7649,7 +7217,7 @@ most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]
 enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-return {SOLVERS, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, forecast_passes, diffusion_steps, InvalidParameter, non_negative, ClassVar, SharpRun, NON_ADAPTIVE, positive, count, choice, Method, first_whole, forecast_excess_risk, sample_rows, gradient_error, AssumptionViolated};
+return {SOLVERS, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, forecast_passes, diffusion_steps, ClassVar, Method, SharpRun, first_whole, forecast_excess_risk, positive, count, choice, InvalidParameter, gradient_error, NON_ADAPTIVE, non_negative, sample_rows, AssumptionViolated};
 })();
 $.modules["methods.perturbed_run"] = (() => {
 let ROOM, PerturbedRun;
@@ -7770,11 +7338,6 @@ return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["stron
 $ns._inexact_gdp = $.fn("_inexact_gdp", ["self", "spread"], {}, function (self, spread) {
 return $.modules["bounds.objective_perturbation_gdp"].inexact_gdp([], {"spread": spread, "output_noise": $.ga(self, "output_noise"), "grid": $.ga(self, "grid")});
 });
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let told;
-told = $.sup(PerturbedRun, self, "to_dict")([]);
-return $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!($.t(!$.eq(name, "in_place")) || !$.t(value))) continue; yield [name, value]; } })($.cm(told, "items", [])));
-});
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own;
 own = $.dict([["method", $.ga(self, "method")]]);
@@ -7788,10 +7351,10 @@ placed = ($.t($.ga(self, "in_place")) ? "every row keeps its place from one rele
 return $.tuple([("" + "every record's loss has gradient norm at most " + $.formatted($.ga(self, "lipschitz"), "", ("" + "g")) + " (" + $.formatted(constants, "", "") + ")" + $.formatted(shaped, "", "")), placed, ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), ("" + "the gradient at the solver's answer, measured in double precision, is at most " + $.formatted($.ga(self, "gradient_tolerance"), "", ("" + ".3g")) + " with the rounding of the gradient and of the random linear term included; the solver's running time is not observed"), ("" + "the last noise is an exact discrete Gaussian on a public grid of step " + $.formatted($.ga(self, "grid"), "", ("" + ".3g")) + ", drawn in integer arithmetic: nothing here holds over the real numbers alone"), "trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its elementary functions are as exact as they state"]);
 });
 }), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-return {ROOM, PerturbedRun, bounded_gradients, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, ClassVar, Mechanism, NORM_TOLERANCE, GRID_BITS, UNIT, Curve, ONE_DIRECTION};
+return {ROOM, PerturbedRun, ClassVar, Mechanism, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, bounded_gradients, NORM_TOLERANCE, UNIT, Curve, ONE_DIRECTION, GRID_BITS};
 })();
 $.modules["methods.perturbed_noise"] = (() => {
-let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, hessian_trace;
+let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull;
 const math = $.libraries["math"];
 const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
 const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
@@ -7820,19 +7383,13 @@ let widest;
 widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
 return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
 });
-hessian_trace = $.fn("hessian_trace", ["problem"], {}, function (problem) {
-return $.add($.ga($.ga(problem, "loss"), "curvature_trace"), $.mul($.ga(problem, "dimension"), $.ga(problem, "regularization")));
-});
-return {_UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, hessian_trace, WEAKLY_CONVEX, gradient_error};
+return {_UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, gradient_error, WEAKLY_CONVEX};
 })();
 $.modules["methods.perturbed"] = (() => {
-let Perturbed, _check_covered, _risk_facts;
+let Perturbed, _check_covered;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
-const best_order = $.modules["bounds.conversion"]["best_order"];
-const renyi_epsilon = $.modules["bounds.conversion"]["renyi_epsilon"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
@@ -7840,10 +7397,8 @@ const Measures = $.modules["privacy.budget"]["Measures"];
 const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
 const PROOFS = $.modules["methods.base"]["PROOFS"];
 const Method = $.modules["methods.base"]["Method"];
-const published_together = $.modules["methods.calibration"]["published_together"];
 const SOLVERS = $.modules["methods.minimiser"]["SOLVERS"];
 const form_of = $.modules["methods.perturbed_noise"]["form_of"];
-const hessian_trace = $.modules["methods.perturbed_noise"]["hessian_trace"];
 const rounding_of_gradient = $.modules["methods.perturbed_noise"]["rounding_of_gradient"];
 const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
 const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
@@ -7857,11 +7412,6 @@ $ns.in_place = true;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 choice(["solver", $.ga(self, "solver"), SOLVERS]);
 return null;
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let told;
-told = $.sup(Perturbed, self, "to_dict")([]);
-return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} if (!($.t(!$.eq(name, "in_place")) || !$.t(value))) continue; yield [name, value]; } })($.cm(told, "items", [])));
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 let least;
@@ -7878,30 +7428,10 @@ let facts;
 facts = $.dict([["linear_term", $.ga(plan, "linear_term")], ["output_noise", $.ga(plan, "output_noise")], ["gradient_tolerance", $.ga(plan, "gradient_tolerance")]]);
 return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), "warm": $.eq($.ga(self, "solver"), "warm"), "in_place": $.ga(self, "in_place")});
 });
-$ns.allowed = $.fn("allowed", ["self", "plan"], {}, function (self, plan) {
-let budget, delta, epsilon, kept, nothing, order, together;
-nothing = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": 0n});
-{const $v3 = [$.ga(plan, "budget"), published_together([plan])];budget = $v3[0];together = $v3[1];}
-if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "RENYI")))) {
-if (!$.t(!$.is($.ga(budget, "order"), null))) throw $.raised($.b.AssertionError);
-return replace([nothing], {"points": $.tuple([$.tuple([$.ga(budget, "order"), $.ga(budget, "dp")])])});
-}
-if (($.t(!$.is($.ga(together, "gdp"), null)) && $.t($.le($.ga(together, "gdp"), $.mul($.cm(budget, "dp_gdp", []), $.add(1n, 1e-12)))))) {
-return replace([nothing], {"gdp_squared": $.pow($.cm(budget, "dp_gdp", []), 2n)});
-}
-if (!$.t(!$.is($.ga(budget, "dp_delta"), null))) throw $.raised($.b.AssertionError);
-delta = $.ga(budget, "dp_delta");
-epsilon = $.fn("epsilon", ["order"], {}, function (order) {
-return renyi_epsilon([], {"order": order, "renyi": $.cm(together, "renyi", [order]), "delta": delta});
-});
-order = best_order([epsilon], {"low": 0.001, "high": $.mul($.b.min([1000000000.0, $.sub($.ga(together, "highest_order"), 1n)]), $.sub(1n, 1e-09))});
-kept = $.sub($.ga(budget, "dp"), $.sub(renyi_epsilon([], {"order": order, "renyi": 1.0, "delta": delta}), 1.0));
-return replace([nothing], {"points": $.tuple([$.tuple([order, $.b.max([kept, 0.0])])])});
-});
 }), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]]], {frozen: true});
 _check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
 let constants, loss;
-{const $v4 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v4[0];constants = $v4[1];}
+{const $v1 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v1[0];constants = $v1[1];}
 if (!$.t($.ga(loss, "curving"))) {
 throw $.raised(AssumptionViolated([("" + "method='perturbed' is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method='sharp' or 'composition'")]));
 }
@@ -7916,16 +7446,12 @@ throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss
 }
 return null;
 });
-_risk_facts = $.fn("_risk_facts", ["plan"], {}, function (plan) {
-return $.dict([["dimension", $.ga($.ga(plan, "problem"), "noise_trace")], ["noise", $.ga(plan, "linear_term")], ["strong_convexity", $.ga($.ga(plan, "problem"), "strong_convexity")], ["records", $.ga(plan, "records")], ["output_noise", $.mul($.ga(plan, "output_noise"), $.add(1n, $.pow(2.0, $.neg(10n))))], ["hessian_trace", hessian_trace([$.ga(plan, "problem")])]]);
-});
-return {Perturbed, _check_covered, _risk_facts, row_facts, PerturbedRun, Any, SOLVERS, choice, ClassVar, PROOFS, Method, hessian_trace, InvalidParameter, rounding_of_gradient, ONE_DIRECTION, form_of, Measures, AssumptionViolated, replace, renyi_epsilon, best_order, published_together};
+return {Perturbed, _check_covered, ClassVar, PROOFS, Method, SOLVERS, choice, InvalidParameter, rounding_of_gradient, row_facts, PerturbedRun, Any, ONE_DIRECTION, form_of, Measures, AssumptionViolated};
 })();
 $.modules["methods.interleaved"] = (() => {
 let _FEWEST_RESUMED, InterleavedRun, Interleaved;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
@@ -7933,7 +7459,6 @@ const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Method = $.modules["methods.base"]["Method"];
 const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
 const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
-const chain_risk = $.modules["methods.resuming"]["chain_risk"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 _FEWEST_RESUMED = 2n;
 InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
@@ -7986,14 +7511,6 @@ let facts;
 facts = $.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
 return InterleavedRun([], {...$.named(facts), "fresh_release": $.cm(Perturbed([], {"solver": "cold"}), "mechanism", [plan])});
 });
-$ns.allowed = $.fn("allowed", ["self", "plan"], {}, function (self, plan) {
-let budget, nothing;
-{const $v2 = [$.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": 0n}), $.ga(plan, "budget")];nothing = $v2[0];budget = $v2[1];}
-if ($.t(!$.is($.ga(budget, "order"), null))) {
-return replace([nothing], {"points": $.tuple([$.tuple([$.ga(budget, "order"), $.ga(budget, "dp")])])});
-}
-return replace([nothing], {"gdp_squared": $.pow($.cm(budget, "dp_gdp", []), 2n)});
-});
 $ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
 return $.cm(self, "_since_fresh", [plan, "dp", 0n]);
 });
@@ -8009,7 +7526,7 @@ longest = $.dict([["steps_with", $.add(1n, $.mul(2n, with_record))], ["steps_wit
 return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.named(longest)}), "assuming", [NON_ADAPTIVE]);
 });
 }), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_FEWEST_RESUMED, InterleavedRun, Interleaved, PerturbedRun, ClassVar, SharpRun, Perturbed, count, choice, Method, NON_ADAPTIVE, chain_risk, replace};
+return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, PerturbedRun, SharpRun, count, choice, NON_ADAPTIVE};
 })();
 $.modules["losses.logistic"] = (() => {
 let Logistic;
@@ -8029,14 +7546,6 @@ return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": $.div
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.libraries["math"].log([2n]);
 }));
-$ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-let margin;
-margin = $.mul($.gi(scores, $.tuple([$.ellipsis, 0n])), labels);
-return $.add($.cm(xp, "log1p", [$.cm(xp, "exp", [$.neg($.cm(xp, "abs", [margin]))])]), $.div($.sub($.cm(xp, "abs", [margin]), margin), 2n));
-});
-$ns.slope = $.staticmethod($.fn("slope", ["score", "label", "parameter", "tanh", "sqrt"], {}, function (score, label, parameter, tanh, sqrt) {
-return $.mul(label, $.mul($.sub(tanh([$.mul($.mul(score, label), 0.5)]), 1.0), 0.5));
-}));
 $ns.unclipped = $.fn("unclipped", ["self", "scores", "labels", "limit", "xp"], {}, function (self, scores, labels, limit, xp) {
 let edge, margins, signs;
 signs = $.gi(labels, $.tuple([$.ellipsis, null]));
@@ -8045,7 +7554,7 @@ margins = $.mul(scores, signs);
 return $.mul(signs, $.add(margins, $.div($.sub($.add($.cm(xp, "abs", [$.sub(edge, margins)]), edge), margins), 2n)));
 });
 }), [], {frozen: true});
-return {Logistic, LossConstants, ClassVar, ONE_DIRECTION, Loss};
+return {Logistic, ClassVar, ONE_DIRECTION, Loss, LossConstants};
 })();
 $.modules["losses.softmax"] = (() => {
 let Softmax;
@@ -8079,21 +7588,8 @@ return $.mul($.pow($.ga(self, "radius"), 2n), $.sub(1n, $.div(1n, $.ga(self, "cl
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.libraries["math"].log([$.ga(self, "classes")]);
 }));
-$ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-let chosen, shifted;
-shifted = $.sub(scores, $.gi($.cm(xp, "amax", [scores, $.neg(1n)]), $.tuple([$.ellipsis, null])));
-chosen = $.gi(shifted, $.tuple([$.cm(xp, "arange", [$.gi($.ga(shifted, "shape"), 0n)]), labels]));
-return $.sub($.cm(xp, "log", [$.cm($.cm(xp, "exp", [shifted]), "sum", [$.neg(1n)])]), chosen);
-});
-$ns.derivative = $.fn("derivative", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-let probabilities;
-probabilities = $.cm(xp, "exp", [$.sub(scores, $.gi($.cm(xp, "amax", [scores, $.neg(1n)]), $.tuple([$.ellipsis, null])))]);
-probabilities = $.idiv(probabilities, $.gi($.cm(probabilities, "sum", [$.neg(1n)]), $.tuple([$.ellipsis, null])));
-{const $v1 = probabilities, $v2 = $.tuple([$.cm(xp, "arange", [$.gi($.ga(probabilities, "shape"), 0n)]), labels]);$.si($v1, $v2, $.isub($.gi($v1, $v2), 1n));}
-return probabilities;
-});
 }), [["classes", () => ["is", $.b.int]]], {frozen: true});
-return {Softmax, LossConstants, MOST_CLASSES, count, ClassVar, SEVERAL_DIRECTIONS, Loss};
+return {Softmax, ClassVar, SEVERAL_DIRECTIONS, Loss, MOST_CLASSES, count, LossConstants};
 })();
 $.modules["losses.staged"] = (() => {
 let NETWORK, HEAD, STAGE_KINDS, Staged;
@@ -8138,9 +7634,6 @@ return $.ga($.ga(self, "last"), "outputs");
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 return $.ga($.ga(self, "last"), "constants");
 }));
-$ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-return $.cm($.ga(self, "last"), "value", [scores, labels, xp]);
-});
 $ns.loss_of = $.fn("loss_of", ["self", "stage"], {}, function (self, stage) {
 let network;
 network = $.ga(self, "network");
@@ -8168,234 +7661,8 @@ ends = $.slice($.libraries["numpy"].cumsum([[...(function* ($first) { for (const
 cut = $.libraries["numpy"].split([$.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]), ends]);
 return [...(function* ($first) { for (const $v8 of $.each($first)) { let part, shape; {const $v9 = $.unpack($v8, 2, -1);part = $v9[0];shape = $v9[1];} yield $.cm(part, "reshape", [shape]); } })($.b.zip([cut, shapes], {"strict": true}))];
 });
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ["network", $.cm($.ga(self, "network"), "to_dict", [])], ["kinds", $.b.list([$.ga(self, "kinds")])]]);
-});
 }), [["network", () => ["is", Any]], ["kinds", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
-return {NETWORK, HEAD, STAGE_KINDS, Staged, AssumptionViolated, InvalidParameter, choice, ClassVar, Any, Loss, Softmax, Logistic};
-})();
-$.modules["bounds.subsampled"] = (() => {
-let zero_out_renyi, replace_renyi;
-const MARGIN = $.modules["bounds.rounding"]["MARGIN"];
-const gammaln = $.libraries["scipy.special"]["gammaln"];
-const logsumexp = $.libraries["scipy.special"]["logsumexp"];
-zero_out_renyi = $.fn("zero_out_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
-let choose, growth, k, terms;
-k = $.libraries["numpy"].arange([$.add(order, 1n)]);
-growth = $.div($.sub($.mul(k, k), k), $.mul(2n, $.pow(noise_multiplier, 2n)));
-if ($.t($.eq(sampling_rate, 1n))) {
-return $.b.float([$.mul($.div($.mul(steps, $.gi(growth, $.neg(1n))), $.sub(order, 1n)), $.add(1n, MARGIN))]);
-}
-choose = $.sub($.sub(gammaln([$.add(order, 1n)]), gammaln([$.add(k, 1n)])), gammaln([$.add($.sub(order, k), 1n)]));
-terms = $.add($.add($.add(choose, $.mul($.sub(order, k), $.libraries["numpy"].log1p([$.neg(sampling_rate)]))), $.mul(k, $.libraries["numpy"].log([sampling_rate]))), growth);
-return $.b.max([0.0, $.div($.mul(steps, $.add($.mul($.b.float([logsumexp([terms])]), $.add(1n, MARGIN)), $.mul(1e-13, order))), $.sub(order, 1n))]);
-});
-replace_renyi = $.fn("replace_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
-let away, sampling, towards;
-sampling = $.dict([["sampling_rate", sampling_rate], ["noise_multiplier", noise_multiplier], ["steps", steps]]);
-towards = zero_out_renyi([], {"order": $.mul(2n, order), ...$.named(sampling)});
-away = zero_out_renyi([], {"order": $.sub($.mul(2n, order), 1n), ...$.named(sampling)});
-return $.add($.mul($.div($.sub(order, 0.5), $.sub(order, 1n)), towards), away);
-});
-return {zero_out_renyi, replace_renyi, MARGIN, logsumexp, gammaln};
-})();
-$.modules["methods.sampled_gaussian"] = (() => {
-let ORDERS, SampledGaussian;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const subsampled = $.modules["bounds.subsampled"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const positive = $.modules["errors"]["positive"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-ORDERS = $.tuple([...$.each($.b.range([2n, 33n])), 48n, 64n, 128n, 256n, 512n]);
-SampledGaussian = $.dataclass($.cls("SampledGaussian", [Mechanism], ($ns) => {
-$ns.method = "sampled-gaussian";
-$ns.source = "R\u00e9nyi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)";
-$ns.carried = true;
-$ns.notes = $.tuple(["A deleted record's part in a published extractor is not taken back by later releases."]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SampledGaussian, self, "__post_init__")([]);
-positive(["noise_multiplier", $.ga(self, "noise_multiplier")]);
-if (!$.t($.le(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
-throw $.raised(InvalidParameter([("" + "sampling_rate=" + $.formatted($.ga(self, "sampling_rate"), "r", "") + " must be at most 1")]));
-}
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return "extractor";
-}));
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return $.tuple([...$.each($.sup(SampledGaussian, self, "conditions")([])), $.tuple(["samples-unseen", $.dict([])]), $.tuple(["gaussian-noise", $.dict([["method", $.ga(self, "method")]])])]);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let bound, facts;
-bound = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.subsampled"].replace_renyi : $.modules["bounds.subsampled"].zero_out_renyi);
-facts = $.dict([["sampling_rate", $.ga(self, "sampling_rate")], ["noise_multiplier", $.ga(self, "noise_multiplier")], ["steps", steps_with]]);
-return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let order; order = $v1; yield $.tuple([$.b.float([order]), bound([], {"order": order, ...$.named(facts)})]); } })(ORDERS)])]]);
-});
-$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
-return $.tuple(["the extractor's training drew an independent Poisson sample of rows at every step", ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), "the noise is Gaussian, independent and unknown to the observer"]);
-});
-}), [["sampling_rate", () => ["is", $.b.float]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
-return {ORDERS, SampledGaussian, InvalidParameter, positive, ClassVar, Mechanism};
-})();
-$.modules["methods.sampled_steps"] = (() => {
-let SampledSteps, SampledStage, passes, check_sampled, curve, least_multiplier;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const subsampled = $.modules["bounds.subsampled"];
-const least_safe = $.modules["bounds.search"]["least_safe"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const Method = $.modules["methods.base"]["Method"];
-const Sampling = $.modules["methods.procedure"]["Sampling"];
-const ORDERS = $.modules["methods.sampled_gaussian"]["ORDERS"];
-const SampledGaussian = $.modules["methods.sampled_gaussian"]["SampledGaussian"];
-SampledSteps = $.dataclass($.cls("SampledSteps", [SampledGaussian], ($ns) => {
-$ns.method = "sampled-steps";
-$ns.carried = false;
-$ns.notes = $.tuple([]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SampledSteps, self, "__post_init__")([]);
-count(["draws", $.ga(self, "draws")]);
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return "";
-}));
-$ns.passes = $.property($.fn("passes", ["self"], {}, function (self) {
-return passes([$.ga(self, "sampling_rate"), $.ga(self, "draws")]);
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(!$.eq(steps, $.ga(self, "passes")))) {
-throw $.raised(InvalidParameter([("" + "steps=" + $.formatted(steps, "", "") + " must be " + $.formatted($.ga(self, "passes"), "", "") + ": " + $.formatted($.ga(self, "draws"), "", "") + " samples of a share " + $.formatted($.ga(self, "sampling_rate"), "", ("" + "g")))]));
-}
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-return ($.t(steps_without) ? $.dict([]) : $.sup(SampledSteps, self, "_cost")([worlds, $.ga(self, "draws"), 0n]));
-});
-$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
-return $.tuple(["every step of a sampled stage drew an independent Poisson sample of the slots, which is not observed", ...$.each($.slice($.sup(SampledSteps, self, "_assumptions")([]), 1n, null, null))]);
-});
-}), [["draws", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-SampledStage = $.dataclass($.cls("SampledStage", [Method], ($ns) => {
-$ns.name = "sampled-steps";
-$ns.summary = "a stage of a ladder: noisy steps on samples of the rows";
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let least, lipschitz;
-$.sup(SampledStage, self, "check_plan")([plan]);
-check_sampled([$.ga(plan, "problem")]);
-lipschitz = $.mul($.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), $.add(1n, $.ga($.ga(plan, "problem"), "slack")));
-least = $.div($.mul($.ga(plan, "step_size"), $.pow($.div($.mul($.ga(self, "noise_multiplier"), lipschitz), $.mul($.ga(self, "sampling_rate"), $.ga(plan, "records"))), 2n)), 2n);
-if (!$.t($.le($.mul(least, $.sub(1n, 1e-09)), $.ga(plan, "noise_variance")))) {
-throw $.raised(InvalidParameter([("" + "noise_variance=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + "g")) + " is below " + $.formatted(least, "", ("" + "g")) + ", which noise_multiplier=" + $.formatted($.ga(self, "noise_multiplier"), "", ("" + "g")) + " is")]));
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return SampledSteps([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "sampling_rate": $.ga(self, "sampling_rate"), "noise_multiplier": $.ga(self, "noise_multiplier"), "draws": $.ga(self, "draws")});
-});
-$ns.sampling = $.property($.fn("sampling", ["self"], {}, function (self) {
-return Sampling([$.ga(self, "sampling_rate"), $.ga(self, "draws")]);
-}));
-}), [["sampling_rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true});
-passes = $.fn("passes", ["sampling_rate", "draws"], {}, function (sampling_rate, draws) {
-return $.b.max([1n, $.libraries["math"].ceil([$.mul($.mul(sampling_rate, draws), $.sub(1n, 1e-12))])]);
-});
-check_sampled = $.fn("check_sampled", ["problem"], {}, function (problem) {
-if ($.t($.lt(1n, $.ga(problem, "rows_per_subject")))) {
-throw $.raised(AssumptionViolated([("" + "rows_per_subject=" + $.formatted($.ga(problem, "rows_per_subject"), "", "") + ": m rows in samples cost far more than m\u00b2 times one; leave sampling_rate out, or keep one row of each person")]));
-}
-if (!$.t($.ga($.ga(problem, "loss"), "clips_each"))) {
-throw $.raised(AssumptionViolated([("" + "a stage on samples clips every record's gradient, which the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss does not; take losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out")]));
-}
-return null;
-});
-curve = $.fn("curve", ["*", "order", "sampling_rate", "noise_multiplier", "draws", "worlds"], {}, function (order, sampling_rate, noise_multiplier, draws, worlds) {
-let bound, listed;
-listed = $.b.min([(function* ($first) { for (const $v1 of $.each($first)) { let one; one = $v1; if (!$.t($.le(order, one))) continue; yield one; } })(ORDERS)], {"default": null});
-if ($.t($.is(listed, null))) {
-return $.libraries["math"].inf;
-}
-bound = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.subsampled"].replace_renyi : $.modules["bounds.subsampled"].zero_out_renyi);
-return bound([], {"order": listed, "sampling_rate": sampling_rate, "noise_multiplier": noise_multiplier, "steps": draws});
-});
-least_multiplier = $.fn("least_multiplier", ["*", "order", "allowed", "sampling_rate", "draws", "worlds", "digits"], {"digits": 1e-09}, function (order, allowed, sampling_rate, draws, worlds, digits) {
-let found, safe;
-if ($.t($.lt($.gi(ORDERS, $.neg(1n)), order))) {
-throw $.raised(InvalidParameter([("" + "order=" + $.formatted(order, "", ("" + "g")) + " must be at most " + $.formatted($.gi(ORDERS, $.neg(1n)), "", "") + " for a stage on samples: its R\u00e9nyi curve is listed up to there")]));
-}
-safe = $.fn("safe", ["multiplier"], {}, function (multiplier) {
-let cost;
-cost = curve([], {"order": order, "sampling_rate": sampling_rate, "noise_multiplier": multiplier, "draws": draws, "worlds": worlds});
-return $.le(cost, allowed);
-});
-found = least_safe([safe], {"guess": 1.0, "most": $.pow(2.0, 40n), "digits": digits});
-if (!$.t($.lt(found, $.libraries["math"].inf))) {
-throw $.raised(InvalidParameter([("" + "no noise keeps " + $.formatted(draws, "", "") + " samples within \u03b5=" + $.formatted(positive(["allowed", allowed]), "", ("" + "g")) + " at order " + $.formatted(order, "", ("" + "g")) + "; ask for fewer steps")]));
-}
-return found;
-});
-return {SampledSteps, SampledStage, passes, check_sampled, curve, least_multiplier, InvalidParameter, count, ClassVar, SampledGaussian, Method, Sampling, AssumptionViolated, positive, least_safe, ORDERS};
-})();
-$.modules["methods.amounts"] = (() => {
-let Amounts, _allowed;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const renyi_epsilon = $.modules["bounds.renyi"]["renyi_epsilon"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const Measures = $.modules["privacy.budget"]["Measures"];
-const ORDERS = $.modules["methods.sampled_gaussian"]["ORDERS"];
-const least_multiplier = $.modules["methods.sampled_steps"]["least_multiplier"];
-Amounts = $.dataclass($.cls("Amounts", [], ($ns) => {
-$ns.dp_order = null;
-$ns.deletion_order = null;
-$ns.at_orders = $.classmethod($.fn("at_orders", ["cls", "problem", "sampling_rate", "draws"], {}, function (cls, problem, sampling_rate, draws) {
-let amount, budget, deletion, deletion_order, delta, dp, dp_order, found, offers, sides, worlds, worth;
-budget = $.ga(problem, "budget");
-if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "GDP")))) {
-throw $.raised(InvalidParameter(["a stage on samples has a R\u00e9nyi curve, which gives no \u03bc: give the budget as (q, \u03b5) or (\u03b5, \u03b4), or leave sampling_rate out"]));
-}
-sides = $.dict([[$.ga(problem, "adjacency"), $.tuple([$.ga(budget, "dp"), $.ga(budget, "dp_delta")])], [$.ga(problem, "deletion_notion"), $.tuple([$.ga(budget, "deletion"), $.ga(budget, "deletion_delta")])]]);
-found = [];
-for (const $v1 of $.each($.cm(sides, "items", []))) {
-{const $v2 = $.unpack($v1, 2, -1);worlds = $v2[0];{const $v3 = $.unpack($v2[1], 2, -1);amount = $v3[0];delta = $v3[1];}}
-if ($.t($.is(delta, null))) {
-if (!$.t(!$.is($.ga(budget, "order"), null))) throw $.raised($.b.AssertionError);
-$.cm(found, "append", [$.tuple([$.ga(budget, "order"), $.div(amount, $.pow($.ga(problem, "growth"), 2n))])]);
-continue;
-}
-offers = [...(function* ($first) { for (const $v4 of $.each($first)) { let order; order = $v4; yield $.tuple([order, $.div(_allowed([amount, delta, order]), $.pow($.ga(problem, "growth"), 2n))]); } })($.b.map([$.b.float, ORDERS]))];
-worth = [...(function* ($first) { for (const $v5 of $.each($first)) { let offer; offer = $v5; if (!$.t($.lt(0n, $.gi(offer, 1n)))) continue; yield offer; } })(offers)];
-if (!$.t(worth)) {
-throw $.raised(InvalidParameter([("" + "(\u03b5=" + $.formatted(amount, "", ("" + "g")) + ", \u03b4=" + $.formatted(delta, "", ("" + "g")) + ") is within reach of no listed R\u00e9nyi order; raise \u03b5 or \u03b4, or leave sampling_rate out")]));
-}
-$.cm(found, "append", [$.b.min([worth], {"key": $.fn("<lambda>", ["offer", "worlds"], {"worlds": worlds}, (offer, worlds) => least_multiplier([], {"order": $.gi(offer, 0n), "allowed": $.gi(offer, 1n), "sampling_rate": sampling_rate, "draws": draws, "worlds": worlds, "digits": 0.001}))})]);
-}
-{const $v6 = $.unpack(found, 2, -1);{const $v7 = $.unpack($v6[0], 2, -1);dp_order = $v7[0];dp = $v7[1];}{const $v8 = $.unpack($v6[1], 2, -1);deletion_order = $v8[0];deletion = $v8[1];}}
-return cls([$.div($.mul(2n, dp), dp_order), $.div($.mul(2n, deletion), deletion_order), dp_order, deletion_order]);
-}));
-$ns.spent = $.fn("spent", ["self", "runs", "steps", "worlds"], {}, function (self, runs, steps, worlds) {
-let cost, number, run, total;
-total = 0.0;
-for (const $v9 of $.each($.b.zip([runs, steps], {"strict": true}))) {
-{const $v10 = $.unpack($v9, 2, -1);run = $v10[0];number = $v10[1];}
-cost = $.cm(run, "interval", ["dp", worlds], {"steps_with": $.cm(run, "exposure", [number])});
-total = $.iadd(total, ($.t($.is($.ga(self, "dp_order"), null)) ? $.ga(cost, "gdp_squared") : $.div($.mul(2n, $.cm(cost, "renyi", [$.ga(self, "dp_order")])), $.ga(self, "dp_order"))));
-}
-return total;
-});
-}), [["dp", () => ["is", $.b.float]], ["deletion", () => ["is", $.b.float]], ["dp_order", () => ["or", ["is", $.b.float], ["none"]]], ["deletion_order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-_allowed = $.fn("_allowed", ["amount", "delta", "order"], {}, function (amount, delta, order) {
-return $.sub(amount, $.sub(renyi_epsilon([], {"order": order, "renyi": 1.0, "delta": delta}), 1.0));
-});
-return {Amounts, _allowed, least_multiplier, InvalidParameter, ORDERS, Measures, renyi_epsilon};
+return {NETWORK, HEAD, STAGE_KINDS, Staged, ClassVar, Any, Loss, AssumptionViolated, InvalidParameter, choice, Softmax, Logistic};
 })();
 $.modules["methods.ladder_run"] = (() => {
 let KEPT, _LEARN, _RERUN, LadderRun;
@@ -8482,11 +7749,146 @@ own = "every stage starts at a kept stage or at a public point, and all of them 
 inner = (function* ($first) { for (const $v10 of $.each($first)) { let stage; stage = $v10; for (const $v11 of $.each($.cm(stage, "_assumptions", []))) { let text; text = $v11; yield text; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
 return $.tuple([own, ...$.each($.cm($.b.dict, "fromkeys", [inner]))]);
 });
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v12 of $.each($first)) { let stage; stage = $v12; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
-});
 }), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
-return {KEPT, _LEARN, _RERUN, LadderRun, replace, Worlds, Guarantee, InvalidParameter, count, Mechanism, ClassVar};
+return {KEPT, _LEARN, _RERUN, LadderRun, Mechanism, ClassVar, InvalidParameter, count, replace, Worlds, Guarantee};
+})();
+$.modules["bounds.subsampled"] = (() => {
+let zero_out_renyi, replace_renyi;
+const MARGIN = $.modules["bounds.rounding"]["MARGIN"];
+const gammaln = $.libraries["scipy.special"]["gammaln"];
+const logsumexp = $.libraries["scipy.special"]["logsumexp"];
+zero_out_renyi = $.fn("zero_out_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
+let choose, growth, k, terms;
+k = $.libraries["numpy"].arange([$.add(order, 1n)]);
+growth = $.div($.sub($.mul(k, k), k), $.mul(2n, $.pow(noise_multiplier, 2n)));
+if ($.t($.eq(sampling_rate, 1n))) {
+return $.b.float([$.mul($.div($.mul(steps, $.gi(growth, $.neg(1n))), $.sub(order, 1n)), $.add(1n, MARGIN))]);
+}
+choose = $.sub($.sub(gammaln([$.add(order, 1n)]), gammaln([$.add(k, 1n)])), gammaln([$.add($.sub(order, k), 1n)]));
+terms = $.add($.add($.add(choose, $.mul($.sub(order, k), $.libraries["numpy"].log1p([$.neg(sampling_rate)]))), $.mul(k, $.libraries["numpy"].log([sampling_rate]))), growth);
+return $.b.max([0.0, $.div($.mul(steps, $.add($.mul($.b.float([logsumexp([terms])]), $.add(1n, MARGIN)), $.mul(1e-13, order))), $.sub(order, 1n))]);
+});
+replace_renyi = $.fn("replace_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
+let away, sampling, towards;
+sampling = $.dict([["sampling_rate", sampling_rate], ["noise_multiplier", noise_multiplier], ["steps", steps]]);
+towards = zero_out_renyi([], {"order": $.mul(2n, order), ...$.named(sampling)});
+away = zero_out_renyi([], {"order": $.sub($.mul(2n, order), 1n), ...$.named(sampling)});
+return $.add($.mul($.div($.sub(order, 0.5), $.sub(order, 1n)), towards), away);
+});
+return {zero_out_renyi, replace_renyi, MARGIN, logsumexp, gammaln};
+})();
+$.modules["methods.sampled_gaussian"] = (() => {
+let ORDERS, SampledGaussian;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const subsampled = $.modules["bounds.subsampled"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const positive = $.modules["errors"]["positive"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+ORDERS = $.tuple([...$.each($.b.range([2n, 33n])), 48n, 64n, 128n, 256n, 512n]);
+SampledGaussian = $.dataclass($.cls("SampledGaussian", [Mechanism], ($ns) => {
+$ns.method = "sampled-gaussian";
+$ns.source = "R\u00e9nyi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)";
+$ns.carried = true;
+$ns.notes = $.tuple(["A deleted record's part in a published extractor is not taken back by later releases."]);
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(SampledGaussian, self, "__post_init__")([]);
+positive(["noise_multiplier", $.ga(self, "noise_multiplier")]);
+if (!$.t($.le(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
+throw $.raised(InvalidParameter([("" + "sampling_rate=" + $.formatted($.ga(self, "sampling_rate"), "r", "") + " must be at most 1")]));
+}
+return null;
+});
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return "extractor";
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(SampledGaussian, self, "conditions")([])), $.tuple(["samples-unseen", $.dict([])]), $.tuple(["gaussian-noise", $.dict([["method", $.ga(self, "method")]])])]);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let bound, facts;
+bound = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.subsampled"].replace_renyi : $.modules["bounds.subsampled"].zero_out_renyi);
+facts = $.dict([["sampling_rate", $.ga(self, "sampling_rate")], ["noise_multiplier", $.ga(self, "noise_multiplier")], ["steps", steps_with]]);
+return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let order; order = $v1; yield $.tuple([$.b.float([order]), bound([], {"order": order, ...$.named(facts)})]); } })(ORDERS)])]]);
+});
+$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
+return $.tuple(["the extractor's training drew an independent Poisson sample of rows at every step", ("" + "n=" + $.formatted($.ga(self, "records"), "", "") + " slots is public and fixed"), "the noise is Gaussian, independent and unknown to the observer"]);
+});
+}), [["sampling_rate", () => ["is", $.b.float]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
+return {ORDERS, SampledGaussian, ClassVar, Mechanism, InvalidParameter, positive};
+})();
+$.modules["methods.sampled_steps"] = (() => {
+let SampledSteps, SampledStage, passes, check_sampled;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const Method = $.modules["methods.base"]["Method"];
+const SampledGaussian = $.modules["methods.sampled_gaussian"]["SampledGaussian"];
+SampledSteps = $.dataclass($.cls("SampledSteps", [SampledGaussian], ($ns) => {
+$ns.method = "sampled-steps";
+$ns.carried = false;
+$ns.notes = $.tuple([]);
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(SampledSteps, self, "__post_init__")([]);
+count(["draws", $.ga(self, "draws")]);
+return null;
+});
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return "";
+}));
+$ns.passes = $.property($.fn("passes", ["self"], {}, function (self) {
+return passes([$.ga(self, "sampling_rate"), $.ga(self, "draws")]);
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return 1n;
+});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(!$.eq(steps, $.ga(self, "passes")))) {
+throw $.raised(InvalidParameter([("" + "steps=" + $.formatted(steps, "", "") + " must be " + $.formatted($.ga(self, "passes"), "", "") + ": " + $.formatted($.ga(self, "draws"), "", "") + " samples of a share " + $.formatted($.ga(self, "sampling_rate"), "", ("" + "g")))]));
+}
+return null;
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+return ($.t(steps_without) ? $.dict([]) : $.sup(SampledSteps, self, "_cost")([worlds, $.ga(self, "draws"), 0n]));
+});
+$ns._assumptions = $.fn("_assumptions", ["self"], {}, function (self) {
+return $.tuple(["every step of a sampled stage drew an independent Poisson sample of the slots, which is not observed", ...$.each($.slice($.sup(SampledSteps, self, "_assumptions")([]), 1n, null, null))]);
+});
+}), [["draws", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+SampledStage = $.dataclass($.cls("SampledStage", [Method], ($ns) => {
+$ns.name = "sampled-steps";
+$ns.summary = "a stage of a ladder: noisy steps on samples of the rows";
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least, lipschitz;
+$.sup(SampledStage, self, "check_plan")([plan]);
+check_sampled([$.ga(plan, "problem")]);
+lipschitz = $.mul($.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), $.add(1n, $.ga($.ga(plan, "problem"), "slack")));
+least = $.div($.mul($.ga(plan, "step_size"), $.pow($.div($.mul($.ga(self, "noise_multiplier"), lipschitz), $.mul($.ga(self, "sampling_rate"), $.ga(plan, "records"))), 2n)), 2n);
+if (!$.t($.le($.mul(least, $.sub(1n, 1e-09)), $.ga(plan, "noise_variance")))) {
+throw $.raised(InvalidParameter([("" + "noise_variance=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + "g")) + " is below " + $.formatted(least, "", ("" + "g")) + ", which noise_multiplier=" + $.formatted($.ga(self, "noise_multiplier"), "", ("" + "g")) + " is")]));
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+return SampledSteps([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "sampling_rate": $.ga(self, "sampling_rate"), "noise_multiplier": $.ga(self, "noise_multiplier"), "draws": $.ga(self, "draws")});
+});
+}), [["sampling_rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true});
+passes = $.fn("passes", ["sampling_rate", "draws"], {}, function (sampling_rate, draws) {
+return $.b.max([1n, $.libraries["math"].ceil([$.mul($.mul(sampling_rate, draws), $.sub(1n, 1e-12))])]);
+});
+check_sampled = $.fn("check_sampled", ["problem"], {}, function (problem) {
+if ($.t($.lt(1n, $.ga(problem, "rows_per_subject")))) {
+throw $.raised(AssumptionViolated([("" + "rows_per_subject=" + $.formatted($.ga(problem, "rows_per_subject"), "", "") + ": m rows in samples cost far more than m\u00b2 times one; leave sampling_rate out, or keep one row of each person")]));
+}
+if (!$.t($.ga($.ga(problem, "loss"), "clips_each"))) {
+throw $.raised(AssumptionViolated([("" + "a stage on samples clips every record's gradient, which the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss does not; take losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out")]));
+}
+return null;
+});
+return {SampledSteps, SampledStage, passes, check_sampled, ClassVar, Method, SampledGaussian, InvalidParameter, count, AssumptionViolated};
 })();
 $.modules["bounds.moments"] = (() => {
 let moments_sensitivity, coordinates, moments_gdp;
@@ -8504,7 +7906,7 @@ let spread;
 spread = $.mul($.add($.div(sensitivity, deviation), $.mul(grid, $.libraries["math"].sqrt([coordinates]))), $.add(1n, $.mul(8n, UNIT)));
 return inexact_gdp([], {"spread": spread, "output_noise": 1.0, "grid": grid});
 });
-return {moments_sensitivity, coordinates, moments_gdp, UNIT, inexact_gdp};
+return {moments_sensitivity, coordinates, moments_gdp, inexact_gdp, UNIT};
 })();
 $.modules["methods.moments"] = (() => {
 let GRID, MOST_COORDINATES, MomentsRun, Moments;
@@ -8566,7 +7968,7 @@ $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 return MomentsRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(plan, "loss"), "outputs"), "features": $.ga(plan, "features")}), "rows_per_subject": $.ga($.ga(plan, "problem"), "rows_per_subject")});
 });
 }), [["deviation", () => ["is", $.b.float]]], {frozen: true});
-return {GRID, MOST_COORDINATES, MomentsRun, Moments, InvalidParameter, count, positive, ClassVar, Mechanism, Method, GRID_BITS};
+return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, Mechanism, count, positive, InvalidParameter, GRID_BITS};
 })();
 $.modules["methods.stages"] = (() => {
 let MOMENTS, STAGE_KINDS, Stage, of_stage;
@@ -8627,17 +8029,15 @@ return ($.t($.eq($.ga(self, "kind"), NETWORK)) ? NETWORK : HEAD);
 of_stage = $.fn("of_stage", ["stage", "number", "problem", "staged", "*", "gdp", "worlds"], {}, function (stage, number, problem, staged, gdp, worlds) {
 return replace([problem], {"loss": $.cm(staged, "loss_of", [number]), "features": $.cm(staged, "features_of", [number, $.ga(problem, "features")]), "regularization": ($.t($.is($.ga(stage, "regularization"), null)) ? $.ga(problem, "regularization") : $.ga(stage, "regularization")), "budget": $.cm(Budget, "from_gdp", [], {"dp": gdp, "deletion": gdp}), "adjacency": ($.t($.ga(worlds, "between_records")) ? $.ga(Worlds, "REPLACE") : $.ga(Worlds, "ZERO_OUT")), "releases": 1n, "utility": false, "slack_in_budget": false, "asked_regularization": null, "model_norm": null, "one_hot_blocks": null, "total": null, "feature_map": null});
 });
-return {MOMENTS, STAGE_KINDS, Stage, of_stage, InvalidParameter, positive, NETWORK, count, choice, HEAD, Worlds, Budget, replace};
+return {MOMENTS, STAGE_KINDS, Stage, of_stage, NETWORK, InvalidParameter, positive, count, choice, Worlds, Budget, replace, HEAD};
 })();
 $.modules["methods.ladder"] = (() => {
 let Ladder;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const NETWORK = $.modules["losses.staged"]["NETWORK"];
 const Staged = $.modules["losses.staged"]["Staged"];
-const Amounts = $.modules["methods.amounts"]["Amounts"];
 const Method = $.modules["methods.base"]["Method"];
 const LadderRun = $.modules["methods.ladder_run"]["LadderRun"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
@@ -8662,50 +8062,24 @@ throw $.raised(InvalidParameter([("" + "level=" + $.formatted($.ga(self, "level"
 }
 return null;
 });
-$ns.sampled = $.property($.fn("sampled", ["self"], {}, function (self) {
-return $.b.any([(function* ($first) { for (const $v8 of $.each($first)) { let stage; stage = $v8; yield !$.is($.ga(stage, "sampling_rate"), null); } })($.ga(self, "stages"))]);
-}));
-$ns.gaussian = $.property($.fn("gaussian", ["self"], {}, function (self) {
-return !$.t($.ga(self, "sampled"));
-}));
 $ns.model_loss = $.fn("model_loss", ["self", "plan"], {}, function (self, plan) {
 return $.cm(self, "_staged", [$.ga(plan, "problem")]);
 });
 $ns._staged = $.fn("_staged", ["self", "problem"], {}, function (self, problem) {
-return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v9 of $.each($first)) { let stage; stage = $v9; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
-});
-$ns._amounts = $.fn("_amounts", ["self", "problem"], {}, function (self, problem) {
-let first;
-first = $.b.next([(function* ($first) { for (const $v10 of $.each($first)) { let stage; stage = $v10; if (!$.t(!$.is($.ga(stage, "sampling_rate"), null))) continue; yield stage; } })($.ga(self, "stages")), null]);
-if ($.t($.is(first, null))) {
-return Amounts([$.pow($.cm(problem, "dp_gdp", []), 2n), $.pow($.cm(problem, "deletion_gdp", []), 2n)]);
-}
-if (!$.t(!$.is($.ga(first, "sampling_rate"), null))) throw $.raised($.b.AssertionError);
-if (!$.t(!$.is($.ga(first, "steps"), null))) throw $.raised($.b.AssertionError);
-return $.cm(Amounts, "at_orders", [problem, $.ga(first, "sampling_rate"), $.ga(first, "steps")]);
-});
-$ns.allowed = $.fn("allowed", ["self", "plan"], {}, function (self, plan) {
-let amounts, nothing;
-if (!$.t($.ga(self, "sampled"))) {
-return $.sup(Ladder, self, "allowed")([plan]);
-}
-amounts = $.cm(self, "_amounts", [$.ga(plan, "problem")]);
-if (!$.t(!$.is($.ga(amounts, "dp_order"), null))) throw $.raised($.b.AssertionError);
-nothing = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": 0n});
-return replace([nothing], {"points": $.tuple([$.tuple([$.ga(amounts, "dp_order"), $.div($.mul($.ga(amounts, "dp"), $.ga(amounts, "dp_order")), 2n)])])});
+return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v8 of $.each($first)) { let stage; stage = $v8; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 let asked, due, name, number, problem, stage, staged;
 $.sup(Ladder, self, "check_plan")([plan]);
-{const $v11 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v11[0];problem = $v11[1];}
+{const $v9 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v9[0];problem = $v9[1];}
 if (($.t(!$.eq($.b.len([$.ga(plan, "stages")]), $.b.len([$.ga(self, "stages")]))) || $.t(!$.eq($.ga(plan, "kept"), $.add($.ga(self, "level"), 1n))))) {
 throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stages that keeps " + $.formatted($.add($.ga(self, "level"), 1n), "", "") + " has a plan for each")]));
 }
-for (const $v12 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
-{const $v13 = $.unpack($v12, 2, -1);number = $v13[0];{const $v14 = $.unpack($v13[1], 2, -1);asked = $v14[0];stage = $v14[1];}}
+for (const $v10 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
+{const $v11 = $.unpack($v10, 2, -1);number = $v11[0];{const $v12 = $.unpack($v11[1], 2, -1);asked = $v12[0];stage = $v12[1];}}
 due = of_stage([asked, number, problem, staged], {"gdp": 1.0, "worlds": $.ga(problem, "adjacency")});
-for (const $v15 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
-name = $v15;
+for (const $v13 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
+name = $v13;
 if ($.t(!$.eq($.b.getattr([$.ga(stage, "problem"), name]), $.b.getattr([due, name])))) {
 throw $.raised(InvalidParameter([("" + "stage " + $.formatted(number, "", "") + " of the ladder has another " + $.formatted(name, "", "") + " than the problem")]));
 }
@@ -8716,11 +8090,11 @@ return null;
 });
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 let kept, later;
-{const $v16 = [$.slice($.ga(plan, "stages"), null, $.ga(plan, "kept"), null), $.slice($.ga(plan, "stages"), $.ga(plan, "kept"), null, null)];kept = $v16[0];later = $v16[1];}
-return LadderRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v20 of $.each($first)) { let stage; stage = $v20; yield $.ga(stage, "learn_steps"); } })(later)])});
+{const $v14 = [$.slice($.ga(plan, "stages"), null, $.ga(plan, "kept"), null), $.slice($.ga(plan, "stages"), $.ga(plan, "kept"), null, null)];kept = $v14[0];later = $v14[1];}
+return LadderRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(later)])});
 });
 }), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
-return {Ladder, LadderRun, InvalidParameter, MOST_STAGES, Stage, NETWORK, ClassVar, Method, Staged, of_stage, replace, Amounts};
+return {Ladder, Stage, NETWORK, ClassVar, Method, InvalidParameter, MOST_STAGES, of_stage, LadderRun, Staged};
 })();
 $.modules["bounds.exact_steps"] = (() => {
 let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
@@ -8769,7 +8143,7 @@ real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensiti
 rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": $.add(steps_with_record, steps_without_record), ...$.named(chain)});
 return $.mul($.add(real, rounded), $.add(1n, 1e-09));
 });
-return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, UNIT, SMOOTHING};
+return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
 })();
 $.modules["methods.sharp_exact"] = (() => {
 let _ROOM, SharpExactRun, SharpExact, _check_covered;
@@ -8786,7 +8160,6 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
 const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
-const Exactness = $.modules["methods.procedure"]["Exactness"];
 const Sharp = $.modules["methods.sharp"]["Sharp"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 _ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
@@ -8871,11 +8244,6 @@ throw $.raised(InvalidParameter([("" + "at n=" + $.formatted($.ga(problem, "reco
 }
 return SharpExactRun([], {...$.named($.dict([...$.pairs(facts), ["slack", 0.0]])), "regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "dimension": $.ga(problem, "dimension"), "radius": radius, "grid_bits": bits});
 });
-$ns.exactness = $.fn("exactness", ["self", "plan"], {}, function (self, plan) {
-let mechanism;
-mechanism = $.cm(self, "mechanism", [plan]);
-return Exactness([], {"radius": $.ga(mechanism, "radius"), "grid_bits": $.ga(mechanism, "grid_bits")});
-});
 }), [], {frozen: true});
 _check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
 if ((!$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) || $.t($.ga($.ga(problem, "loss"), "clips_each")))) {
@@ -8883,11 +8251,10 @@ throw $.raised(AssumptionViolated([("" + "method='sharp-exact' is proven for con
 }
 return null;
 });
-return {_ROOM, SharpExactRun, SharpExact, _check_covered, bounded_gradients, InvalidParameter, count, positive, ClassVar, SharpRun, NORM_TOLERANCE, Any, Sharp, Exactness, gradient_error, AssumptionViolated};
+return {_ROOM, SharpExactRun, SharpExact, _check_covered, ClassVar, Sharp, SharpRun, InvalidParameter, Any, count, positive, bounded_gradients, AssumptionViolated, NORM_TOLERANCE, gradient_error};
 })();
 $.modules["methods.theorem"] = (() => {
-let TheoremRun, Theorem, _check_covered, _printed_risk;
-const math = $.libraries["math"];
+let TheoremRun, Theorem, _check_covered;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const theorem_5_1 = $.modules["bounds.theorem_5_1"];
@@ -8896,7 +8263,6 @@ const positive = $.modules["errors"]["positive"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-const contraction_risk = $.modules["methods.resuming"]["contraction_risk"];
 TheoremRun = $.dataclass($.cls("TheoremRun", [NoisySteps], ($ns) => {
 $ns.method = "theorem";
 $ns.source = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)";
@@ -8922,9 +8288,6 @@ positive(["noise_variance", $.ga(self, "noise_variance")]);
 }
 return null;
 });
-$ns.gaussian = $.property($.fn("gaussian", ["self"], {}, function (self) {
-return false;
-}));
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 let widest;
 $.sup(Theorem, self, "check_plan")([plan]);
@@ -8945,20 +8308,7 @@ throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem,
 }
 return null;
 });
-_printed_risk = $.fn("_printed_risk", ["plan"], {}, function (plan) {
-let constants, facts, kept, learned, printed, rate, sizes;
-{const $v1 = [$.ga($.ga(plan, "loss"), "constants"), $.dict([["regularization", $.ga(plan, "regularization")], ["dimension", $.ga(plan, "dimension")]])];constants = $v1[0];sizes = $v1[1];}
-rate = $.modules["bounds.theorem_5_1"].full_rate([], {"sensitivity": $.mul(2n, $.ga(constants, "lipschitz")), "regularization": $.ga(plan, "regularization"), "noise_variance": $.ga(plan, "noise_variance"), "records": $.ga(plan, "records")});
-facts = $.dict([["rate", rate], ["smoothness", $.ga(constants, "smoothness")], ...$.pairs(sizes)]);
-printed = $.modules["bounds.theorem_5_1"].step_size([], {"regularization": $.ga(plan, "regularization"), "smoothness": $.ga(constants, "smoothness")});
-learned = $.le($.modules["bounds.theorem_5_1"].learn_steps_for_utility([], {"records": $.ga(plan, "records"), ...$.named(facts)}), $.ga(plan, "learn_steps"));
-kept = $.le($.modules["bounds.theorem_5_1"].delete_steps_for_utility([], {"batch": $.ga($.ga(plan, "problem"), "batch"), ...$.named(facts)}), $.ga(plan, "delete_steps"));
-if (!($.t($.eq($.ga(plan, "step_size"), printed)) && $.t(learned) && $.t(kept))) {
-return $.libraries["math"].inf;
-}
-return $.modules["bounds.theorem_5_1"].excess_risk([], {"lipschitz": $.ga(constants, "lipschitz"), "records": $.ga(plan, "records"), ...$.named(facts)});
-});
-return {TheoremRun, Theorem, _check_covered, _printed_risk, ClassVar, NoisySteps, positive, Worlds, Method, contraction_risk, AssumptionViolated};
+return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, Method, NoisySteps, positive, AssumptionViolated};
 })();
 $.modules["losses.linear"] = (() => {
 let Linear;
@@ -8974,14 +8324,8 @@ $ns.curving = ONE_DIRECTION;
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": 0.0});
 }));
-$ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-return $.gi(scores, $.tuple([$.ellipsis, 0n]));
-});
-$ns.slope = $.staticmethod($.fn("slope", ["score", "label", "parameter", "tanh", "sqrt"], {}, function (score, label, parameter, tanh, sqrt) {
-return $.add($.mul(score, 0.0), 1.0);
-}));
 }), [], {frozen: true});
-return {Linear, LossConstants, ClassVar, ONE_DIRECTION, Loss};
+return {Linear, ClassVar, ONE_DIRECTION, Loss, LossConstants};
 })();
 $.modules["losses.multilayer_perceptron"] = (() => {
 let MOST_HIDDEN, MultilayerPerceptron;
@@ -9029,12 +8373,6 @@ return LossConstants([], {"lipschitz": $.ga(self, "clip"), "smoothness": $.ga(se
 $ns.init_variance = $.property($.fn("init_variance", ["self"], {}, function (self) {
 return $.div(0.8, $.libraries["math"].sqrt([$.ga(self, "hidden")]));
 }));
-$ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-return $.cm($.ga(self, "top"), "value", [scores, labels, xp]);
-});
-$ns.derivative = $.fn("derivative", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-return $.cm($.ga(self, "top"), "derivative", [scores, labels, xp]);
-});
 $ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
 return $.mul($.ga(self, "hidden"), $.add(features, $.ga(self, "outputs")));
 });
@@ -9056,7 +8394,7 @@ let _, inner;
 return $.libraries["numpy"].tanh([$.matmul($.libraries["numpy"].asarray([features, $.libraries["numpy"].float64]), $.ga(inner, "T"))]);
 });
 }), [["classes", () => ["is", $.b.int]], ["hidden", () => ["is", $.b.int]], ["clip", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]]], {frozen: true});
-return {MOST_HIDDEN, MultilayerPerceptron, LossConstants, scale, count, MOST_CLASSES, ClassVar, Loss, Softmax, Logistic};
+return {MOST_HIDDEN, MultilayerPerceptron, ClassVar, Loss, scale, count, MOST_CLASSES, LossConstants, Softmax, Logistic};
 })();
 $.modules["losses.one_vs_rest"] = (() => {
 let OneVsRest;
@@ -9090,29 +8428,17 @@ return LossConstants([], {"lipschitz": $.mul($.pow($.ga(self, "classes"), 0.5), 
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.mul($.ga(self, "classes"), $.libraries["math"].log([2n]));
 }));
-$ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-let softplus;
-softplus = $.add($.cm(xp, "log1p", [$.cm(xp, "exp", [$.neg($.cm(xp, "abs", [scores]))])]), $.div($.add($.cm(xp, "abs", [scores]), scores), 2n));
-return $.sub($.cm(softplus, "sum", [$.neg(1n)]), $.gi(scores, $.tuple([$.cm(xp, "arange", [$.gi($.ga(scores, "shape"), 0n)]), labels])));
-});
-$ns.derivative = $.fn("derivative", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-let derivative;
-derivative = $.mul($.add($.cm(xp, "tanh", [$.mul(scores, 0.5)]), 1n), 0.5);
-{const $v1 = derivative, $v2 = $.tuple([$.cm(xp, "arange", [$.gi($.ga(derivative, "shape"), 0n)]), labels]);$.si($v1, $v2, $.isub($.gi($v1, $v2), 1n));}
-return derivative;
-});
 }), [["classes", () => ["is", $.b.int]]], {frozen: true});
-return {OneVsRest, LossConstants, MOST_CLASSES, count, ClassVar, ONE_DIRECTION, Loss};
+return {OneVsRest, ClassVar, ONE_DIRECTION, Loss, MOST_CLASSES, count, LossConstants};
 })();
 $.modules["losses.pseudo_huber"] = (() => {
-let _SCALE, PseudoHuber;
+let PseudoHuber;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const scale = $.modules["errors"]["scale"];
 const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
 const Loss = $.modules["losses.base"]["Loss"];
 const LossConstants = $.modules["losses.base"]["LossConstants"];
-_SCALE = $.pow(2.0, $.neg(40n));
 PseudoHuber = $.dataclass($.cls("PseudoHuber", [Loss], ($ns) => {
 $ns.delta = 1.0;
 $ns.name = "pseudo-huber";
@@ -9126,22 +8452,6 @@ return null;
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 return LossConstants([], {"lipschitz": $.mul($.ga(self, "delta"), $.ga(self, "radius")), "smoothness": $.pow($.ga(self, "radius"), 2n)});
 }));
-$ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-let ratio, root, small;
-ratio = $.div($.sub($.gi(scores, $.tuple([$.ellipsis, 0n])), labels), $.ga(self, "delta"));
-small = $.mul(_SCALE, ratio);
-root = $.div($.cm(xp, "sqrt", [$.add($.pow(_SCALE, 2n), $.mul(small, small))]), _SCALE);
-return $.mul($.pow($.ga(self, "delta"), 2n), $.mul(ratio, $.div(ratio, $.add(root, 1n))));
-});
-$ns.parameter = $.property($.fn("parameter", ["self"], {}, function (self) {
-return $.ga(self, "delta");
-}));
-$ns.slope = $.staticmethod($.fn("slope", ["score", "label", "parameter", "tanh", "sqrt"], {}, function (score, label, parameter, tanh, sqrt) {
-let ratio, residual;
-residual = $.mul(9.094947017729282e-13, $.sub(score, label));
-ratio = $.div(residual, parameter);
-return $.div(residual, sqrt([$.add(8.271806125530277e-25, $.mul(ratio, ratio))]));
-}));
 $ns.unclipped = $.fn("unclipped", ["self", "scores", "labels", "limit", "xp"], {}, function (self, scores, labels, limit, xp) {
 let edge, residual;
 edge = $.div(limit, $.pow($.sub(1n, $.pow($.div(limit, $.ga(self, "delta")), 2n)), 0.5));
@@ -9149,7 +8459,7 @@ residual = $.sub(scores, $.gi(labels, $.tuple([$.ellipsis, null])));
 return $.add($.gi(labels, $.tuple([$.ellipsis, null])), $.div($.sub($.cm(xp, "abs", [$.add(residual, edge)]), $.cm(xp, "abs", [$.sub(residual, edge)])), 2n));
 });
 }), [["delta", () => ["is", $.b.float]]], {frozen: true});
-return {_SCALE, PseudoHuber, LossConstants, scale, ClassVar, ONE_DIRECTION, Loss};
+return {PseudoHuber, ClassVar, ONE_DIRECTION, Loss, scale, LossConstants};
 })();
 $.modules["losses.sigmoid"] = (() => {
 let Sigmoid;
@@ -9170,16 +8480,8 @@ return LossConstants([], {"lipschitz": $.div($.ga(self, "radius"), 4n), "smoothn
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return 0.5;
 }));
-$ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-return $.mul($.sub(1n, $.cm(xp, "tanh", [$.mul($.mul($.gi(scores, $.tuple([$.ellipsis, 0n])), labels), 0.5)])), 0.5);
-});
-$ns.slope = $.staticmethod($.fn("slope", ["score", "label", "parameter", "tanh", "sqrt"], {}, function (score, label, parameter, tanh, sqrt) {
-let half;
-half = tanh([$.mul($.mul(score, label), 0.5)]);
-return $.mul(label, $.mul($.sub($.mul(half, half), 1.0), 0.25));
-}));
 }), [], {frozen: true});
-return {Sigmoid, LossConstants, ClassVar, ONE_DIRECTION, Loss};
+return {Sigmoid, ClassVar, ONE_DIRECTION, Loss, LossConstants};
 })();
 $.modules["losses.tanh_network"] = (() => {
 let TanhNetwork;
@@ -9220,29 +8522,8 @@ norm = $.libraries["math"].hypot([...$.each($.ga(self, "outer_weights"))]);
 bend = $.mul($.mul($.div(4n, $.mul(3n, $.pow(3n, 0.5))), $.b.max([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])), $.pow($.ga(self, "radius"), 2n));
 return LossConstants([], {"lipschitz": $.mul(norm, $.ga(self, "radius")), "smoothness": $.add($.div($.pow($.mul(norm, $.ga(self, "radius")), 2n), 4n), bend), "weak_convexity": bend, "range": $.libraries["math"].fsum([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])});
 }));
-$ns.network = $.fn("network", ["self", "scores", "xp"], {}, function (self, scores, xp) {
-return $.cm($.mul($.cm(xp, "tanh", [scores]), $.cm(self, "_outer", [scores, xp])), "sum", [$.neg(1n)]);
-});
-$ns.value = $.fn("value", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-let margin;
-margin = $.mul($.cm(self, "network", [scores, xp]), labels);
-return $.add($.cm(xp, "log1p", [$.cm(xp, "exp", [$.neg($.cm(xp, "abs", [margin]))])]), $.div($.sub($.cm(xp, "abs", [margin]), margin), 2n));
-});
-$ns.derivative = $.fn("derivative", ["self", "scores", "labels", "xp"], {}, function (self, scores, labels, xp) {
-let hidden, margin, outer, signs;
-hidden = $.cm(xp, "tanh", [scores]);
-outer = $.cm(self, "_outer", [scores, xp]);
-signs = $.gi(labels, $.tuple([$.ellipsis, null]));
-margin = $.mul($.gi($.cm($.mul(hidden, outer), "sum", [$.neg(1n)]), $.tuple([$.ellipsis, null])), signs);
-return $.mul($.mul(signs, $.mul($.sub($.cm(xp, "tanh", [$.mul(margin, 0.5)]), 1n), 0.5)), $.mul($.sub(1n, $.pow(hidden, 2n)), outer));
-});
-$ns._outer = $.fn("_outer", ["self", "scores", "xp"], {}, function (self, scores, xp) {
-let place;
-place = ($.t($.b.hasattr([scores, "device"])) ? $.dict([["device", $.ga(scores, "device")]]) : $.dict([]));
-return $.cm(xp, "concatenate", [[...(function* ($first) { for (const $v2 of $.each($first)) { let weight; weight = $v2; yield $.cm(xp, "full", [$.tuple([1n]), weight], {"dtype": $.ga(scores, "dtype"), ...$.named(place)}); } })($.ga(self, "outer_weights"))]]);
-});
 }), [["outer_weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
-return {TanhNetwork, LossConstants, scale, InvalidParameter, real, Any, ClassVar, Loss};
+return {TanhNetwork, ClassVar, Loss, scale, InvalidParameter, real, Any, LossConstants};
 })();
 // One certificate, checked by the translated verifier. Signatures are the browser's to check, and it answers later.
 
