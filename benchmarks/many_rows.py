@@ -62,9 +62,7 @@ def _rows(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _names(n: int) -> Names:
-    length = len(_NAME % 0)
-    written = b"".join(_NAME % k for k in range(n)) + bytes(8)
-    return Names.from_buffer(np.frombuffer(written, np.uint8), np.arange(n) * length, np.full(n, length))
+    return Names.of([(_NAME % k).decode() for k in range(n)])
 
 
 def made(folder: Path, n: int, d: int) -> dict[str, Path]:

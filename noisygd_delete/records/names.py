@@ -77,19 +77,6 @@ class Names(Sequence[Any]):
         return cls(cells, texts=True, others=others)
 
     @classmethod
-    def from_buffer(cls, buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Self:
-        """Of texts that lie in one buffer of UTF-8, at least 8 bytes longer than the last of them needs."""
-        words = width_for(lengths)
-        long = np.flatnonzero(lengths >= 8 * words)
-        cells = packed(buffer, starts, np.minimum(lengths, 8 * words - 1), words)
-        cells[long] = 0
-        cells[long, -1] = np.uint64(ELSEWHERE) << TAG
-        others: dict[int, Id] = {
-            int(slot): buffer[starts[slot] : starts[slot] + lengths[slot]].tobytes().decode() for slot in long
-        }
-        return cls(cells, texts=True, others=others)
-
-    @classmethod
     def joined(cls, parts: Sequence[Names]) -> Names:
         """One after the other, the parts being used up."""
         if len(parts) == 1:

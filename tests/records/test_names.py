@@ -78,16 +78,6 @@ def test_numbers_from_nought_take_a_word_each() -> None:
     assert Names.of(range(-2, 1)) == [-2, -1, 0]
 
 
-@settings(deadline=None, max_examples=100)
-@given(st.lists(TEXTS, max_size=20))
-def test_names_from_a_buffer_of_text(texts) -> None:
-    texts = encodable(texts)
-    written = [text.encode() for text in texts]
-    lengths = np.array(list(map(len, written)), np.int64)
-    buffer = np.frombuffer(b"".join(written) + bytes(8), np.uint8)
-    alike(Names.from_buffer(buffer, np.cumsum(lengths) - lengths, lengths), texts)
-
-
 def test_names_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (names, alike_cells):
         monkeypatch.setattr(module, "hashed", lambda cells: np.zeros(len(cells), np.uint64))

@@ -1,15 +1,77 @@
-"""A column of an Arrow table as text, by its buffers: what each cell would read as in Python, without making it one."""
+"""A column of an Arrow table as text: what each cell would read as in Python, without making it an object of Python's."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .text import PAD, FloatColumn, Fractions, TextColumn, text_of
+from .text import FloatColumn, Floats, Fractions, number, text_of
 
-_DOT = ord(".")
+# what `str.strip` takes off: Arrow's own idea of white space lacks \x1c to \x1f
+SPACES = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029"
+    "\u202f\u205f\u3000"
+)
+# of digits so few that neither an overflow nor an exception can come of them; whatever else is a number is read cell by cell
+_NUMBER = r"\A-?[0-9]{1,40}(\.[0-9]{1,40})?\z"
+
+
+class TextColumn(Sequence[str]):
+    """Texts that Arrow holds, stripped of the space around them. Every answer is the one that the texts themselves would give:
+    `float`, `str.strip`, a dictionary's look-up.
+    """
+
+    def __init__(self, texts: Any) -> None:
+        from pyarrow import compute
+
+        self._texts = compute.utf8_trim(texts, characters=SPACES)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """(rows,) of each text, in bytes."""
+        from pyarrow import compute
+
+        return np.asarray(compute.binary_length(self._texts), np.int64)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @overload
+    def __getitem__(self, cell: int) -> str: ...
+    @overload
+    def __getitem__(self, cell: slice) -> list[str]: ...
+    def __getitem__(self, cell: int | slice) -> str | list[str]:
+        return self._texts[cell].to_pylist() if isinstance(cell, slice) else str(self._texts[int(cell)].as_py())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts.to_pylist())
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # compared like a list
+
+    def numbers(self) -> Floats:
+        """`float` of every text, NaN where it is none."""
+        import pyarrow
+        from pyarrow import compute
+
+        plain = compute.match_substring_regex(self._texts, _NUMBER)
+        values = np.array(compute.if_else(plain, self._texts, "0").cast(pyarrow.float64()))
+        for cell in np.flatnonzero(~np.asarray(plain)).tolist():
+            values[cell] = number(self[cell])
+        return values
+
+    def positions(self, values: Sequence[str]) -> NDArray[np.intp]:
+        """The place of every text in the list, or the list's length."""
+        import pyarrow
+        from pyarrow import compute
+
+        found = compute.index_in(self._texts, value_set=pyarrow.array(values, self._texts.type))
+        return np.asarray(found.fill_null(len(values)), np.intp)
 
 
 def is_text(kind: Any) -> bool:
@@ -62,13 +124,4 @@ def column(array: Any) -> Sequence[str]:
         return Fractions(texts) if types.is_floating(kind) or (types.is_decimal(kind) and kind.scale > 0) else texts
     texts = array.cast(pyarrow.large_string()).fill_null("")
     texts.validate(full=True)
-    _, offsets, data = texts.buffers()
-    places = (
-        np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-        if len(texts)
-        else np.zeros(1, np.int64)
-    )
-    held = b"" if data is None else memoryview(data)[int(places[0]) : int(places[-1])]
-    buffer = np.frombuffer(b"".join([bytes(PAD), held, bytes(PAD)]), np.uint8)
-    places = places - places[0] + PAD
-    return TextColumn(buffer, places[:-1], places[1:], np.flatnonzero(buffer == _DOT))
+    return TextColumn(texts)

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from ..maps import HashedNgrams
 from ..maps.rows import sums
 from . import values
+from .arrow import TextColumn
 from .files import Table
 from .spelling import place_of, spellings
-from .text import Floats, TextColumn
+from .text import Floats
 from .values import NONE, Mask
 
 _CURVES = {"none": np.positive, "log1p": np.log1p}

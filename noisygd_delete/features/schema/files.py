@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -25,7 +26,8 @@ from numpy.typing import NDArray
 from ...errors import InvalidParameter, InvalidSchema, MissingDependency, UnreadableRows
 from ...records import bounded
 from . import arrow, plain
-from .text import FloatColumn, Fractions, TextColumn
+from .arrow import TextColumn
+from .text import FloatColumn, Fractions
 
 BLOCK_ROWS = 16_384
 _LONGEST_LINE = 1 << 24
@@ -38,6 +40,7 @@ _UNPACKED = 1 << 30  # bytes of a Parquet file's columns
 _MOST_TEXT = 1 << 28  # bytes of text of a whole table, or so many times its size
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16  # characters of the header that show its delimiter
+_WORTH_ARROW = 1 << 20  # bytes of a CSV file: a shorter one is read before Arrow is imported
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 
 
@@ -130,26 +133,26 @@ def read_blocks(
 
 
 def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: int) -> Iterator[Table]:
-    """Plain CSV by numpy; from the first piece on that is not plain, cell by cell."""
-    done = plain.Piece.nothing()
+    """Plain CSV by Arrow, if it is there and the file long enough for its import; what is not plain, cell by cell."""
+    done = plain.NOTHING
     if compressed:
         _check_expansion(path, size)
     try:
         with cast(BinaryIO, gzip.open(path, "rb")) if compressed else path.open("rb") as raw:
-            first = plain.header(raw, _LONGEST_LINE)
+            first = plain.read_header(raw, _LONGEST_LINE) if size >= _WORTH_ARROW and find_spec("pyarrow") else None
             mark = None if first is None else delimiter or _delimiter(first)
             names: list[str] = []
             with suppress(csv.Error):  # a name beyond its limits: the careful reader says so
                 names = [] if first is None else next(_reader([first], mark or ","), [])
             if names and mark in plain.DELIMITERS:
                 names = _header(str(path), names)
-                for piece in plain.pieces(raw, mark, len(names), _LONGEST_LINE):
+                for piece in plain.read_pieces(raw, mark, names, _LONGEST_LINE):
                     blank = done.blank + (0 if piece is None else piece.blank)
                     if piece is None or blank > _MOST_BLANK:
                         break
                     for block in range(0, len(piece.lines), rows):
                         here = slice(block, block + rows)
-                        yield Table(str(path), piece.columns(names, here), piece.lines[here])
+                        yield Table(str(path), piece.texts(here), piece.lines[here])
                     done = replace(piece, blank=blank)
                 else:
                     return

@@ -47,12 +47,13 @@ import numpy.typing as npt
 from ...errors import InvalidSchema, UnreadableRows
 from ...records import Names, bounded
 from ..maps import PublicMap, normalised
+from . import values
 from .columns import GAP, Boolean, Category, Kind, Numeric, Text, refuse_empty
 from .encoded import Encoded, Gathered
 from .files import Table
 from .keys import parse
 from .reading import RecordFile
-from .text import FloatColumn, Floats, Fractions, TextColumn
+from .text import FloatColumn, Floats, Fractions
 
 # Rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free.
 _HEADROOM = 1 - 2.0**-23
@@ -282,8 +283,8 @@ class Schema:
         """In the engine's coding; and of a target the values as the file has them."""
         if isinstance(self.label, Numeric):
             refuse_empty(table, self.label_column)
-            values = self.label.numbers(table, self.label_column)
-            return self.label.scaled(values), values
+            targets = self.label.numbers(table, self.label_column)
+            return self.label.scaled(targets), targets
         if "" not in self.label.values:
             refuse_empty(table, self.label_column)
         found = self.label.positions(table, self.label_column).astype(np.float64)
@@ -297,9 +298,7 @@ def _identifiers(table: Table, column: str, purpose: str) -> Names:
             f"{table.source}, column {column!r}: fractional numbers, and {purpose} needs one text everywhere (1.0 is 1 elsewhere): store whole "
             "numbers or text there"
         )
-    there = texts.lengths > 0 if isinstance(texts, TextColumn) else np.array([bool(text) for text in texts], bool)
-    if not there.all():
-        raise table.fault(~there, column, f"empty; {purpose} must be given")
-    if isinstance(texts, TextColumn):
-        return Names.from_buffer(texts.buffer, texts.starts, texts.lengths)
+    missing = values.empty(texts, ())
+    if missing.any():
+        raise table.fault(missing, column, f"empty; {purpose} must be given")
     return Names.of(texts)

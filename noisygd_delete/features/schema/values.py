@@ -11,7 +11,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .text import FloatColumn, Floats, Fractions, TextColumn, number
+from .arrow import TextColumn
+from .text import FloatColumn, Floats, Fractions, number
 
 Mask = NDArray[np.bool_]
 Seconds = NDArray[np.int64]

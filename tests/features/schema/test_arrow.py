@@ -12,7 +12,8 @@ import pytest
 
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Schema, arrow, read_blocks
-from noisygd_delete.features.schema.text import FloatColumn, TextColumn
+from noisygd_delete.features.schema.arrow import TextColumn
+from noisygd_delete.features.schema.text import FloatColumn
 from noisygd_delete.features.schema.values import empty, numbers
 
 pyarrow = pytest.importorskip("pyarrow")

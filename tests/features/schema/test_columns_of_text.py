@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import math
 import random
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from noisygd_delete.errors import InvalidSchema
-from noisygd_delete.features.schema import Schema, files, plain, read_blocks, read_table, text
-from noisygd_delete.features.schema.text import PAD, TextColumn
+from noisygd_delete.features.schema import Schema, files, plain, read_blocks, read_table
+from noisygd_delete.features.schema.arrow import SPACES, TextColumn
 from tests.conftest import ROOT
 from tests.features.schema import cell_by_cell
+
+pyarrow = pytest.importorskip("pyarrow")
 
 PIECES = st.sampled_from(
     ["a", "b", "1", "-2.5", "", " ", '"', '""', '"q"', '"a,b"', '"x\ny"', ",", ",", ",", "\n", "\n", "\n", "\r\n", "\r"]  # noqa: RUF005
@@ -82,11 +85,12 @@ NUMBERS = st.one_of(
 
 
 def column(texts: list[str]) -> TextColumn:
-    written = [cell.encode() for cell in texts]
-    lengths = np.array(list(map(len, written)), np.int64)
-    ends = PAD + np.cumsum(lengths)
-    buffer = np.frombuffer(bytes(PAD) + b"".join(written) + bytes(PAD), np.uint8)
-    return TextColumn(buffer, ends - lengths, ends, np.flatnonzero(buffer == ord(".")))
+    return TextColumn(pyarrow.array(texts, pyarrow.string()))
+
+
+@pytest.fixture(autouse=True)
+def every_file_is_worth_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_WORTH_ARROW", 0)
 
 
 @settings(deadline=None, max_examples=400)
@@ -102,10 +106,8 @@ def test_numbers_are_floats_bit_for_bit(texts) -> None:
     ]
 
 
-@pytest.mark.parametrize("long", [True, False])
-def test_a_million_decimals_are_rounded_once(long: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_million_decimals_are_rounded_once() -> None:
     """17 digits as `repr` writes them, and decimals that lie next to half-way between two floats, where rounding twice shows."""
-    monkeypatch.setattr(text, "_LONG", long and text._LONG)
     rng, texts = random.Random(5), []
     for _ in range(20_000):
         value = rng.random() * 10 ** rng.randrange(-3, 4)
@@ -122,6 +124,7 @@ def test_a_million_decimals_are_rounded_once(long: bool, monkeypatch: pytest.Mon
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.text("ab é\u3000\xa0\t\x1c\x85\u2028\x0b", max_size=90), max_size=10))
 def test_space_is_stripped_as_python_strips_it(texts) -> None:
+    assert {letter for letter in map(chr, range(sys.maxunicode + 1)) if letter.isspace()} == set(SPACES)
     assert list(column(texts)) == [cell.strip() for cell in texts]
     assert column(texts).lengths.tolist() == [len(cell.strip().encode()) for cell in texts]
 
@@ -139,15 +142,10 @@ def test_places_in_a_list_are_those_of_a_dictionary(values, texts) -> None:
     assert found == [cell_by_cell.place(cell.strip(), tuple(values)) for cell in texts]
 
 
-def test_values_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "hashed", lambda cells: np.zeros(len(cells), np.uint64))
-    assert column(["b", "c", "a", "d"]).positions(("a", "b", "c")).tolist() == [1, 2, 0, 3]
-
-
 def encoded(schema: Schema, path: Path, *, columnar: bool) -> tuple[object, ...]:
     with pytest.MonkeyPatch.context() as patched:
         if not columnar:
-            patched.setattr(plain, "header", lambda *_: None)
+            patched.setattr(plain, "read_header", lambda *_: None)
         made = schema.encode_file(path)
     return made.rows.tobytes(), made.labels.tobytes(), made.ids, made.subjects, made.clipped, made.unknown
 
@@ -175,10 +173,10 @@ def test_rows_are_bit_for_bit_those_of_the_careful_reader(tmp_path: Path, quoted
 
 
 def test_the_careful_reader_is_not_needed_for_a_plain_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a.csv").write_text('x,y\n1,"a"\r\n2, b \n\n3,"c;\n"')
+    (tmp_path / "a.csv").write_text('x,y\n1,"a"\r\n2, b \n\n3,"c;,"')
     monkeypatch.setattr(files, "_cell_by_cell", None)
     table = read_table(tmp_path / "a.csv")
-    assert (list(table.columns["y"]), list(table.lines)) == (["a", "b", "c;"], [2, 3, 6])
+    assert (list(table.columns["y"]), list(table.lines)) == (["a", "b", "c;,"], [2, 3, 5])
 
 
 def test_a_header_beyond_its_limits_is_refused(tmp_path: Path) -> None:
