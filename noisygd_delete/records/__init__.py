@@ -11,17 +11,20 @@ from ..loading import on_first_use
 from .counts import NO_EDITS, NONE_LEFT_OUT, EditCounts, LeftOut
 
 if TYPE_CHECKING:
+    from .bounded import check_token
     from .names import Names
     from .records import Records, SlotEdits, check_size, check_slots
     from .repeat import check_repeat
     from .request import EditRequest, Id, Insertion
     from .sparse import SparseRows
-    from .texts import check_token
     from .values import Labels, Rows
+
+WIDTHS = (3, 5, 9, 17, 31)  # of a text cell, in words of 64 bits: texts of up to 23, 39, 71, 135, 247 bytes
 
 __all__ = [
     "NONE_LEFT_OUT",
     "NO_EDITS",
+    "WIDTHS",
     "EditCounts",
     "EditRequest",
     "Id",
@@ -47,7 +50,7 @@ __getattr__ = on_first_use(
         "check_repeat": "repeat",
         **dict.fromkeys(("EditRequest", "Id", "Insertion"), "request"),
         "SparseRows": "sparse",
-        "check_token": "texts",
+        "check_token": "bounded",
         **dict.fromkeys(("Labels", "Rows"), "values"),
     },
 )

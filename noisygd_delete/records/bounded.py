@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..errors import InvalidParameter, NoisyGDDeleteError
+from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError
 
 KEY = 1 << 16  # bytes of a key or of a passphrase
 SCHEMA = 1 << 24
@@ -22,6 +22,7 @@ LIST = 1 << 26  # of ids, tokens or erased ids: over a million names
 DOCUMENT = 1 << 26  # a certificate with its ledger, the answer of an audit
 LINE = 1 << 20  # one request of a stream
 _CHUNK = 1 << 20
+_LONGEST = 1000  # characters of an id, a subject or a request id
 
 Refusal = type[NoisyGDDeleteError]
 
@@ -147,3 +148,24 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
+
+
+def check_text(name: str, value: str, error: type[Exception]) -> str:
+    """`value`, if a file and a message can hold it: half a surrogate pair, which JSON and file names can smuggle in, cannot
+    be written."""
+    if len(value) > _LONGEST:
+        raise error(f"{name} contains a text of {len(value)} characters; give at most {_LONGEST}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as problem:
+        raise error(f"{name} contains {value!r}, which is not Unicode text; give ids that UTF-8 can write") from problem
+    return str(value)
+
+
+def check_token(request_id: str | None) -> None:
+    """Raise `InvalidRequest` unless it is a text that a file can hold, or None."""
+    if request_id is None:
+        return
+    if not isinstance(request_id, str) or not request_id.strip():
+        raise InvalidRequest(f"request_id={request_id!r} must be a non-empty string (a random token)")
+    check_text("request_id", request_id, InvalidRequest)

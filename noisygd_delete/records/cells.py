@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .widths import WIDTHS
+from . import WIDTHS
 
 WORD = np.dtype("<u8")
 Cells = NDArray[np.uint64]

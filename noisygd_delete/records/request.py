@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidRequest
+from .bounded import check_text, check_token
 from .sparse import SparseRows, in_full, table_of
-from .texts import check_token, text
 from .values import Labels, Rows, column, matrix, numbers
 
 Id = int | str
@@ -25,7 +25,7 @@ def check_ids(name: str, ids: Iterable[Any], error: type[Exception]) -> tuple[Id
     for value in ids:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, str, np.integer, np.str_)):
             raise error(f"{name} contains {value!r}; an id is a whole number or a string")
-        checked.append(text(name, value, error) if isinstance(value, str) else int(value))
+        checked.append(check_text(name, value, error) if isinstance(value, str) else int(value))
     if len(set(checked)) != len(checked):
         seen: set[Id] = set()
         repeated = next(value for value in checked if value in seen or seen.add(value))  # type: ignore[func-returns-value]
@@ -36,7 +36,7 @@ def check_ids(name: str, ids: Iterable[Any], error: type[Exception]) -> tuple[Id
 def check_name(name: str, value: Id, error: type[Exception]) -> None:
     """Raise `error` if `value` is a text that no file and no message can hold."""
     if isinstance(value, str):
-        text(name, value, error)
+        check_text(name, value, error)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class EditRequest:
 
 
 def subject_names(subjects: Iterable[Id], length: int, error: type[Exception]) -> tuple[Id, ...]:
-    owners = tuple(text("subjects", s, error) if isinstance(s, str) else int(s) for s in subjects)
+    owners = tuple(check_text("subjects", s, error) if isinstance(s, str) else int(s) for s in subjects)
     if len(owners) != length:
         raise error(f"{len(owners)} subjects were given for {length} rows; give one subject per row")
     return owners

@@ -9,7 +9,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from ..errors import StoreCorrupt
-from ..records.widths import WIDTHS
+from ..records import WIDTHS
 from .disk import read
 from .tie import length_of
 

@@ -40,7 +40,7 @@ _UNPACKED = 1 << 30  # bytes of a Parquet file's columns
 _MOST_TEXT = 1 << 28  # bytes of text of a whole table, or so many times its size
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16  # characters of the header that show its delimiter
-_WORTH_ARROW = 1 << 20  # bytes of a CSV file: a shorter one is read before Arrow is imported
+_WORTH_ARROW = 1 << 22  # bytes of a CSV file: a shorter one is read before Arrow is imported
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 
 
