@@ -34,7 +34,7 @@ services: $(READY)      ## rooms that start PostgreSQL or a service
 $(PUBLISHERS)/.ready: pyproject.toml constraints-publishers.txt
 	$(PYTHON) -m venv $(PUBLISHERS)
 	$(PUBLISHERS)/bin/python -m pip install --quiet --constraint constraints-publishers.txt \
-		--editable ".[mlflow,objects,onnx,postgres,serve]" s3fs "moto[server,s3]" httpx2 pytest hypothesis
+		--editable ".[publish,postgres,serve]" s3fs "moto[server,s3]" httpx2 pytest hypothesis
 	touch $@
 
 publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned; the whole way from a desk
@@ -46,7 +46,7 @@ desk-to-registry: $(PUBLISHERS)/.ready  ## from a privacy desk to a model regist
 # Ray and Spark are heavy, so they have an environment and pins of their own
 $(ENGINES)/.ready: pyproject.toml constraints-engines.txt
 	$(PYTHON) -m venv $(ENGINES)
-	$(ENGINES)/bin/python -m pip install --quiet --constraint constraints-engines.txt --editable ".[ray,spark,lake]" pytest psutil
+	$(ENGINES)/bin/python -m pip install --quiet --constraint constraints-engines.txt --editable ".[engines,files]" pytest psutil
 	touch $@
 
 engines: $(ENGINES)/.ready  ## clusters of Ray and Spark of two workers each, killed and scanned; needs Java 17

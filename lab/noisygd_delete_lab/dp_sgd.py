@@ -64,7 +64,7 @@ class DPSGD(Baseline):
         try:
             from opacus.accountants import RDPAccountant
         except ImportError as error:
-            raise MissingDependency("DP-SGD needs Opacus; pip install 'noisygd-delete[deep]'") from error
+            raise MissingDependency("DP-SGD needs Opacus; pip install 'noisygd-delete[torch]'") from error
         accountant = RDPAccountant()
         accountant.history = [(noise_multiplier or self.noise_multiplier, self.batch / self.records, self.steps)]
         with warnings.catch_warnings():  # the best order is the first or last: valid, only not the least

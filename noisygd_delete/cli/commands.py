@@ -53,7 +53,7 @@ class _Completion(argparse.Action):
         try:
             import shtab
         except ImportError:
-            parser.error("--print-completion needs shtab; pip install 'noisygd-delete[completion]'")
+            parser.error("--print-completion needs shtab; pip install 'shtab>=1.7'")
         print(shtab.complete(parser, str(shell)))
         parser.exit()
 

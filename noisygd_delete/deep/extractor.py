@@ -119,7 +119,7 @@ def train_extractor(
     try:
         from opacus import PrivacyEngine
     except ImportError as error:
-        raise MissingDependency("train_extractor needs opacus: pip install 'noisygd-delete[deep]'") from error
+        raise MissingDependency("train_extractor needs opacus: pip install 'noisygd-delete[torch]'") from error
     rows = torch.as_tensor(np.asarray(inputs, np.float32)).reshape(-1, *input_shape)
     answers = torch.as_tensor(np.asarray(labels).astype(np.int64))
     if len(rows) != len(answers):

@@ -41,7 +41,7 @@ def _drawn(draw: Callable[[Any], None], name: str, words: Language, size: tuple[
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingDependency("plots need matplotlib; pip install 'noisygd-delete[report]'") from error
+        raise MissingDependency("plots need matplotlib; pip install 'noisygd-delete[sklearn]'") from error
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots()

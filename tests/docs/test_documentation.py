@@ -111,7 +111,7 @@ def test_docstring_examples(name: str) -> None:
 
 @pytest.mark.skipif(
     find_spec("mkdocs") is None or find_spec("material") is None or find_spec("mkdocstrings") is None,
-    reason="mkdocs is not installed (pip install 'noisygd-delete[docs]')",
+    reason="mkdocs is not installed (pip install 'noisygd-delete[dev]')",
 )
 def test_the_site_builds_strictly(tmp_path: Path) -> None:
     done = subprocess.run(

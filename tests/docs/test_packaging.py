@@ -20,7 +20,26 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "release.lock").read_text()
-LOCKED_EXTRAS = ("sklearn", "parquet", "postgres", "lake", "fast", "report", "serve", "completion")
+LOCKED_EXTRAS = ("sklearn", "files", "postgres", "fast", "serve")
+
+
+def extras_named(text: str) -> set[str]:
+    """Every extra that a text asks somebody to install."""
+    listed = re.findall(r"""noisygd-delete\[([a-z,]+)\]|["']\.\[([a-z,]+)\]["']|extra `([a-z]+)`""", text)
+    return {name for groups in listed for group in groups for name in group.split(",") if name}
+
+
+def test_every_extra_that_is_named_is_there() -> None:
+    there = set(PROJECT["optional-dependencies"])
+    assert there == {"sklearn", "torch", "files", "postgres", "serve", "publish", "engines", "fast", "all", "dev"}
+    pages = [ROOT / name for name in ("README.md", "RELEASING.md", "CONTRIBUTING.md", "Makefile", "pyproject.toml")]
+    for folder in ("noisygd_delete", "lab", "docs", "examples", "tests", ".ci"):
+        pages += [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".ipynb", ".toml", "")]
+    named = {page.name: extras_named(page.read_text()) for page in pages if page.is_file()}
+    assert sum(map(len, named.values())) > 20
+    assert {page: names - there for page, names in named.items() if names - there} == {}
+    planted = f"pip install 'noisygd-delete{'[parquet]'}', or the extra {'`text`'}"
+    assert extras_named(planted) == {"parquet", "text"}
 
 
 @pytest.fixture(scope="module")

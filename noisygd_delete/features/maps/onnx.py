@@ -69,7 +69,7 @@ class OnnxFile(ImportedMap):
         try:
             import onnxruntime
         except ImportError as error:
-            raise MissingDependency("an ONNX map needs onnxruntime: pip install 'noisygd-delete[onnx]'") from error
+            raise MissingDependency("an ONNX map needs onnxruntime: pip install 'onnxruntime>=1.18'") from error
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1  # sums in one order
         options.log_severity_level = 3

@@ -54,7 +54,9 @@ class SentenceEmbedding(PublicMap):
         """
         found = find_spec("wordllama")
         if found is None or found.origin is None:
-            raise MissingDependency("no sentence embedding is installed: pip install 'noisygd-delete[text]'")
+            raise MissingDependency(
+                "no sentence embedding is installed: pip install 'wordllama>=0.4' 'tokenizers>=0.15'"
+            )
         folder = Path(found.origin).parent
         tokenizer = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
         return cls(str(folder / "weights" / "l2_supercat_256.safetensors"), str(tokenizer))
@@ -88,7 +90,7 @@ class SentenceEmbedding(PublicMap):
             from tokenizers import Tokenizer
         except ImportError as error:
             raise MissingDependency(
-                "a sentence embedding needs tokenizers: pip install 'noisygd-delete[text]'"
+                "a sentence embedding needs tokenizers: pip install 'wordllama>=0.4' 'tokenizers>=0.15'"
             ) from error
         data = []
         for file, digest in zip((self.vectors, self.tokenizer), self.sha256, strict=True):

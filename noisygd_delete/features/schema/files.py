@@ -277,7 +277,7 @@ def _parquet(path: Path, rows: int, size: int, wanted: Container[str] | None) ->
         from pyarrow import parquet
     except ImportError as error:
         raise MissingDependency(
-            f"{path} is a Parquet file and reading it needs pyarrow: pip install 'noisygd-delete[parquet]', or save it as CSV"
+            f"{path} is a Parquet file and reading it needs pyarrow: pip install 'noisygd-delete[files]', or save it as CSV"
         ) from error
     start = 1
     try:

@@ -153,7 +153,7 @@ def _arrow() -> Any:
         import pyarrow
         import pyarrow.fs
     except ImportError as error:
-        raise MissingDependency("Parquet files need pyarrow: pip install 'noisygd-delete[parquet]'") from error
+        raise MissingDependency("Parquet files need pyarrow: pip install 'noisygd-delete[files]'") from error
     return pyarrow
 
 

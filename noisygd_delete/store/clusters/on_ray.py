@@ -104,7 +104,7 @@ def _running() -> Iterator[Any]:
     try:
         import ray
     except ImportError as error:
-        raise MissingDependency("workers of Ray need it: pip install 'noisygd-delete[ray]'") from error
+        raise MissingDependency("workers of Ray need it: pip install 'noisygd-delete[engines]'") from error
     if ray.is_initialized():
         yield ray
         return

@@ -68,7 +68,7 @@ def running() -> Iterator[Any]:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise MissingDependency("executors of Spark need it: pip install 'noisygd-delete[spark]'") from error
+        raise MissingDependency("executors of Spark need it: pip install 'noisygd-delete[engines]'") from error
     if SparkContext._active_spark_context is not None:  # also one that another thread of the caller has started
         there = SparkSession.builder.getOrCreate()
         check_settings(there)

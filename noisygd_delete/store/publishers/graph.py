@@ -38,9 +38,7 @@ def onnx_bytes(plain: PlainModel) -> bytes:
     try:
         import onnx
     except ImportError as error:
-        raise MissingDependency(
-            "an ONNX file is written by the library onnx: pip install 'noisygd-delete[onnx]'"
-        ) from error
+        raise MissingDependency("an ONNX file is written by the library onnx: pip install 'onnx>=1.16'") from error
     return bytes(_Graph(onnx).made(plain).SerializeToString())
 
 

@@ -32,7 +32,7 @@ class Objects:
             from fsspec.core import url_to_fs
         except ImportError as error:
             raise MissingDependency(
-                f"{address}: reached by the library fsspec: pip install 'noisygd-delete[objects]', and what it needs for this kind of "
+                f"{address}: reached by the library fsspec: pip install 'fsspec>=2024.2', and what it needs for this kind of "
                 "address (s3fs for s3://)"
             ) from error
         try:

@@ -49,7 +49,7 @@ class Registry:
             import mlflow
             from mlflow.store.artifact import artifact_repository_registry as places
         except ImportError as error:
-            raise MissingDependency("publishing to MLflow needs it: pip install 'noisygd-delete[mlflow]'") from error
+            raise MissingDependency("publishing to MLflow needs it: pip install 'noisygd-delete[publish]'") from error
         logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of every table of a new database
         self._mlflow, self._places = mlflow, places
         self._client = mlflow.MlflowClient(tracking_uri=tracking, registry_uri=tracking)

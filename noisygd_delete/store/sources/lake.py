@@ -478,7 +478,7 @@ def _connected(database: str, shown: str, *, read_only: bool = False) -> Iterato
     try:
         import duckdb
     except ImportError as error:
-        raise MissingDependency("rows in files need duckdb: pip install 'noisygd-delete[lake]'") from error
+        raise MissingDependency("rows in files need duckdb: pip install 'noisygd-delete[files]'") from error
     quiet: dict[str, str | bool | int | float | list[str]] = {
         "temp_directory": "",
         "autoinstall_known_extensions": "false",
@@ -495,7 +495,7 @@ def _delta() -> Any:
     try:
         import deltalake
     except ImportError as error:
-        raise MissingDependency("a Delta table needs deltalake: pip install 'noisygd-delete[lake]'") from error
+        raise MissingDependency("a Delta table needs deltalake: pip install 'noisygd-delete[files]'") from error
     return deltalake
 
 
