@@ -85,6 +85,12 @@ def register(commands: Any) -> None:
     )
     elsewhere.add_argument("--erased", type=whole, metavar="N", help="rows that it has deleted there for this request")
     elsewhere.add_argument(
+        "--events",
+        metavar="FILE",
+        help="what it has deleted, from events of Debezium or of an outbox, a line each: each transaction or request counts once, however often "
+        "its events come",
+    )
+    elsewhere.add_argument(
         "--position", help="of its commit, if known (transaction:734, version:12); default: before now"
     )
 

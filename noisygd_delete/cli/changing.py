@@ -21,6 +21,8 @@ from ..privacy.shown import shown
 from ..records import EditCounts, EditRequest, bounded
 from ..register import Case, Rights
 from ..store import Store, Tombstones
+from ..store.sources.events import erased_in
+from ..store.sources.sourced import SourcedStore
 from ..store.sources.sourced import open_store as of_any_kind
 from .doubt import warning
 from .left import left_text
@@ -117,11 +119,25 @@ def publish(parsed: argparse.Namespace) -> int:
             )
             return 0
         told: dict[str, Any] = {"redo": parsed.redo, "request_id": parsed.request_id}
+        if parsed.events is not None and not (_note_events(parsed, store) or store.pending_edits or parsed.redo):
+            show(parsed, {"events": "known", "pending_edits": 0}, "nothing new in these events; no release was made")
+            return 0
         if store.source is not None:
             told |= {"erased": parsed.erased, "position": parsed.position}
         elif parsed.erased is not None or parsed.position is not None:
             raise InvalidParameter("--erased and --position belong to a store whose rows lie elsewhere")
         return released(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
+
+
+def _note_events(parsed: argparse.Namespace, store: Store) -> int:
+    """Note what events say was deleted; how much of it was new."""
+    if not isinstance(store, SourcedStore):
+        raise InvalidParameter("--events belongs to a store whose rows lie elsewhere")
+    if parsed.erased is not None or parsed.position is not None or parsed.request_id is not None:
+        raise InvalidParameter(
+            "--events says what was erased, and where; leave --erased, --position and --request-id out"
+        )
+    return store.note_erased(erased_in(parsed.events, store.source.table, store.source.id), parsed.execution)
 
 
 def _serve(

@@ -18,8 +18,9 @@ from ..register.dates import day
 from ..service.access import Roles, TokenFile, new_token
 from .arguments import whole
 from .batches import add_batches, pace_from
+from .changing import tombstones_from
 from .passphrase import add_passphrase_file, passphrase_of
-from .shared import add_json, show
+from .shared import add_json, add_tombstones, show
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -47,6 +48,7 @@ def register(commands: Any) -> None:
         metavar="FILE",
         help="also take California's deletion lists (DROP) from a folder and answer them there, as this file says (TOML, see docs/drop.md)",
     )
+    add_tombstones(serve)
     where = serve.add_argument_group("where it listens")
     where.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine alone")
     where.add_argument("--port", type=whole, default=8080, help="default: 8080; 0: any free one, which is printed")
@@ -150,6 +152,7 @@ def _serve(parsed: argparse.Namespace) -> int:
         hooks=None if parsed.hooks is None else Hooks.read(parsed.hooks),
         key=parsed.key,
         password=password,
+        tombstones=tombstones_from(parsed),
     )
     try:
         listening = _socket(parsed.host, parsed.port)

@@ -22,6 +22,7 @@ from ..store.disk import Disk
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.pace import paced
+from ..store.suppression import Tombstones
 from .access import TokenFile
 from .asked import Asked, case_of, checked, contents, now_here
 from .carrying import Pace
@@ -47,6 +48,7 @@ class Service:
         pace: when each store publishes; default: by a calendar, where its budget is for all releases together, else at once.
         tokens: who may ask what. hooks: who is told. key: what certificates are signed with, for callers who may; with its password.
         published: called with the name of a store after each of its releases, while it is open.
+        tombstones: the list of erased ids that no later release may read.
 
     Raises:
         InvalidParameter: two stores of one name, one that has not learned, or an inbox left in another store than the first.
@@ -64,6 +66,7 @@ class Service:
         password: bytes | None = None,
         published: Callable[[str, Store], None] = lambda *_: None,
         post: Post | None = None,
+        tombstones: Tombstones | None = None,
         disk: Disk | None = None,
     ) -> None:
         self.paths = _named(stores)
@@ -91,6 +94,7 @@ class Service:
             paces,
             told=self.messenger.tell,
             published=published,
+            tombstones=tombstones,
             disk=disk,
         )
         self.answers: Counter[str] = Counter()  # HTTP status -> how often

@@ -23,6 +23,7 @@ from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.requests import Register
 from ..store.sources import open_store
+from ..store.suppression import Tombstones
 from .carrying import Carrying, Outcome, Pace, in_force, independent, seconds
 from .inbox import Inbox, Kept, Stages, answerable
 
@@ -62,6 +63,7 @@ class Writer:
         paces: when the edits of each store are published.
         told: called with "published" or "refused" and what the inbox has about a request, before it is forgotten there; perhaps twice.
         published: called with the name of a store after each of its releases, while it is open.
+        tombstones: the list of erased ids, where the operator keeps one.
     """
 
     def __init__(
@@ -72,8 +74,10 @@ class Writer:
         *,
         told: Told = lambda *_: None,
         published: Callable[[str, Store], None] = lambda *_: None,
+        tombstones: Tombstones | None = None,
         disk: Disk | None = None,
     ) -> None:
+        self.tombstones = tombstones
         self.stores, self.inbox, self.paces = dict(stores), inbox, dict(paces)
         self._layouts = {name: Layout.at(path) for name, path in self.stores.items()}
         self._told, self._published, self._disk = told, published, disk
@@ -128,7 +132,9 @@ class Writer:
         if accepted or 0 in self._due().values() or self._publishers_wait():
             with ExitStack() as opened:
                 stores = {
-                    name: opened.enter_context(open_store(path, wait=self.patience, disk=self._disk))
+                    name: opened.enter_context(
+                        open_store(path, wait=self.patience, disk=self._disk, tombstones=self.tombstones)
+                    )
                     for name, path in self.stores.items()
                 }
                 carrying = Carrying(stores, self.paces, self._released)

@@ -74,6 +74,9 @@ def test_spark_chooses_the_rows_that_one_process_chooses(people: Path, monkeypat
     for asked in (windowed, replace(windowed, query="SELECT * FROM source ORDER BY id LIMIT 9")):
         with pytest.raises(SourceError, match="chosen by a window, a limit or a sample"), asked.opened(SCHEMA, SLOTS):
             pass
+    alike = replace(windowed, query="SELECT * FROM source WHERE c IN (SELECT c FROM source WHERE a > 0)")
+    with pytest.raises(SourceError, match="chosen by other rows"), alike.opened(SCHEMA, SLOTS):
+        pass
     gone = Selection("id", None, "person", 5, (memory_id(people),))
     with (
         pytest.raises(SourceError, match="1 rows that were deleted"),

@@ -8,7 +8,8 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 
-from noisygd_delete.store import status
+from noisygd_delete.errors import SourceError
+from noisygd_delete.store import Tombstones, status
 from noisygd_delete.store.sources import SourcedStore, source_at
 from tests.store.sources.conftest import SCHEMA, database, name, plan, server, statement, tmp_path
 
@@ -60,3 +61,23 @@ def test_names_that_a_key_cannot_hold_and_rows_that_a_database_keeps(database: s
     assert statement(database, "SELECT FROM unique_ones WHERE id = %s", known) == 0
     assert statement(database, "SELECT FROM numbered WHERE id = 5") == 1
     assert [status(path)["pending_edits"] for path in stores] == [0, 0, 0]
+
+
+def test_a_row_that_is_written_again_is_met_in_every_later_release(database: str, tmp_path: Path, opened) -> None:
+    """The service forgets ids; with a list of erased ones it goes on looking, and says so until somebody erases the row again."""
+    with SourcedStore.found(tmp_path / "people", source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
+        made.learn()
+    listed = Tombstones.create(tmp_path / "list", tmp_path / "key")
+    desk = opened(tmp_path / "people", batch=2, tombstones=listed)
+    statement(database, "CREATE TABLE kept AS SELECT * FROM people")
+    assert desk.ask(delete=[name(3)], request_id="one").status_code == 202
+    desk.turn()
+    statement(database, "INSERT INTO people SELECT * FROM kept WHERE id = %s", name(3))
+    assert desk.ask(delete=[name(4)], request_id="two").status_code == 202
+    for _ in range(3):
+        with pytest.raises(SourceError, match="erased before"):
+            desk.turn()
+        assert desk.look("one").json()["state"] == "pending"
+    statement(database, "DELETE FROM people WHERE id = %s", name(3))
+    desk.turn()
+    assert {desk.look(token).json()["state"] for token in ("one", "two")} == {"published"}

@@ -113,10 +113,14 @@ def _rows(read: Any, selection: Selection, address: str) -> tuple[Any, LeftOut]:
 def _check_plan(read: Any, address: str) -> None:
     """Raise `SourceError` where a query lets other rows decide whether one is read."""
     plan = read._jdf.queryExecution().analyzed().toString()
-    parts = {line.lstrip(" :+-").partition(" ")[0] for line in plan.splitlines()}
-    if parts & _BY_OTHERS:
+    lines = [line.lstrip(" :+-").split() for line in plan.splitlines()]
+    parts = {words[0] for words in lines if words}
+    read_twice = (
+        max(sum(words[:1] == [part] for words in lines) for part in ("Relation", "LogicalRDD", "CTERelationRef")) > 1
+    )
+    if parts & _BY_OTHERS or read_twice:
         raise SourceError(
-            f"{address}: the rows to learn from are chosen by a window, a limit or a sample: a row that goes would change which others are read, and "
+            f"{address}: the rows to learn from are chosen by {'other rows' if read_twice else 'a window, a limit or a sample'}: a row that goes would change which others are read, and "
             "no figure covers that. Let --query choose each row by itself"
         )
 

@@ -38,6 +38,7 @@ from .source import (
     not_there,
     put_back,
     quoted,
+    require_read_once,
     rows_left_out,
     rows_to_read,
     still_read,
@@ -127,12 +128,18 @@ class Lake(Source):
         found = connection.execute(f"EXPLAIN (FORMAT JSON) {self._rows()}").fetchone()
         connection.execute("PRAGMA enable_optimizer")
         left = list(json.loads(found[1])) if found else []
+        scans: list[str] = []
         while left:
             step = left.pop()
+            about = step.get("extra_info") or {}
+            scans += [about.get("Table") or about.get("CTE Index") or step["name"]] * step["name"].strip().endswith(
+                "_SCAN"
+            )
             left += step.get("children", [])
             by_others = next((words for part, words in _BY_OTHERS.items() if part in step["name"]), None)
             if by_others is not None:
                 raise chosen_by_others(self.address, by_others)
+        require_read_once(self.address, scans, scans)
 
     def _check_done(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> None:
         """Raise `SourceError` unless these rows show what was done before."""

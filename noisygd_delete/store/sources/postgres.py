@@ -31,6 +31,7 @@ from .source import (
     not_there,
     put_back,
     quoted,
+    require_read_once,
     rows_left_out,
     rows_to_read,
     still_read,
@@ -46,6 +47,9 @@ _BY_OTHERS = {  # parts of a plan by which other rows decide whether one is read
     "Sample Scan": "TABLESAMPLE",
     "Unique": "DISTINCT",
 }
+_BESIDE = ("InitPlan", "SubPlan")  # of a value looked up beside the rows; a planner finds a smallest one by LIMIT
+_COPY = "a materialised view, a copy that keeps erased rows until it is refreshed; let --table and --query read the tables themselves"
+_ELSEWHERE = "a table of another server, whose history this one does not have; give the address of that server"
 _BY_ROW_SECURITY = ", or hidden from this role by row-level security"
 
 
@@ -89,6 +93,10 @@ class Postgres(Source):
         self, columns: Sequence[str], since: str | None = None, done: Done = NOTHING_DONE
     ) -> Iterator[Snapshot]:
         with self._frozen() as (connection, position):
+            try:
+                self._check_plan(connection, again=True)
+            except InvalidParameter as error:
+                raise SourceError(f"{error}. Nothing was published") from None
             changes = None
             if since is not None and self.table is not None:
                 changes = trigger.counted(connection, self.address, self._table(), since)
@@ -166,25 +174,30 @@ class Postgres(Source):
         cursor = connection.execute(sql.SQL(f"SELECT * FROM ({self._rows()}) AS everything LIMIT 0"))
         return {column.name: column.type_code for column in cursor.description or ()}
 
-    def _check_plan(self, connection: psycopg.Connection[Any]) -> None:
-        """Raise `InvalidParameter` where a query, or a view under it, reads a copy, or lets other rows decide whether one is read."""
-        steps = ask_one(connection, f"EXPLAIN (VERBOSE, FORMAT JSON, COSTS OFF) {self._rows()}")
-        relations: list[str] = []
-        left = [found["Plan"] for found in (json.loads(steps) if isinstance(steps, str) else steps)]
-        while left:
-            step = left.pop()
-            left += step.get("Plans", [])
-            if step["Node Type"] in _BY_OTHERS:
-                raise chosen_by_others(self.address, _BY_OTHERS[step["Node Type"]])
-            if "Relation Name" in step:
-                relations.append(f"{quoted(step['Schema'])}.{quoted(step['Relation Name'])}")
-        copies = "SELECT relname FROM pg_class WHERE relkind = 'm' AND oid = ANY($1::text[]::regclass[])"
-        copied = ask_one(connection, copies, relations)
-        if copied is not None:
-            raise InvalidParameter(
-                f"{self.address}: {copied} is a materialised view, a copy that keeps erased rows until it is refreshed; let --table and --query "
-                "read the tables themselves"
-            )
+    def _check_plan(self, connection: psycopg.Connection[Any], *, again: bool = False) -> None:
+        """Raise `InvalidParameter` where a query, or a view under it, reads a copy, or lets other rows decide whether one is read.
+
+        Args:
+            again: a view may have been replaced; what a planner puts in by itself on another day is no reason.
+        """
+        read = list(_steps(connection, self._rows()))
+        for step in read:
+            how = _BY_OTHERS.get(step["Node Type"])
+            if how and not (again and step["Node Type"] == "Unique") and step.get("Parent Relationship") not in _BESIDE:
+                raise chosen_by_others(self.address, how)
+            if step["Node Type"] == "Function Scan" and step.get("Schema") not in (None, "pg_catalog"):
+                raise chosen_by_others(self.address, f"the function {step['Function Name']}, into which nobody sees")
+        names = [name for step in read if (name := _relation(step))]
+        persons = (
+            set(names)
+            if self.table is None
+            else {_relation(step) for step in _steps(connection, f"SELECT * FROM {self._table()}")}
+        )
+        require_read_once(self.address, names, {name for name in names if name in persons or "." not in name})
+        kinds = "SELECT relname, relkind = 'f' FROM pg_class WHERE relkind IN ('m', 'f') AND oid = ANY($1::text[]::regclass[])"
+        found = ask(connection, kinds, [name for name in names if "." in name])
+        if found is not None:
+            raise InvalidParameter(f"{self.address}: {found[0]} is {_ELSEWHERE if found[1] else _COPY}")
 
     def _table(self) -> str:
         if self.table is None:
@@ -339,6 +352,23 @@ class Postgres(Source):
                 f"{self.address}: a trigger counts what is written to a table, and the store names none"
             )
         return self._table()
+
+
+def _steps(connection: psycopg.Connection[Any], rows: str) -> Iterator[dict[str, Any]]:
+    """The parts of the plan by which a server reads rows, views and rules taken apart."""
+    plans = ask_one(connection, f"EXPLAIN (VERBOSE, FORMAT JSON, COSTS OFF) {rows}")
+    left = [found["Plan"] for found in (json.loads(plans) if isinstance(plans, str) else plans)]
+    while left:
+        step = left.pop()
+        left += step.get("Plans", [])
+        yield step
+
+
+def _relation(step: dict[str, Any]) -> str | None:
+    """The table that a part of a plan reads, with its schema, or the name that the query has given to rows that it reads."""
+    if "Relation Name" in step:
+        return f"{quoted(step['Schema'])}.{quoted(step['Relation Name'])}"
+    return str(step["CTE Name"]).replace(".", " ") if step["Node Type"] == "CTE Scan" else None
 
 
 @contextmanager

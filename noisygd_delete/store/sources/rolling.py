@@ -146,6 +146,12 @@ class StreamedRolling(Rolling):
         self._gone.append((ids, subjects))
         return position
 
+    def mind_gone(self, ids: Sequence[str]) -> None:
+        """Remember ids that an application has deleted until a release shows it."""
+        if self.tombstones is not None:
+            self.tombstones.add(ids, self.disk)
+        self._gone.append((list(ids), []))
+
     def require_counted(self, told: EditCounts, counted: EditCounts | None) -> None:
         """Raise unless whatever was told to be erased is among what was written, where that is counted."""
         missing = counting.missing(told, counted) if counted and self.source.counts_by == "trigger" else 0

@@ -99,6 +99,7 @@ def as_written(connection: psycopg.Connection[Any], kind: str, names: Sequence[s
     """
     psycopg = library()
     same = f"name::{kind}::text = " + ("lower(name)" if kind == "uuid" else "name")
+    same += f" OR format('%s', name::{kind}) = name"  # as it is shown, which of an address in a network differs
     try:
         with connection.transaction():
             asked = psycopg.sql.SQL(f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE {same}")

@@ -315,6 +315,13 @@ def put_back(address: str) -> SourceError:
     )
 
 
+def require_read_once(address: str, read: Sequence[str], persons: Collection[str]) -> None:
+    """Raise `InvalidParameter` where a query reads one of these tables of persons more than once: then rows are chosen by other rows."""
+    twice = next((table for table in read if table in persons and read.count(table) > 1), None)
+    if twice is not None:
+        raise chosen_by_others(address, f"other rows of {twice}, which the query reads more than once")
+
+
 def chosen_by_others(address: str, how: str) -> InvalidParameter:
     """A query in which other rows decide whether one is read."""
     return InvalidParameter(

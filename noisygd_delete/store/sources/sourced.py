@@ -38,11 +38,12 @@ from ..suppression import Tombstones
 from ..together import Edited
 from ..transaction import Rolling
 from . import journal
+from .events import Erased
 from .opening import source_from
 from .reading import columns_of, require_any_order, rows_of
 from .rolling import ELSEWHERE, StreamedRolling
 from .scratch import ScratchRecords
-from .source import Source
+from .source import Source, came_back
 
 
 class SourcedStore(Store):
@@ -144,17 +145,47 @@ class SourcedStore(Store):
                 if self.ledger.edited(place) != counts:
                     raise InvalidRequest(OTHER_REQUEST)
                 return self._told(request_id)
-            at = self.source.position() if position is None else checked(position)
-            if position is not None and not covers(self.source.position(), at):
-                raise InvalidRequest(
-                    f"{self.source.address} has not reached {at}: nothing was committed there; nothing was changed"
-                )
-            self._rolling.require_counted(self._rolling.pending + counts, self._rolling.changes())
-            with explained(self.path, "nothing was changed"):
-                self._rolling.note(counts, at, request_id)
+            self._note_deleted(counts, position, request_id)
             if not self.ledger.releases:
                 return waiting_answer(self.ledger, self._rolling.pending, request_id)
         return replace(super().publish(execution=execution), request_id=request_id)
+
+    def note_erased(self, found: Iterable[Erased], execution: Execution | None = None) -> int:
+        """Note what an application deleted, each request once; how many requests were new. `publish` covers them. What the last release
+        covers already, because its trigger counted it before it was told, is none.
+
+        Raises:
+            InvalidRequest: the source has not reached a position, or a request was noted with another number of rows.
+            SourceError: a row that is said to be deleted is still there; nothing was noted of that request or a later one.
+        """
+        new = 0
+        with self._rolling.changing(execution or Execution()):
+            for one in found:
+                counts, place = EditCounts(deleted=one.rows), self.ledger.position(one.request_id)
+                if place is not None:
+                    if self.ledger.edited(place) != counts:
+                        raise InvalidRequest(OTHER_REQUEST)
+                    continue
+                last = self._rolling.last_read()
+                if last and one.position and self.source.counts_by == "trigger" and covers(last, checked(one.position)):
+                    continue  # it came late: a release has read the rows without it, and the trigger has counted it
+                still = self.source.held(one.ids, [], names=True) if one.ids and self.source.table else 0
+                if still:
+                    raise came_back(self.source.address, still)
+                self._note_deleted(counts, one.position, one.request_id)
+                self._rolling.mind_gone(one.ids)
+                new += 1
+        return new
+
+    def _note_deleted(self, counts: EditCounts, position: str | None, request_id: str | None) -> None:
+        at = self.source.position() if position is None else checked(position)
+        if position is not None and not covers(self.source.position(), at):
+            raise InvalidRequest(
+                f"{self.source.address} has not reached {at}: nothing was committed there; nothing was changed"
+            )
+        self._rolling.require_counted(self._rolling.pending + counts, self._rolling.changes())
+        with explained(self.path, "nothing was changed"):
+            self._rolling.note(counts, at, request_id)
 
     def _changed(self) -> bool:
         """Whether the source counted changes since the last release that nobody told of."""

@@ -74,12 +74,53 @@ def test_a_materialised_view_is_refused_and_never_proves_anything(database: str,
     for query in ("SELECT * FROM copy", "SELECT * FROM above"):
         with pytest.raises(InvalidParameter, match="copy is a materialised view"):
             source_at(database, id="id", table="people", query=query).check()
-    monkeypatch.setattr(Postgres, "_check_plan", lambda *_: None)  # a store of an earlier version
+    monkeypatch.setattr(Postgres, "_check_plan", lambda *_, **__: None)  # a store of an earlier version
     with store_over(database, tmp_path / "store", table="people", query="SELECT * FROM above") as store:
         refused(store, "still read after their deletion")
         monkeypatch.setattr(Postgres, "_read_of", lambda *_: 0)
         store.serve(EditRequest.delete([name(3)], request_id="r"))  # the planted fault: nobody counts
         assert len(records_of(store.source, SCHEMA, SLOTS)[0]) == ROWS, "and the erased row is learned from"
+
+
+@pytest.mark.parametrize(
+    ("later", "said"),
+    [
+        ("SELECT * FROM people ORDER BY id LIMIT 150", "chosen by LIMIT"),
+        ("SELECT * FROM copy", "copy is a materialised view"),
+        ("SELECT p.* FROM people p WHERE c IN (SELECT c FROM people WHERE a > 0)", "other rows of"),
+    ],
+)
+def test_a_view_that_is_replaced_later_stops_the_release(database: str, tmp_path: Path, later: str, said: str) -> None:
+    run(database, "CREATE VIEW chosen AS SELECT * FROM people", "CREATE MATERIALIZED VIEW copy AS SELECT * FROM people")
+    with store_over(database, tmp_path / "store", table="people", query="SELECT * FROM chosen") as store:
+        store.serve(EditRequest.delete([name(3)], request_id="r"), publish=False)
+        run(database, f"CREATE OR REPLACE VIEW chosen AS {later}")
+        with pytest.raises(SourceError, match=said):
+            store.publish()
+        run(database, "CREATE OR REPLACE VIEW chosen AS SELECT * FROM people")
+        store.publish()
+        assert store.pending_edits == 0
+
+
+def test_a_table_of_another_server_is_refused(database: str, tmp_path: Path) -> None:
+    """A mark left here says nothing about a server elsewhere, which may be restored by itself."""
+    run(
+        database,
+        "CREATE EXTENSION IF NOT EXISTS file_fdw",
+        "CREATE SERVER elsewhere FOREIGN DATA WRAPPER file_fdw",
+        "CREATE FOREIGN TABLE far (id text, a float8, b float8, c text, y text) SERVER elsewhere OPTIONS (filename '/dev/null')",
+    )
+    with pytest.raises(InvalidParameter, match="far is a table of another server"):
+        source_at(
+            database, id="id", table="people", query="SELECT id, a, b, c, y FROM people UNION ALL SELECT * FROM far"
+        ).check()
+
+
+def test_an_address_of_a_network_is_found_as_it_is_shown(database: str, tmp_path: Path) -> None:
+    run(database, "CREATE TABLE hosts AS SELECT '10.0.0.0'::inet + row_number() OVER () AS id, a, b, c, y FROM people")
+    with store_over(database, tmp_path / "store", table="hosts") as store:
+        shown = next(iter(store.source.names("id")))
+        assert store.serve(EditRequest.delete([shown])).counts.deleted == 1
 
 
 KEEPING = {

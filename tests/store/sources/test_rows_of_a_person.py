@@ -167,6 +167,11 @@ def test_rows_that_name_nobody_are_not_read(tmp_path: Path) -> None:
         ("SELECT * FROM rows_of ORDER BY id LIMIT 5", "LIMIT"),
         ("SELECT * FROM rows_of USING SAMPLE 3 ROWS", "a sample"),
         ("SELECT * FROM first_ones", "a window"),
+        ("SELECT * FROM rows_of WHERE c IN (SELECT c FROM rows_of WHERE a > 0)", "other rows of"),
+        (
+            "WITH r AS (SELECT * FROM rows_of) SELECT one.* FROM r one JOIN r two ON one.c = two.c AND one.id < two.id",
+            "other rows of",
+        ),
     ],
 )
 def test_a_query_in_which_other_rows_decide_is_refused(tmp_path: Path, query: str, how: str) -> None:
@@ -191,11 +196,29 @@ def test_a_query_in_which_other_rows_decide_is_refused(tmp_path: Path, query: st
         ("SELECT * FROM people TABLESAMPLE BERNOULLI (50)", "TABLESAMPLE"),
         ("SELECT DISTINCT ON (person) * FROM people ORDER BY person, id", "DISTINCT"),
         ("SELECT * FROM first_ones", "DISTINCT"),
+        ("SELECT * FROM people WHERE c IN (SELECT c FROM people WHERE a > 0.5)", "other rows of"),
+        ("SELECT * FROM people WHERE a > (SELECT avg(a) FROM people)", "other rows of"),
+        ("SELECT * FROM people EXCEPT SELECT * FROM people WHERE a > 0.5", "other rows of"),
+        ("SELECT * FROM alike", "other rows of"),
+        (
+            "WITH r AS MATERIALIZED (SELECT * FROM people) SELECT one.* FROM r one JOIN r two ON one.c = two.c",
+            "other rows of",
+        ),
+        ("SELECT * FROM hidden()", "the function hidden"),
     ],
 )
 def test_so_in_postgresql(database: str, query: str, how: str) -> None:
     statement(database, "CREATE VIEW first_ones AS SELECT DISTINCT ON (person) * FROM people ORDER BY person, id")
+    statement(
+        database,
+        "CREATE VIEW alike AS SELECT p.* FROM people p WHERE EXISTS (SELECT FROM people o WHERE o.c = p.c AND o.id <> p.id)",
+    )
+    body = "BEGIN RETURN QUERY SELECT * FROM people ORDER BY a LIMIT 3; END"
+    statement(database, f"CREATE FUNCTION hidden() RETURNS SETOF people LANGUAGE plpgsql AS '{body}'")
+    statement(database, "CREATE TABLE towns (c text, since int)")
     source_at(database, id="id", table="people", query="SELECT * FROM people WHERE c LIKE 'x%'").check()
+    looked_up = "SELECT p.* FROM people p JOIN towns t ON t.c = p.c WHERE since > (SELECT max(since) - 9 FROM towns)"
+    source_at(database, id="id", table="people", query=looked_up).check()
     with pytest.raises(InvalidParameter, match=f"chosen by {how}"):
         source_at(database, id="id", table="people", query=query).check()
 

@@ -1,0 +1,89 @@
+"""What an application deleted, from a file of events: those of Debezium (a line each, as a consumer of Kafka writes them), or of an outbox.
+
+    {"op": "d", "before": {"id": "4711", …}, "source": {"schema": "public", "table": "people", "txId": 734}}      perhaps within "payload"
+    {"erased": 1, "request_id": "9f2c31", "position": "transaction:734", "ids": ["4711"]}
+
+Events come at least once. Deletions of one transaction are one request, named after it, so that what came before is not counted again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import InvalidRequest, count
+from ...records import bounded
+from ..position import checked
+
+_MOST = 1_000_000  # events of one file
+
+
+@dataclass(frozen=True)
+class Erased:
+    """Rows that one request, or one transaction, deleted: how many, at which position, and the ids that the events name."""
+
+    request_id: str
+    rows: int
+    position: str | None = None
+    ids: tuple[str, ...] = ()
+
+
+def erased_in(path: str | Path, table: str | None, id: str) -> list[Erased]:
+    """The deletions from this table that a file tells of, in its order.
+
+    Raises:
+        InvalidRequest: a line is no event, or one that does not say how many rows went. No message quotes an event.
+    """
+    own: list[Erased] = []
+    gone: dict[str, dict[str, None]] = {}  # of a transaction: the ids of its rows, each once, since events are repeated
+    with bounded.opened(path, error=InvalidRequest) as file:
+        for number, line in enumerate(bounded.lines(file, error=InvalidRequest), start=1):
+            if number > _MOST:
+                raise InvalidRequest(f"{path}: over {_MOST} events; give them in several files")
+            try:
+                event = bounded.parsed(line or "null")
+                event = event.get("payload", event) if isinstance(event, dict) else event
+                if event is None:  # Kafka's own mark that a key is gone
+                    continue
+                if "erased" in event:
+                    own.append(_told(event))
+                elif _of(event["source"], table):
+                    _read(event, id, gone)
+            except InvalidRequest as error:
+                raise InvalidRequest(f"{path}, line {number}: {error}") from None
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise InvalidRequest(
+                    f"{path}, line {number}: neither an event of Debezium (op, before, source with txId) nor one of an outbox (erased, request_id)"
+                ) from None
+    of_transactions = [
+        Erased(f"{table or 'rows'}-transaction-{number}", len(ids), f"transaction:{number}", tuple(ids))
+        for number, ids in gone.items()
+    ]
+    return own + of_transactions
+
+
+def _told(event: dict[str, Any]) -> Erased:
+    position, ids = event.get("position"), event.get("ids", [])
+    if not isinstance(event["request_id"], str) or not isinstance(ids, list):
+        raise TypeError
+    rows = count("erased", event["erased"])
+    return Erased(event["request_id"], rows, None if position is None else checked(position), tuple(map(str, ids)))
+
+
+def _of(source: dict[str, Any], table: str | None) -> bool:
+    """Whether an event is about this table, with or without the name of its schema."""
+    return table is None or table in (source["table"], f"{source.get('schema')}.{source['table']}")
+
+
+def _read(event: dict[str, Any], id: str, gone: dict[str, dict[str, None]]) -> None:
+    if event["op"] == "t":
+        raise InvalidRequest("the table was emptied (TRUNCATE), which says no number of rows; publish with --redo")
+    if event["op"] != "d":
+        return
+    if id not in (event["before"] or {}):
+        raise InvalidRequest(f"a deletion without the column {id!r}; set REPLICA IDENTITY so that events have it")
+    number = event["source"]["txId"]
+    if type(number) is not int or number < 0:
+        raise TypeError
+    gone.setdefault(str(number), {})[str(event["before"][id])] = None
