@@ -11,10 +11,10 @@ import time
 
 import numpy as np
 import torch
+from noisygd_delete_lab.extractor import CertifiedHead, Extractor, train_extractor
 
 from benchmarks import datasets, report
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.deep import CertifiedHead, Extractor, train_extractor
 
 DELTA = 1e-5
 DELETED = tuple(range(10))

@@ -34,7 +34,6 @@ ROWS: tuple[tuple[str, ...], ...] = (
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 HEAVY = {
     "torch": {"deep", "engine", "audit", "features"},
-    "opacus": {"deep"},
     "sklearn": {"papers", "estimators", "cli"},
     "onnxruntime": {"features"},
     "pyarrow": {"features", "store"},

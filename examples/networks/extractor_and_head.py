@@ -1,16 +1,16 @@
 """A convolutional extractor trained by DP-SGD on private digits, and a certified linear head that deletes records.
 
-The head forgets; the extractor does not, so its ε is part of every promise.
+The head forgets; the extractor does not, so its ε is part of every promise. It needs the second distribution of the repository, `lab`.
 """
 
 import os
 
 import numpy as np
 import torch
+from noisygd_delete_lab.extractor import CertifiedHead, train_extractor
 from sklearn.datasets import load_digits
 
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.deep import CertifiedHead, train_extractor
 
 pixels, labels = load_digits(return_X_y=True)
 order = np.random.default_rng(0).permutation(len(labels))

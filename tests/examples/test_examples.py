@@ -46,7 +46,8 @@ def test_example(path: Path, tmp_path: Path) -> None:
     if missing:
         pytest.skip(f"needs {', '.join(missing)}")
     assert re.search(r"^ *assert ", path.read_text(), re.MULTILINE), "an example ends in assertions"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    paths = os.pathsep.join(map(str, (ROOT, ROOT / "lab")))
+    environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     if find_spec("matplotlib"):
         environment |= {"PICTURE": str(tmp_path / "picture.svg"), "MPLBACKEND": "svg"}
     with contextlib.suppress(pytest.skip.Exception):  # an example that needs the folder and has none says so itself

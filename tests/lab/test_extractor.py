@@ -8,10 +8,10 @@ from noisygd_delete.accountant import Event, report
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import SampledGaussian
 
-torch = pytest.importorskip("torch", reason="deep.py needs torch")
+torch = pytest.importorskip("torch", reason="extractors need torch")
 pytest.importorskip("opacus", reason="DP-trained extractors need opacus")
 
-from noisygd_delete.deep import CertifiedHead, Extractor, train_extractor  # noqa: E402
+from noisygd_delete_lab.extractor import CertifiedHead, Extractor, train_extractor  # noqa: E402
 
 INPUT = (1, 8, 8)
 
