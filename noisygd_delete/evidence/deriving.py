@@ -164,15 +164,16 @@ def _figures(erasure: Erasure, accountant: Accountant, delta: float) -> Iterator
     """Each figure with its own conditions, and where it limits little, that it does."""
     plan = accountant.plan
     assert plan is not None
-    order, slots = plan.budget.order, plan.records
+    order, slots, most = plan.budget.order, plan.records, plan.problem.rows_per_subject
     for key, guarantee in guarantees(erasure, accountant).items():
         what, _, seen = key.partition(".")
         exact = guarantee.with_slack()
         rows = {"erased": erasure.deleted, "replaced": erasure.replaced, "present": 1}[what]
-        whole = what == "present" or (what == "erased" and whole_persons(erasure, guarantee.rows))
+        whole = most == 1 or what == "present" or (what == "erased" and whole_persons(erasure, most))
+        covered = guarantee.rows >= most  # of a person, by every release that the figure is about
         values: dict[str, Any] = {
             "rows": rows,
-            "unit": "record" if guarantee.rows == 1 else "person" if whole else "row",
+            "unit": "row" if not (whole and covered) else "record" if most == 1 else "person",
             "rows_per_person": guarantee.rows,
             "question": "which" if guarantee.adjacency.between_records else "used",
             "worlds": str(guarantee.adjacency),
@@ -251,7 +252,7 @@ def _notices(erasure: Erasure, left: tuple[str, ...]) -> Iterator[Claim]:
     if said.withdrawn is not None:
         kept = "base" in left or "extractor" in left
         yield Claim("model-withdrawn.kept" if kept else "model-withdrawn", {**rows, "day": said.withdrawn.isoformat()})
-    elif erasure.status is not Statuses.PUBLISHED:
+    elif erasure.status is Statuses.PENDING:
         until = said.publish_by
         yield (
             Claim("model-in-use", rows)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import shifted_interpolation, theorem_5_1
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import claims, signing
@@ -23,7 +24,7 @@ from noisygd_delete.evidence.signing import read_private, sign, signed_by
 from noisygd_delete.methods import minimiser, perturbed_noise, perturbed_run
 from noisygd_delete.papers import erasure_certificate, new_key, verify_certificate
 from noisygd_delete.privacy.guarantee import Guarantee
-from noisygd_delete.records import bounded
+from noisygd_delete.records import EditCounts, bounded
 
 from ..papers.histories import history, plan_by
 from .reading_papers import figure, keys, said
@@ -170,6 +171,26 @@ def test_a_figure_is_about_a_person_only_when_all_rows_are_gone() -> None:
         assert remark in keys(paper)
         assert figure(paper, "replaced.later")["unit"] == "row"
     assert "not about the person" in said(paper)
+
+
+def test_a_figure_that_counts_one_row_of_a_release_is_not_about_a_person_of_several() -> None:
+    """A plan for persons of one row first, then one for persons of three: of all models only single rows are known."""
+    plan, events, _ = history("sharp", 4)
+    several = replace(plan, problem=replace(plan.problem, rows_per_subject=3))
+    events = [
+        *events,
+        Event("relearn", several.learn_steps, 0, several.mechanism),
+        Event("unlearn", several.delete_steps, 2, several.mechanism, EditCounts(deleted=2)),
+    ]
+    erasure = Erasure(rows=2, release=len(events), remaining=0)
+    paper = erasure_certificate(erasure, plan=several, events=events)
+    units = {key: figure(paper, key)["unit"] for key in ("erased.later", "erased.all", "present.one", "present.all")}
+    assert units == {"erased.later": "person", "erased.all": "row", "present.one": "person", "present.all": "row"}
+
+
+def test_a_model_that_is_withdrawn_is_not_said_to_be_in_use() -> None:
+    for status, said_so in (("withheld", False), ("pending", True)):
+        assert ("model-in-use" in keys(paper_of("sharp", status=status, release=None))) == said_so
 
 
 def test_of_a_ladder_what_is_kept_is_not_said_to_be_computed_without_the_record() -> None:

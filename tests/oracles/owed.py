@@ -62,7 +62,8 @@ def owed(releases: list[dict[str, Any]], facts: dict[str, Any]) -> set[tuple[str
     if facts["delta"] * facts["slots"] > 1:
         due |= {("delta-large", "")}
     if facts["status"] != "published":
-        due |= {(facts["status"], ""), ("model-in-use", "")}
+        due |= {(facts["status"], "")}
+        due |= {("model-in-use", "")} if facts["status"] == "pending" else set()
     oldest = [place["oldest"] for place in facts["publishers"] if place["oldest"] is not None]
     if any(facts["release"] is None or one < facts["release"] for one in oldest):
         due |= {("elsewhere.left", "")}
@@ -85,6 +86,8 @@ def faults(paper: dict[str, Any], releases: list[dict[str, Any]], facts: dict[st
     left = keys & {"left.base", "left.extractor"}
     if left and keys & {"published.fresh", "published.resumed", "published.warm", "model-withdrawn"}:
         found.append("computed without it, beside a part that was not")
+    if keys >= {"withheld", "model-in-use"}:
+        found.append("withdrawn, and in use")
     alternatives = (
         ("ranges-public", "ranges-from-data", "ranges-unknown"), ("person-gone", "rows-remain", "rows-may-remain"),
         ("elsewhere.none", "elsewhere.left"), ("published", "withheld", "pending"),
@@ -102,6 +105,18 @@ def faults(paper: dict[str, Any], releases: list[dict[str, Any]], facts: dict[st
         whole = facts["rows_per_person"] == 1 or (facts["remaining"] == 0 and claim["key"].startswith("erased"))
         if values["unit"] == "person" and not whole and not claim["key"].startswith("present"):
             found.append(f"{claim['key']} is said of a person whose rows remain")
+        counted = [
+            run["rows_per_subject"] for one in releases for run in parts(one["mechanism"]) if "rows_per_subject" in run
+        ]
+        least = min(counted, default=1)
+        if (
+            claim["key"].endswith((".all", ".before"))
+            and values["unit"] == "person"
+            and least < facts["rows_per_person"]
+        ):
+            found.append(f"{claim['key']} is said of a person, of whom a release counted {least} row(s)")
+        if values["unit"] == "record" and facts["rows_per_person"] > 1:
+            found.append(f"{claim['key']} takes every row for another person's")
         if values["advantage"] >= 0.9 and claim["key"].split(".")[0] in ("erased", "replaced"):
             hardly = {one["values"]["figure"] for one in paper["claims"] if one["key"] == "hardly"}
             found += [] if claim["key"] in hardly else [f"{claim['key']} is hardly a limit"]
