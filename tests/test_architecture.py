@@ -46,6 +46,8 @@ HEAVY = {
     "sqlite3": {"store"},
     "starlette": {"service"},
     "uvicorn": {"cli"},
+    "joserfc": {"service"},
+    "opentelemetry": {"service"},
     "onnx": {"store"},
     "fsspec": {"store"},
     "mlflow": {"store"},

@@ -49,6 +49,12 @@ def register(commands: Any) -> None:
         help="also take California's deletion lists (DROP) from a folder and answer them there, as this file says (TOML, see docs/drop.md)",
     )
     add_tombstones(serve)
+    serve.add_argument(
+        "--log",
+        choices=("text", "json"),
+        default="text",
+        help="lines of the log: text (default), or a JSON object each",
+    )
     where = serve.add_argument_group("where it listens")
     where.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine alone")
     where.add_argument("--port", type=whole, default=8080, help="default: 8080; 0: any free one, which is printed")
@@ -144,7 +150,7 @@ def _serve(parsed: argparse.Namespace) -> int:
         from ..evidence.signing import read_private
 
         read_private(parsed.key, password=password)
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    _log_as(parsed.log)
     service = Service(
         parsed.stores,
         TokenFile.read(parsed.tokens),
@@ -200,6 +206,15 @@ def _serve(parsed: argparse.Namespace) -> int:
         service.stop()
         listening.close()
     return 0
+
+
+def _log_as(form: str) -> None:
+    from ..service.tracing import JsonLines
+
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    if form == "json":
+        for handler in logging.getLogger().handlers:
+            handler.setFormatter(JsonLines())
 
 
 def _check_place(parsed: argparse.Namespace) -> None:

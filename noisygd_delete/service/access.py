@@ -6,7 +6,7 @@
     sha256 = "…"
     until = 2027-06-30        # its last day, UTC; left out: none
 
-What the file says counts a second later: a token is withdrawn by deleting its lines.
+Callers of an identity provider come with its tokens instead: see `oidc`. What the file says counts a second later: a token is withdrawn by deleting its lines.
 
 A token is 32 random bytes, so its hash needs neither salt nor stretching: nobody tries them all. Every comparison looks at every
 token for the same time, whichever it is.
@@ -30,6 +30,7 @@ from typing import Any, Self
 
 from ..errors import InvalidParameter, Word
 from ..records import bounded
+from .oidc import Provider
 
 _PREFIX = "ngd_"  # so that a token is known for one where it leaks
 _MOST = 1000  # tokens of one file
@@ -56,10 +57,11 @@ class Caller:
     name: str
     roles: frozenset[Roles]
     until: date | None = None
+    over: bool = False
 
     @property
     def ended(self) -> bool:
-        return self.until is not None and datetime.now(UTC).date() > self.until
+        return self.over or (self.until is not None and datetime.now(UTC).date() > self.until)
 
 
 class TokenFile:
@@ -69,9 +71,14 @@ class TokenFile:
         InvalidParameter: the file cannot be read, is not one of tokens, or others than its owner may read it.
     """
 
-    def __init__(self, callers: Sequence[tuple[bytes, Caller]], path: Path | None = None) -> None:
-        self._callers, self._path = tuple(callers), path
-        self._mark, self._looked = None if path is None else _mark(path), time.monotonic()
+    def __init__(
+        self,
+        callers: Sequence[tuple[bytes, Caller]],
+        path: Path | None = None,
+        providers: Sequence[Provider] = (),
+    ) -> None:
+        self._callers, self._path, self._providers = tuple(callers), path, tuple(providers)
+        self._mark, self._looked = self._marks(), time.monotonic()
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -80,9 +87,11 @@ class TokenFile:
             raise InvalidParameter(f"{path}: others than its owner may read it; chmod 600 {path}")
         try:
             listed = tomllib.loads(text)
-            if set(listed) != {"token"} or not 0 < len(listed["token"]) <= _MOST:
-                raise ValueError(f"give 1 to {_MOST} [[token]]")
-            return cls([_caller(fields) for fields in listed["token"]], Path(path))
+            known = [*listed.get("token", ()), *listed.get("oidc", ())]
+            if not set(listed) <= {"token", "oidc"} or not 0 < len(known) <= _MOST:
+                raise ValueError(f"give 1 to {_MOST} [[token]] or [[oidc]], and nothing else")
+            providers = [Provider.read(fields, Path(path).parent, set(Roles)) for fields in listed.get("oidc", ())]
+            return cls([_caller(fields) for fields in listed.get("token", ())], Path(path), providers)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InvalidParameter(
                 f"{path}: not a file of tokens ({error}); `noisygd-delete token` writes one"
@@ -96,6 +105,10 @@ class TokenFile:
         for known, caller in self._callers:
             if hmac.compare_digest(known, digest):
                 found = caller
+        if found is None and token:
+            said = next(filter(None, (provider.said(token) for provider in self._providers)), None)
+            if said is not None:
+                found = Caller(said.name, frozenset(map(Roles, said.roles)), over=said.over)
         return found
 
     def _read_again(self) -> None:
@@ -103,14 +116,19 @@ class TokenFile:
         if self._path is None or time.monotonic() < self._looked + _LOOKS:
             return
         self._looked = time.monotonic()
-        mark = _mark(self._path)
+        mark = self._marks()
         if mark == self._mark:
             return
         self._mark = mark
         try:
-            self._callers = TokenFile.read(self._path)._callers
+            again = TokenFile.read(self._path)
+            self._callers, self._providers, self._mark = again._callers, again._providers, again._mark
         except InvalidParameter as error:
             log.error("the file of tokens was not taken over: %s", error)
+
+    def _marks(self) -> tuple[tuple[int, ...] | None, ...]:
+        files = [] if self._path is None else [self._path, *(provider.file for provider in self._providers)]
+        return tuple(map(_mark, files))
 
 
 def _mark(path: Path) -> tuple[int, ...] | None:

@@ -34,6 +34,7 @@ from .inbox import Full, TooMany
 from .known import Course
 from .pages import ASKS, asked_of, for_people, headers, password
 from .service import HERE, Conflict, Service
+from .tracing import correlation, traced
 from .writer import described
 
 _BODY_SECONDS = 30.0
@@ -289,10 +290,19 @@ class _Counted:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        sent = next((value for name, value in scope["headers"] if name == b"traceparent"), b"")
+        with traced(scope["method"], [sent.decode("latin-1")]) as span:
+            await self._answered(scope, receive, send, span)
+
+    async def _answered(self, scope: Any, receive: Any, send: Any, span: Any) -> None:
         began = time.perf_counter()
 
         async def counted(message: Any) -> None:
             if message["type"] == "http.response.start":
+                message.setdefault("headers", []).append((b"x-correlation-id", str(correlation()).encode()))
+                if span is not None:  # the call by its form: an address holds a request's id
+                    span.update_name(f"{scope['method']} {getattr(scope.get('route'), 'path', 'unknown')}")
+                    span.set_attribute("http.response.status_code", message["status"])
                 self._counts[str(message["status"])] += 1
                 log.info(
                     "%s answered %d in %.0f ms", scope["method"], message["status"], 1e3 * (time.perf_counter() - began)

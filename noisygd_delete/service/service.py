@@ -23,6 +23,7 @@ from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.pace import paced
 from ..store.suppression import Tombstones
+from . import tracing
 from .access import TokenFile
 from .asked import Asked, case_of, checked, contents, now_here
 from .carrying import Pace
@@ -137,6 +138,7 @@ class Service:
         fields |= {} if reply is None else {"reply": dict(reply)}
         fields |= {} if publish_by is None else {"publish_by": publish_by}
         fields |= {} if by is None else {"by": by}
+        fields |= {} if (trace := tracing.current()) is None else {"trace": trace}
         case_of(fields)  # raises what the register would refuse
         with self.inbox.guard:
             if self.known.conflicts(token, found):

@@ -26,6 +26,7 @@ from ..store.sources import open_store
 from ..store.suppression import Tombstones
 from .carrying import Carrying, Outcome, Pace, in_force, independent, seconds
 from .inbox import Inbox, Kept, Stages, answerable
+from .tracing import traced
 
 _AT_ONCE = 500  # requests whose rows are edited before commands that wait get their turn
 _TOGETHER = 20  # of these that are looked up together: whatever kills the process, so many are looked up anew
@@ -166,7 +167,8 @@ class Writer:
         for name, due in self._due().items():
             try:
                 if due == 0:
-                    carrying.publish(name, due=True)
+                    with traced("publish", store=name):
+                        carrying.publish(name, due=True)
             except StoreLocked:
                 raise
             except Exception as error:
@@ -221,6 +223,10 @@ class Writer:
 
     def _try(self, carrying: Carrying, together: list[Kept]) -> None:
         """Carry out independent requests: together, or where that fails one by one, so that none stops the others."""
+        with traced("carry out", [kept.fields.get("trace") for kept in together], requests=len(together)):
+            self._carried(carrying, together)
+
+    def _carried(self, carrying: Carrying, together: list[Kept]) -> None:
         try:
             outcomes = carrying.carry_out(together)
         except StoreLocked:
@@ -237,6 +243,7 @@ class Writer:
         for kept, outcome in zip(together, outcomes, strict=True):
             self._failures.pop(kept.number, None)
             self._note(kept, outcome)
+        log.info("%d requests were carried out", len(together))
 
     def _failed(self, carrying: Carrying, kept: Kept, reason: str) -> None:
         """Try it again later; after some tries set it aside, where it is not that nothing works at all."""
@@ -268,7 +275,8 @@ class Writer:
         """Do what was asked of the writer itself: publish, retry or drop."""
         for name in kept.fields.get("publish", ()):
             if name in self.stores:
-                carrying.publish(name)
+                with traced("publish", store=name):
+                    carrying.publish(name)
         named = self.inbox.find(str(kept.fields.get("retry") or kept.fields.get("drop")))
         if named is not None and named.stage is Stages.ASIDE:
             if "retry" in kept.fields:

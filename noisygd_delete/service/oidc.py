@@ -1,0 +1,112 @@
+"""Tokens of an identity provider (OpenID Connect): signed by it, for this service, for some minutes, with the roles that it gives.
+
+    [[oidc]]                                   # in the file of tokens, beside or instead of [[token]]
+    issuer = "https://id.example/realms/desk"
+    audience = "noisygd-delete"
+    keys = "desk.jwks.json"                    # the provider's public keys (its jwks_uri), beside this file; read again when it changes
+    claim = "groups"                           # which claim names the roles; default: roles
+    roles = { "privacy-desk" = ["request"], "officers" = ["read", "sign"] }   # left out: the claim names ours
+
+The service calls nobody: whoever runs it keeps the file of keys up to date. Only asymmetric signatures are taken.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import InvalidParameter, MissingDependency
+from ..records import bounded
+
+ALGORITHMS = ("RS256", "PS256", "ES256", "ES384", "EdDSA", "Ed25519")
+_LONGEST = 16_384  # characters of a token
+_CLOCKS = 60  # seconds that two may differ
+_LONGEST_NAME = 100
+
+
+class Vouched(NamedTuple):
+    """Who sends a token, with which roles here, and whether its time is over."""
+
+    name: str
+    roles: tuple[str, ...]
+    over: bool
+
+
+@dataclass(frozen=True)
+class Provider:
+    """One provider: whose word is taken, for whom it must be meant, and what its roles are here.
+
+    keys   as `joserfc` has them, from `file`; roles: name that the claim holds -> roles here
+    """
+
+    issuer: str
+    audience: str
+    file: Path
+    keys: Any
+    claim: str
+    roles: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def read(cls, fields: Any, folder: Path, known: Collection[str]) -> Provider:
+        """Its fields, with roles among the `known` ones. Raises `ValueError`, `KeyError` or `TypeError` where they are none."""
+        try:
+            from joserfc.errors import JoseError
+            from joserfc.jwk import KeySet
+        except ImportError as error:
+            raise MissingDependency("tokens of a provider are checked by joserfc: pip install joserfc") from error
+        if not {"issuer", "audience", "keys"} <= set(fields) <= {"issuer", "audience", "keys", "claim", "roles"}:
+            raise ValueError("an [[oidc]] has issuer, audience and keys, perhaps claim and roles, and nothing else")
+        texts = [fields["issuer"], fields["audience"], fields["keys"], fields.get("claim", "roles")]
+        if not all(isinstance(text, str) and text.strip() for text in texts):
+            raise ValueError("issuer, audience, keys and claim are texts")
+        given = fields.get("roles", {name: [name] for name in known})
+        roles = {str(name): tuple(mapped) for name, mapped in given.items()}
+        if not {role for mapped in roles.values() for role in mapped} <= set(known):
+            raise ValueError(f"roles are among {', '.join(sorted(known))}")
+        listed = json.loads(bounded.text(folder / texts[2], bounded.KEY))
+        try:
+            keys = KeySet.import_key_set({"keys": [key for key in listed["keys"] if key.get("use", "sig") == "sig"]})
+            if not keys.keys or any(key.is_private or key.key_type == "oct" for key in keys.keys):
+                raise ValueError
+        except (JoseError, ValueError, KeyError, TypeError, AttributeError):
+            raise InvalidParameter(
+                f"{folder / texts[2]}: not the public keys of a provider (its jwks_uri gives them)"
+            ) from None
+        return cls(texts[0], texts[1], folder / texts[2], keys, texts[3], roles)
+
+    def said(self, token: str) -> Vouched | None:
+        """What a token says; None where it is not this provider's word for this service."""
+        from joserfc import jwt
+        from joserfc.errors import ExpiredTokenError, JoseError
+
+        if len(token) > _LONGEST or token.count(".") != 2:
+            return None
+        rules = jwt.JWTClaimsRegistry(
+            leeway=_CLOCKS,
+            iss={"essential": True, "value": self.issuer},
+            aud={"essential": True, "value": self.audience},
+            sub={"essential": True},
+            exp={"essential": True},
+        )
+        try:
+            claims = jwt.decode(token, self.keys, algorithms=list(ALGORITHMS)).claims
+            over = False
+            try:
+                rules.validate(claims)
+            except ExpiredTokenError:
+                over = True
+                rules.validate({**claims, "exp": int(time.time())})
+        except (JoseError, ValueError, TypeError, KeyError, AttributeError):
+            return None
+        name, held = claims["sub"], claims.get(self.claim, [])
+        held = held.split() if isinstance(held, str) else held
+        if not (
+            isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME and name.isprintable() and isinstance(held, list)
+        ):
+            return None
+        found = [role for one in held if isinstance(one, str) for role in self.roles.get(one, ())]
+        return Vouched(f"{self.issuer} {name}", tuple(found), over)
