@@ -2,6 +2,31 @@
 
 Every message names the value, the range it must lie in, and what to do. Checks are written "raise unless", so that
 a NaN fails them.
+
+```text
+NoisyGDDeleteError
+    AssumptionViolated (ValueError)
+    BudgetExceeded
+    InvalidParameter (ValueError)
+    InvalidRecords (ValueError)
+    InvalidRequest (ValueError)
+    InvalidSchema (ValueError)
+        UnreadableRows
+    MissingDependency (ImportError)
+    NotLearned (RuntimeError)
+    NothingWorthHaving (ValueError)
+    PlanInfeasible
+    ProcessLost (RuntimeError)
+    PublisherError
+    StoreError
+        SourceError
+            CountBroken
+        StoreCorrupt
+        StoreLocked
+FitsAddUp (UserWarning)
+NothingPromised (UserWarning)
+PrivatePreprocessing (UserWarning)
+```
 """
 
 from __future__ import annotations

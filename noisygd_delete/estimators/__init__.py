@@ -9,15 +9,19 @@ try:
 except ImportError as error:
     raise MissingDependency("the estimators need scikit-learn; pip install 'noisygd-delete[sklearn]'") from error
 
+from .base import DeletionEstimator
 from .models import NoisyGDClassifier, NoisyGDRegressor
 from .pipeline import RecordWisePipeline, check_record_wise
 from .public import MappedRows, mapped
+from .scaling import RowScaling
 
 __all__ = [
+    "DeletionEstimator",
     "MappedRows",
     "NoisyGDClassifier",
     "NoisyGDRegressor",
     "RecordWisePipeline",
+    "RowScaling",
     "check_record_wise",
     "mapped",
 ]

@@ -12,16 +12,31 @@ from .status import budget, status
 
 if TYPE_CHECKING:
     from .group import follow, leading
+    from .prediction import Predictions, predict
     from .store import Store
     from .suppression import Tombstones
     from .verification import Soundness, absent, tokens, verify
 
-__all__ = ["Soundness", "Store", "Tombstones", "absent", "budget", "follow", "leading", "status", "tokens", "verify"]
+__all__ = [
+    "Predictions",
+    "Soundness",
+    "Store",
+    "Tombstones",
+    "absent",
+    "budget",
+    "follow",
+    "leading",
+    "predict",
+    "status",
+    "tokens",
+    "verify",
+]
 
 __getattr__ = on_first_use(
     __name__,
     {
         "Store": "store",
+        **dict.fromkeys(("Predictions", "predict"), "prediction"),
         "Tombstones": "suppression",
         **dict.fromkeys(("follow", "leading"), "group"),
         **dict.fromkeys(("Soundness", "absent", "tokens", "verify"), "verification"),

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import noisygd_delete
+from noisygd_delete import errors
 from noisygd_delete.cli import parser
-from tests.docs import options, picture, public_names
+from tests.docs import error_tree, options, picture, public_names
 from tests.docs.prose import ROOT, dead, grade, links, syllables, words
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
@@ -52,6 +55,23 @@ def test_the_pages_of_options_are_what_the_program_takes() -> None:
     assert "| `--planted PLANTED` | half of a\\|b &lt; c |" in options.page(
         options.children(planted)["plan"], "plan", ""
     )
+
+
+def test_what_the_pages_of_the_api_document_is_exported() -> None:
+    """A documented name is one that its room, or the front, names in `__all__`, or `import noisygd_delete` offers: no file is promised."""
+    missing = [
+        f"{module}.{name}"
+        for module, name, _ in public_names.documented()
+        if name not in {*getattr(import_module(module), "__all__", ()), *dir(noisygd_delete)}
+        or not hasattr(import_module(module), name)
+    ]
+    assert missing == []
+    assert {module.count(".") for module, _, _ in public_names.documented()} <= {0, 1, 2}
+    assert [name for _, name, kept in public_names.documented() if not kept] == ["Network"]
+
+
+def test_the_tree_of_errors_is_drawn_where_they_are() -> None:
+    assert f"```text\n{error_tree.drawn()}```" in (errors.__doc__ or ""), "python -m tests.docs.error_tree"
 
 
 def test_the_public_interface_is_the_listed_one() -> None:
