@@ -22,8 +22,6 @@ from ..records import EditCounts, EditRequest, bounded
 from ..register import Case, Rights
 from ..store import Store, Tombstones
 from ..store.sources.events import erased_in
-from ..store.sources.sourced import SourcedStore
-from ..store.sources.sourced import open_store as of_any_kind
 from .doubt import warning
 from .left import left_text
 from .places import complain_behind
@@ -48,7 +46,7 @@ def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
 
 def open_store(parsed: argparse.Namespace) -> Store:
     """The store, having finished an interrupted request first and said so."""
-    store = of_any_kind(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), execution=parsed.execution)
+    store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), execution=parsed.execution)
     group, problem = parsed.execution.group if parsed.execution else ALONE, store.plan.problem
     numbers = problem.records * problem.features * problem.loss.outputs
     if group.size > 1 and not worth_sharing(numbers, passes=store.plan.learn_steps, processes=group.size):
@@ -118,20 +116,16 @@ def publish(parsed: argparse.Namespace) -> int:
                 parsed, answer, f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
             )
             return 0
-        told: dict[str, Any] = {"redo": parsed.redo, "request_id": parsed.request_id}
         if parsed.events is not None and not (_note_events(parsed, store) or store.pending_edits or parsed.redo):
             show(parsed, {"events": "known", "pending_edits": 0}, "nothing new in these events; no release was made")
             return 0
-        if store.source is not None:
-            told |= {"erased": parsed.erased, "position": parsed.position}
-        elif parsed.erased is not None or parsed.position is not None:
-            raise InvalidParameter("--erased and --position belong to a store whose rows lie elsewhere")
+        told = {name: getattr(parsed, name) for name in ("redo", "request_id", "erased", "position")}
         return released(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
 
 
 def _note_events(parsed: argparse.Namespace, store: Store) -> int:
     """Note what events say was deleted; how much of it was new."""
-    if not isinstance(store, SourcedStore):
+    if store.source is None:
         raise InvalidParameter("--events belongs to a store whose rows lie elsewhere")
     if parsed.erased is not None or parsed.position is not None or parsed.request_id is not None:
         raise InvalidParameter(

@@ -433,9 +433,9 @@ def _over(lines: Iterable[Line], token: str | None) -> list[str]:
 
 
 def _opened(parsed: argparse.Namespace) -> Store:
-    from ..store.sources import open_store
+    from ..store import Store
 
-    return open_store(parsed.store, wait=parsed.wait)
+    return Store.open(parsed.store, wait=parsed.wait)
 
 
 def _today(parsed: argparse.Namespace) -> date:

@@ -107,11 +107,11 @@ def create_over(
     memory: int | None = None,
 ) -> None:
     """A store whose rows stay there; of a dry run, whether one could be made."""
-    from ..store.sources import SourcedStore
+    from ..store import Store
 
     if dry_run:
-        SourcedStore.suits(source, schema, plan, memory)
+        Store.check_over(source, schema, plan, memory)
     else:
-        with SourcedStore.found(path, source, schema, plan, memory=memory) as store:
+        with Store.create_over(path, source, schema, plan, memory=memory) as store:
             for address in publish_to:
                 store.publish_to(address)

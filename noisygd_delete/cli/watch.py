@@ -28,7 +28,7 @@ def _run(parsed: argparse.Namespace) -> int:
     from .changing import open_store
 
     with open_store(parsed) as store:
-        source = store.source
+        source: Any = store.source
         if parsed.sql or parsed.stop:
             if source is None or source.counts_by != "trigger":
                 raise InvalidParameter("--sql and --stop belong to a trigger in PostgreSQL")

@@ -22,7 +22,6 @@ from ..store.disk import Disk
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.requests import Register
-from ..store.sources import open_store
 from ..store.suppression import Tombstones
 from .carrying import Carrying, Outcome, Pace, in_force, independent, seconds
 from .inbox import Inbox, Kept, Stages, answerable
@@ -134,7 +133,7 @@ class Writer:
             with ExitStack() as opened:
                 stores = {
                     name: opened.enter_context(
-                        open_store(path, wait=self.patience, disk=self._disk, tombstones=self.tombstones)
+                        Store.open(path, wait=self.patience, disk=self._disk, tombstones=self.tombstones)
                     )
                     for name, path in self.stores.items()
                 }

@@ -48,6 +48,10 @@ class InFlight:
     stamp: str = field(default_factory=lambda: secrets.token_hex(16))
 
     @property
+    def counts(self) -> EditCounts:
+        return self.edits.counts
+
+    @property
     def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]:
         """Id and counts of every request in it, and how many rows it leaves of the same persons."""
         named = self.parts or ((self.request_id, self.edits.counts),)

@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ..accountant import Accountant, Event, EventKinds
 from ..accountant.intervals import within
 from ..curator.curator import OTHER_REQUEST, Release
 from ..curator.learning import Model, check_edit, check_fit
 from ..engine import Execution
-from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError
+from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, count
 from ..features.schema import Encoded, RecordFile, Schema
 from ..methods import Mechanism
 from ..methods.plan import Plan
-from ..records import EditCounts, EditRequest, Id, LeftOut, Records, check_repeat, check_token
+from ..records import EditCounts, EditRequest, LeftOut, Records, check_token
 from ..register import Case
 from . import answers, filling, journal, onward, presence, recovery, table, tie
 from .disk import Disk, explained
@@ -29,12 +29,18 @@ from .entry import Entry, EntryKinds, now
 from .layout import Layout
 from .ledger import Ledger
 from .lock import Lock
+from .opened import OpenedStore
 from .requests import Register
+from .sources.table import TableInSource, check_over
 from .suppression import Tombstones
 from .together import Edited, Together
+from .training_table import NOTHING_CHANGED, TableHere
 from .transaction import Rolling
 
-_NOTHING_CHANGED = "nothing was changed"
+if TYPE_CHECKING:
+    from .sources.events import Erased
+    from .sources.source import Source
+
 _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
 _PRESENT = "the ledger says what has happened; free space or fix permissions, and the next command goes on from there"
 
@@ -42,12 +48,12 @@ _PRESENT = "the ledger says what has happened; free space or fix permissions, an
 class Store:
     """A table, its model and its ledger in one folder, held for writing.
 
-    `Store.create` makes one, `Store.open` opens one; use it as a context manager, or call `close`. Ids and subjects are
-    text.
+    `Store.create` makes one, or `Store.create_over` where the rows stay in a source; `Store.open` opens either. Use it as a context
+    manager, or call `close`. Ids and subjects are text.
     """
 
-    def __init__(self, rolling: Rolling, lock: Lock) -> None:
-        self._rolling, self._lock = rolling, lock
+    def __init__(self, rolling: Rolling) -> None:
+        self._rolling, self._files, self._table = rolling, rolling.files, rolling.table
 
     @classmethod
     def create(
@@ -116,6 +122,38 @@ class Store:
         cls._check_fit(rows, schema, rows.plan)
 
     @classmethod
+    def create_over(
+        cls,
+        path: str | Path,
+        source: Source,
+        schema: Schema,
+        plan: Plan,
+        *,
+        disk: Disk | None = None,
+        memory: int | None = None,
+    ) -> Self:
+        """The same over rows that stay in a source: the store holds a model, its plan and its ledger, never a row or an id.
+
+        `serve` deletes in the source; where the application does, `publish(erased=N)` says so and publishes.
+
+        Args:
+            memory: bytes of rows to hold while they are read once, to see that they fit the plan; see `sources.reading.rows_of`.
+
+        Raises:
+            InvalidParameter: the plan does not suit rows that come in any order and change unseen.
+            InvalidSchema, InvalidRecords, AssumptionViolated: the rows are not those of schema and plan; nothing was written.
+            SourceError: the source cannot be read. StoreError: there is something at `path` already.
+        """
+        cls.check_over(source, schema, plan, memory)
+        plan = plan.in_any_order()
+        return cls._founded(path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict())
+
+    @staticmethod
+    def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
+        """Raise what `create_over` would, whatever is at its path; nothing is written."""
+        check_over(source, schema, plan, memory)
+
+    @classmethod
     def _founded(
         cls,
         path: str | Path,
@@ -148,8 +186,9 @@ class Store:
                 first = Entry(
                     kind=EntryKinds.INIT, time=now(), pending=0, plan=fields[0], schema=fields[1], source=source
                 )
-                ledger = Ledger.create(disk, layout.ledger, first)
-                return cls(cls._opened_as(layout, disk, ledger, lock, settled=True), lock)
+                return cls._over(
+                    OpenedStore(layout, disk, lock, Ledger.create(disk, layout.ledger, first)), settled=True
+                )
             except BaseException:
                 lock.release()
                 raise
@@ -208,26 +247,24 @@ class Store:
             try:
                 ledger = Ledger.read(layout.ledger)
                 ledger.require_readable_schema()
-                rolling = cls._opened_as(layout, disk, ledger, lock, settled=False)
-                rolling.tombstones = tombstones
-                with rolling.changing(execution or Execution()):
-                    return cls(rolling, lock)
+                store = cls._over(OpenedStore(layout, disk, lock, ledger), settled=False)
+                store._files.tombstones = tombstones
+                with store._rolling.changing(execution or Execution()):
+                    return store
             except BaseException:
                 lock.release()
                 raise
 
     @classmethod
-    def _opened_as(cls, layout: Layout, disk: Disk, ledger: Ledger, lock: Lock, *, settled: bool) -> Rolling:
-        if ledger.source is not None:
-            raise StoreError(
-                f"{layout.root}: its rows lie in {ledger.source['address']}, not here; open it with sources.open_store"
-            )
-        return Rolling(layout, disk, ledger, lock, settled=settled)
+    def _over(cls, files: OpenedStore, *, settled: bool) -> Self:
+        described = files.ledger.source
+        table = TableHere(files) if described is None else TableInSource(files, described)
+        return cls(Rolling(files, table, settled=settled))
 
     def close(self) -> None:
         """Let other processes write."""
-        self._rolling.forget_records()
-        self._lock.release()
+        self._table.forget()
+        self._files.lock.release()
 
     def __enter__(self) -> Self:
         return self
@@ -239,7 +276,7 @@ class Store:
 
     @property
     def path(self) -> Path:
-        return self._rolling.layout.root
+        return self._files.layout.root
 
     @property
     def recovered(self) -> Release | None:
@@ -248,12 +285,12 @@ class Store:
 
     @property
     def ledger(self) -> Ledger:
-        return self._rolling.ledger
+        return self._files.ledger
 
     @property
     def register(self) -> Register:
         """Request ids, and what was stated about each request."""
-        return Register(self._rolling.layout, self._rolling.disk)
+        return Register(self._files.layout, self._files.disk)
 
     @property
     def plan(self) -> Plan:
@@ -261,16 +298,16 @@ class Store:
 
     @property
     def schema(self) -> Schema:
-        return self._rolling.schema
+        return self._files.schema
 
     @property
     def accountant(self) -> Accountant:
         return self.ledger.accountant
 
     @property
-    def source(self) -> Any:
-        """Where the rows lie (a `sources.Source`); None: in the store itself."""
-        return None
+    def source(self) -> Source | None:
+        """Where the rows lie; None: in the store itself."""
+        return self._table.source
 
     def watch(self) -> EditCounts | None:
         """Have the source count what changes there unseen; so many since the last release, where it did already.
@@ -278,7 +315,7 @@ class Store:
         Raises:
             InvalidParameter: it has no way to. SourceError: it refuses.
         """
-        raise InvalidParameter(f"{self.path}: its rows are in the store, where nothing changes them unseen")
+        return self._table.watch()
 
     def returned(self) -> list[str]:
         """Ids in the table that were erased before, by the list of erased ids that the store was opened with.
@@ -286,34 +323,34 @@ class Store:
         Raises:
             InvalidParameter: it was opened with none.
         """
-        if self._rolling.tombstones is None:
+        if self._files.tombstones is None:
             raise InvalidParameter(
                 "which ids were erased before is known by a list alone: give --tombstones and --tombstone-key"
             )
-        return list(map(str, self._rolling.tombstones.among(self._names())))
-
-    def _names(self) -> Iterable[Id]:
-        """The ids in the table."""
-        return self.records.ids
+        return list(map(str, self._files.tombstones.among(self._table.names())))
 
     @property
     def left_out(self) -> LeftOut:
         """Rows of a source that the release made last did not read, because of whose they are."""
-        return self._rolling.left_out
+        return self._table.left_out
 
     @property
     def pending_edits(self) -> int:
         """Edits that no release covers yet."""
-        return self._rolling.pending_edits
+        return self._files.pending.total
 
     @property
     def records(self) -> Records:
-        """The table; rows are read from the file as they are needed."""
-        return self._rolling.records
+        """The table; rows are read from the file as they are needed.
+
+        Raises:
+            StoreError: they lie in a source.
+        """
+        return self._table.records
 
     def rows_in_table(self, encoded: Encoded) -> int:
         """How many of these rows are in the table: by id, or where they have none by being equal to a row there."""
-        return table.rows_in_table(self.records, encoded)
+        return self._table.rows_among(encoded)
 
     @property
     def model(self) -> Model:
@@ -324,7 +361,7 @@ class Store:
         """
         if self.ledger.head.withdrawn:
             raise NotLearned(f"{self.path}: the model was taken out of service; publish puts the next one in its place")
-        model = self._rolling.model()
+        model = self._files.model()
         if model is None:
             raise NotLearned(f"{self.path}: no model is in force; run learn, or relearn after a withheld publication")
         return model
@@ -346,7 +383,8 @@ class Store:
             BudgetExceeded: with nothing changed. InvalidRequest: the request_id was answered for another request.
         """
         current, execution = self.plan, execution or Execution()
-        plan = current if plan is None else plan.after(current) if self.ledger.releases else plan
+        suited = self._table.suited(current if plan is None else plan)
+        plan = current if plan is None else suited.after(current) if self.ledger.releases else suited
         with self._rolling.changing(execution):
             told = self._repeated(request_id, ("learn", "relearn"))
         if told is not None and plan != current:
@@ -363,7 +401,7 @@ class Store:
                 f"{self.path}: the plan is for rows of another public map than the store's; give make_plan(feature_map=store.schema.feature_map)"
             )
         with self._rolling.changing(execution):
-            release, event = self._rolling.run("learn", plan, self._rolling.pending, request_id, execution)
+            release, event = self._rolling.run("learn", plan, request_id, execution)
             changed = answers.plain(plan.to_dict()) if plan != current else None
             with explained(self.path, _PRESENT):
                 self._rolling.commit(release, event, plan=changed)
@@ -377,10 +415,15 @@ class Store:
         request_id: str | None = None,
         execution: Execution | None = None,
         unused_dates: int | None = None,
+        erased: int | None = None,
+        position: str | None = None,
     ) -> Release:
-        """One release that covers every pending edit; with `redo` also where none is: new noise, charged like any.
+        """One release that covers every pending edit; with `redo` also where none is: new noise, charged like any. Over a source, from a
+        snapshot of it as it is now, and also where it counted changes itself.
 
         Args:
+            erased: rows that the application has deleted in the source for this request, and committed.
+            position: of that commit, where the application knows it; default: of now, before the snapshot.
             unused_dates: on a date of a calendar that was fixed beforehand: so many dates before it went by without a release since the
                 one before. None: now, because somebody asked.
 
@@ -388,7 +431,13 @@ class Store:
             InvalidRequest: nothing is pending and `redo` was not asked for.
             BudgetExceeded: nothing is pending and the budget is spent; the model stays in force.
         """
+        check_token(request_id)
         execution = execution or Execution()
+        if erased is not None:
+            return self._publish_erased(EditCounts(deleted=count("erased", erased)), position, request_id, execution)
+        if position is not None:
+            raise InvalidParameter("position belongs to a deletion that was made in the source: give erased as well")
+        redo = redo or (self.ledger.position(request_id) is None and self._changed_unseen())
         with self._rolling.changing(execution):
             told = self._repeated(request_id, ("unlearn", "relearn", "withheld"))
         if told is not None:
@@ -398,9 +447,50 @@ class Store:
                 f"{self.path}: no edits are pending; a release would cost budget and forget nobody (redo forces one)"
             )
         with self._rolling.changing(execution), explained(self.path, _PRESENT):
-            release = self._rolling.released(self._rolling.pending, request_id, execution, unused_dates=unused_dates)
+            release = self._rolling.released(request_id, execution, unused_dates=unused_dates)
             self._rolling.catch_up()
         return release
+
+    def _changed_unseen(self) -> bool:
+        """Whether the source counted changes since the last release that nobody told of."""
+        changes = None if self.pending_edits else self._table.changes()
+        return changes is not None and changes.total > 0
+
+    def _publish_erased(
+        self, counts: EditCounts, position: str | None, request_id: str | None, execution: Execution
+    ) -> Release:
+        with self._rolling.changing(execution):
+            if self._is_noted(request_id, counts):
+                return self._told(request_id)
+            self._table.note_erased(counts, position, request_id)
+            if not self.ledger.releases:
+                return answers.pending(self.ledger, self._files.pending, request_id)
+        return replace(self.publish(execution=execution), request_id=request_id)
+
+    def note_erased(self, found: Iterable[Erased], execution: Execution | None = None) -> int:
+        """Note what an application deleted in the source, each request once; how many requests were new. `publish` covers them. What the
+        last release covers already, because its trigger counted it before it was told, is none.
+
+        Raises:
+            InvalidRequest: the source has not reached a position, or a request was noted with another number of rows.
+            SourceError: a row that is said to be deleted is still there; nothing was noted of that request or a later one.
+        """
+        new = 0
+        with self._rolling.changing(execution or Execution()):
+            for one in found:
+                counts = EditCounts(deleted=one.rows)
+                if self._is_noted(one.request_id, counts) or self._table.has_counted(one.position):
+                    continue
+                self._table.note_erased(counts, one.position, one.request_id, one.ids)
+                new += 1
+        return new
+
+    def _is_noted(self, request_id: str | None, counts: EditCounts) -> bool:
+        """Whether the ledger has this request. Raises `InvalidRequest` where it made other edits then."""
+        place = self.ledger.position(request_id)
+        if place is not None and self.ledger.edited(place) != counts:
+            raise InvalidRequest(OTHER_REQUEST)
+        return place is not None
 
     def serve(
         self,
@@ -410,30 +500,24 @@ class Store:
         case: Case | None = None,
         execution: Execution | None = None,
     ) -> Release:
-        """Carry out one request: edit the rows, then publish, unless `publish=False` leaves that to a later call.
+        """Carry out one request: edit the rows, then publish, unless `publish=False` leaves that to a later call. Over a source: delete
+        there, then publish from a later snapshot.
 
         `case`: what is stated about it, noted in the register before anything is done; then the request needs a request_id.
 
         A request_id that was answered before gets its answer again; nothing happens and nothing is charged.
 
         Raises:
-            InvalidRequest: with nothing changed; also where the request_id was answered for other contents.
+            InvalidRequest: with nothing changed; also where the request_id was answered for other contents, or where rows in a source
+                are not to be deleted but changed.
+            SourceError: the source did not answer. If the deletion was committed there, the next call goes on from it.
         """
         execution = execution or Execution()
         with self._rolling.changing(execution):
             request = table.in_text(request)
             if self.repeats(request):
                 return self._told(request.request_id)
-            edits = check_edit(self.records, self.plan, request)
-            if self._rolling.tombstones is not None:
-                self._rolling.tombstones.mind(request, edits, self.records, self._rolling.disk)
-            left = None if edits.beside is None else len(edits.beside)
-            change = journal.InFlight(
-                self.ledger.length, edits, publish, request.request_id, left=(left,), link=self.ledger.digest
-            )
-            with explained(self.path, _NOTHING_CHANGED):
-                self._note(request, case)
-                journal.accept(self._rolling.disk, self._rolling.layout, change)
+            change = self._table.begin(request, publish=publish, note=lambda: self._note(request, case))
             return self._rolling.finish(change, execution)
 
     def _note(self, request: EditRequest, case: Case | None) -> None:
@@ -457,7 +541,7 @@ class Store:
     @property
     def publishers(self) -> tuple[onward.Destination, ...]:
         """Where the model in force is put besides, and what was last known to lie there."""
-        return onward.destinations(self._rolling.layout)
+        return onward.destinations(self._files.layout)
 
     @property
     def publishers_behind(self) -> tuple[onward.Destination, ...]:
@@ -467,7 +551,7 @@ class Store:
 
     def publishers_told(self) -> list[dict[str, Any]]:
         """The same as `status` tells it."""
-        return onward.told(self._rolling.layout, self.ledger)
+        return onward.told(self._files.layout, self.ledger)
 
     def publish_to(self, address: str | None = None, *, model: str | None = None, alias: str | None = None) -> None:
         """Put the model in force, and every later one in its place, at this address too; without one, try again what failed.
@@ -481,7 +565,7 @@ class Store:
         """
         with self._rolling.changing(Execution()):
             if address is not None:
-                onward.add(self._rolling.disk, self._rolling.layout, address, model, alias)
+                onward.add(self._files.disk, self._files.layout, address, model, alias)
         self._rolling.lead_on(again=True)
 
     def publish_no_more(self, address: str) -> onward.Destination:
@@ -491,7 +575,7 @@ class Store:
             InvalidParameter: this store does not publish there. Any other error: the publisher did not answer, and stays.
         """
         with self._rolling.changing(Execution()):
-            return onward.dismiss(self._rolling.disk, self._rolling.layout, address)
+            return onward.dismiss(self._files.disk, self._files.layout, address)
 
     def charge(self, mechanism: Mechanism) -> int:
         """Enter numbers about the records in force in the account; they may be shown when this returns, not before.
@@ -529,7 +613,11 @@ class Store:
             publish_from: if so many edits wait in the end, the last of these transactions makes the release that covers them;
                 None: it is left to a later call.
             execution: of that release.
+
+        Over a source each is a transaction of its own there, and the release is left to a later call.
         """
+        if not self._table.shares_transactions:
+            return self._edit_each(requests)
         asked = [table.in_text(request) for request in requests]
         outcomes: list[InvalidRequest | None] = []
         before, execution = self.ledger.length, execution or Execution()
@@ -548,13 +636,23 @@ class Store:
                         outcomes[-1] = error
                         continue
                 try:
-                    if self._rolling.tombstones is not None:
-                        self._rolling.tombstones.mind(request, together.last, self.records, self._rolling.disk)
+                    if self._files.tombstones is not None:
+                        self._files.tombstones.mind(request, together.last, self.records, self._files.disk)
                 except InvalidRequest as error:
                     together.drop()
                     outcomes[-1] = error
             release = self._carry_out(together, execution, publish_from)
         return Edited(outcomes, self.ledger.length - before - (release is not None), release)
+
+    def _edit_each(self, requests: Sequence[EditRequest]) -> Edited:
+        outcomes, before = list[InvalidRequest | None](), self.ledger.length
+        for request in requests:
+            try:
+                self.serve(request, publish=False)
+                outcomes.append(None)
+            except InvalidRequest as error:
+                outcomes.append(error)
+        return Edited(outcomes, self.ledger.length - before)
 
     def _carry_out(self, together: Together, execution: Execution, publish_from: int | None = None) -> Release | None:
         """The requests that are together so far; the release, if that makes one."""
@@ -563,8 +661,8 @@ class Store:
         waiting = self.pending_edits + sum(part.counts.total for part in together.edits)
         publish = publish_from is not None and waiting >= publish_from and self.ledger.releases > 0
         change = together.change(self.ledger, publish=publish)
-        with explained(self.path, _NOTHING_CHANGED):
-            journal.accept(self._rolling.disk, self._rolling.layout, change)
+        with explained(self.path, NOTHING_CHANGED):
+            journal.accept(self._files.disk, self._files.layout, change)
         answer = self._rolling.finish(change, execution)
         return answer if publish else None
 
@@ -573,13 +671,13 @@ class Store:
         request = table.in_text(request)
         if self.repeats(request):
             return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
-        counts = self._foreseen(request)
+        counts = self._table.counts_of(request)
         answer: dict[str, Any] = {"edits": counts.total, "counts": counts.to_dict()}
         answer |= {"request_id_answered_before": False, "steps": 0}
         if not (publish and self.ledger.releases):
             return answer | {"publication": "left for later"}
         ahead = self.accountant.ahead()
-        event = ahead.publication(self._rolling.pending + counts)
+        event = ahead.publication(self._files.pending + counts)
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return answer | {"publication": "withheld"}
         ahead.add(event)
@@ -596,10 +694,6 @@ class Store:
             "epsilon_deletion_observed": observed,
         }
 
-    def _foreseen(self, request: EditRequest) -> EditCounts:
-        """The edits that a valid request would make."""
-        return check_edit(self.records, self.plan, request).counts
-
     def repeats(self, request: EditRequest) -> bool:
         """Whether the request was answered before.
 
@@ -609,7 +703,7 @@ class Store:
         position = self.ledger.position(request.request_id)
         if position is None:
             return False
-        check_repeat(self.records, table.in_text(request), self.ledger.edited(position))
+        self._table.check_repeat(table.in_text(request), self.ledger.edited(position))
         return True
 
     def _repeated(self, request_id: str | None, kinds: tuple[str, ...]) -> Release | None:
@@ -632,4 +726,4 @@ class Store:
         in_force = (
             covering.event is not None and release.release == self.ledger.model_release and self.ledger.head.in_force
         )
-        return replace(release, model=self._rolling.model()) if in_force else release
+        return replace(release, model=self._files.model()) if in_force else release

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete.cli import main
-from noisygd_delete.store import verify
-from noisygd_delete.store.sources import SourcedStore, open_store
+from noisygd_delete.store import Store, verify
 
 from .conftest import FILES, SLOTS, N, columns, name, skip_without, written
 from .test_engines import holding, pytestmark
@@ -67,7 +66,7 @@ def test_from_init_to_the_certificate(engine: str, short_folder: Path, capsys, m
     answer(capsys, "verify-certificate", "paper.json", "--public-key", "key.pem.pub")
     assert verify("store").passed
     assert holding([Path("store")], [name(k).encode() for k in (0, 17, N - 1)]) == []
-    with open_store("store") as store:
-        assert isinstance(store, SourcedStore)
+    with Store.open("store") as store:
+        assert store.source is not None
         assert store.source.to_dict()["engine"] == engine
         assert np.isfinite(store.model.weights).all()

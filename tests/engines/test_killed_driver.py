@@ -15,12 +15,12 @@ import pytest
 from noisygd_delete import Curator
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.papers import erasure_certificate
-from noisygd_delete.store import verify
+from noisygd_delete.store import Store, verify
 from noisygd_delete.store.clusters import on_ray, spark_session
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.position import covers
-from noisygd_delete.store.sources import SourcedStore, open_store, source_at
+from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import ROOT, SCHEMA, SLOTS, columns, name, plan, skip_without
@@ -70,7 +70,7 @@ def test_a_driver_killed_in_a_pass_leaves_a_request_that_the_next_command_ends(
     monkeypatch.setenv("MASTER", "local[2,8]")
     folder, store = in_delta(short_folder / "lake"), short_folder / "store"
     source = source_at(str(folder), engine=engine, id="id")
-    with running(engine), SourcedStore.found(store, source, SCHEMA, plan()) as made:
+    with running(engine), Store.create_over(store, source, SCHEMA, plan()) as made:
         made.learn()
     others = set(engine_folders())
     killed_in_a_pass(store, short_folder / "mark")
@@ -85,7 +85,7 @@ def test_a_driver_killed_in_a_pass_leaves_a_request_that_the_next_command_ends(
     rows = [row.tobytes() for row in memory.features[:2000:97]]
     assert holding([*left, store], [GONE.encode(), name(18).encode(), *rows]) == []
 
-    with running(engine), open_store(store) as again:
+    with running(engine), Store.open(store) as again:
         assert (again.ledger.releases, again.pending_edits) == (2, 0)
         noted = again.ledger.position("r")
         covering = again.ledger.covering(noted)

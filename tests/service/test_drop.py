@@ -361,7 +361,7 @@ def test_persons_of_several_stores_are_found_in_each(tmp_path: Path, drop: Drop,
 
 def test_rows_that_lie_in_a_database_are_found_there(tmp_path: Path, opened: Opened) -> None:
     duckdb = pytest.importorskip("duckdb")
-    from noisygd_delete.store.sources import SourcedStore, source_at
+    from noisygd_delete.store.sources import source_at
     from tests.store.sources.conftest import SCHEMA, plan
 
     with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
@@ -371,7 +371,7 @@ def test_rows_that_lie_in_a_database_are_found_there(tmp_path: Path, opened: Ope
             [[f"number-{k}", 0.1 * (k % 5), 1.0 * (k % 7), "xz"[k % 2], ("no", "yes")[k % 3 == 0]] for k in range(30)],
         )
     source = source_at(str(tmp_path / "people.duckdb"), id="id", table="people")
-    with SourcedStore.found(tmp_path / "people", source, SCHEMA, plan(slots=30)) as made:
+    with Store.create_over(tmp_path / "people", source, SCHEMA, plan(slots=30)) as made:
         made.learn()
     (tmp_path / "drop").mkdir()
     (tmp_path / "drop.toml").write_text('folder = "drop"\nnames = "id"\n[lists]\nCTVID = ["id"]\n')

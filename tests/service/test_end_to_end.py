@@ -29,8 +29,8 @@ pytest.importorskip("starlette", reason="the extra serve is not installed")
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.papers.requests import line_of, register_lines
 from noisygd_delete.service.webhooks import Replayed, Verifier
-from noisygd_delete.store import status, verify
-from noisygd_delete.store.sources import SourcedStore, open_store, source_at
+from noisygd_delete.store import Store, status, verify
+from noisygd_delete.store.sources import source_at
 from tests.store.conftest import found
 from tests.store.publishers.conftest import coefficients
 from tests.store.sources.conftest import SCHEMA, name, plan, server, statement, tmp_path
@@ -167,7 +167,7 @@ def registered(folder: Path) -> tuple[int, bool, list[bytes]]:
 def edits_of(path: Path) -> Counter[str]:
     """How often each request is in the ledger of a store whose rows lie elsewhere."""
     assert verify(path).passed
-    with open_store(path) as store:
+    with Store.open(path) as store:
         known = {named: token for token, (named, _) in store.register.cases().items()}
         return Counter(known[entry.named] for entry in store.ledger.outline if entry.named is not None)
 
@@ -204,7 +204,7 @@ def test_killed_between_any_two_arrows(
     draw, rows = random.Random(kills), 60 + 4 * kills
     path = tmp_path / "people"
     address, desk, secrets = table(server, rows), PrivacyDesk(path), token_file(tmp_path / "tokens.toml")
-    with SourcedStore.found(path, source_at(address, id="id", table="people"), SCHEMA, plan(slots=rows)) as store:
+    with Store.create_over(path, source_at(address, id="id", table="people"), SCHEMA, plan(slots=rows)) as store:
         store.learn()
         store.publish_to(f"mlflow:sqlite:///{tmp_path / 'mlflow.db'}", model=MODEL)
         assert store.publishers_behind == ()

@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 
 from noisygd_delete.errors import SourceError
-from noisygd_delete.store import Tombstones, status
-from noisygd_delete.store.sources import SourcedStore, source_at
+from noisygd_delete.store import Store, Tombstones, status
+from noisygd_delete.store.sources import source_at
 from tests.store.sources.conftest import SCHEMA, database, name, plan, server, statement, tmp_path
 
 from .conftest import opened
@@ -35,7 +35,7 @@ def test_names_that_a_key_cannot_hold_and_rows_that_a_database_keeps(database: s
     stores = []
     for table in ("numbered", "unique_ones", "people"):
         stores.append(tmp_path / table)
-        with SourcedStore.found(stores[-1], source_at(database, id="id", table=table), SCHEMA, plan()) as store:
+        with Store.create_over(stores[-1], source_at(database, id="id", table=table), SCHEMA, plan()) as store:
             store.learn()
     desk = opened(*stores, batch=1)
     asked = {
@@ -65,7 +65,7 @@ def test_names_that_a_key_cannot_hold_and_rows_that_a_database_keeps(database: s
 
 def test_a_row_that_is_written_again_is_met_in_every_later_release(database: str, tmp_path: Path, opened) -> None:
     """The service forgets ids; with a list of erased ones it goes on looking, and says so until somebody erases the row again."""
-    with SourcedStore.found(tmp_path / "people", source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
+    with Store.create_over(tmp_path / "people", source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
         made.learn()
     listed = Tombstones.create(tmp_path / "list", tmp_path / "key")
     desk = opened(tmp_path / "people", batch=2, tombstones=listed)

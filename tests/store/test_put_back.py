@@ -59,7 +59,7 @@ def put_back(store: Path, copy: Path, files: tuple[str, ...]) -> None:
 
 def content(store: Store) -> tuple[object, ...]:
     """What a store is: its history, its table, its model."""
-    held, model = store.records, store._rolling.model()
+    held, model = store.records, store._files.model()
     names = held.ids_by_slot, held.subjects_by_slot
     weights = None if model is None else model.weights.tobytes()
     return store.ledger.digests, *names, held.features.tobytes(), held.labels.tobytes(), weights, store.plan.records

@@ -12,15 +12,14 @@ if TYPE_CHECKING:
     from .looking import residue
     from .opening import source_at
     from .source import Snapshot, Source
-    from .sourced import SourcedStore, open_store
     from .verdicts import Place, Residue, Verdicts
 
-__all__ = ["Place", "Residue", "Snapshot", "Source", "SourcedStore", "Verdicts", "open_store", "residue", "source_at"]
+__all__ = ["Place", "Residue", "Snapshot", "Source", "Verdicts", "residue", "source_at"]
 
 __getattr__ = on_first_use(
     __name__,
     {
-        **dict.fromkeys(("SourcedStore", "open_store"), "sourced"),
+        **dict.fromkeys(("open_store"), "sourced"),
         "residue": "looking",
         "source_at": "opening",
         **dict.fromkeys(("Snapshot", "Source"), "source"),

@@ -47,6 +47,14 @@ class Deletion:
     def counts(self) -> EditCounts:
         return EditCounts(deleted=self.rows)
 
+    @property
+    def parts(self) -> tuple[()]:
+        return ()
+
+    @property
+    def requests(self) -> tuple[tuple[str | None, EditCounts, None]]:
+        return ((self.request_id, self.counts, None),)
+
     def to_bytes(self) -> bytes:
         return sealed(json.dumps({"format": _FORMAT, **asdict(self)}).encode())
 

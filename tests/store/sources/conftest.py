@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from noisygd_delete import Budget, Schema, losses, make_plan
-from noisygd_delete.store.sources import SourcedStore, source_at
+from noisygd_delete.store import Store
+from noisygd_delete.store.sources import source_at
 
 from ..conftest import memory_folder
 
@@ -148,8 +149,8 @@ def statement(address: str, text: str, *values: Any) -> int:
 
 
 @pytest.fixture
-def store(database: str, tmp_path: Path) -> Iterator[SourcedStore]:
+def store(database: str, tmp_path: Path) -> Iterator[Store]:
     """A store over the table `people`, which has learned."""
-    with SourcedStore.found(tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
+    with Store.create_over(tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
         made.learn()
         yield made

@@ -15,8 +15,8 @@ import pytest
 from noisygd_delete import EditRequest, Schema
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError, StoreError
-from noisygd_delete.store import Tombstones
-from noisygd_delete.store.sources import SourcedStore, open_store, source_at
+from noisygd_delete.store import Store, Tombstones
+from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.postgres import Postgres
 from noisygd_delete.store.sources.reading import records_of
 
@@ -39,13 +39,13 @@ def run(address: str, *statements: str) -> None:
         statement(address, each)
 
 
-def store_over(address: str, folder: Path, schema: Schema = SCHEMA, **facts) -> SourcedStore:
-    made = SourcedStore.found(folder, source_at(address, **{"id": "id", **facts}), schema, plan())
+def store_over(address: str, folder: Path, schema: Schema = SCHEMA, **facts) -> Store:
+    made = Store.create_over(folder, source_at(address, **{"id": "id", **facts}), schema, plan())
     made.learn()
     return made
 
 
-def refused(store: SourcedStore, said: str, **request) -> None:
+def refused(store: Store, said: str, **request) -> None:
     """A deletion that is refused has changed nothing, and the next one is served."""
     length = store.ledger.length
     with pytest.raises(InvalidRequest, match=said) as told:
@@ -221,7 +221,7 @@ def test_so_in_files(tmp_path: Path, kind) -> None:
         connection.execute("CREATE TABLE kept AS SELECT * FROM given")
     parquet_copy = tmp_path / "kept.parquet"
     duckdb.sql(f"COPY (SELECT * FROM '{deltalake_copy(tmp_path)}') TO '{parquet_copy}'")
-    with SourcedStore.found(
+    with Store.create_over(
         tmp_path / "store",
         source_at(
             id="id",
@@ -248,7 +248,7 @@ def deltalake_copy(folder: Path) -> Path:
 @pytest.mark.parametrize("kind", [in_duckdb, in_delta])
 def test_a_row_that_comes_back_in_files_is_noticed(tmp_path: Path, kind) -> None:
     made = kind(tmp_path)
-    with SourcedStore.found(tmp_path / "store", source_at(id="id", **made), SCHEMA, plan()) as store:
+    with Store.create_over(tmp_path / "store", source_at(id="id", **made), SCHEMA, plan()) as store:
         store.learn()
         store.serve(EditRequest.delete([name(3)], request_id="r"), publish=False)
         again = arrow([people()[3]])
@@ -340,7 +340,7 @@ def test_partitions_that_come_back_are_met_by_the_list_of_erased_ids(database: s
     )
     tombstones = Tombstones.create(tmp_path / "list", tmp_path / "key")
     store_over(database, tmp_path / "store", table="parts").close()
-    with open_store(tmp_path / "store", tombstones=tombstones) as store:
+    with Store.open(tmp_path / "store", tombstones=tombstones) as store:
         assert store.serve(EditRequest.delete([name(3)], request_id="r")).release == 2
         run(database, "ALTER TABLE parts ATTACH PARTITION parts_x FOR VALUES IN ('x')")
         with pytest.raises(SourceError, match="1 rows there have ids that were erased before"):
@@ -423,7 +423,7 @@ def test_a_map_other_than_the_plans_is_noticed(database: str, tmp_path: Path) ->
     source = source_at(database, id="id", table="people")
     mapped = plan().of_map("0" * 64)
     with pytest.raises(InvalidParameter, match="public map"):
-        SourcedStore.found(tmp_path / "store", source, SCHEMA, mapped)
+        Store.create_over(tmp_path / "store", source, SCHEMA, mapped)
     assert not (tmp_path / "store").exists()
     with store_over(database, tmp_path / "store", table="people") as store:
         with pytest.raises(InvalidParameter, match="public map"):

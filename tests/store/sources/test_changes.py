@@ -16,8 +16,8 @@ from noisygd_delete.errors import CountBroken, InvalidParameter, SourceError, St
 from noisygd_delete.evidence.erasure import erasure_in, standing
 from noisygd_delete.papers import erasure_certificate, verify_certificate
 from noisygd_delete.records import EditCounts
-from noisygd_delete.store import status, verify
-from noisygd_delete.store.sources import SourcedStore, source_at, trigger
+from noisygd_delete.store import Store, status, verify
+from noisygd_delete.store.sources import source_at, trigger
 from noisygd_delete.store.sources.counting import missing, unseen
 
 from ...evidence.reading_papers import said as sentences
@@ -28,7 +28,7 @@ from .test_postgres import files_holding, paper
 
 
 @pytest.fixture
-def watched(store: SourcedStore) -> SourcedStore:
+def watched(store: Store) -> Store:
     """A store whose table is counted from before its second release on."""
     assert store.watch() is None
     store.publish(redo=True)
@@ -36,11 +36,11 @@ def watched(store: SourcedStore) -> SourcedStore:
     return store
 
 
-def last_counts(store: SourcedStore) -> EditCounts:
+def last_counts(store: Store) -> EditCounts:
     return store.accountant.last.counts
 
 
-def counted(store: SourcedStore) -> str | None:
+def counted(store: Store) -> str | None:
     return status(store.path)["changes_counted_by"]
 
 
@@ -115,7 +115,7 @@ class Application:
         return found
 
 
-def test_whatever_an_application_writes_is_counted_at_the_next_release(watched: SourcedStore, database: str) -> None:
+def test_whatever_an_application_writes_is_counted_at_the_next_release(watched: Store, database: str) -> None:
     statement(database, "DELETE FROM people WHERE id > %s", name(ROWS - 40))  # room under the slots
     watched.publish()
     application = Application(database, seed=7)
@@ -131,7 +131,7 @@ def test_whatever_an_application_writes_is_counted_at_the_next_release(watched: 
     assert verify(watched.path).passed
 
 
-def test_a_transaction_that_is_under_way_counts_where_it_is_read(watched: SourcedStore, database: str) -> None:
+def test_a_transaction_that_is_under_way_counts_where_it_is_read(watched: Store, database: str) -> None:
     import psycopg
 
     with psycopg.connect(database) as application:
@@ -143,14 +143,14 @@ def test_a_transaction_that_is_under_way_counts_where_it_is_read(watched: Source
     assert last_counts(watched) == EditCounts(deleted=1)
 
 
-def test_emptied_by_truncate(watched: SourcedStore, database: str) -> None:
+def test_emptied_by_truncate(watched: Store, database: str) -> None:
     statement(database, "TRUNCATE people")
     statement(database, "INSERT INTO people VALUES ('new', 'p', 0, 1, 'x', 'no')")
     watched.publish()
     assert last_counts(watched) == EditCounts(deleted=ROWS, inserted=1)
 
 
-def test_what_is_told_is_among_what_is_counted(watched: SourcedStore, database: str) -> None:
+def test_what_is_told_is_among_what_is_counted(watched: Store, database: str) -> None:
     """Deleted by this store and behind its back: each request keeps its own number, the release has them all."""
     statement(database, "UPDATE people SET b = 1 WHERE id IN (%s, %s)", name(1), name(2))
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
@@ -172,9 +172,7 @@ def test_what_is_told_is_among_what_is_counted(watched: SourcedStore, database: 
     assert again.answered_before
 
 
-def test_an_erasure_told_by_the_application_must_be_among_what_was_counted(
-    watched: SourcedStore, database: str
-) -> None:
+def test_an_erasure_told_by_the_application_must_be_among_what_was_counted(watched: Store, database: str) -> None:
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
     length = watched.ledger.length
     with pytest.raises(
@@ -187,7 +185,7 @@ def test_an_erasure_told_by_the_application_must_be_among_what_was_counted(
     assert paper(watched)["request"]["rows"] == 2
 
 
-def test_without_a_count_the_paper_says_so(store: SourcedStore, database: str) -> None:
+def test_without_a_count_the_paper_says_so(store: Store, database: str) -> None:
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
     store.serve(EditRequest.delete([name(4)], request_id="r"))
     assert (last_counts(store), counted(store)) == (EditCounts(deleted=1), None)
@@ -196,7 +194,7 @@ def test_without_a_count_the_paper_says_so(store: SourcedStore, database: str) -
     assert "was not counted. No figure here depends on it" in sentences(found)
 
 
-def test_a_count_that_began_between_two_releases_is_not_one(store: SourcedStore, database: str) -> None:
+def test_a_count_that_began_between_two_releases_is_not_one(store: Store, database: str) -> None:
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
     store.watch()
     statement(database, "DELETE FROM people WHERE id = %s", name(4))
@@ -232,9 +230,7 @@ SILENCED = (
 
 
 @pytest.mark.parametrize(("off", "change", "said"), SILENCED)
-def test_a_count_that_was_silenced_is_noticed(
-    watched: SourcedStore, database: str, off: str, change: str, said: str
-) -> None:
+def test_a_count_that_was_silenced_is_noticed(watched: Store, database: str, off: str, change: str, said: str) -> None:
     statement(database, off)
     statement(database, change)
     if "USER" in off:  # and switched on again, as if nothing had been
@@ -256,7 +252,7 @@ def test_a_count_that_was_silenced_is_noticed(
     assert (last_counts(watched), counted(watched)) == (EditCounts(replaced=1), "trigger")
 
 
-def test_a_session_that_replays_is_counted_too(watched: SourcedStore, database: str) -> None:
+def test_a_session_that_replays_is_counted_too(watched: Store, database: str) -> None:
     import psycopg
 
     with psycopg.connect(database) as connection:
@@ -266,9 +262,7 @@ def test_a_session_that_replays_is_counted_too(watched: SourcedStore, database: 
     assert last_counts(watched) == EditCounts(deleted=1)
 
 
-def test_a_trigger_that_is_ignored_would_be_seen_by_this_suite(
-    watched: SourcedStore, database: str, monkeypatch
-) -> None:
+def test_a_trigger_that_is_ignored_would_be_seen_by_this_suite(watched: Store, database: str, monkeypatch) -> None:
     """The planted fault: whoever does not ask the trigger publishes a release that says nothing was edited."""
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
     monkeypatch.setattr(trigger, "counted", lambda *_: None)
@@ -277,7 +271,7 @@ def test_a_trigger_that_is_ignored_would_be_seen_by_this_suite(
     assert counted(watched) is None, "and no paper may say that it was counted"
 
 
-def test_a_count_is_short_however_long_it_runs(watched: SourcedStore, database: str) -> None:
+def test_a_count_is_short_however_long_it_runs(watched: Store, database: str) -> None:
     for k in range(5):
         statement(database, "UPDATE people SET a = 0 WHERE id = %s", name(k))
     assert statement(database, "SELECT FROM noisygd_delete.changes") == 5
@@ -290,7 +284,7 @@ def test_a_count_is_short_however_long_it_runs(watched: SourcedStore, database: 
     assert files_holding(watched.path, b"identifier-token") == []
 
 
-def test_the_owner_may_install_it_and_stop_it(store: SourcedStore, database: str, capsys) -> None:
+def test_the_owner_may_install_it_and_stop_it(store: Store, database: str, capsys) -> None:
     """A reader who may not make triggers prints what the owner carries out."""
     import psycopg
 
@@ -300,14 +294,14 @@ def test_the_owner_may_install_it_and_stop_it(store: SourcedStore, database: str
         owner.execute("GRANT SELECT, DELETE ON people TO clerk")
     folder = str(store.path.parent / "clerks")
     source = source_at(database.replace("postgres@", "clerk@"), id="id", table="people")
-    with SourcedStore.found(folder, source, SCHEMA, plan()) as clerks:
+    with Store.create_over(folder, source, SCHEMA, plan()) as clerks:
         clerks.learn()
         with pytest.raises(SourceError, match="InsufficientPrivilege"):
             clerks.watch()
     assert main(["watch", folder, "--sql"]) == 0
     with psycopg.connect(database, autocommit=True) as owner:
         owner.execute(capsys.readouterr().out)
-    with open(folder + "/plan.json"), SourcedStore.open(folder) as clerks:
+    with open(folder + "/plan.json"), Store.open(folder) as clerks:
         clerks.publish(redo=True)
         statement(
             source.address, "DELETE FROM people WHERE id = %s", name(3)
@@ -325,13 +319,13 @@ def test_the_owner_may_install_it_and_stop_it(store: SourcedStore, database: str
     assert statement(database, "SELECT FROM pg_trigger WHERE tgname LIKE 'noisygd_delete%%'") == 0
 
 
-def test_killed_at_every_step_a_count_is_in_the_ledger_once(watched: SourcedStore, database: str) -> None:
+def test_killed_at_every_step_a_count_is_in_the_ledger_once(watched: Store, database: str) -> None:
     """Its rows in a scratch file, which goes with every process that dies."""
     watched.close()
 
     def operate(disk: CrashAt, k: int) -> None:
         statement(database, "UPDATE people SET a = 0.25 WHERE id = %s", name(ROWS - 1 - k))
-        with SourcedStore.open(watched.path, disk=disk) as opened:
+        with Store.open(watched.path, disk=disk) as opened:
             opened.serve(EditRequest.delete([name(k)], request_id=f"r{k}"), execution=Execution(memory=1))
 
     for k in range(2):  # the first one also makes the register
@@ -340,11 +334,11 @@ def test_killed_at_every_step_a_count_is_in_the_ledger_once(watched: SourcedStor
     outcomes = set()
     for step in range(0, len(disk.points), 3):  # every step is tried where nothing is counted
         victim = step + 2
-        with SourcedStore.open(watched.path) as before:
+        with Store.open(watched.path) as before:
             releases = before.ledger.releases
         with pytest.raises(Crash):
             operate(CrashAt(step), victim)
-        with SourcedStore.open(watched.path) as opened:
+        with Store.open(watched.path) as opened:
             gone = not statement(database, "SELECT FROM people WHERE id = %s", name(victim))
             assert (opened.ledger.position(f"r{victim}") is not None) == gone
             if not gone:
@@ -360,7 +354,7 @@ def test_killed_at_every_step_a_count_is_in_the_ledger_once(watched: SourcedStor
 
 def test_versions_of_a_delta_table_are_compared(tmp_path: Path) -> None:
     folder = in_delta(tmp_path)["address"]
-    with SourcedStore.found(tmp_path / "store", source_at(folder, id="id"), SCHEMA, plan()) as store:
+    with Store.create_over(tmp_path / "store", source_at(folder, id="id"), SCHEMA, plan()) as store:
         store.learn()
         table = deltalake.DeltaTable(folder)
         table.delete(f"id = '{name(7)}'")
@@ -426,7 +420,7 @@ def test_what_nobody_told_is_what_was_counted_less_what_was_told() -> None:
     assert missing(EditCounts(deleted=3), EditCounts(1, 2, 3)) == 0
 
 
-def test_a_release_that_continues_is_certified_only_with_a_count(store: SourcedStore) -> None:
+def test_a_release_that_continues_is_certified_only_with_a_count(store: Store) -> None:
     store.serve(EditRequest.delete([name(3)], request_id="r"))
     erasure, _, _ = erasure_in(store.ledger, request_id="r")
     resuming = plan(method="sharp")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.cli import main
-from noisygd_delete.store.sources import SourcedStore
+from noisygd_delete.store import Store
 
 from .conftest import ROWS, name, people, statement
 from .test_lake import in_duckdb, in_parquet
@@ -114,7 +114,7 @@ def test_a_process_killed_at_the_commit(database: str, folder: Path, instant: st
     assert Path("store/journal/request.json").exists()
     assert files_holding(folder / "store", b"identifier-token") == [], "not even the journal names anybody"
     happened = instant == "after"
-    with SourcedStore.open("store") as store:
+    with Store.open("store") as store:
         assert (store.ledger.position("r") is not None, store.ledger.releases) == (happened, 1 + happened)
         assert (store.recovered is not None) == happened
     assert statement(database, "SELECT FROM people") == ROWS - happened

@@ -9,7 +9,8 @@ import pytest
 
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidRequest
-from noisygd_delete.store.sources import SourcedStore, source_at
+from noisygd_delete.store import Store
+from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.events import erased_in
 
 from .conftest import SCHEMA, database, name, plan, server, tmp_path
@@ -40,7 +41,7 @@ def deleted(address: str, *ks: int) -> int:
 
 @pytest.fixture
 def store(database: str, tmp_path: Path) -> Path:
-    with SourcedStore.found(tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
+    with Store.create_over(tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
         made.watch()
         made.learn()
     return tmp_path / "store"
@@ -65,7 +66,7 @@ def test_events_come_again_and_count_once(database: str, tmp_path: Path, store: 
     told = answer(capsys, "publish", str(store), "--events", str(file))
     assert told["counts"]["deleted"] == 1
     assert answer(capsys, "publish", str(store), "--events", str(file))["events"] == "known"
-    with SourcedStore.open(store) as opened:
+    with Store.open(store) as opened:
         assert [
             opened.ledger.edited(place).deleted
             for number in (first, second)
@@ -87,7 +88,7 @@ def test_a_row_that_is_still_there_stops_it(database: str, tmp_path: Path, store
     said = capsys.readouterr().err
     assert "read there again" in said
     assert name(3) not in said
-    with SourcedStore.open(store) as opened:
+    with Store.open(store) as opened:
         assert (opened.pending_edits, opened.ledger.releases) == (0, 1)
 
 

@@ -20,10 +20,10 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidRequest, SourceError
 from noisygd_delete.features.schema import Table
-from noisygd_delete.store import Tombstones, verify
-from noisygd_delete.store.sources import SourcedStore, lake, open_store, source_at
-from noisygd_delete.store.sources.rolling import StreamedRolling
-from noisygd_delete.store.transaction import Rolling
+from noisygd_delete.store import Store, Tombstones, verify
+from noisygd_delete.store.group import GroupRun
+from noisygd_delete.store.sources import lake, source_at
+from noisygd_delete.store.sources.table import TableInSource
 
 from .conftest import SCHEMA, plan
 from .test_lake import COLUMNS, arrow, deltalake, duckdb
@@ -125,7 +125,7 @@ class History:
         self.fresh, self.releases, self.refused, self.read = 0, 0, 0, list[Counter[bytes]]()
         self.insert(12)
         source = source_at(id="id", subject="person", rows_per_subject=MOST, **table.facts)
-        with SourcedStore.found(folder / "store", source, PERSONS, plan(slots=SLOTS, rows_per_subject=MOST)) as store:
+        with Store.create_over(folder / "store", source, PERSONS, plan(slots=SLOTS, rows_per_subject=MOST)) as store:
             store.learn()
         self.list = Tombstones.create(folder / "list", folder / "key")
         self.deletions = 0
@@ -157,7 +157,7 @@ class History:
         encoded = replace(SCHEMA, id_column=None).encode(Table("oracle", cells, range(len(rows)))) if rows else None
         return Counter() if encoded is None else Counter(row.tobytes() for row in encoded.rows)
 
-    def publish(self, store: SourcedStore, *, lost: bool = False, **given) -> None:
+    def publish(self, store: Store, *, lost: bool = False, **given) -> None:
         """One release, or the refusal that the oracle expects."""
         there, before = self.erased & set(self.rows), len(self.read)
         if lost or there:
@@ -189,7 +189,7 @@ class History:
         self.rows = {name: row for name, row in self.rows.items() if name not in names}
         self.deletions += 1
 
-    def step(self, store: SourcedStore) -> None:
+    def step(self, store: Store) -> None:
         choice = self.draw.choice(["insert", "serve", "serve", "later", "batch", "application", "redo", "dump", "file"])
         if choice == "insert" or len(self.rows) < 5:
             self.insert(self.draw.randint(1, 6))
@@ -220,7 +220,7 @@ class History:
         elif not isinstance(self.table, Database):
             self.file(store)
 
-    def dump(self, store: SourcedStore) -> None:
+    def dump(self, store: Store) -> None:
         """The rows of then, put back by statements; the list says which were erased, and they go again."""
         then = dict(self.rows)
         request = self.request()
@@ -236,7 +236,7 @@ class History:
         self.gone(again)
         self.check()
 
-    def file(self, store: SourcedStore) -> None:
+    def file(self, store: Store) -> None:
         """The file of then, put back by a copy, and written to by others since; at last the right one comes back."""
         self.table.copy(self.folder / "then")
         then = dict(self.rows)
@@ -258,15 +258,14 @@ class History:
 @contextmanager
 def watched(history: History, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every release's rows, as the solver gets them."""
-    true = Rolling.run
+    true = GroupRun.lead
 
-    def run(rolling, *given):
-        records = rolling.held
+    def lead(run, records, execution):
         history.read.append(Counter(row.tobytes() for row in np.asarray(records.features)[records.occupied]))
-        return true(rolling, *given)
+        return true(run, records, execution)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Rolling, "run", run)
+        patch.setattr(GroupRun, "lead", lead)
         yield
 
 
@@ -274,8 +273,7 @@ def run_history(table: Duckdb, folder: Path, seed: int, monkeypatch: pytest.Monk
     history = History(table, folder, seed)
     with watched(history, monkeypatch):
         for _ in range(STEPS // 4):
-            with open_store(folder / "store", tombstones=history.list) as store:
-                assert isinstance(store, SourcedStore)
+            with Store.open(folder / "store", tombstones=history.list) as store:
                 for _ in range(4):
                     history.step(store)
     assert verify(folder / "store").passed
@@ -301,10 +299,10 @@ def test_the_oracle_sees_planted_faults(fault: str, tmp_path: Path, monkeypatch)
     if fault == "the first by id":
         monkeypatch.setattr(lake, "rows_to_read", the_first_by_id)
     elif fault == "no list":
-        monkeypatch.setattr(StreamedRolling, "_refuse", lambda *_: None)
+        monkeypatch.setattr(TableInSource, "_refuse", lambda *_: None)
     else:
-        monkeypatch.setattr(StreamedRolling, "_marks", lambda _: [])
-        monkeypatch.setattr(StreamedRolling, "_reached", lambda _: [])
+        monkeypatch.setattr(TableInSource, "_marks", lambda _: [])
+        monkeypatch.setattr(TableInSource, "_reached", lambda _: [])
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         run_some(tmp_path, monkeypatch)
 

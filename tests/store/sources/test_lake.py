@@ -14,8 +14,8 @@ from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.papers import erasure_certificate
 from noisygd_delete.records import LeftOut
 from noisygd_delete.service.persons import held_in
-from noisygd_delete.store import verify
-from noisygd_delete.store.sources import SourcedStore, source_at
+from noisygd_delete.store import Store, verify
+from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of
 
 from ..conftest import Crash, CrashAt
@@ -82,7 +82,7 @@ def test_a_person_of_too_many_rows_is_left_out_and_a_query_chooses(tmp_path: Pat
 @pytest.mark.parametrize("kind", [in_duckdb, in_delta])
 def test_a_deletion_is_committed_in_the_source_and_certified_in_its_order(tmp_path: Path, kind) -> None:
     source = source_at(id="id", **kind(tmp_path))
-    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
         store.learn()
         assert store.serve(EditRequest.delete([name(3), name(8)], request_id="r")).release == 2
         again = store.serve(EditRequest.delete([name(3), name(8)], request_id="r"))
@@ -106,7 +106,7 @@ def test_an_id_that_stands_twice_is_one_name_and_two_rows(tmp_path: Path) -> Non
     asked = [name(3), "nobody"]
     assert (source.held(asked, []), source.held(asked, [], names=True)) == (2, 1)
     assert held_in(source, asked) == {name(3)}
-    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
         store.learn()
         with pytest.raises(InvalidRequest, match="not all that the request names"):
             store.foresee(EditRequest.delete(asked))
@@ -120,7 +120,7 @@ def test_an_id_that_stands_twice_is_one_name_and_two_rows(tmp_path: Path) -> Non
 @pytest.mark.parametrize("instant", ["before", "after"])
 def test_killed_around_the_commit_it_is_done_or_not(tmp_path: Path, kind, instant, monkeypatch) -> None:
     source = source_at(id="id", **kind(tmp_path))
-    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
         store.learn()
     disk = CrashAt()
     if instant == "before":
@@ -128,12 +128,12 @@ def test_killed_around_the_commit_it_is_done_or_not(tmp_path: Path, kind, instan
     else:
         true = type(source).delete
         monkeypatch.setattr(type(source), "delete", lambda *given: (true(*given), die()))
-    with SourcedStore.open(tmp_path / "store", disk=disk) as store, pytest.raises(Crash):
+    with Store.open(tmp_path / "store", disk=disk) as store, pytest.raises(Crash):
         store.serve(EditRequest.delete([name(3)], request_id="r"))
     monkeypatch.undo()
     done = instant == "after"
     assert source.held([name(3)], []) == (not done)
-    with SourcedStore.open(tmp_path / "store") as store:
+    with Store.open(tmp_path / "store") as store:
         assert (store.ledger.position("r") is not None, store.ledger.releases) == (done, 1 + done)
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         assert store.ledger.releases == 2
@@ -178,7 +178,7 @@ def test_a_folder_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> No
 
 def test_in_a_folder_the_application_deletes(tmp_path: Path) -> None:
     source = source_at(id="id", **in_parquet(tmp_path))
-    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
         store.learn()
         with pytest.raises(InvalidRequest, match=r"--erased N"):
             store.serve(EditRequest.delete([name(3)], request_id="r"))

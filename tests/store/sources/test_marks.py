@@ -13,8 +13,8 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import CountBroken, SourceError
-from noisygd_delete.store import Tombstones
-from noisygd_delete.store.sources import SourcedStore, marks, open_store, source_at
+from noisygd_delete.store import Store, Tombstones
+from noisygd_delete.store.sources import marks, source_at
 
 from .conftest import ROWS, SCHEMA, Server, name, people, plan, statement
 from .test_lake import deltalake, duckdb, in_delta, in_duckdb
@@ -82,13 +82,13 @@ def test_a_data_directory_put_back_is_refused_however_far_its_counter_runs(
 ) -> None:
     keep(own, "backup")
     source = source_at(own.address(), id="id", table="people")
-    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
         store.learn()
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         position = store.ledger.entry(2).position
     put_back(own, "backup")
     assert statement(own.address(), "SELECT FROM people WHERE id = %s", name(3)) == 1
-    with open_store(tmp_path / "store") as store:
+    with Store.open(tmp_path / "store") as store:
         for _ in range(2):
             with pytest.raises(SourceError, match="as they were before|" + PUT_BACK):
                 store.publish(redo=True)
@@ -101,18 +101,18 @@ def test_a_data_directory_put_back_is_refused_however_far_its_counter_runs(
 
 def test_a_later_deletion_does_not_stand_for_one_that_was_lost(own: Server, tmp_path: Path) -> None:
     source = source_at(own.address(), id="id", table="people")
-    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
         store.learn()
         store.serve(EditRequest.delete([name(1)], request_id="a"))
     keep(own, "backup")
-    with open_store(tmp_path / "store") as store:
+    with Store.open(tmp_path / "store") as store:
         store.serve(EditRequest.delete([name(2)], request_id="b"))
         position = next(
             e.position for e in reversed(store.ledger.entries) if (e.position or "").startswith("transaction")
         )
     put_back(own, "backup")
     run_on(own, position)
-    with open_store(tmp_path / "store") as store:
+    with Store.open(tmp_path / "store") as store:
         store.serve(EditRequest.delete([name(4)], request_id="c"), publish=False)
         with pytest.raises(SourceError, match=PUT_BACK):
             store.publish()
@@ -124,7 +124,7 @@ def test_a_role_that_may_not_write_marks_knows_the_server(own: Server, tmp_path:
     statement(own.address(), "CREATE ROLE clerk LOGIN")
     statement(own.address(), "GRANT SELECT, DELETE ON people TO clerk")
     address = own.address().replace("postgres@", "clerk@")
-    with SourcedStore.found(tmp_path / "store", source_at(address, id="id", table="people"), SCHEMA, plan()) as store:
+    with Store.create_over(tmp_path / "store", source_at(address, id="id", table="people"), SCHEMA, plan()) as store:
         store.learn()
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         mark = store.ledger.head.mark
@@ -138,7 +138,7 @@ def test_a_role_that_may_not_write_marks_knows_the_server(own: Server, tmp_path:
     own.start()
     own.run("pg_ctl", "promote", "-w", "-D", str(own.data))
     run_on(own, position)
-    with open_store(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
+    with Store.open(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
         store.publish(redo=True)
 
 
@@ -146,12 +146,12 @@ def test_a_file_put_back_is_refused_when_others_have_deleted_since(tmp_path: Pat
     made = in_duckdb(tmp_path)
     shutil.copy(made["address"], tmp_path / "backup")
     source = source_at(id="id", **made)
-    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan()) as store:
+    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
         store.learn()
         store.serve(EditRequest.delete([name(3)], request_id="r"))
     shutil.copy(tmp_path / "backup", made["address"])
     source.delete([name(7)], [], lambda *_: None)  # another store's: the counter has passed
-    with open_store(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
+    with Store.open(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
         store.publish(redo=True)
     with duckdb.connect(made["address"]) as connection:
         assert connection.execute("SELECT count(*) FROM people").fetchone() == (ROWS - 1,)
@@ -160,19 +160,19 @@ def test_a_file_put_back_is_refused_when_others_have_deleted_since(tmp_path: Pat
 def test_a_delta_table_put_back_is_refused_when_others_have_written_since(tmp_path: Path) -> None:
     made = in_delta(tmp_path)
     shutil.copytree(made["address"], tmp_path / "backup")
-    with SourcedStore.found(tmp_path / "store", source_at(id="id", **made), SCHEMA, plan()) as store:
+    with Store.create_over(tmp_path / "store", source_at(id="id", **made), SCHEMA, plan()) as store:
         store.learn()
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         assert store.publish(redo=True).release == 3
     table = deltalake.DeltaTable(made["address"])
     table.create_checkpoint()
-    with open_store(tmp_path / "store") as store:
+    with Store.open(tmp_path / "store") as store:
         assert store.publish(redo=True).release == 4, "a checkpoint keeps the mark"
     shutil.rmtree(made["address"])
     shutil.copytree(tmp_path / "backup", made["address"])
     for k in (7, 8):
         deltalake.DeltaTable(made["address"]).delete(f"id = '{name(k)}'")
-    with open_store(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
+    with Store.open(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
         store.publish(redo=True)
 
 
@@ -194,10 +194,10 @@ def test_what_logical_replication_applies_is_told(server: Server, tmp_path: Path
             )
         wait_for(here, 20)
         tombstones = Tombstones.create(tmp_path / "list", tmp_path / "key")
-        SourcedStore.found(
+        Store.create_over(
             tmp_path / "store", source_at(here.address(), id="id", table="people"), SCHEMA, plan()
         ).close()
-        with open_store(tmp_path / "store", tombstones=tombstones) as store:
+        with Store.open(tmp_path / "store", tombstones=tombstones) as store:
             store.learn()
             store.watch()
             store.serve(EditRequest.delete([name(3)], request_id="r"))

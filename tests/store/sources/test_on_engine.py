@@ -26,14 +26,14 @@ from noisygd_delete.errors import (
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.papers import erasure_certificate
 from noisygd_delete.records import NONE_LEFT_OUT
-from noisygd_delete.store import verify
+from noisygd_delete.store import Store, verify
 from noisygd_delete.store.clusters import files
 from noisygd_delete.store.clusters.on_spark import SparkCluster, kept
 from noisygd_delete.store.clusters.partition import Encoder
 from noisygd_delete.store.clusters.questions import Facts
 from noisygd_delete.store.clusters.spark_session import check_settings
 from noisygd_delete.store.clusters.table import ClusterRecords
-from noisygd_delete.store.sources import SourcedStore, on_engine, open_store, source_at
+from noisygd_delete.store.sources import on_engine, source_at
 from noisygd_delete.store.sources.opening import source_from
 from noisygd_delete.store.sources.reading import records_of, rows_of
 
@@ -176,7 +176,7 @@ def test_a_store_over_workers_publishes_and_certifies_as_one_without(engine: str
     papers = {}
     for named, chosen in (("without", None), ("with", engine)):
         source = source_at(address, engine=chosen, id="id")
-        with SourcedStore.found(tmp_path / named, source, SCHEMA, plan()) as store:
+        with Store.create_over(tmp_path / named, source, SCHEMA, plan()) as store:
             store.learn()
             parquet.write_table(arrow(people()[1:50] if chosen else people()[:50]), Path(address) / "0.parquet")
             assert store.publish(erased=1, request_id="r").release == 2
@@ -191,7 +191,7 @@ def test_a_store_over_workers_publishes_and_certifies_as_one_without(engine: str
     ]
     assert numbers[0] == numbers[1]
     assert not {"ray", "spark"} & set(re.findall("[a-z]+", str(papers["with"]))), "papers do not know which"
-    with open_store(tmp_path / "with") as store:
+    with Store.open(tmp_path / "with") as store:
         assert store.relearn().release == 3
 
 
@@ -220,7 +220,7 @@ def test_a_delta_table_is_read_by_workers_at_one_version(engine: str, blank: Pat
     address = in_delta(blank)["address"]
     source = source_at(address, engine=engine, id="id")
     assert source_from(source.to_dict()) == source
-    with SourcedStore.found(blank / "store", source, SCHEMA, plan()) as store:
+    with Store.create_over(blank / "store", source, SCHEMA, plan()) as store:
         store.learn()
         deltalake.DeltaTable(address).delete("id = 'identifier-token-0009'")
         assert store.serve(EditRequest.delete(["identifier-token-0003"], request_id="r")).release == 2
@@ -233,7 +233,7 @@ def test_a_delta_table_is_read_by_workers_at_one_version(engine: str, blank: Pat
         assert len(source.files_in_use()) == 1
         assert len(list(Path(address).glob("*.parquet"))) == 3, "those of the deleted rows are still there"
     assert verify(blank / "store").passed
-    with open_store(blank / "store") as store, pytest.raises(InvalidRequest, match="no edits are pending"):
+    with Store.open(blank / "store") as store, pytest.raises(InvalidRequest, match="no edits are pending"):
         store.publish()
 
 

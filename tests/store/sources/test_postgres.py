@@ -18,7 +18,7 @@ from noisygd_delete.papers import erasure_certificate, verify_certificate
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.position import covers
-from noisygd_delete.store.sources import Snapshot, SourcedStore, journal, open_store, postgres, source_at
+from noisygd_delete.store.sources import Snapshot, journal, postgres, source_at
 from noisygd_delete.store.sources.postgres import Postgres
 from noisygd_delete.store.sources.reading import records_of
 
@@ -42,13 +42,13 @@ def exported(folder: Path) -> Records:
     return Records(encoded.rows, encoded.labels, encoded.ids, slots=SLOTS)
 
 
-def paper(store: SourcedStore, request_id: str = "r"):
+def paper(store: Store, request_id: str = "r"):
     erasure, made, events = erasure_in(store.ledger, request_id=request_id)
     return erasure_certificate(erasure, plan=made, events=events)
 
 
 def test_a_deletion_in_the_database_leaves_no_row_and_no_id_in_the_store(
-    store: SourcedStore, database: str, tmp_path: Path
+    store: Store, database: str, tmp_path: Path
 ) -> None:
     rows = exported(tmp_path).features
     release = store.serve(EditRequest.delete([name(3), name(4)], request_id="r"))
@@ -62,7 +62,7 @@ def test_a_deletion_in_the_database_leaves_no_row_and_no_id_in_the_store(
     assert (told["records"], told["source"], told["releases"]) == (None, database, 2)
 
 
-def test_the_certificate_names_the_order_and_a_stranger_recomputes_it(store: SourcedStore) -> None:
+def test_the_certificate_names_the_order_and_a_stranger_recomputes_it(store: Store) -> None:
     store.serve(EditRequest.delete([name(3)], request_id="r"))
     found = paper(store)
     source = found["evidence"]
@@ -76,7 +76,7 @@ def test_the_certificate_names_the_order_and_a_stranger_recomputes_it(store: Sou
     assert {"claims", "facts"} <= failed
 
 
-def test_a_release_from_before_the_deletion_is_refused_and_never_certified(store: SourcedStore, monkeypatch) -> None:
+def test_a_release_from_before_the_deletion_is_refused_and_never_certified(store: Store, monkeypatch) -> None:
     before, true = store.source.position(), Postgres.snapshot
 
     @contextmanager
@@ -91,16 +91,16 @@ def test_a_release_from_before_the_deletion_is_refused_and_never_certified(store
     with pytest.raises(SourceError):
         store.publish()
     # without that check the release is made, and the paper is refused
-    monkeypatch.setattr(type(store._rolling), "_reached", lambda _: [])
+    monkeypatch.setattr(type(store._table), "_reached", lambda _: [])
     store.close()
-    with SourcedStore.open(store.path) as late:  # goes on with the deletion that it finds in the journal
+    with Store.open(store.path) as late:  # goes on with the deletion that it finds in the journal
         pass
     assert late.ledger.releases == 2
     with pytest.raises(InvalidParameter, match="does not show the deletion"):
         paper(late)
 
 
-def test_numbers_about_the_records_hide_no_earlier_position(store: SourcedStore, monkeypatch) -> None:
+def test_numbers_about_the_records_hide_no_earlier_position(store: Store, monkeypatch) -> None:
     """A backup is put back after a deletion was published and numbers were charged: the next release is refused all the same."""
     before, true = store.source.position(), Postgres.snapshot
     store.serve(EditRequest.delete([name(3)], request_id="r"))
@@ -117,13 +117,11 @@ def test_numbers_about_the_records_hide_no_earlier_position(store: SourcedStore,
     assert store.ledger.releases == 3
 
 
-def test_every_kill_leaves_the_deletion_done_or_not_and_never_certified_too_early(
-    store: SourcedStore, database: str
-) -> None:
+def test_every_kill_leaves_the_deletion_done_or_not_and_never_certified_too_early(store: Store, database: str) -> None:
     store.close()
 
     def operate(disk: CrashAt) -> None:
-        with SourcedStore.open(store.path, disk=disk) as opened:
+        with Store.open(store.path, disk=disk) as opened:
             opened.serve(EditRequest.delete([name(victim)], request_id=f"r{victim}"))
 
     for victim in range(2):  # noqa: B007 - read by `operate`; the first one also makes the register
@@ -137,9 +135,9 @@ def test_every_kill_leaves_the_deletion_done_or_not_and_never_certified_too_earl
             operate(CrashAt(victim - 2))
         gone = not statement(database, "SELECT FROM people WHERE id = %s", name(victim))
         if victim % 3 == 0:  # the recovery dies as well
-            with suppress(Crash), SourcedStore.open(store.path, disk=CrashAt(victim // 3)):
+            with suppress(Crash), Store.open(store.path, disk=CrashAt(victim // 3)):
                 pass
-        with SourcedStore.open(store.path) as opened:
+        with Store.open(store.path) as opened:
             noted = opened.ledger.position(f"r{victim}")
             assert (noted is not None) == gone, "the ledger knows of it exactly where the source committed it"
             if gone:
@@ -158,7 +156,7 @@ def test_every_kill_leaves_the_deletion_done_or_not_and_never_certified_too_earl
     assert verify(store.path).passed
 
 
-def test_the_same_law_as_from_a_file(store: SourcedStore, tmp_path: Path) -> None:
+def test_the_same_law_as_from_a_file(store: Store, tmp_path: Path) -> None:
     """The same rows, hence sums that differ by rounding alone; the same plan, and the same figures on the certificate."""
     records, _ = records_of(store.source, SCHEMA, SLOTS)
     own = exported(tmp_path)
@@ -191,29 +189,29 @@ def own_in_text(own: Records) -> Records:
     return Records(own.features[used], own.labels[used], list(map(str, own.ids)), slots=SLOTS)
 
 
-def test_rows_that_changed_unseen_are_in_the_next_release(store: SourcedStore, database: str) -> None:
+def test_rows_that_changed_unseen_are_in_the_next_release(store: Store, database: str) -> None:
     statement(database, "UPDATE people SET a = 0.5 WHERE id = %s", name(0))
     statement(database, "INSERT INTO people VALUES ('new', 'newcomer', 0.25, 1, 'x', 'no')")
     read: list[Records] = []
-    original = type(store._rolling).snapshot
+    original = type(store._table).snapshot
 
     @contextmanager
-    def seen(rolling, *given):
-        with original(rolling, *given) as found:
+    def seen(table, *given):
+        with original(table, *given) as found:
             read.append(found[0])
             yield found
 
-    type(store._rolling).snapshot = seen
+    type(store._table).snapshot = seen
     try:
         store.publish(redo=True)
     finally:
-        type(store._rolling).snapshot = original
+        type(store._table).snapshot = original
     assert np.count_nonzero(read[0].occupied) == ROWS + 1
     with pytest.raises(StoreError, match="let go of"):
         _ = store.records
 
 
-def test_where_the_application_deletes_publish_says_so(store: SourcedStore, database: str) -> None:
+def test_where_the_application_deletes_publish_says_so(store: Store, database: str) -> None:
     statement(database, "DELETE FROM people WHERE id = ANY(%s)", [name(1), name(2)])
     with pytest.raises(InvalidRequest, match="has not reached"):
         store.publish(erased=2, request_id="app", position="transaction:999999999")
@@ -225,7 +223,7 @@ def test_where_the_application_deletes_publish_says_so(store: SourcedStore, data
     assert paper(store, "app")["evidence"]["deleted_at"].startswith("snapshot:")
 
 
-def test_requests_that_cannot_be_carried_out_change_nothing(store: SourcedStore, database: str) -> None:
+def test_requests_that_cannot_be_carried_out_change_nothing(store: Store, database: str) -> None:
     for request, said in (
         (EditRequest.delete([name(3), "never-there"]), "is not in the table"),
         (EditRequest.delete(subjects=[person(3)]), "whom its records are about"),
@@ -245,7 +243,7 @@ def test_requests_that_cannot_be_carried_out_change_nothing(store: SourcedStore,
 def test_persons_are_deleted_whole_and_those_of_too_many_rows_are_not_read(database: str, tmp_path: Path) -> None:
     schema = replace(SCHEMA, subject_column="person")
     source = source_at(database, id="id", subject="person", table="people", rows_per_subject=2)
-    with SourcedStore.found(tmp_path / "store", source, schema, plan(rows_per_subject=2)) as store:
+    with Store.create_over(tmp_path / "store", source, schema, plan(rows_per_subject=2)) as store:
         assert len(records_of(source, schema, SLOTS)[0]) == ROWS
         assert len(records_of(replace(source, rows_per_subject=1), schema, SLOTS)[0]) == 0, "nobody has one row alone"
         store.learn()
@@ -253,7 +251,7 @@ def test_persons_are_deleted_whole_and_those_of_too_many_rows_are_not_read(datab
     assert statement(database, "SELECT FROM people") == ROWS - 2
 
 
-def test_slots_stay_public(store: SourcedStore, database: str) -> None:
+def test_slots_stay_public(store: Store, database: str) -> None:
     statement(
         database,
         "INSERT INTO people SELECT 'more-' || n, 'p', 0, 1, 'x', 'no' FROM generate_series(1, %s) AS n",
@@ -270,9 +268,7 @@ def test_slots_stay_public(store: SourcedStore, database: str) -> None:
 )
 def test_only_plans_whose_proof_holds_in_any_order_are_taken(database: str, tmp_path: Path, method, said) -> None:
     with pytest.raises(InvalidParameter, match=said):
-        SourcedStore.found(
-            tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, plan(method=method)
-        )
+        Store.create_over(tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, plan(method=method))
     assert not (tmp_path / "store").exists()
 
 
@@ -292,12 +288,10 @@ def test_what_goes_wrong_is_told_without_a_row_or_a_password(database: str, tmp_
         records_of(source_at(f"postgresql:///none?host={tmp_path}", id="id", table="people"), SCHEMA, SLOTS)
 
 
-def test_a_store_opens_by_its_kind_alone(store: SourcedStore) -> None:
+def test_a_store_opens_by_its_kind_alone(store: Store) -> None:
     store.close()
-    with pytest.raises(StoreError, match="not here"):
-        Store.open(store.path)
-    with open_store(store.path) as opened:
-        assert isinstance(opened, SourcedStore)
+    with Store.open(store.path) as opened:
+        assert opened.source is not None
 
 
 def test_ids_are_of_the_columns_own_type(database: str, tmp_path: Path) -> None:
@@ -311,7 +305,7 @@ def test_ids_are_of_the_columns_own_type(database: str, tmp_path: Path) -> None:
     source = source_at(database, id="id", subject="person", table="crm.people")
     with source.connected() as connection:
         person_of_7 = str(connection.execute("SELECT person FROM crm.people WHERE id = 7").fetchone()[0])
-    with SourcedStore.found(tmp_path / "store", source, schema, plan()) as store:
+    with Store.create_over(tmp_path / "store", source, schema, plan()) as store:
         store.learn()
         for wrong in (EditRequest.delete(["017"]), EditRequest.delete(["seven"]), EditRequest.delete(subjects=["7"])):
             with pytest.raises(InvalidRequest, match=r"not in the table|refuses the deletion"):
@@ -322,7 +316,7 @@ def test_ids_are_of_the_columns_own_type(database: str, tmp_path: Path) -> None:
     assert statement(database, "SELECT FROM crm.people") == ROWS - 2
 
 
-def test_a_deletion_that_is_still_under_way_is_not_covered(store: SourcedStore, database: str) -> None:
+def test_a_deletion_that_is_still_under_way_is_not_covered(store: Store, database: str) -> None:
     """A snapshot taken while the application's transaction is open does not see it, whatever the transaction's number."""
     import psycopg
 
@@ -340,7 +334,7 @@ def test_a_deletion_that_is_still_under_way_is_not_covered(store: SourcedStore, 
     assert len(records_of(store.source, SCHEMA, SLOTS)[0]) == ROWS - 1
 
 
-def test_an_interrupted_deletion_waits_for_its_session_to_end(store: SourcedStore, database: str, monkeypatch) -> None:
+def test_an_interrupted_deletion_waits_for_its_session_to_end(store: Store, database: str, monkeypatch) -> None:
     """The process has gone and the server has not noticed: neither done nor undone, and nothing is said of it."""
     import psycopg
 
@@ -348,17 +342,17 @@ def test_an_interrupted_deletion_waits_for_its_session_to_end(store: SourcedStor
     with psycopg.connect(database) as ghost:
         ghost.execute("DELETE FROM people WHERE id = %s", [name(3)])
         (number,) = ghost.execute("SELECT pg_current_xact_id()::text").fetchone()
-        rolling = store._rolling
-        journal.begin(rolling.disk, rolling.layout, journal.Deletion(store.ledger.length, number, 1, True, "r"))
+        files = store._files
+        journal.begin(files.disk, files.layout, journal.Deletion(store.ledger.length, number, 1, True, "r"))
         store.close()
         with pytest.raises(SourceError, match="still under way"):
-            open_store(store.path)
+            Store.open(store.path)
         assert not verify(store.path).passed
-    with open_store(store.path) as opened:
+    with Store.open(store.path) as opened:
         assert (opened.ledger.position("r") is not None, opened.ledger.releases) == (True, 2)
 
 
-def test_a_row_in_the_store_is_a_fault(store: SourcedStore) -> None:
+def test_a_row_in_the_store_is_a_fault(store: Store) -> None:
     store.close()
     (store.path / "records").mkdir(mode=0o700)
     (store.path / "records" / "features.f32").touch(mode=0o600)

@@ -19,7 +19,8 @@ from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter, SourceError
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.papers import erasure_certificate, verify_certificate
-from noisygd_delete.store.sources import Residue, SourcedStore, Verdicts, avro, residue, source_at
+from noisygd_delete.store import Store
+from noisygd_delete.store.sources import Residue, Verdicts, avro, residue, source_at
 from noisygd_delete.store.sources.residue_iceberg import in_use
 
 from .conftest import name, people, statement
@@ -36,9 +37,7 @@ def residual(found: Residue) -> dict[str, str]:
     }
 
 
-def test_postgres_keeps_it_in_table_index_statistics_and_log_until_the_remedies(
-    store: SourcedStore, database: str
-) -> None:
+def test_postgres_keeps_it_in_table_index_statistics_and_log_until_the_remedies(store: Store, database: str) -> None:
     import psycopg
 
     with psycopg.connect(database, autocommit=True) as server:

@@ -18,7 +18,8 @@ from noisygd_delete.engine import Execution
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords, SourceError
 from noisygd_delete.features.schema import Encoded
-from noisygd_delete.store.sources import SourcedStore, source_at
+from noisygd_delete.store import Store
+from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import rows_of
 from noisygd_delete.store.sources.scratch import BLOCK, ScratchRecords, ScratchRows, folder
 
@@ -263,7 +264,7 @@ def test_a_release_from_a_scratch_file_is_the_release_from_memory(
         weights.append(model.weights)
     assert kinds == [Records, ScratchRecords]
     np.testing.assert_array_equal(*weights)
-    with SourcedStore.found(tmp_path / "store", source, SCHEMA, plan(), memory=1) as store:
+    with Store.create_over(tmp_path / "store", source, SCHEMA, plan(), memory=1) as store:
         release = store.learn(execution=Execution(memory=1))
         assert release.model.certified
         monkeypatch.setattr("noisygd_delete.store.sources.reading.usual_memory", lambda: 1)

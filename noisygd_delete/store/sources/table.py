@@ -1,0 +1,306 @@
+"""The rows of a store that lie elsewhere: it holds plan, model and ledger, never a row and never an id.
+
+    journal (a mark and a number) → DELETE committed in the source → ledger: deleted there, at this position
+        → one snapshot, later than that → the release → ledger: published, from this position → clear the journal
+
+A crash before the commit deletes nothing and leaves nothing; after it, the next command finds the mark in the source and goes on.
+An erasure counts from the first release whose snapshot is later than its commit: an earlier snapshot is refused.
+
+Rows come in any order and change without this store's knowledge. So a plan must start every release anew, and its proof must
+bound the rounding of gradients summed in whatever order: the solver's does, in float64; that of noisy steps rests on blocks of
+rows that stay where they are. They are there for one release, and let go of after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ...accountant import EventKinds
+from ...curator.curator import OTHER_REQUEST, Release
+from ...curator.learning import check_fit
+from ...engine import CurrentRecords, Execution, rows_here
+from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError
+from ...features.schema import Encoded, Schema
+from ...methods.plan import Plan
+from ...records import EditCounts, EditRequest, Records
+from .. import answers, table
+from .. import journal as stored_journal
+from ..disk import explained
+from ..entry import Entry, EntryKinds
+from ..opened import OpenedStore
+from ..position import checked, covers
+from ..training_table import NOTHING_CHANGED, TrainingTable
+from . import counting, journal
+from .opening import source_from
+from .reading import Held, columns_of, require_any_order, rows_of
+from .scratch import ScratchRecords
+from .source import Done, Source, came_back
+
+_NOTHING_PUBLISHED = "nothing was published"
+
+
+def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
+    """Read the rows once, and raise unless a store may be made over them. See `Store.check_over`."""
+    require_any_order(plan)
+    if schema.id_column != source.id or schema.subject_column != source.subject:
+        raise InvalidParameter("schema and source name different columns of ids or of persons")
+    if source.rows_per_subject != plan.problem.rows_per_subject or schema.features != plan.features:
+        raise InvalidParameter("source, schema and plan differ in rows_per_subject or in features")
+    if schema.feature_map != plan.problem.feature_map:
+        raise InvalidParameter(
+            "schema and plan differ in their public map; give make_plan(feature_map=schema.feature_map)"
+        )
+    source.check()
+    with rows_of(source, schema, plan.records, memory=memory) as (records, *_):
+        check_fit(records, plan)
+
+
+class TableInSource(TrainingTable[journal.Deletion]):
+    """Rows in a `Source`, read there for every release."""
+
+    source: Source
+    shares_transactions = False
+    unfinished = "the deletion is in the journal; free space or fix permissions, and the next command finishes it"
+    edited = "the rows are deleted in the source"
+
+    def __init__(self, files: OpenedStore, described: Mapping[str, Any]) -> None:
+        self._files, self.source = files, source_from(described)
+        self._facts: dict[str, Any] = {"position": None, "counted": None, "mark": None}
+        self._committed: str | None = None  # where the deletion in the journal was; None: the ledger has noted it
+        self._gone: list[
+            tuple[Sequence[str], Sequence[str]]
+        ] = []  # ids and persons deleted by this process, until a release shows it
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """position: of the snapshot that the release was made from; counted: by what the changes up to there were; mark: the newest of a
+        deletion that it showed."""
+        return self._facts
+
+    @property
+    def records(self) -> Records:
+        raise StoreError(f"{self._elsewhere} they are read for a release, and let go of after it")
+
+    @property
+    def _elsewhere(self) -> str:
+        return f"the rows of this store lie in {self.source.address};"
+
+    def names(self) -> Iterable[str]:
+        return self.source.names(self.source.id)
+
+    def rows_among(self, encoded: Encoded) -> int:
+        if encoded.ids is not None and self.source.table is not None:
+            return self.source.held(list(map(str, encoded.ids)), [])
+        with self.snapshot(self._files.ledger.plan) as (records, *_):
+            parts = records.parts() if isinstance(records, ScratchRecords) else table.parts(rows_here(records))
+            return table.equal_rows(parts, encoded)
+
+    def suited(self, plan: Plan) -> Plan:
+        require_any_order(plan)
+        if plan.problem.rows_per_subject != self.source.rows_per_subject:
+            raise InvalidParameter(
+                f"{self._files.layout.root}: the plan is for {plan.problem.rows_per_subject} rows of one person, and the source gives "
+                f"{self.source.rows_per_subject}; make a new store for another number"
+            )
+        return plan.in_any_order()
+
+    def counts_of(self, request: EditRequest) -> EditCounts:
+        ids, subjects = self._named(request)
+        named = len(ids) + len(subjects)
+        if self.source.held(ids, subjects, names=True) < named:  # rows may be more: an id can stand there twice
+            raise InvalidRequest("not all that the request names are in the table; nothing was changed")
+        return EditCounts(deleted=self.source.held(ids, subjects))
+
+    def check_repeat(self, request: EditRequest, edited: EditCounts) -> None:
+        ids, subjects = self._named(request)
+        as_many = edited.deleted >= max(len(ids), len(subjects))  # a name can stand in several rows
+        if not as_many or self.source.held(ids, subjects):
+            raise InvalidRequest(OTHER_REQUEST)
+
+    def _named(self, request: EditRequest) -> tuple[list[str], list[str]]:
+        """Ids and persons whose rows a request deletes; it may do nothing else."""
+        if request.replacements or request.insertion is not None:
+            raise InvalidRequest(
+                f"{self._elsewhere} change them there, and publish --redo: every release reads the rows as they are"
+            )
+        return list(map(str, request.deletions)), list(map(str, request.subjects))
+
+    def begin(self, request: EditRequest, *, publish: bool, note: Callable[[], None]) -> journal.Deletion:
+        """The deletion, committed in the source. `SourceError`: it did not answer; the next call goes on if it was committed."""
+        files, begun = self._files, list[journal.Deletion]()
+        ids, subjects = self._named(request)
+
+        def accept(mark: str, gone: Sequence[str]) -> None:
+            if files.tombstones is not None:
+                files.tombstones.add(gone, files.disk)
+            begun.append(journal.Deletion(files.ledger.length, mark, len(gone), publish, request.request_id))
+            with explained(files.layout.root, NOTHING_CHANGED):
+                note()
+                journal.begin(files.disk, files.layout, begun[0])
+
+        self._committed = self.source.delete(ids, subjects, accept)
+        self._gone.append((ids, subjects))
+        return begun[0]
+
+    def begun(self) -> journal.Deletion | None:
+        deletion = journal.begun(self._files.layout)
+        if deletion is not None:
+            stored_journal.require_base(deletion.base, None, self._files.ledger)
+        return deletion
+
+    def is_unfinished(self, change: journal.Deletion) -> bool:
+        ledger = self._files.ledger
+        if ledger.length == change.base:
+            self._committed = self.source.committed(change.mark)
+            return self._committed is not None  # else it never happened, and nobody was told that it did
+        self._committed = None
+        answered = any(map(self._answers, range(change.base, ledger.length)))
+        return not answered and change.publish and ledger.releases > 0
+
+    def _answers(self, place: int) -> bool:
+        """Whether this entry publishes what was edited before it, or says that it cannot be."""
+        return self._made(place) or self._files.ledger.entry(place).kind is EntryKinds.WITHHELD
+
+    def carry_out(self, change: journal.Deletion) -> tuple[list[Entry], Release]:
+        """The ledger says at once that the rows were deleted: their position is earlier than the snapshot's."""
+        if self._committed is not None:
+            self._note(change.counts, self._committed, change.request_id, self.source.trace(change.mark))
+            self._committed = None
+        return [], answers.pending(self._files.ledger, self._files.pending, change.request_id)
+
+    def has_counted(self, position: str | None) -> bool:
+        last = self._last_read()
+        return bool(last and position and self.source.counts_by == "trigger" and covers(last, checked(position)))
+
+    def note_erased(
+        self, counts: EditCounts, position: str | None, request_id: str | None, ids: Sequence[str] = ()
+    ) -> None:
+        still = self.source.held(ids, [], names=True) if ids and self.source.table else 0
+        if still:
+            raise came_back(self.source.address, still)
+        at = self.source.position() if position is None else checked(position)
+        if position is not None and not covers(self.source.position(), at):
+            raise InvalidRequest(
+                f"{self.source.address} has not reached {at}: nothing was committed there; nothing was changed"
+            )
+        self._require_counted(self._files.pending + counts, self.changes())
+        with explained(self._files.layout.root, NOTHING_CHANGED):
+            self._note(counts, at, request_id)
+        if self._files.tombstones is not None:
+            self._files.tombstones.add(ids, self._files.disk)
+        if ids:
+            self._gone.append((ids, []))
+
+    def _note(self, counts: EditCounts, position: str, request_id: str | None, mark: str | None = None) -> None:
+        """The entry that rows were deleted in the source, at this position: a later release will cover them."""
+        answer = answers.pending(self._files.ledger, self._files.pending + counts, request_id)
+        self._files.enter(self._files.entry_of_edits(answer, position=position, mark=mark))
+
+    @contextmanager
+    def read(self, plan: Plan, execution: Execution) -> Iterator[CurrentRecords]:
+        if execution.group.size > 1:
+            raise InvalidParameter(f"{self._elsewhere} its releases are made by one process; run it without torchrun")
+        with self.snapshot(plan, execution.memory) as (records, position, counted, self.left_out):
+            counted_by = None if counted is None else self.source.counts_by
+            self._facts = {"position": position, "counted": counted_by, "mark": next(iter(self._marks()), None)}
+            if counted is not None:
+                with explained(self._files.layout.root, _NOTHING_PUBLISHED):
+                    self._note_unseen(counted)
+            yield records
+        self._gone.clear()
+
+    @contextmanager
+    def snapshot(self, plan: Plan, memory: int | None = None) -> Iterator[Held]:
+        """The rows as they are now while this is open, the position they were read at, and what changed since the last release, if
+        that is counted.
+
+        Raises:
+            SourceError: they were read from a moment before something that the ledger says was done, or do not show it.
+            CountBroken: what counts the changes missed some.
+        """
+        read = rows_of(self.source, self._files.schema, plan.records, self._last_read(), memory, self._done())
+        with read as (records, position, counted, left_out):
+            for earlier in self._reached():
+                if not covers(position, earlier):
+                    raise SourceError(
+                        f"{self.source.address}: its rows are as they were before {earlier}, which the ledger says was reached: a copy "
+                        "that lags behind, or a backup that was put back. Nothing was published. Wait for the copy, or carry out again "
+                        "what was deleted since the backup, in a new store"
+                    )
+            self._require_counted(self._files.pending, counted)
+            yield records, position, counted, left_out
+
+    def _done(self) -> Done:
+        """What a snapshot must show of what was done before."""
+        ids, subjects = (
+            (tuple(name for names in some for name in names) for some in zip(*self._gone, strict=True))
+            if self._gone
+            else ((), ())
+        )
+        return Done(tuple(self._marks()), ids, subjects, None if self._files.tombstones is None else self._refuse)
+
+    def _refuse(self, ids: Iterable[str]) -> None:
+        tombstones = self._files.tombstones
+        assert tombstones is not None
+        again = sum(1 for _ in tombstones.among(ids))
+        if again:
+            raise SourceError(
+                f"{self.source.address}: {again} rows there have ids that were erased before, by {tombstones.path}: a dump or a backup was put back, or "
+                "an application wrote them again. Nothing was published; delete them again (`delete STORE --returned` finds them by the list)"
+            )
+
+    def _require_counted(self, told: EditCounts, counted: EditCounts | None) -> None:
+        """Raise unless whatever was told to be erased is among what was written, where that is counted."""
+        missing = counting.missing(told, counted) if counted and self.source.counts_by == "trigger" else 0
+        if missing:
+            raise CountBroken(
+                f"{self.source.address}: {told.erased} rows were told to be erased since the last release, and the trigger there counted "
+                f"{told.erased - missing}. Nothing was published. Look which of the two is wrong; where it is the trigger, `watch` "
+                "counts anew"
+            )
+
+    def changes(self) -> EditCounts | None:
+        since = self._last_read()
+        if since is None or self.source.counts_by is None:
+            return None
+        with self.source.snapshot(columns_of(self._files.schema), since) as now:
+            return now.changes
+
+    def watch(self) -> EditCounts | None:
+        return self.source.watch(columns_of(self._files.schema), self._last_read())
+
+    def _note_unseen(self, counted: EditCounts) -> None:
+        """An entry of its own for the changes that nobody told of; those found before, whose release failed, are among the told."""
+        pending = self._files.pending
+        changes = counting.unseen(pending, counted)
+        if changes.total:
+            answer = answers.pending(self._files.ledger, pending + changes, None)
+            self._files.enter(self._files.entry_of_edits(answer, **self.facts))
+
+    def _last_read(self) -> str | None:
+        """The position of the newest release."""
+        ledger = self._files.ledger
+        place = ledger.made(ledger.model_release) if ledger.releases else None
+        return None if place is None else ledger.entry(place).position
+
+    def _made(self, place: int) -> bool:
+        """Whether this entry is of a model: numbers about the records are not read from the source's own moment."""
+        event = self._files.ledger.entry(place).event
+        return event is not None and event["kind"] != EventKinds.STATISTIC
+
+    def _last(self) -> Iterator[Entry]:
+        """The newest release and whatever came after it, the newest first."""
+        for place in range(self._files.ledger.length - 1, -1, -1):
+            yield self._files.ledger.entry(place)
+            if self._made(place):
+                break
+
+    def _reached(self) -> list[str]:
+        """The last positions that the ledger knows of: of the newest release, and of every deletion since."""
+        return [entry.position for entry in self._last() if entry.position is not None]
+
+    def _marks(self) -> list[str]:
+        """The marks of deletions that a snapshot must show, the newest first: each release saw those before it."""
+        return [entry.mark for entry in self._last() if entry.mark is not None]
