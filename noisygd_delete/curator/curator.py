@@ -7,7 +7,7 @@ optimiser state, no cached sum, no generator, no statistic of the data.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 
 from ..accountant import Accountant, Event, EventKinds, Statuses, label
 from ..engine import CurrentRecords, Execution, rows_here
-from ..errors import BudgetExceeded, InvalidRequest, NotLearned
+from ..errors import BudgetExceeded, NotLearned
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.shown import table_html
-from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, check_repeat, check_token
+from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, check_token
 from .learning import Model, Training, check_edit, check_fit, train, train_on
 
 _ASKED = {
@@ -120,7 +120,8 @@ class Curator:
         plan: from `make_plan`.
         execution: whose group shares the check of the rows; default: this process alone.
 
-    Every call that makes a release takes an `Execution` (device, processes, progress), or `rng` alone for research.
+    Every call that makes a release takes an `Execution` (device, processes, progress), or `rng` alone for research, and a `request_id`,
+    which its `Release` bears. It is not remembered: only a `Store` knows a request again that was answered before.
     """
 
     def __init__(self, records: CurrentRecords, plan: Plan, *, execution: Execution | None = None) -> None:
@@ -130,9 +131,6 @@ class Curator:
         self.accountant = Accountant(plan)
         self.pending = NO_EDITS  # edits that no release covers yet
         self._model: Model | None = None
-        self._requests: dict[str, EditCounts] = {}  # what was edited under each request id
-        self._answered: dict[str, Release] = {}
-        self._waiting: list[str] = []  # request ids whose rows are edited and whose release is still to come
 
     @classmethod
     def restored(
@@ -189,14 +187,12 @@ class Curator:
         request_id: str | None = None,
         execution: Execution | None = None,
     ) -> Release:
-        """Train from the initial law and publish. A second call is a fresh, charged release, unless it repeats a request_id.
+        """Train from the initial law and publish. A second call is a fresh, charged release.
 
         Raises:
             BudgetExceeded: with the numbers; nothing was published.
         """
-        return self._repeated(request_id, "learn", "relearn") or self._learn(
-            self.plan, request_id, Execution.of(execution, rng)
-        )
+        return self._learn(self.plan, request_id, Execution.of(execution, rng))
 
     def relearn(
         self,
@@ -211,15 +207,11 @@ class Curator:
         Raises:
             BudgetExceeded, AssumptionViolated: with the numbers; the plan, the model and the account are what they were.
         """
-        repeated = self._repeated(request_id, "learn", "relearn")
-        if repeated is not None and plan not in (None, self.plan):
-            raise InvalidRequest(OTHER_REQUEST)
-        if repeated is not None:
-            return repeated
         chosen = self.plan if plan is None else plan.after(self.plan) if self._begun else plan
         return self._learn(chosen, request_id, Execution.of(execution, rng))
 
     def _learn(self, plan: Plan, request_id: str | None, execution: Execution) -> Release:
+        check_token(request_id)
         accountant = self.accountant.under(plan)
         event = accountant.planned("relearn" if self._begun else "learn", self.pending)
         if not accountant.affordable(event):
@@ -238,15 +230,9 @@ class Curator:
     ) -> Release | None:
         """Carry out one request: edit the rows, then publish unless `publish=False` leaves that to a later call.
 
-        A request_id that was answered before returns its release and costs nothing; one whose release is still to come
-        returns None.
-
         Raises:
-            InvalidRequest: with nothing changed; also where the request_id was answered for other contents.
+            InvalidRequest: with nothing changed.
         """
-        if request.request_id in self._requests:
-            check_repeat(self.records, request, self._requests[request.request_id])
-            return self._told(request.request_id)
         if self._model is None and not self._begun:
             raise NotLearned(
                 "there is no model to delete from yet: call learn() first, or build Records without the rows"
@@ -254,13 +240,7 @@ class Curator:
         edits = check_edit(self.records, self.plan, request)
         self.records.write(edits)
         self.pending += edits.counts
-        if request.request_id is not None:
-            self._requests[request.request_id] = edits.counts
-        if publish:
-            return self._release(request.request_id, Execution.of(execution, rng))
-        if request.request_id is not None:
-            self._waiting.append(request.request_id)
-        return None
+        return self._release(request.request_id, Execution.of(execution, rng)) if publish else None
 
     def publish(
         self,
@@ -279,9 +259,8 @@ class Curator:
         Raises:
             BudgetExceeded: no edit is pending and the budget is spent; the model stays in force.
         """
-        return self._repeated(request_id, "unlearn", "relearn") or self._release(
-            request_id, Execution.of(execution, rng)
-        )
+        check_token(request_id)
+        return self._release(request_id, Execution.of(execution, rng))
 
     def _release(self, request_id: str | None, execution: Execution) -> Release:
         event = self.accountant.publication(self.pending)
@@ -291,19 +270,17 @@ class Curator:
             self._model = None
             spent = {"dp_cumulative": self.accountant.dp_cumulative()}
             number = self.accountant.releases
-            return self._answer(
-                Release(
-                    release=number,
-                    kind=EventKinds.UNLEARN,
-                    steps=0,
-                    gradient_passes=0,
-                    edits=self.pending_edits,
-                    counts=self.pending,
-                    guarantees=spent,
-                    model=None,
-                    status=Statuses.WITHHELD,
-                    request_id=request_id,
-                )
+            return Release(
+                release=number,
+                kind=EventKinds.UNLEARN,
+                steps=0,
+                gradient_passes=0,
+                edits=self.pending_edits,
+                counts=self.pending,
+                guarantees=spent,
+                model=None,
+                status=Statuses.WITHHELD,
+                request_id=request_id,
             )
         if event.kind is EventKinds.RELEARN:
             training = train(self._held, self.plan, self.plan.learning, None, execution)
@@ -353,10 +330,7 @@ class Curator:
 
     def _served(self, request: EditRequest, execution: Execution) -> Release:
         release = self.serve(request, execution=execution)
-        if release is None:
-            raise InvalidRequest(
-                "this request was carried out on the rows before, and waits for its release: call publish"
-            )
+        assert release is not None
         return release
 
     def _publish(self, event: Event, training: Training, request_id: str | None) -> Release:
@@ -366,7 +340,7 @@ class Curator:
         if event.counts.erased:
             guarantees["deletion"] = self.accountant.forgotten()
             guarantees["deletion_observed"] = self.accountant.deletion_observed()
-        release = Release(
+        return Release(
             release=number,
             kind=event.kind,
             steps=event.steps,
@@ -378,30 +352,6 @@ class Curator:
             model=training.model,
             request_id=request_id,
         )
-        return self._answer(release)
-
-    def _answer(self, release: Release) -> Release:
-        self._answered.update(dict.fromkeys(self._waiting, release))
-        self._waiting.clear()
-        if release.request_id is not None:
-            self._answered[release.request_id] = release
-            self._requests.setdefault(release.request_id, NO_EDITS)
-        return release
-
-    def _told(self, request_id: str | None) -> Release | None:
-        """What this request id was answered, None while its release is still to come."""
-        answer = None if request_id is None else self._answered.get(request_id)
-        return None if answer is None else replace(answer, answered_before=True)
-
-    def _repeated(self, request_id: str | None, *kinds: str) -> Release | None:
-        """What a call that edits nothing was answered under this request id, if it was."""
-        check_token(request_id)
-        if request_id not in self._requests:
-            return None
-        release = self._told(request_id)
-        if self._requests[request_id].total or release is None or release.kind not in kinds:
-            raise InvalidRequest(OTHER_REQUEST)
-        return release
 
 
 def _refusal(accountant: Accountant) -> str:
@@ -411,6 +361,3 @@ def _refusal(accountant: Accountant) -> str:
         f"publishing once more would exceed the budget of {spent.allowed}: {accountant.releases} releases are out. "
         f"What is spent stays spent: plan afresh with a larger {larger}, and relearn"
     )
-
-
-OTHER_REQUEST = "this request id was answered before, for another request; nothing was changed. Give every request a random token of its own"

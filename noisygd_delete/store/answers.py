@@ -15,6 +15,8 @@ from .ledger import Ledger
 # gradient passes and seconds are missing: they may depend on the data, so they are told once and never kept
 _PUBLIC = ("release", "kind", "status", "steps", "edits", "counts", "certified", "guarantees", "remaining")
 
+OTHER_REQUEST = "this request id was answered before, for another request; nothing was changed. Give every request a random token of its own"
+
 
 def plain(fields: dict[str, Any]) -> dict[str, Any]:
     """The same in JSON's own types, as it will be read back."""

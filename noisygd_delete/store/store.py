@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..accountant import Accountant, Event, EventKinds
 from ..accountant.intervals import within
-from ..curator.curator import OTHER_REQUEST, Release
+from ..curator.curator import Release
 from ..curator.learning import Model, check_edit, check_fit
 from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, count
@@ -388,7 +388,7 @@ class Store:
         with self._rolling.changing(execution):
             told = self._repeated(request_id, ("learn", "relearn"))
         if told is not None and plan != current:
-            raise InvalidRequest(OTHER_REQUEST)
+            raise InvalidRequest(answers.OTHER_REQUEST)
         if told is not None:
             return told
         if plan.records < current.records or plan.features != current.features:
@@ -489,7 +489,7 @@ class Store:
         """Whether the ledger has this request. Raises `InvalidRequest` where it made other edits then."""
         place = self.ledger.position(request_id)
         if place is not None and self.ledger.edited(place) != counts:
-            raise InvalidRequest(OTHER_REQUEST)
+            raise InvalidRequest(answers.OTHER_REQUEST)
         return place is not None
 
     def serve(
@@ -713,7 +713,7 @@ class Store:
         if position is None:
             return None
         if self.ledger.edited(position).total or self.ledger.entry(position).kind not in kinds:
-            raise InvalidRequest(OTHER_REQUEST)
+            raise InvalidRequest(answers.OTHER_REQUEST)
         return self._told(request_id)
 
     def _told(self, request_id: str | None) -> Release:

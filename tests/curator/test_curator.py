@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -100,17 +99,17 @@ def test_nothing_but_records_model_and_public_facts_survives(curator: Curator) -
         queue += [x for x in gc.get_referents(thing) if not callable(x) and "module" not in type(x).__name__]
 
 
-def test_replay_by_request_id_returns_the_release_and_costs_nothing(curator: Curator) -> None:
-    curator.learn()
-    first = curator.delete([3], request_id="token")
-    again = curator.delete([3], request_id="token")
-    assert (again.answered_before, replace(again, answered_before=False)) == (True, first)
-    with pytest.raises(InvalidRequest, match="other contents"):
-        curator.delete([4], request_id="token")
-    assert 4 in curator.records
-    assert len(curator.accountant.events) == 2
+def test_a_request_id_names_the_release_and_is_not_remembered(curator: Curator) -> None:
+    assert curator.learn(request_id="first").request_id == "first"
+    assert curator.delete([3], request_id="token").request_id == "token"
+    assert "token" not in str(vars(curator))
     with pytest.raises(InvalidRequest, match="3 is not in the table"):
-        curator.delete([3])
+        curator.delete([3], request_id="token")
+    assert len(curator.accountant.events) == 2
+    for call in (curator.learn, curator.relearn, curator.publish):
+        with pytest.raises(InvalidRequest, match="request_id"):
+            call(request_id=" ")
+    assert len(curator.accountant.events) == 2
 
 
 def test_batched_edits_are_published_once(curator: Curator) -> None:
@@ -150,8 +149,6 @@ def test_a_spent_budget_withholds_the_publication_never_the_erasure() -> None:
     assert (withheld.status, withheld.model, withheld.steps) == ("withheld", None, 0)
     assert 3 not in curator.records
     assert not curator.records.features[3].any()
-    again = curator.delete([3], request_id="late")
-    assert (again.answered_before, replace(again, answered_before=False)) == (True, withheld)
     with pytest.raises(NotLearned, match="relearn"):
         curator.model
     with pytest.raises(BudgetExceeded, match="3 releases are out"):
@@ -245,34 +242,6 @@ def test_a_refused_relearn_leaves_everything_as_it_was(curator: Curator) -> None
         assert (curator.plan, curator.accountant.plan, curator.model) == (before, before, model)
         assert len(curator.accountant.events) == 1
     assert curator.delete([1]).steps == before.delete_steps
-
-
-def test_calls_that_edit_nothing_can_be_repeated_too(curator: Curator) -> None:
-    learned = curator.learn(request_id="l")
-    assert curator.learn(request_id="l").answered_before
-    curator.serve(EditRequest.delete([3], request_id="d"), publish=False)
-    with pytest.raises(InvalidRequest, match="waits for its release"):
-        curator.delete([3], request_id="d")
-    published = curator.publish("p")
-    assert (curator.publish("p").release, learned.release) == (published.release, 1)
-    for call in (
-        lambda: curator.publish("d"),
-        lambda: curator.learn(request_id="p"),
-        lambda: curator.relearn(request_id="d"),
-    ):
-        with pytest.raises(InvalidRequest, match="another request"):
-            call()
-    assert len(curator.accountant.events) == 2
-
-
-def test_a_repeated_relearn_is_answered_once_and_never_for_another_plan(curator: Curator) -> None:
-    curator.learn()
-    first = curator.relearn(request_id="r")
-    again = curator.relearn(request_id="r")
-    assert (again.release, again.answered_before, len(curator.accountant.events)) == (first.release, True, 2)
-    with pytest.raises(InvalidRequest, match="another request"):
-        curator.relearn(plan_for(regularization=0.1), request_id="r")
-    assert curator.plan.regularization == 0.05
 
 
 class Endless(np.random.Generator):

@@ -99,18 +99,6 @@ def test_rows_that_are_too_long_are_named() -> None:
     np.testing.assert_array_equal(curator.records.sparse.written_out(), before)
 
 
-def test_a_repeated_request_is_recognised_by_what_the_rows_hold() -> None:
-    curator = Curator(tables(TWO)[0], plan_for(TWO, "sharp"))
-    curator.learn(np.random.default_rng(0))
-    rows = rows_of(2, D, 4, filled=0.5)
-    first = curator.insert(["a", "b"], rows, [1.0, -1.0], request_id="token", rng=np.random.default_rng(0))
-    again = curator.insert(["a", "b"], rows, [1.0, -1.0], request_id="token")
-    assert again.answered_before
-    assert again.release == first.release
-    with pytest.raises(errors.InvalidRequest, match="answered before, for other contents"):
-        curator.insert(["a", "b"], rows[::-1], [1.0, -1.0], request_id="token")
-
-
 @pytest.mark.parametrize(
     "execution", [Execution(group=Part(0, 2)), Execution(device="cuda")], ids=["a group", "a device"]
 )

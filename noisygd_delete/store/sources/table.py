@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...accountant import EventKinds
-from ...curator.curator import OTHER_REQUEST, Release
+from ...curator.curator import Release
 from ...curator.learning import check_fit
 from ...engine import CurrentRecords, Execution, rows_here
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError
@@ -117,7 +117,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
         ids, subjects = self._named(request)
         as_many = edited.deleted >= max(len(ids), len(subjects))  # a name can stand in several rows
         if not as_many or self.source.held(ids, subjects):
-            raise InvalidRequest(OTHER_REQUEST)
+            raise InvalidRequest(answers.OTHER_REQUEST)
 
     def _named(self, request: EditRequest) -> tuple[list[str], list[str]]:
         """Ids and persons whose rows a request deletes; it may do nothing else."""
