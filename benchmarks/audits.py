@@ -18,7 +18,7 @@ from noisygd_delete import Budget, Records, losses, make_plan, maps
 from noisygd_delete.accountant import Accountant
 from noisygd_delete.audit import AuditResult, World, audit_one_run, audit_releases
 from noisygd_delete.audit.bounds import Counts
-from noisygd_delete.audit.releases import Publish, Weights, climbed, longest_rows, published, without
+from noisygd_delete.audit.releases import Publish, Weights, longest_rows, measure_climb, publish_twice, without
 from noisygd_delete.curator import learn, resume
 from noisygd_delete.methods import METHODS, Plan, Stage
 
@@ -82,14 +82,14 @@ def quieter(plan: Plan, factor: float) -> Plan:
 
 def rows_left_in(plan: Plan, world: World, generator: np.random.Generator) -> tuple[Weights, ...]:
     """The release that serves the deletion is made on the table before it."""
-    return published(plan, World(world.before, world.before), generator)
+    return publish_twice(plan, World(world.before, world.before), generator)
 
 
 def half_the_noise(plan: Plan, world: World, generator: np.random.Generator) -> tuple[Weights, ...]:
-    return published(quieter(plan, 0.5), world, generator)
+    return publish_twice(quieter(plan, 0.5), world, generator)
 
 
-FAULTS: tuple[Publish, ...] = (published, half_the_noise, rows_left_in)
+FAULTS: tuple[Publish, ...] = (publish_twice, half_the_noise, rows_left_in)
 
 
 # ---------------------------------------------------------------- maps
@@ -111,7 +111,7 @@ def through(map: maps.PublicMap) -> Publish:
         before = world.before
         rows = map.rows(before.features, occupied=before.occupied)
         mapped = Records.from_slots(rows, before.labels, before.names, before.owners, before.next_id)
-        return published(plan, World(mapped, without(mapped, before.occupied & ~world.after.occupied)), generator)
+        return publish_twice(plan, World(mapped, without(mapped, before.occupied & ~world.after.occupied)), generator)
 
     return publish
 
@@ -163,7 +163,7 @@ def requester(plan: Plan, *, seen: int, writers: int, runs: int, rng: np.random.
         return full
 
     def shown(weights: Weights, axis: int) -> float:
-        return float(climbed(plan, weights, axes)[axis])
+        return float(measure_climb(plan, weights, axes)[axis])
 
     def looked(there: bool) -> tuple[Any, float]:
         model, total = learn(table(there, 1.0), plan, rng), 0.0

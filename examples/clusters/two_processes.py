@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 from noisygd_delete import Budget, Curator, Execution, Records, losses, make_plan
-from noisygd_delete.engine.group import launched
+from noisygd_delete.engine.group import launched_group
 
 if "RANK" not in os.environ:
     try:
@@ -37,7 +37,7 @@ plan = make_plan(
     method="sharp",
 )
 
-together = Execution(group=launched())  # both processes make the same calls, and share the work of each
+together = Execution(group=launched_group())  # both processes make the same calls, and share the work of each
 curator = Curator(Records(rows, labels), plan, execution=together)
 learned = curator.learn(execution=together)
 erased = curator.delete([17, 3_999], execution=together)

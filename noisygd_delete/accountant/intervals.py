@@ -154,12 +154,12 @@ def answer(
     seen = (
         "every release is observed"
         if everything
-        else f"only {_listed(observed)} observed; {NON_ADAPTIVE} that were not"
+        else f"only {_list_releases(observed)} observed; {NON_ADAPTIVE} that were not"
     )
     return replace(total, assumptions=(*total.assumptions, f"{seen}; this set was fixed in advance"))
 
 
-def _listed(observed: Collection[int]) -> str:
+def _list_releases(observed: Collection[int]) -> str:
     if len(observed) <= 12:
         return f"the releases {sorted(observed)} are"
     ends = (observed[0], observed[-1]) if isinstance(observed, range) else (min(observed), max(observed))

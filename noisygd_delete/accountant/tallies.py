@@ -140,7 +140,7 @@ class Tallied:
         raise InvalidParameter(f"release {number} is known by its kind alone; only the store's ledger lists each")
 
 
-def tallied(events: Sequence[Event], about: int | None) -> Tallied:
+def tally_events(events: Sequence[Event], about: int | None) -> Tallied:
     """The history as a paper about this release states it.
 
     Raises:

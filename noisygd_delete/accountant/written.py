@@ -48,7 +48,7 @@ def to_dict(account: Account) -> dict[str, Any]:
         told["model"] = account.model
     return {
         "releases": account.releases,
-        "mechanisms": [_described(mechanism) for mechanism in account.mechanisms],
+        "mechanisms": [_describe_mechanism(mechanism) for mechanism in account.mechanisms],
         "last": None if last is None else _event(last, numbers[last.mechanism]),
         "published": stretches(account.published),
         "since_fresh": account.since_fresh,
@@ -67,7 +67,7 @@ _DESCRIBED: dict[int, tuple[Mechanism, dict[str, Any]]] = {}  # by identity, whi
 _MOST_DESCRIBED = 256
 
 
-def _described(mechanism: Mechanism) -> dict[str, Any]:
+def _describe_mechanism(mechanism: Mechanism) -> dict[str, Any]:
     """`Mechanism.to_dict`, once for each: thousands of entries state the same few."""
     held = _DESCRIBED.get(id(mechanism))
     if held is None:

@@ -12,8 +12,18 @@ from ..methods.plan import Plan
 from ..privacy.shown import brief
 from ..privacy.worlds import Worlds
 from ..records import Records
-from .one_run import MOST_CANARIES, OneRun, guessed
-from .releases import Publish, Weights, account, climbed, label_of, longest_rows, opposed, published, without
+from .one_run import MOST_CANARIES, OneRun, guess_canaries
+from .releases import (
+    Publish,
+    Weights,
+    account,
+    label_of,
+    longest_rows,
+    measure_climb,
+    oppose_rows,
+    publish_twice,
+    without,
+)
 from .simulation import World
 from .verdict import AuditResult, AuditRow
 
@@ -49,7 +59,7 @@ class Canaries:
             )
         coins = generator.random(canaries) < 0.5
         rows = longest_rows(plan, canaries)
-        other = opposed(rows, worlds)
+        other = oppose_rows(rows, worlds)
         labels = np.full(canaries, label_of(plan.loss))
         full = Records(rows if other is None else np.where(coins[:, None], rows, other), labels, slots=plan.records)
         everyone = np.arange(plan.records) < canaries
@@ -67,7 +77,7 @@ class Canaries:
         loss, canaries = plan.loss, len(self.coins)
         label = np.array([label_of(loss)])
         if plan.stages:
-            return climbed(plan, weights, longest_rows(plan, canaries))
+            return measure_climb(plan, weights, longest_rows(plan, canaries))
         slope = loss.derivative(np.zeros((1, loss.outputs)), label, np)[0]
         return -np.asarray(slope @ np.atleast_2d(weights)[:, :canaries])
 
@@ -75,7 +85,7 @@ class Canaries:
 def audit_one_run(
     plan: Plan,
     *,
-    publish: Publish = published,
+    publish: Publish = publish_twice,
     false_alarm: float = 0.01,
     factor: float = 5.0,
     rng: np.random.Generator | None = None,
@@ -108,16 +118,16 @@ def audit_one_run(
         weights = publish(plan, World(canaries.table, canaries.erased), generator)[release]
         scores = canaries.scores(plan, weights)
         level = false_alarm / (len(asked) * len(SHARES))
-        found = [guessed(scores, canaries.coins, share=share, error=level) for share in SHARES]
+        found = [guess_canaries(scores, canaries.coins, share=share, error=level) for share in SHARES]
         best = max(found, key=lambda one: (one.refutes(claimed), one.gdp, one.estimate))
         rows.append(AuditRow(question, "one run", claimed, best, factor))
         stated = claimed.with_slack().epsilon(DELTA)
         notes.append(
-            f"{question}: {_told(best)}; ε at least {max(one.epsilon(DELTA) for one in found):.3g} at δ={brief(DELTA)} by Steinke et al. 2023, "
+            f"{question}: {_describe_run(best)}; ε at least {max(one.epsilon(DELTA) for one in found):.3g} at δ={brief(DELTA)} by Steinke et al. 2023, "
             f"claimed {stated:.3g}"
         )
     return AuditResult(tuple(rows), 1, false_alarm, tuple(notes))
 
 
-def _told(one: OneRun) -> str:
+def _describe_run(one: OneRun) -> str:
     return f"{one.correct} of {one.guesses} guesses right about {one.canaries} canaries, μ at least {one.gdp:.3g}"

@@ -143,7 +143,7 @@ def _largest(refuted: Callable[[float], bool], most: float) -> float:
     return low
 
 
-def guessed(scores: np.ndarray, coins: np.ndarray, *, share: float, error: float) -> OneRun:
+def guess_canaries(scores: np.ndarray, coins: np.ndarray, *, share: float, error: float) -> OneRun:
     """Guess "in" for the highest scores and "out" for the lowest, `share` of all canaries together.
 
     Args:

@@ -27,13 +27,15 @@ Publish = Callable[[Plan, World, np.random.Generator], tuple[Weights, ...]]
 _SHORTER = 1 - 2.0**-20  # a float32 row must not become longer than R by rounding
 
 
-def published(plan: Plan, world: World, generator: np.random.Generator) -> tuple[Weights, ...]:
+def publish_twice(plan: Plan, world: World, generator: np.random.Generator) -> tuple[Weights, ...]:
     """Two releases of the product: learned on the table before, then what serves the request that left the one after."""
     learned = learn(world.before, plan, generator)
     return learned.weights, resume(world.after, learned, plan, generator).weights
 
 
-def repeated(plan: Plan, world: World, runs: int, generator: np.random.Generator, publish: Publish) -> list[Chains]:
+def repeat_histories(
+    plan: Plan, world: World, runs: int, generator: np.random.Generator, publish: Publish
+) -> list[Chains]:
     """Both releases of `runs` histories: (runs, 1, numbers) each. Where the last of several stages goes on from the one before it,
     also how far it went along the step of the table's first record, or of the longest row."""
     first = world.before.features[:1]
@@ -41,7 +43,7 @@ def repeated(plan: Plan, world: World, runs: int, generator: np.random.Generator
 
     def seen(weights: Weights) -> Weights:
         flat = np.asarray(weights, np.float64).reshape(1, -1)
-        return np.append(flat, climbed(plan, weights, rows)[None], axis=1) if follows else flat
+        return np.append(flat, measure_climb(plan, weights, rows)[None], axis=1) if follows else flat
 
     made = [publish(plan, world, generator) for _ in range(runs)]
     return [np.stack([seen(each) for each in release]) for release in zip(*made, strict=True)]
@@ -52,7 +54,7 @@ def _follows(plan: Plan) -> bool:
     return len(plan.stages) > 1 and plan.stages[-1].shape == plan.stages[-2].shape and hasattr(plan.loss, "clipped_sum")
 
 
-def climbed(plan: Plan, weights: Weights, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+def measure_climb(plan: Plan, weights: Weights, rows: NDArray[np.float32]) -> NDArray[np.float64]:
     """(rows,) how far the last of the stages went, from the one before it, where it began, along the step of each row; both are
     published.
 
@@ -99,6 +101,6 @@ def without(records: Records, gone: NDArray[np.bool_]) -> Records:
     return records.apply(EditRequest.delete(ids)) if ids else records
 
 
-def opposed(rows: NDArray[np.float32], worlds: Worlds) -> NDArray[np.float32] | None:
+def oppose_rows(rows: NDArray[np.float32], worlds: Worlds) -> NDArray[np.float32] | None:
     """What the other world holds in place of these rows: the opposite ones from record to record, else nothing."""
     return -rows if worlds.between_records else None

@@ -12,7 +12,7 @@ from ..privacy.worlds import Worlds
 from ..records import Records
 from .attacks import Attack, ShadowLikelihoodRatio, counts
 from .membership import Question
-from .releases import Publish, account, label_of, longest_rows, opposed, published, repeated, without
+from .releases import Publish, account, label_of, longest_rows, oppose_rows, publish_twice, repeat_histories, without
 from .simulation import Chains, World
 from .three_samples import KernelWitness, three_samples
 from .verdict import AuditResult, AuditRow
@@ -28,7 +28,7 @@ def audit_releases(
     target: Records | None = None,
     others: Records | None = None,
     runs: int = 1000,
-    publish: Publish = published,
+    publish: Publish = publish_twice,
     false_alarm: float = 0.01,
     factor: float = 3.0,
     rng: np.random.Generator | None = None,
@@ -62,7 +62,7 @@ def audit_releases(
     def sample(before: Records, after: Records) -> list[Chains]:
         key = id(before), id(after)
         if key not in made:
-            made[key] = repeated(plan, World(before, after), 2 * runs, generator, publish)
+            made[key] = repeat_histories(plan, World(before, after), 2 * runs, generator, publish)
             if progress is not None:
                 progress(len(made))
         return made[key]
@@ -115,7 +115,7 @@ class _Worlds:
         tables = [
             self.gone if other is None else table(other)
             for other in (
-                opposed(rows, Worlds(kind)) for kind in (plan.problem.adjacency, plan.problem.deletion_notion)
+                oppose_rows(rows, Worlds(kind)) for kind in (plan.problem.adjacency, plan.problem.deletion_notion)
             )
         ]
         self.other, self.never = tables

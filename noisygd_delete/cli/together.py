@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from ..engine import Execution
 from ..engine.device_place import check
-from ..engine.group import launched
+from ..engine.group import launched_group
 from ..errors import ProcessLost
 from ..store import follow, leading
 
@@ -19,7 +19,7 @@ def together(parsed: argparse.Namespace) -> int:
 
     Where a process of the group dies, torchrun ends the others: the first of them that is left says what that means.
     """
-    group = launched()
+    group = launched_group()
     parsed.execution = execution = Execution(group=group)
     if "device" in parsed:
         place = check(parsed.device or execution.device, group)

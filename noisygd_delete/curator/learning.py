@@ -27,7 +27,7 @@ from ..engine.objective_float64 import PreciseObjective
 from ..engine.sampling import poisson
 from ..engine.solver import solve
 from ..engine.sparse import SparseObjective
-from ..engine.threads import limited
+from ..engine.threads import limit_threads
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..losses.base import Loss
 from ..losses.staged import Staged
@@ -166,7 +166,7 @@ def train(
         if procedure.linear_term:
             shape = None if procedure.shape is None else np.array(procedure.shape)
             linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term, variances=shape)
-        with limited(records.slots * records.width * plan.loss.outputs):
+        with limit_threads(records.slots * records.width * plan.loss.outputs):
             solution = solve(
                 PreciseObjective(
                     records, plan.loss, regularization=plan.regularization, group=execution.group, linear=linear

@@ -22,7 +22,7 @@ from ..errors import AssumptionViolated, choice
 from ..losses.base import Loss
 from ..records import Records
 from .device_fused import FusedSteps, serves, tile
-from .device_place import placed, torch_module
+from .device_place import find_device, torch_module
 from .device_steps import DeviceTable, Steps
 from .group import ALONE, Group
 
@@ -61,7 +61,7 @@ class DeviceObjective:
     ) -> None:
         torch = torch_module()
         _check_full_float32(torch)
-        kind, place = choice("dtype", dtype, DTYPES), placed(device, group)
+        kind, place = choice("dtype", dtype, DTYPES), find_device(device, group)
         width = records.features.shape[1]
         served = fused is not False and serves(loss, width, kind)
         self.table = DeviceTable.copied(
@@ -141,7 +141,7 @@ def _agrees(table: DeviceTable) -> bool:
     if table.device.type != "cuda":
         return False
     try:
-        return _tried(table)
+        return _try_kernels(table)
     except ImportError:
         return False
     except Exception as error:  # whatever a compiler may raise: products serve as well
@@ -149,7 +149,7 @@ def _agrees(table: DeviceTable) -> bool:
         return False
 
 
-def _tried(table: DeviceTable) -> bool:
+def _try_kernels(table: DeviceTable) -> bool:
     """One step by both: the sums of every program's blocks, far from where they cancel, and the weights after it.
 
     Raises:

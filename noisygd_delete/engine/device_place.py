@@ -17,7 +17,7 @@ def check(device: str, group: Group) -> str:
     """
     if device != "cpu":
         torch_module()
-        placed(device, group)
+        find_device(device, group)
     return device
 
 
@@ -29,7 +29,7 @@ def torch_module() -> Any:
     return torch
 
 
-def placed(device: str, group: Group) -> Any:
+def find_device(device: str, group: Group) -> Any:
     """The torch device of this process: in a group, "cuda" is the one of its number on its machine.
 
     Raises:

@@ -134,8 +134,8 @@ class Steps:
     def replayed(self) -> Callable[[], None]:
         """`step` as CUDA graphs: one, or in a group two with the all-reduce between them."""
         if self._table.group.size == 1:
-            return captured(self.step)
-        add, update = captured(self.add), captured(self.update)
+            return capture_graph(self.step)
+        add, update = capture_graph(self.add), capture_graph(self.update)
 
         def step() -> None:
             add()
@@ -157,7 +157,7 @@ def in_a_tree(parts: Any) -> Any:
     return parts
 
 
-def captured(work: Callable[[], None]) -> Callable[[], None]:
+def capture_graph(work: Callable[[], None]) -> Callable[[], None]:
     """The work as a CUDA graph, after the few runs that libraries need to make up their minds."""
     import torch
 

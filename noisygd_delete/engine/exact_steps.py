@@ -38,7 +38,7 @@ def run_exactly(
     grid = grid_of(noise_scale, bits=grid_bits)
     point: Weights = np.array(weights, dtype=np.float64)
     for step in range(1, steps + 1):
-        inside = projected(point, radius)
+        inside = project_to_ball(point, radius)
         centre: Weights = np.rint((inside - step_size * gradient(inside)) / grid)
         point = (centre + discrete_gaussian(centre.size, noise, bits=grid_bits).reshape(centre.shape)) * grid + 0.0
         if progress is not None:
@@ -46,7 +46,7 @@ def run_exactly(
     return point
 
 
-def projected(weights: Weights, radius: float) -> Weights:
+def project_to_ball(weights: Weights, radius: float) -> Weights:
     """The nearest point of the ball about 0."""
     length = math.sqrt(float(np.vdot(weights, weights)))
     return weights * (radius / length) if length > radius else weights

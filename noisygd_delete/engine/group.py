@@ -97,19 +97,19 @@ class TorchGroup(Group):
         return summed
 
     def add_up(self, part: Any) -> None:
-        with _noticing():
+        with _notice_losses():
             self._distributed.all_reduce(part)
 
     def share(self, value: Value) -> Value:
         box: list[Any] = [value]
-        with _noticing():
+        with _notice_losses():
             self._distributed.broadcast_object_list(box, src=0)
         shared: Value = box[0]
         return shared
 
     def gather(self, value: Value) -> list[Value]:
         box: list[Any] = [None] * self.size
-        with _noticing():
+        with _notice_losses():
             self._distributed.all_gather_object(box, value)
         return box
 
@@ -124,7 +124,7 @@ def worth_sharing(numbers: int, *, passes: int, processes: int) -> bool:
 
 
 @contextmanager
-def _noticing() -> Iterator[None]:
+def _notice_losses() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
@@ -134,7 +134,7 @@ def _noticing() -> Iterator[None]:
 
 
 @cache
-def launched() -> Group:
+def launched_group() -> Group:
     """The group that torchrun started this process in; else this process alone."""
     inside = "TORCHELASTIC_RUN_ID" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
     return TorchGroup() if inside else ALONE

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .quasi_newton import Gradient, along
+from .quasi_newton import Gradient, search_along
 
 Vector = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ def newton(function: Gradient, point: Vector, *, passes: int) -> None:
     gradient, spent = function(point), 1
     while spent < passes and np.isfinite(gradient).all() and gradient.any():
         step, used = _step(function, point, gradient, min(passes - spent, gradient.size))
-        moved, bent, tried = along(function, point, step, float(np.vdot(gradient, step)))
+        moved, bent, tried = search_along(function, point, step, float(np.vdot(gradient, step)))
         point, gradient, spent = moved, bent, spent + used + tried
 
 

@@ -88,7 +88,7 @@ class Sample:
         from scipy.linalg import cho_solve  # loaded where it is used: most commands solve nothing
 
         bend = np.maximum(self._change(scores, self._labels, np.ones_like(scores)), 0.0)
-        rooted = _scaled(self._rows, np.sqrt(bend / len(bend)).astype(np.float32, copy=False))
+        rooted = _scale_rows(self._rows, np.sqrt(bend / len(bend)).astype(np.float32, copy=False))
         unseen = self._unseen(_square(rooted))
         if self.narrow:
             factor = _cholesky(_product(rooted.T, rooted), unseen)
@@ -188,7 +188,7 @@ def _product(one: Any, other: Any) -> NDArray[np.float32]:
     return product if isinstance(product, np.ndarray) else product.toarray()
 
 
-def _scaled(rows: Any, factors: NDArray[np.float32]) -> Any:
+def _scale_rows(rows: Any, factors: NDArray[np.float32]) -> Any:
     """The rows, each times its factor (rows, 1)."""
     return rows * factors if isinstance(rows, np.ndarray) else rows.multiply(factors).tocsr()
 

@@ -93,7 +93,7 @@ def descend(
         slope = float(np.vdot(gradient, step))
         if not 0 < slope < math.inf:
             step, slope, pairs = gradient, norm**2, []
-        moved, bent, used = along(function, point, step, slope)
+        moved, bent, used = search_along(function, point, step, slope)
         evaluations += used
         change, bend = moved - point, bent - gradient
         if (curved := float(np.vdot(change, bend))) > 0:
@@ -103,7 +103,7 @@ def descend(
     return point, evaluations
 
 
-def along(function: Gradient, point: Vector, step: Vector, slope: float) -> tuple[Vector, Vector, int]:
+def search_along(function: Gradient, point: Vector, step: Vector, slope: float) -> tuple[Vector, Vector, int]:
     """A point towards `point` − `step` that is not too far, its gradient, and the evaluations it took.
 
     Args:

@@ -141,7 +141,7 @@ def solve(
         if not fixed:
             newton(measured, origin, passes=min(NEWTON_PASSES, steps))
         measured.passes += steps
-        measured(_accelerated(objective.gradient, origin, steps, **curvature))
+        measured(_run_accelerated(objective.gradient, origin, steps, **curvature))
     except _Reached:
         beside = 0 if sample is None else math.ceil(sample.passes)
         return Solution(measured.point, measured.passes + beside)
@@ -156,7 +156,7 @@ def _hopeless(objective: PreciseObjective, start: Vector) -> bool:
     return objective.regular_part(start)[0] > objective.value_at_zero()
 
 
-def _accelerated(
+def _run_accelerated(
     gradient: Callable[[Vector], Vector],
     start: Vector,
     steps: int,

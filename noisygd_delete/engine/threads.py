@@ -24,7 +24,7 @@ def _pools() -> ThreadpoolController:
 
 
 @contextmanager
-def limited(work: int) -> Iterator[None]:
+def limit_threads(work: int) -> Iterator[None]:
     """Within, matrix products run on one thread if a pass multiplies fewer than `LEAST` numbers: a public size."""
     if work >= LEAST:
         yield

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from ..accountant import Event
-from ..accountant.tallies import MOST_TALLIES, Tallied, Tally, tallied
+from ..accountant.tallies import MOST_TALLIES, Tallied, Tally, tally_events
 from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
@@ -50,7 +50,7 @@ def erasure_certificate(
     Raises:
         InvalidParameter: facts that contradict one another or the ledger.
     """
-    history = tallied(list(events), erasure.release)
+    history = tally_events(list(events), erasure.release)
     when = moment("issued", datetime.now(UTC).isoformat() if issued is None else issued)
     facts = {
         **stated(erasure, certificate_id=str(uuid4()), issued=when),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..accountant.intervals import within
-from ..accountant.tallies import Tally, tallied
+from ..accountant.tallies import Tally, tally_events
 from ..errors import NoisyGDDeleteError
 from ..methods.plan import Plan
 from ..privacy.shown import right_of_hundred
@@ -231,7 +231,7 @@ def facts_fault(ledger: Ledger, certificate: Mapping[str, Any]) -> str | None:
             _, stated = former_formats.read_history(certificate)
         listed = [Tally(event) for event in ledger.events[:made]]
         if certificate["format"] not in former_formats.LIST_EACH:
-            listed = [*tallied(ledger.events[:made], stated.about).tallies]
+            listed = [*tally_events(ledger.events[:made], stated.about).tallies]
     except REFUSALS as error:
         return f"the releases that the certificate states cannot be read: {brief(error)}"
     if [tally.to_dict() for tally in stated.tallies] == [tally.to_dict() for tally in listed]:

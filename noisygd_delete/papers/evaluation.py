@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidRecords, MissingDependency
 from ..features.schema import Encoded, read_table
-from ..features.schema.reading import told
+from ..features.schema.reading import describe_faults
 from ..store import Store
 
 _BINS = 10
@@ -93,7 +93,7 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
     if not len(table):
         raise InvalidRecords(f"{path} has a header and no rows; there is nothing to measure on")
     encoded, _, faults = schema.encode_readable(table)
-    return replace(measure(store, encoded), skipped=tuple(told(faults)))
+    return replace(measure(store, encoded), skipped=tuple(describe_faults(faults)))
 
 
 def measure(store: Store, encoded: Encoded) -> Evaluation:

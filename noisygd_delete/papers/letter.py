@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from ..accountant.tallies import tallied
+from ..accountant.tallies import tally_events
 from ..errors import InvalidParameter
 from ..evidence.claims import Claim, sentence
 from ..evidence.deriving import claims_of
@@ -39,7 +39,7 @@ def promised_in(store: str | Path, line: Line) -> tuple[Claim, ...]:
     if line.served is None or not line.served.rows or not ledger.releases:
         return ()
     erasure, plan, events = erasure_in(ledger, request_id=line.token)
-    return claims_of(erasure, plan, tallied(events, erasure.release), plan.budget.shown_delta)
+    return claims_of(erasure, plan, tally_events(events, erasure.release), plan.budget.shown_delta)
 
 
 def letter(line: Line, promised: Sequence[Claim], *, code: str, because: str = "", on: date | None = None) -> str:

@@ -106,7 +106,7 @@ def cheapest_plan(
             alternatives=(f"excess_risk={2 * stationary_excess(closest):.4g} with the same budget",),
         )
     best = min(found, key=lambda row: (row.plan.delete_steps, row.plan.noise_variance, row.plan.learn_steps))
-    return Choice(best.plan, best.excess_risk, tuple(_undominated(found)))
+    return Choice(best.plan, best.excess_risk, tuple(_drop_dominated(found)))
 
 
 def _least(loss: Loss, problem: dict[str, Any], share: float) -> Plan:
@@ -144,7 +144,7 @@ def _candidates(loss: Loss, problem: dict[str, Any], share: float, target: float
         yield ParetoPoint(plan, plan.excess_risk)
 
 
-def _undominated(found: list[ParetoPoint]) -> Iterator[ParetoPoint]:
+def _drop_dominated(found: list[ParetoPoint]) -> Iterator[ParetoPoint]:
     """In the order of noise: each takes fewer steps per request than everything with less noise."""
     fewest = math.inf
     for row in sorted(found, key=lambda row: (row.plan.noise_variance, row.plan.delete_steps, row.plan.learn_steps)):

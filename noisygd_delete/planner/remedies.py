@@ -40,7 +40,7 @@ def remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: bool)
     found = []
     more = _least_power(lambda factor: good(records=math.ceil(records * factor)))
     if more is not None:
-        found.append(f"n={_rounded(records * more):,.0f} records in place of {records}, all else alike")
+        found.append(f"n={_round_up(records * more):,.0f} records in place of {records}, all else alike")
     wider = _least_power(lambda factor: good(budget=_wider(budget, factor)))
     if wider is not None:
         found.append(f"{_wider(budget, wider).describe()} in place of {budget.describe()}")
@@ -72,10 +72,10 @@ def _fewer(number: int, factor: float) -> int:
 
 def _wider(budget: Budget, factor: float) -> Budget:
     """Both parts so many times as large, rounded up to two digits."""
-    return replace(budget, dp=_rounded(budget.dp * factor), deletion=_rounded(budget.deletion * factor))
+    return replace(budget, dp=_round_up(budget.dp * factor), deletion=_round_up(budget.deletion * factor))
 
 
-def _rounded(value: float) -> float:
+def _round_up(value: float) -> float:
     """Up, to two digits."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return float(f"{math.ceil(value / unit * (1 - 1e-12)) * unit:.2g}")

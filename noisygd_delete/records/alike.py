@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import Cells, hashed
+from .cells import Cells, hash_cells
 
 _SHARE = 1 << 22  # names sorted at a time
 _BLOCK = 1 << 14  # cells looked at at a time
@@ -46,7 +46,7 @@ def _sorted(cells: Cells, elsewhere: np.uint64) -> Iterator[tuple[Slots, NDArray
         for first in range(0, len(cells), _BLOCK):
             block = cells[first : first + _BLOCK]
             here = (block[:, -1] != 0) & (block[:, -1] != elsewhere)
-            some.append(first + np.flatnonzero(here & (hashed(block) % np.uint64(shares) == share)))
+            some.append(first + np.flatnonzero(here & (hash_cells(block) % np.uint64(shares) == share)))
         slots = np.concatenate(some)
         held = cells[slots]
         order = np.lexsort(held.T)

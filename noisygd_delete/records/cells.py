@@ -24,14 +24,14 @@ _MASKS = np.array([(1 << 8 * held) - 1 for held in range(9)], WORD)
 _MIX = np.random.Generator(np.random.PCG64(20)).integers(1 << 63, size=max(WIDTHS), dtype=np.uint64) * 2 + 1
 
 
-def packed(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
+def pack_texts(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
     """Text cells of the texts that begin at `starts` in a buffer with at least 8 bytes behind the last of them."""
-    cells = gathered(buffer, starts, lengths, words)
+    cells = gather_bytes(buffer, starts, lengths, words)
     cells[:, -1] |= (lengths + SHIFT).astype(WORD) << TAG
     return cells
 
 
-def gathered(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
+def gather_bytes(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
     """(texts, words): the bytes of each text and zeros, eight to a word, as far as `words` go."""
     everywhere: Cells = np.ndarray(len(buffer) - 7, WORD, buffer, strides=(1,))  # the word at every byte
     cells = np.empty((len(starts), words), WORD)
@@ -60,7 +60,7 @@ def widen(cells: Cells, into: Cells, *, texts: bool) -> None:
         into[:, -1] = tag << TAG
 
 
-def hashed(cells: Cells) -> NDArray[np.uint64]:
+def hash_cells(cells: Cells) -> NDArray[np.uint64]:
     """(slots,) one word for a cell: equal cells have equal words."""
     hashes: NDArray[np.uint64] = cells[:, 0] * _MIX[0]
     for word in range(1, cells.shape[1]):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import alike
-from .cells import ELSEWHERE, SHIFT, TAG, WORD, Cells, hashed, packed, widen, width_for
+from .cells import ELSEWHERE, SHIFT, TAG, WORD, Cells, hash_cells, pack_texts, widen, width_for
 from .request import Id
 
 _MOST = (1 << 64) - SHIFT
@@ -68,7 +68,7 @@ class Names(Sequence[Any]):
         words = width_for(lengths[kept]) if words is None else words
         fits = kept & (lengths < 8 * words)
         buffer = np.frombuffer(b"".join([*written, bytes(8)]), np.uint8)
-        cells = packed(buffer, np.cumsum(lengths) - lengths, np.where(fits, lengths, 0), words)
+        cells = pack_texts(buffer, np.cumsum(lengths) - lengths, np.where(fits, lengths, 0), words)
         cells[~kept] = 0
         long = np.flatnonzero(kept & ~fits)
         cells[long] = cells[numbered] = 0
@@ -88,7 +88,7 @@ class Names(Sequence[Any]):
         for part in parts:
             here = cells[at : at + len(part)]
             widen(part.cells, here, texts=part.texts)
-            others.update({at + slot: name for slot, name in settled(here, part.others, texts=part.texts).items()})
+            others.update({at + slot: name for slot, name in settle_names(here, part.others, texts=part.texts).items()})
             at += len(part)
         return cls(cells, texts=parts[0].texts, others=others)
 
@@ -178,11 +178,11 @@ class Names(Sequence[Any]):
         bits = min(26, max(16, len(keys).bit_length() + 6))
         shift = np.uint64(64 - bits)
         possible = np.zeros(1 << bits, bool)
-        possible[hashed(keys) >> shift] = True
+        possible[hash_cells(keys) >> shift] = True
         exact = {key.tobytes() for key in keys}
         for first in range(0, len(self), _BLOCK):
             block = self.cells[first : first + _BLOCK]
-            near = np.flatnonzero(possible[hashed(block) >> shift])
+            near = np.flatnonzero(possible[hash_cells(block) >> shift])
             hits = [first + int(place) for place in near if block[place].tobytes() in exact]
             if hits:
                 yield np.array(hits, np.int64)
@@ -253,7 +253,7 @@ class Names(Sequence[Any]):
         return self.texts_of(names, self.cells.shape[1]) if self.texts else self._of_numbers(names)
 
 
-def settled(cells: Cells, others: Mapping[int, Id], *, texts: bool) -> dict[int, Id]:
+def settle_names(cells: Cells, others: Mapping[int, Id], *, texts: bool) -> dict[int, Id]:
     """Give names that lay elsewhere the cells that are now wide enough; those that still lie elsewhere. A name that fits a cell is in
     one, or two slots could have it and nobody would see."""
     if not (texts and others):

@@ -20,7 +20,7 @@ from ..losses.base import Loss
 from ..methods.plan import Plan
 from ..records import Id, Labels, Names, Records, Rows, check_slots
 from ..records.cells import WORD, widen
-from ..records.names import settled
+from ..records.names import settle_names
 from ..records.request import check_name
 from ..records.values import column, matrix
 from . import names, table
@@ -125,7 +125,7 @@ class _NewNames:
             self._widen(given.cells.shape[1])
         cells = np.zeros((len(given), self.words), WORD)
         widen(given.cells, cells, texts=True)
-        others = settled(cells, given.others, texts=True)
+        others = settle_names(cells, given.others, texts=True)
         self.others |= {self.slots + slot: name for slot, name in others.items()}
         self.disk.append(self.path, cells.tobytes())
         self.slots += len(given)
@@ -147,7 +147,7 @@ class _NewNames:
             widen(block, cells, texts=True)
             inside = range(first, first + len(block))
             others = {slot - first: name for slot, name in self.others.items() if slot in inside}
-            still = settled(cells, others, texts=True)
+            still = settle_names(cells, others, texts=True)
             for slot in others.keys() - still.keys():
                 del self.others[first + slot]
             self.disk.append(temporary, cells.tobytes())

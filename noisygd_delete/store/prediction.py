@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..features.schema import read_table
-from ..features.schema.reading import told
+from ..features.schema.reading import describe_faults
 from .store import Store
 
 
@@ -65,11 +65,11 @@ def predict(
     labels = schema.decode(found)
     chances = model.probabilities(encoded.rows) if probabilities else None
     answer = Predictions(
-        names, labels, classes=schema.classes or (), probabilities=chances, skipped=tuple(told(faults))
+        names, labels, classes=schema.classes or (), probabilities=chances, skipped=tuple(describe_faults(faults))
     )
     if not labelled:
         return answer
-    skipped = (*answer.skipped, *told(unlabelled, "not measured"))
+    skipped = (*answer.skipped, *describe_faults(unlabelled, "not measured"))
     answer = replace(answer, rows_in_table=store.rows_in_table(truth), skipped=skipped)
     said = found if truth is encoded else model.predict(truth.rows)
     if schema.classes is not None:

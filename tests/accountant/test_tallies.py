@@ -10,7 +10,7 @@ import pytest
 
 from noisygd_delete import Accountant
 from noisygd_delete.accountant import Event
-from noisygd_delete.accountant.tallies import MOST_IN_ORDER, MOST_TALLIES, Tallied, Tally, tallied
+from noisygd_delete.accountant.tallies import MOST_IN_ORDER, MOST_TALLIES, Tallied, Tally, tally_events
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
@@ -52,12 +52,12 @@ def cost(guarantee: Guarantee) -> tuple:
 def test_every_figure_is_that_of_the_releases_one_by_one(method: str) -> None:
     for seed in SEEDS:
         plan, events, number = history(method, seed)
-        one_by_one, counted = Accountant(plan, events), tallied(events, number)
+        one_by_one, counted = Accountant(plan, events), tally_events(events, number)
         assert counted.releases == len(events)
         assert counted.served == events[number - 1]
         here, there = asked(counted.accountant(plan), number), asked(one_by_one, number)
         assert [cost(guarantee) for guarantee in here] == [cost(guarantee) for guarantee in there], seed
-        alone = tallied(events, None).accountant(plan)
+        alone = tally_events(events, None).accountant(plan)
         assert cost(alone.dp_cumulative()) == cost(one_by_one.dp_cumulative())
         assert cost(alone.dp()) == cost(one_by_one.dp())
 
@@ -66,7 +66,7 @@ def test_every_figure_is_that_of_the_releases_one_by_one(method: str) -> None:
 def test_an_oracle_reads_the_same_facts_from_both(method: str) -> None:
     for seed in SEEDS:
         _, events, number = history(method, seed)
-        told = json.loads(json.dumps([tally.to_dict() for tally in tallied(events, number).tallies]))
+        told = json.loads(json.dumps([tally.to_dict() for tally in tally_events(events, number).tallies]))
         assert oracle.facts(oracle.each(told), number) == oracle.facts(listed(events), number), seed
         assert [Tally.from_dict(fields).to_dict() for fields in told] == told
 
@@ -91,7 +91,7 @@ def test_an_oracle_notices_other_facts(fault: Callable[[list[dict], int], list[d
     noticed = 0
     for seed in SEEDS:
         _, events, number = history("sharp", seed)
-        told = [tally.to_dict() for tally in tallied(events, number).tallies]
+        told = [tally.to_dict() for tally in tally_events(events, number).tallies]
         noticed += oracle.facts(oracle.each(fault(told, number)), number) != oracle.facts(listed(events), number)
     assert noticed > len(SEEDS) / 3
 
@@ -104,10 +104,10 @@ def test_a_hundred_thousand_releases_are_a_few_tallies(method: str) -> None:
     again = Event("relearn", plan.learn_steps, 1, plan.mechanism, EditCounts(deleted=1))
     events += [again if number % 50 == 49 else kinds[number % 7] for number in range(99_999)]
     for number in (2, 51_234):
-        counted = tallied(events, number)
+        counted = tally_events(events, number)
         assert counted.releases == 100_000
         assert len(counted.tallies) <= 10
-    steady = tallied([events[0], *(kinds[n % 7] for n in range(99_999))], 70_000)
+    steady = tally_events([events[0], *(kinds[n % 7] for n in range(99_999))], 70_000)
     assert [tally.releases for tally in steady.tallies] == [1, 69_998, 1, 30_000]
     assert sum(tally.event.edits for tally in steady.tallies) == sum(n % 7 + 1 for n in range(99_999))
 
@@ -117,7 +117,7 @@ def test_what_a_method_keeps_in_order_is_kept_in_order() -> None:
     own = plan.mechanism
     learn = Event("learn", plan.learn_steps, 0, own)
     small, large = (Event("unlearn", plan.delete_steps, n, own, EditCounts(deleted=n)) for n in (1, 2))
-    counted = tallied([learn, *[small] * 5, large, small, small, large], 10)
+    counted = tally_events([learn, *[small] * 5, large, small, small, large], 10)
     assert [(tally.releases, tally.event.edits) for tally in counted.tallies] == [
         (1, 0),
         (5, 5),
@@ -156,7 +156,7 @@ def test_what_cannot_be_is_refused() -> None:
         with pytest.raises(InvalidParameter):
             Tally.from_dict(fields)
     with pytest.raises(InvalidParameter, match="only the store's ledger"):
-        tallied([learn.event], None).events_since(1)
+        tally_events([learn.event], None).events_since(1)
 
 
 def test_the_work_does_not_grow_with_what_a_stranger_states(monkeypatch: pytest.MonkeyPatch) -> None:

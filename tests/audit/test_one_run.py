@@ -11,8 +11,8 @@ from scipy.stats import binom, norm
 
 from benchmarks.audits import METHODS_THAT_RUN, plan_of, quieter, rows_left_in
 from noisygd_delete.audit import AuditRow, OneRun, audit_one_run
-from noisygd_delete.audit.one_run import guessed
-from noisygd_delete.audit.releases import published
+from noisygd_delete.audit.one_run import guess_canaries
+from noisygd_delete.audit.releases import publish_twice
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.methods import METHODS
 from noisygd_delete.privacy.guarantee import Guarantee
@@ -69,7 +69,7 @@ def test_bounds_are_wrong_no_more_often_than_stated_and_near_the_truth() -> None
     true_epsilon = Guarantee("dp", "zero-out", gdp_squared=mu**2).epsilon(1e-5)
     for _ in range(30):
         coins = rng.random(canaries) < 0.5
-        run = guessed(rng.normal(size=canaries) + mu * coins, coins, share=0.3, error=error)
+        run = guess_canaries(rng.normal(size=canaries) + mu * coins, coins, share=0.3, error=error)
         found.append(run.gdp)
         wrong += run.gdp > mu or run.epsilon(1e-5) > true_epsilon
     assert wrong <= binom.isf(1e-6, 30, error)
@@ -123,7 +123,9 @@ def test_noise_cut_to_a_tenth_is_refuted_by_one_run() -> None:
     honest = audit_one_run(plan, rng=np.random.default_rng(2))
     assert honest.verdict == "pass"
     quiet = audit_one_run(
-        plan, publish=lambda plan, world, rng: published(quieter(plan, 0.1), world, rng), rng=np.random.default_rng(2)
+        plan,
+        publish=lambda plan, world, rng: publish_twice(quieter(plan, 0.1), world, rng),
+        rng=np.random.default_rng(2),
     )
     assert quiet.rows[0].verdict == "fail"
     assert quiet.rows[0].measured.gdp > 1.0

@@ -25,7 +25,7 @@ LOCKED_EXTRAS = ("sklearn", "files", "postgres", "fast", "serve")
 
 def extras_named(text: str) -> set[str]:
     """Every extra that a text asks somebody to install."""
-    listed = re.findall(r"""noisygd-delete\[([a-z,]+)\]|["']\.\[([a-z,]+)\]["']|extra `([a-z]+)`""", text)
+    listed = re.findall(r"""noisygd-delete\\?\[([a-z,]+)\\?\]|["']\.\[([a-z,]+)\]["']|extra `([a-z]+)`""", text)
     return {name for groups in listed for group in groups for name in group.split(",") if name}
 
 

@@ -287,10 +287,10 @@ def test_the_fused_kernel_is_tried_against_products_before_it_is_used(monkeypatc
         assert all(DeviceObjective(table(loss), loss, regularization=0.1).fused for loss in LOSSES[:5])
         return
     need_the_interpreter()
-    assert all(device._tried(copied(table(loss), loss)) for loss in LOSSES[:5])
+    assert all(device._try_kernels(copied(table(loss), loss)) for loss in LOSSES[:5])
     assert not device._agrees(copied(table(LOSSES[0]), LOSSES[0]))  # where there is nothing to compile for
-    loss, tried = losses.PseudoHuber(1.0, 0.5), device._tried
-    monkeypatch.setattr(device, "_tried", lambda table: tried(replace(table, device=torch.device("cpu"))))
+    loss, tried = losses.PseudoHuber(1.0, 0.5), device._try_kernels
+    monkeypatch.setattr(device, "_try_kernels", lambda table: tried(replace(table, device=torch.device("cpu"))))
     for wrong, message in ((7.0, "disagree"), ("δ", "do not run")):
         planted = ScalarSlope(losses.PseudoHuber.slope, wrong, 0.3)
         monkeypatch.setattr(losses.PseudoHuber, "scalar_slope", property(lambda _, planted=planted: planted))
@@ -359,7 +359,7 @@ def test_a_kernel_that_loses_rows_of_the_actual_table_is_noticed(fault, monkeypa
     monkeypatch.setattr(device_fused, "_PROGRAMS", 3)
     loss = losses.Logistic(1.0)
     there = copied(table(loss, n=11 * BLOCK - 40, d=30), loss)
-    assert device._tried(there)
+    assert device._try_kernels(there)
     if fault == "update":
         kernel = kernel_triton.update
 
@@ -371,7 +371,7 @@ def test_a_kernel_that_loses_rows_of_the_actual_table_is_noticed(fault, monkeypa
     else:
         monkeypatch.setattr(kernel_triton, "add_blocks", dropping(kernel_triton.add_blocks, fault))
     with pytest.raises(ArithmeticError, match="disagree with products on this table"):
-        device._tried(there)
+        device._try_kernels(there)
 
 
 @pytest.mark.parametrize("way", ["cuda", "all", "both"])

@@ -150,10 +150,10 @@ def test_proven_steps_are_enough_and_not_idle(condition) -> None:
     def gradient(theta):  # every direction its own one-dimensional quadratic with minimiser 0
         return spectrum * theta
 
-    worst = np.abs(gradient(solver._accelerated(gradient, np.ones(800), steps, **curvature))).max()
+    worst = np.abs(gradient(solver._run_accelerated(gradient, np.ones(800), steps, **curvature))).max()
     assert worst <= tolerance / 2
-    assert np.abs(gradient(solver._accelerated(gradient, np.ones(800), steps // 2, **curvature))).max() > tolerance
-    distances = np.abs(solver._accelerated(gradient, np.ones(800), steps, **curvature)).max()
+    assert np.abs(gradient(solver._run_accelerated(gradient, np.ones(800), steps // 2, **curvature))).max() > tolerance
+    distances = np.abs(solver._run_accelerated(gradient, np.ones(800), steps, **curvature)).max()
     *_, (reached, _) = itertools.islice(solver_steps.growth(convexity / smoothness), steps + 1)
     assert distances <= (1 + reached * convexity / smoothness) ** -0.5 * (1 + 1e-6)
 

@@ -19,12 +19,12 @@ def test_threads_follow_the_size_and_come_back_after_an_error(monkeypatch) -> No
     monkeypatch.setattr(threads, "LEAST", 600)
     threads._pools.cache_clear()
     with threadpool_limits(2, user_api="blas"):
-        with threads.limited(600):
+        with threads.limit_threads(600):
             assert blas() == {2}
-        with threads.limited(599):
+        with threads.limit_threads(599):
             assert blas() == {1}
         assert blas() == {2}
-        with pytest.raises(ValueError, match="planted"), threads.limited(599):
+        with pytest.raises(ValueError, match="planted"), threads.limit_threads(599):
             raise ValueError("planted")
         assert blas() == {2}
 

@@ -10,7 +10,7 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
-from noisygd_delete.accountant.tallies import tallied
+from noisygd_delete.accountant.tallies import tally_events
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence.claims import Claim
 from noisygd_delete.evidence.deriving import claims_of
@@ -41,7 +41,7 @@ def promised() -> tuple[Claim, ...]:
                      method="sharp")  # fmt: skip
     events = [Event("learn", plan.learn_steps, 0, plan.mechanism),
               Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))]  # fmt: skip
-    return claims_of(Erasure(rows=1, release=2), plan, tallied(events, 2), 1e-6)
+    return claims_of(Erasure(rows=1, release=2), plan, tally_events(events, 2), 1e-6)
 
 
 def written(case: Case, served: Served | None, promised: tuple[Claim, ...] = (), code: str = "en", **named) -> str:

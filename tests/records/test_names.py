@@ -80,7 +80,7 @@ def test_numbers_from_nought_take_a_word_each() -> None:
 
 def test_names_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (names, alike_cells):
-        monkeypatch.setattr(module, "hashed", lambda cells: np.zeros(len(cells), np.uint64))
+        monkeypatch.setattr(module, "hash_cells", lambda cells: np.zeros(len(cells), np.uint64))
     alike(Names.of(["a", "b", None, "a", "c"]), ["a", "b", None, "a", "c"])
     alike(Names.of(["a", "b", None, "c"]), ["a", "b", None, "c"])
     alike(Names.of([4, 5, None, 4]), [4, 5, None, 4])

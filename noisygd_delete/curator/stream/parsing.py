@@ -22,7 +22,7 @@ from typing import Any
 from ...errors import InvalidRequest, InvalidSchema
 from ...features.schema import Schema
 from ...features.schema.files import Table
-from ...features.schema.text import Fractions, text_of
+from ...features.schema.text import Fractions, write_text
 from ...records import EditRequest, Id, Insertion, bounded
 
 Numbered = tuple[int, EditRequest | InvalidRequest]
@@ -81,7 +81,7 @@ def _table(rows: Sequence[Any], number: int) -> Table:
     columns: dict[str, list[str]] = {}
     for name in rows[0]:
         try:
-            texts = [text_of(row[name]) for row in rows]
+            texts = [write_text(row[name]) for row in rows]
         except ValueError as error:
             raise InvalidRequest(f"column {str(name)!r}: {error}") from None
         columns[str(name)] = Fractions(texts) if any(isinstance(row[name], float) for row in rows) else texts

@@ -92,7 +92,7 @@ class BinsAndCrosses(PublicMap):
         pairs = list(combinations(hashes, 2)) if self.buckets else []
         size = self.cross_scale * math.sqrt(len(hashes) / len(pairs)) if pairs else 0.0
         for one, other in pairs:
-            mixed = _mixed(one, other)
+            mixed = _mix(one, other)
             places = free + (mixed % np.uint64(self.buckets or 1)).astype(np.intp)
             made[every, places] += np.where(mixed >> np.uint64(63), size, -size)
         return made
@@ -103,7 +103,7 @@ def _bin(values: Floats, bins: int) -> NDArray[np.intp]:
     return np.clip(np.floor((values + 1) / 2 * bins), 0, bins - 1).astype(np.intp)
 
 
-def _mixed(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """SplitMix64's finaliser of the two hashes; their order matters."""
     word = one + other * _ODD
     word = (word ^ (word >> np.uint64(30))) * _FIRST

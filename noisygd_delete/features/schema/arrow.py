@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from .text import FloatColumn, Floats, Fractions, number, text_of
+from .text import FloatColumn, Floats, Fractions, read_number, write_text
 
 # what `str.strip` takes off: Arrow's own idea of white space lacks \x1c to \x1f
 SPACES = (
@@ -62,7 +62,7 @@ class TextColumn(Sequence[str]):
         plain = compute.match_substring_regex(self._texts, _NUMBER)
         values = np.array(compute.if_else(plain, self._texts, "0").cast(pyarrow.float64()))
         for cell in np.flatnonzero(~np.asarray(plain)).tolist():
-            values[cell] = number(self[cell])
+            values[cell] = read_number(self[cell])
         return values
 
     def positions(self, values: Sequence[str]) -> NDArray[np.intp]:
@@ -81,7 +81,7 @@ def is_text(kind: Any) -> bool:
     return any(of(kind) for of in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary))
 
 
-def held(batch: Any, most: int) -> Sequence[Any]:
+def split_batch(batch: Any, most: int) -> Sequence[Any]:
     """The batch in pieces whose texts take about `most` bytes at most, told before any is written out: texts may come as numbers of a list."""
     from pyarrow import compute, types
 
@@ -120,7 +120,7 @@ def column(array: Any) -> Sequence[str]:
     elif not (types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind)):
         if types.is_nested(kind):
             raise ValueError("a list or a record in place of one value")
-        texts = list(map(text_of, array.to_pylist()))
+        texts = list(map(write_text, array.to_pylist()))
         return Fractions(texts) if types.is_floating(kind) or (types.is_decimal(kind) and kind.scale > 0) else texts
     texts = array.cast(pyarrow.large_string()).fill_null("")
     texts.validate(full=True)

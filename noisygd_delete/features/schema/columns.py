@@ -104,8 +104,8 @@ class Numeric:
 
     def _read(self, table: Table, column: str) -> tuple[Floats, Mask]:
         texts = table.column(column, "a number in the schema")
-        found = values.numbers(texts, self.decimal, self.thousands)
-        absent = values.empty(texts, self.empty)
+        found = values.read_numbers(texts, self.decimal, self.thousands)
+        absent = values.find_empty(texts, self.empty)
         if self.indicator or self.missing is not None:
             found[absent] = self.lower if self.missing is None else self.missing
         elif absent.any():
@@ -208,7 +208,7 @@ class Boolean:
         texts = table.column(column, "one of two values in the schema")
         found = _positions(texts, self.values, table if self.unknown == "refuse" else None, column)
         if self.unknown == GAP:
-            bad = (found == 2) & ~values.empty(texts, ())
+            bad = (found == 2) & ~values.find_empty(texts, ())
             if bad.any():
                 raise table.fault(bad, column, "neither of the two listed values" + _OTHERWISE)
         out[:, 0] = np.array([-1.0, 1.0, 0.0])[found]
@@ -286,7 +286,7 @@ class Moment:
 
     def write(self, out: Floats, table: Table, column: str) -> Written:
         texts = table.column(column, "a time in the schema" if self.clock else "a date in the schema")
-        at, absent = values.seconds(texts, self.form, clock=self.clock), values.empty(texts, self.empty)
+        at, absent = values.read_moments(texts, self.form, clock=self.clock), values.find_empty(texts, self.empty)
         if absent.any() and not self.missing:
             raise table.fault(absent, column, 'empty, and the schema has no missing = "column" for it')
         lower, upper = self.bounds
@@ -317,7 +317,7 @@ class Moment:
     @property
     def bounds(self) -> tuple[int, int]:
         """First and last in seconds."""
-        lower, upper = (values.moment(text, clock=self.clock) for text in (self.first, self.last))
+        lower, upper = (values.read_moment(text, clock=self.clock) for text in (self.first, self.last))
         return lower, upper
 
     def to_dict(self) -> dict[str, Any]:
@@ -359,7 +359,7 @@ def _positions(texts: Sequence[str], listed: tuple[str, ...], refusing: Table | 
 
 def refuse_empty(table: Table, column: str) -> None:
     """Raise where cells of the column are empty, naming their lines: a label has to be there."""
-    empty = values.empty(table.column(column, "the label"), ())
+    empty = values.find_empty(table.column(column, "the label"), ())
     gaps = np.flatnonzero(empty)
     if len(gaps):
         lines = ", ".join(str(table.lines[row]) for row in gaps[:_SHOWN].tolist())

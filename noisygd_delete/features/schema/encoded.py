@@ -65,7 +65,7 @@ class Gathered:
     @property
     def ids(self) -> Names | None:
         """Of all rows so far."""
-        return _joined([part.ids for part in self._rest])
+        return _join_names([part.ids for part in self._rest])
 
     def encoded(self) -> Encoded:
         """The whole; to be asked for once."""
@@ -81,13 +81,13 @@ class Gathered:
         return Encoded(
             rows=rows,
             labels=np.concatenate([part.labels for part in self._rest]),
-            ids=_joined([part.ids for part in self._rest]),
-            subjects=_joined([part.subjects for part in self._rest]),
+            ids=_join_names([part.ids for part in self._rest]),
+            subjects=_join_names([part.subjects for part in self._rest]),
             clipped=dict(clipped),
             unknown=dict(unknown),
         )
 
 
-def _joined(parts: Sequence[Names | None]) -> Names | None:
+def _join_names(parts: Sequence[Names | None]) -> Names | None:
     given = [part for part in parts if part is not None]
     return Names.joined(given) if given else None

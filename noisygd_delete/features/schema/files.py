@@ -92,11 +92,11 @@ def read_table(path: str | Path, delimiter: str | None = None, columns: Containe
                 f"{path}: its texts are over {_EXPANSION} times as long as the file; leave columns of long texts out of it"
             )
         blocks.append(block)
-    columns = {name: _joined([block.columns[name] for block in blocks]) for name in blocks[0].columns}
+    columns = {name: _join_texts([block.columns[name] for block in blocks]) for name in blocks[0].columns}
     return Table(blocks[0].source, columns, [line for block in blocks for line in block.lines], blocks[0].header)
 
 
-def _joined(parts: Sequence[Sequence[str]]) -> Sequence[str]:
+def _join_texts(parts: Sequence[Sequence[str]]) -> Sequence[str]:
     texts = list(chain.from_iterable(parts))
     return Fractions(texts) if isinstance(parts[0], (FloatColumn, Fractions)) else texts
 
@@ -293,7 +293,7 @@ def _parquet(path: Path, rows: int, size: int, wanted: Container[str] | None) ->
             for batch in file.iter_batches(
                 batch_size=rows, columns=[schema.names[header.index(name)] for name in names]
             ):
-                for piece in arrow.held(batch, _MOST_HELD):
+                for piece in arrow.split_batch(batch, _MOST_HELD):
                     columns = {name: _column(path, name, piece.column(place)) for place, name in enumerate(names)}
                     # a Parquet file has no lines; the record's number, from 1, stands in
                     yield Table(str(path), columns, range(start, start + piece.num_rows), header)

@@ -15,7 +15,7 @@ from ..maps import HashedNgrams, PublicMap, from_dict
 from . import options
 from .columns import Boolean, Category, Kind, Moment, Numeric, Text
 from .options import CYCLES, DECIMALS, KINDS, LABEL, MIDDLE, ROWS, THOUSANDS, TOP, TRANSFORMS, UNITS, UNKNOWN
-from .values import NONE, may_be_format, moment, written
+from .values import NONE, may_be_format, read_moment, write_bound
 
 _RADII = (1e-6, 1e6)  # far from float32's subnormal numbers and from its overflow
 _MOST_FEATURES = 100_000
@@ -251,8 +251,8 @@ def _time(column: _Fields) -> Moment:
 
 def _moment(column: _Fields, key: str, cycles: tuple[str, ...], *, clock: bool) -> Moment:
     value = column.fields.get(key)
-    texts = [written(part) for part in value] if isinstance(value, list) else []
-    ends = [moment(text, clock=clock) for text in texts]
+    texts = [write_bound(part) for part in value] if isinstance(value, list) else []
+    ends = [read_moment(text, clock=clock) for text in texts]
     if len(ends) != 2 or not NONE < ends[0] < ends[1]:
         example = '["08:00", "18:30"]' if clock else '["2013-01-01", "2013-12-31"]'
         raise column.fault(key, f"[first, last] with first before last, such as {example}, that are public knowledge")

@@ -147,7 +147,7 @@ class RecordFile:
         if not self.readable:
             return self.schema.encode(table), table.lines
         block, kept, faults = self.schema.encode_readable(table)
-        self.skipped += told(faults)
+        self.skipped += describe_faults(faults)
         return block, [int(table.lines[row]) for row in kept]
 
     def _check_ids(self, names: Names | None) -> None:
@@ -171,7 +171,7 @@ class RecordFile:
         return found
 
 
-def told(faults: Iterable[UnreadableRows], what: str = "left out") -> list[str]:
+def describe_faults(faults: Iterable[UnreadableRows], what: str = "left out") -> list[str]:
     """A sentence for each column with cells that cannot be read, and what becomes of their rows."""
     return [
         f"{len(fault.lines)} row{'s' * (len(fault.lines) > 1)} {what} (line {', '.join(map(str, fault.lines[:_LINES]))}"

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from .options import MIDDLE
-from .values import DAY, NONE, moment, reader
+from .values import DAY, NONE, number_reader, read_moment
 
 EMPTY = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "Null", "null")  # never a value
 _MAYBE_EMPTY = ("None", "none", "?", "-", "--", ".", "missing")  # no value where all others are numbers or dates
@@ -70,7 +70,7 @@ class _Numbers:
         return decimal | ({"thousands": self.thousands} if self.thousands else {})
 
     def in_order(self, texts: Counts) -> list[str]:
-        return sorted(texts, key=reader(self.decimal, self.thousands))
+        return sorted(texts, key=number_reader(self.decimal, self.thousands))
 
 
 def look_at(name: str, texts: Sequence[str]) -> Look:
@@ -142,18 +142,18 @@ def _numbers(plain: Counts) -> _Numbers | None:
     """The texts as numbers, by the first way of writing in which all of them are some."""
 
     def fits(marks: tuple[str, str]) -> bool:
-        read = reader(*marks)
+        read = number_reader(*marks)
         return _all(plain, lambda text: math.isfinite(read(text)))
 
     fitting = list(filter(fits, _MARKS[:1])) or list(filter(fits, _MARKS[1:]))
     if not fitting:
         return None
-    read = reader(*fitting[0])
+    read = number_reader(*fitting[0])
     counts: Counter[float] = Counter()
     for text, count in plain.items():
         counts[read(text)] += count
     few = list(plain)[:_TRIED]
-    sure = len({tuple(reader(*marks)(text) for text in few) for marks in fitting}) == 1
+    sure = len({tuple(number_reader(*marks)(text) for text in few) for marks in fitting}) == 1
     return _Numbers(sorted(counts.items()), *fitting[0], sure)
 
 
@@ -209,7 +209,7 @@ def _moments(plain: Counts, numbers: _Numbers | None) -> Look | None:
     """Dates or times of day, if all texts are some."""
 
     def fits(form: str | None) -> bool:
-        return _all(plain, lambda text: moment(text, form) != NONE)
+        return _all(plain, lambda text: read_moment(text, form) != NONE)
 
     if numbers is not None:
         days = numbers.marks == {} and _all(plain, lambda text: len(text) == 8 and "1900" <= text[:4] <= "2100")
@@ -217,9 +217,9 @@ def _moments(plain: Counts, numbers: _Numbers | None) -> Look | None:
     fitting = list(filter(fits, _FORMATS))
     if fitting:
         return _dates(plain, fitting)
-    if not _all(plain, lambda text: moment(text, clock=True) != NONE):
+    if not _all(plain, lambda text: read_moment(text, clock=True) != NONE):
         return None
-    hours = sorted(moment(text, clock=True) / 3600 for text in plain)
+    hours = sorted(read_moment(text, clock=True) / 3600 for text in plain)
     first, last = math.floor(hours[0]), math.ceil(hours[-1])
     ends = [f"{first:02d}:00", f"{last:02d}:00" if first < last < 24 else "23:59"]
     return Look("time", {"times": ends, "cycles": ["day"]})
@@ -230,7 +230,7 @@ def _dates(plain: Counts, fitting: Sequence[str | None]) -> Look:
     form = fitting[0]
     counts = Counter[float]()
     for text, count in plain.items():
-        counts[moment(text, form)] += count
+        counts[read_moment(text, form)] += count
     ordered = sorted(counts.items())
     first, last = (_START + timedelta(seconds=_quantile(ordered, share)) for share in (_EDGE, 1 - _EDGE))
     after = (last.replace(day=1) + timedelta(days=31)).replace(day=1)

@@ -298,7 +298,7 @@ def _identifiers(table: Table, column: str, purpose: str) -> Names:
             f"{table.source}, column {column!r}: fractional numbers, and {purpose} needs one text everywhere (1.0 is 1 elsewhere): store whole "
             "numbers or text there"
         )
-    missing = values.empty(texts, ())
+    missing = values.find_empty(texts, ())
     if missing.any():
         raise table.fault(missing, column, f"empty; {purpose} must be given")
     return Names.of(texts)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def text_of(value: object) -> str:
+def write_text(value: object) -> str:
     """The text that a file of text would have for a typed value.
 
     Raises:
@@ -30,7 +30,7 @@ def text_of(value: object) -> str:
     return str(value).strip()
 
 
-def number(text: str) -> float:
+def read_number(text: str) -> float:
     """`text` as a float, NaN where it is none: in ASCII's digits, without the underscores that Python's own source may have."""
     if "_" in text or not text.isascii():
         return math.nan

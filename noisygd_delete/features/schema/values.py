@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrow import TextColumn
-from .text import FloatColumn, Floats, Fractions, number
+from .text import FloatColumn, Floats, Fractions, read_number
 
 Mask = NDArray[np.bool_]
 Seconds = NDArray[np.int64]
@@ -32,7 +32,7 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?", re.ASCII)
 _SPACES = "[ \u00a0\u202f]"  # of a group of three digits, as offices write it
 
 
-def empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
+def find_empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
     """(rows,) True where a cell has no text, or one of the marks."""
     if isinstance(texts, FloatColumn) and not marks:
         return texts.missing
@@ -45,17 +45,17 @@ def empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
     return np.asarray(~there)
 
 
-def numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "") -> Floats:
+def read_numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "") -> Floats:
     """(rows,) float64, NaN where a text is no number written with these marks; typed numbers have none."""
     if (decimal, thousands) != (".", "") and not isinstance(texts, (FloatColumn, Fractions)):
-        return np.fromiter(map(reader(decimal, thousands), texts), np.float64, len(texts))
+        return np.fromiter(map(number_reader(decimal, thousands), texts), np.float64, len(texts))
     if isinstance(texts, (TextColumn, FloatColumn)):
         return texts.numbers()
-    return np.fromiter(map(number, texts), np.float64, len(texts))
+    return np.fromiter(map(read_number, texts), np.float64, len(texts))
 
 
 @cache
-def reader(decimal: str, thousands: str) -> Callable[[str], float]:
+def number_reader(decimal: str, thousands: str) -> Callable[[str], float]:
     """What reads one number with these marks; groups have three digits, or a mark between them is a typing error and no number."""
     mark = _SPACES if thousands == " " else re.escape(thousands)
     whole = rf"[1-9]\d{{0,2}}(?:{mark}\d{{3}})+|\d+" if thousands else r"\d+"
@@ -73,18 +73,18 @@ def reader(decimal: str, thousands: str) -> Callable[[str], float]:
     return read
 
 
-def seconds(texts: Sequence[str], form: str | None, *, clock: bool) -> Seconds:
+def read_moments(texts: Sequence[str], form: str | None, *, clock: bool) -> Seconds:
     """(rows,) whole seconds since 1970, or since midnight for a `clock`; `NONE` where a text is no such moment."""
     known: dict[str, int] = {}
     found = np.empty(len(texts), np.int64)
     for row, text in enumerate(texts):
         if text not in known:
-            known[text] = moment(text, form, clock=clock)
+            known[text] = read_moment(text, form, clock=clock)
         found[row] = known[text]
     return found
 
 
-def moment(text: str, form: str | None = None, *, clock: bool = False) -> int:
+def read_moment(text: str, form: str | None = None, *, clock: bool = False) -> int:
     """One moment in whole seconds, or `NONE`."""
     try:
         if form is not None:
@@ -106,7 +106,7 @@ def _since(read: datetime) -> int:
     return (read.replace(tzinfo=None) - _START) // timedelta(seconds=1)
 
 
-def written(value: object) -> str:
+def write_bound(value: object) -> str:
     """A bound as text: TOML has dates and times of its own."""
     return value.isoformat() if isinstance(value, (date, time)) else str(value)
 

@@ -30,7 +30,7 @@ from ...engine import CurrentRecords
 from ...errors import InvalidParameter, InvalidRequest, SourceError, count
 from ...features.schema import Schema, Table
 from ...features.schema.files import BLOCK_ROWS
-from ...features.schema.text import text_of
+from ...features.schema.text import write_text
 from ...records import NONE_LEFT_OUT, EditCounts, LeftOut
 
 _LONGEST_CELL = 1 << 20  # characters
@@ -235,7 +235,7 @@ def blocks(
     first, held = 1, 0
     for row in rows:
         try:
-            texts = list(map(text_of, row))
+            texts = list(map(write_text, row))
         except ValueError as error:  # bytes that are no UTF-8 as well; neither message quotes them
             problem = "bytes that are no UTF-8 text" if isinstance(error, UnicodeDecodeError) else error
             raise SourceError(

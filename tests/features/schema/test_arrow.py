@@ -14,7 +14,7 @@ from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Schema, arrow, read_blocks
 from noisygd_delete.features.schema.arrow import TextColumn
 from noisygd_delete.features.schema.text import FloatColumn
-from noisygd_delete.features.schema.values import empty, numbers
+from noisygd_delete.features.schema.values import find_empty, read_numbers
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -51,9 +51,9 @@ def test_a_column_reads_as_its_cells_do(name: str) -> None:
         assert list(read) == expected
         assert [read[cell] for cell in range(len(expected))] == expected
         assert read[0:2] == expected[0:2]
-        np.testing.assert_array_equal(numbers(read), numbers(expected))
+        np.testing.assert_array_equal(read_numbers(read), read_numbers(expected))
         for marks in ((), ("nan", "-1", "2.0")):
-            np.testing.assert_array_equal(empty(read, marks), empty(expected, marks))
+            np.testing.assert_array_equal(find_empty(read, marks), find_empty(expected, marks))
     by_buffer = isinstance(arrow.column(whole), (TextColumn, FloatColumn))
     assert by_buffer == (name not in ("date", "time", "decimal", "nothing"))
 

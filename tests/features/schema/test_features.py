@@ -181,7 +181,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatc
 
     (tmp_path / "a.parquet").write_bytes(b"PAR1....PAR1")
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingDependency, match=r"noisygd-delete\[parquet\]"):
+    with pytest.raises(MissingDependency, match=r"noisygd-delete\[files\]"):
         read_table(tmp_path / "a.parquet")
 
 
