@@ -4042,7 +4042,7 @@ _MOST_READ = 4096n;
 return {EventKinds, Statuses, Event, _READ, _MOST_READ, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict};
 })();
 $.modules["accountant.intervals"] = (() => {
-let Stretch, stretches, orders, alone, compose, answer, _listed, cost, within, affordable;
+let Stretch, stretches, orders, alone, compose, answer, _list_releases, cost, within, affordable;
 const Counter = $.libraries["collections"]["Counter"];
 const replace = $.libraries["dataclasses"]["replace"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
@@ -4142,10 +4142,10 @@ answer = $.fn("answer", ["about", "adjacency", "parts", "last", "observed", "rel
 let everything, seen, total;
 total = compose([about, adjacency, parts, last, known]);
 everything = $.eq($.b.len([observed]), releases);
-seen = ($.t(everything) ? "every release is observed" : ("" + "only " + $.formatted(_listed([observed]), "", "") + " observed; " + $.formatted(NON_ADAPTIVE, "", "") + " that were not"));
+seen = ($.t(everything) ? "every release is observed" : ("" + "only " + $.formatted(_list_releases([observed]), "", "") + " observed; " + $.formatted(NON_ADAPTIVE, "", "") + " that were not"));
 return replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), ("" + $.formatted(seen, "", "") + "; this set was fixed in advance")])});
 });
-_listed = $.fn("_listed", ["observed"], {}, function (observed) {
+_list_releases = $.fn("_list_releases", ["observed"], {}, function (observed) {
 let ends;
 if ($.t($.le($.b.len([observed]), 12n))) {
 return ("" + "the releases " + $.formatted($.b.sorted([observed]), "", "") + " are");
@@ -4166,7 +4166,7 @@ let shared;
 shared = $.either($.eq($.ga(plan, "releases"), 1n), () => within([spent, plan]));
 return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm($.ga(plan, "total"), "affords", [spent])));
 });
-return {Stretch, stretches, orders, alone, compose, answer, _listed, cost, within, affordable, Mechanism, replace, NON_ADAPTIVE, Guarantee, Counter};
+return {Stretch, stretches, orders, alone, compose, answer, _list_releases, cost, within, affordable, Mechanism, replace, NON_ADAPTIVE, Guarantee, Counter};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, Account, _stretch, CONTRADICTION;
