@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from abc import abstractmethod
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -143,7 +143,7 @@ class Lake(Source):
 
     def _check_done(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> None:
         """Raise `SourceError` unless these rows show what was done before."""
-        if not self._shown(connection, position, done.marks):
+        if not self._shown(connection, position, done):
             raise put_back(self.address)
         back = self._read_of(connection, done.ids, done.subjects)
         if back:
@@ -151,8 +151,8 @@ class Lake(Source):
         if done.refuse is not None:
             done.refuse(self._named_in(connection, self.id))
 
-    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, marks: Sequence[str]) -> bool:
-        """Whether all of these marks of deletions are there; of rows that nobody deletes here, there are none."""
+    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> bool:
+        """Whether all marks of deletions are there; of rows that nobody deletes here, there are none."""
         return True
 
     def _read_of(self, connection: duckdb.DuckDBPyConnection, ids: Sequence[str], subjects: Sequence[str]) -> int:
@@ -219,11 +219,11 @@ class DuckdbFile(Lake):
         """Whether anything was ever deleted here."""
         return bool(_one(connection, "SELECT count(*) FROM duckdb_tables() WHERE table_name = ?", _DONE))
 
-    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, marks: Sequence[str]) -> bool:
-        if not marks:
+    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> bool:
+        if not done.marks:
             return True
         among = f"SELECT count(*) FROM {_DONE} WHERE mark IN (SELECT unnest(?))"
-        return self._counts(connection) and bool(_one(connection, among, list(marks)) == len(set(marks)))
+        return self._counts(connection) and bool(_one(connection, among, list(done.marks)) == len(set(done.marks)))
 
     def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
         if self.table is None:
@@ -298,7 +298,7 @@ class DeltaTable(Lake):
         from .versions import difference
 
         try:
-            before, after = (self._table(int(place.partition(":")[2])) for place in (since, position))
+            before, after = (self._table(number_of(place)) for place in (since, position))
         except SourceError:
             return None
         compared = list(dict.fromkeys([self.id, *filter(None, [self.subject]), *columns]))
@@ -353,11 +353,15 @@ class DeltaTable(Lake):
         """The data files of the newest version; the others are of earlier ones."""
         return _data_files(self._table(), self.address)
 
-    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, marks: Sequence[str]) -> bool:
-        if not marks:
+    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> bool:
+        kind, _, erased = (done.erased_at or "").partition(":")
+        if not done.marks and kind != "version":
             return True
-        table = self._table(int(position.partition(":")[2]))
-        return all(table.transaction_version(mark) is not None for mark in marks)
+        version = number_of(position)
+        table = self._table(version)
+        if kind == "version" and _restored(table.history(_MOST_VERSIONS), version, int(erased)) < int(erased):
+            return False
+        return all(table.transaction_version(mark) is not None for mark in done.marks)
 
     def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
         library, mark = _delta(), uuid4().hex
@@ -456,6 +460,23 @@ class ParquetFolder(Lake):
         if not found:
             raise SourceError(f"{self.address}: no *.parquet file is there")
         return found
+
+
+def number_of(position: str) -> int:
+    """Of a position that is a version."""
+    return int(position.partition(":")[2])
+
+
+def _restored(history: Iterable[Mapping[str, Any]], version: int, erased: int) -> int:
+    """Of which version the rows are that this one has: RESTORE puts an earlier one back, as a version of its own, and leaves marks as they
+    are. Looked through down to the version `erased`; -1 where a moment was named, and no version."""
+    for made in history:
+        number = made.get("version", version)
+        if number <= erased:
+            break
+        if number <= version and made.get("operation") == "RESTORE":
+            version = int((made.get("operationParameters") or {}).get("version") or -1)
+    return version
 
 
 def _data_files(table: Any, address: str) -> list[str]:

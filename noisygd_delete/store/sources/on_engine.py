@@ -19,7 +19,7 @@ from ...features.schema import Schema
 from ...records import LeftOut
 from ..clusters import files
 from ..clusters.opening import ENGINES, WITH_SQL, Selection, opened
-from .lake import FILES_UNCOUNTED, ROWS, DeltaTable
+from .lake import FILES_UNCOUNTED, ROWS, DeltaTable, number_of
 from .reading import columns_of
 from .source import NOTHING_DONE, Done, Source
 
@@ -102,7 +102,7 @@ class DeltaOnEngine(DeltaTable):
     ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
         pinned, selection = self.pinned(columns_of(schema)), _selection(self, done)
         table = replace(self, query=None)  # the engine asks the query, in its own words
-        with table._at(int(pinned.position.partition(":")[2])) as connection:
+        with table._at(number_of(pinned.position)) as connection:
             table._check_done(connection, pinned.position, done)
         return opened(self.engine, self.address, schema, slots, pinned=pinned, selection=selection)
 

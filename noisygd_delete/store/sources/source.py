@@ -48,12 +48,14 @@ class Done:
     marks          that deletions left there
     ids, subjects  that were deleted since the last release, as far as this process knows them
     refuse         given the ids of all rows, raises where one was erased before (see `store.suppression`)
+    erased_at      position of the last erasure that the ledger knows of
     """
 
     marks: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     refuse: Callable[[Iterable[str]], None] | None = None
+    erased_at: str | None = None
 
 
 NOTHING_DONE = Done()

@@ -239,7 +239,17 @@ class TableInSource(TrainingTable[journal.Deletion]):
             if self._gone
             else ((), ())
         )
-        return Done(tuple(self._marks()), ids, subjects, None if self._files.tombstones is None else self._refuse)
+        refuse = None if self._files.tombstones is None else self._refuse
+        return Done(tuple(self._marks()), ids, subjects, refuse, self._erased_at())
+
+    def _erased_at(self) -> str | None:
+        """The position of the last entry of erased rows."""
+        ledger = self._files.ledger
+        for place in range(ledger.length - 1, 0, -1):
+            entry = ledger.entry(place)
+            if entry.kind is EntryKinds.EDIT and entry.position is not None and ledger.edited(place).erased:
+                return entry.position
+        return None
 
     def _refuse(self, ids: Iterable[str]) -> None:
         tombstones = self._files.tombstones

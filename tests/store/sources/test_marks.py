@@ -176,6 +176,34 @@ def test_a_delta_table_put_back_is_refused_when_others_have_written_since(tmp_pa
         store.publish(redo=True)
 
 
+@pytest.mark.parametrize("by_application", [False, True])
+def test_a_version_put_back_by_restore_is_refused(tmp_path: Path, by_application: bool) -> None:
+    made = in_delta(tmp_path)
+    with Store.create_over(tmp_path / "store", source_at(id="id", **made), SCHEMA, plan()) as store:
+        store.learn()
+        table = deltalake.DeltaTable(made["address"])
+        before = table.version()
+        if by_application:
+            table.delete(f"id = '{name(3)}'")
+            store.publish(erased=1, request_id="r")
+        else:
+            store.serve(EditRequest.delete([name(3)], request_id="r"))
+        table = deltalake.DeltaTable(made["address"])
+        erased = table.version()
+        table.delete(f"id = '{name(7)}'")
+        table.restore(erased)
+        assert store.publish(redo=True).release == 3, "what was put back is from after the erasure"
+        table.update_incremental()
+        table.restore(before)
+    with Store.open(tmp_path / "store") as store:
+        for _ in range(2):
+            with pytest.raises(SourceError, match=PUT_BACK):
+                store.publish(redo=True)
+        table.update_incremental()
+        table.restore(erased)
+        assert store.publish(redo=True).release == 4, "and forward again"
+
+
 def test_what_logical_replication_applies_is_told(server: Server, tmp_path: Path) -> None:
     """It runs no triggers of statements, so the count is refused; a row that it brings back is met by the list of erased ids."""
     import psycopg
