@@ -9,6 +9,7 @@ import random
 import shutil
 import time
 import zipfile
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
@@ -24,7 +25,7 @@ from noisygd_delete.store.sources import Residue, Verdicts, avro, residue, sourc
 from noisygd_delete.store.sources.residue_iceberg import in_use
 
 from .conftest import name, people, statement
-from .test_lake import arrow, deltalake, in_delta, parquet
+from .test_lake import arrow, deltalake, in_delta, parquet, pyarrow
 
 FIRST = name(0)  # the least of all: in every statistic
 
@@ -196,6 +197,28 @@ def test_an_iceberg_table_whose_metadata_is_damaged_is_looked_through_all_the_sa
     assert len(residual(found)) == 3
 
 
+def packed_by(codec: str, content: bytes, block: bytes, size: bytes | None = None) -> bytes:
+    """A file of Avro with its one block packed otherwise, as the specification says. `size`: what a block of snappy says it unpacks to."""
+    packed = pyarrow.compress(block, codec={"zstandard": "zstd"}.get(codec, codec), asbytes=True)
+    if codec == "snappy":
+        long = 2 if len(block) >= 128 else 1
+        packed = (packed if size is None else size + packed[long:]) + zlib.crc32(block).to_bytes(4, "big")
+    sync = content[-16:]
+    header = content[: content.index(sync) + 16]
+    assert header.count(b"\x0edeflate") == 1
+    header = header.replace(b"\x0edeflate", bytes([2 * len(codec)]) + codec.encode())
+    return header + varied(1) + varied(len(packed)) + packed + sync
+
+
+def varied(number: int) -> bytes:
+    """A number that is not negative, as Avro writes it."""
+    left, written = 2 * number, bytearray()
+    while left > 127:
+        written.append(left & 127 | 128)
+        left >>= 7
+    return bytes([*written, left])
+
+
 def test_avro_is_read_whatever_its_blocks_are_packed_by(tmp_path: Path) -> None:
     """The same records as a library reads, from files that it wrote; damage of any byte is an error and never a fault."""
     manifest = next(ICEBERG.glob("metadata/8d*-m1.avro"))
@@ -204,6 +227,21 @@ def test_avro_is_read_whatever_its_blocks_are_packed_by(tmp_path: Path) -> None:
     assert {bound["key"]: bound["value"] for bound in entry["data_file"]["lower_bounds"]}[1] == b"p-0000"
     content = manifest.read_bytes()
     other = tmp_path / "other.avro"
+    (block,) = avro.blocks(manifest)
+    for codec in ("snappy", "zstandard"):
+        other.write_bytes(packed_by(codec, content, block))
+        assert list(avro.blocks(other)) == [block]
+        assert list(avro.records(other)) == [entry]
+        assert [place.verdict for place in residue(["p-0000"], str(tmp_path)).places] == [Verdicts.RESIDUAL]
+        for at in range(len(content) - 400, len(other.read_bytes()), 7):
+            damaged = bytearray(packed_by(codec, content, block))
+            damaged[at % len(damaged)] ^= 0x55
+            other.write_bytes(damaged)
+            with suppress(SourceError):
+                list(avro.records(other))
+    other.write_bytes(packed_by("snappy", content, block, size=b"\xff\xff\xff\xff\x0f"))
+    with pytest.raises(SourceError, match="more than can be looked through"):
+        list(avro.blocks(other))
     other.write_bytes(content.replace(b"deflate", b"zstdard"))
     found = residue(["p-0000"], str(tmp_path))
     assert [place.verdict for place in found.places] == [Verdicts.NOT_COVERED]
