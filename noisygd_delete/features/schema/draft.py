@@ -6,16 +6,15 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...errors import InvalidSchema
 from .files import Table
+from .options import JSON_SCHEMA
 from .recognise import EMPTY, Look, look_at, target
 
-JSON_SCHEMA = Path(__file__).with_name("schema.json")
 _MOST_CLASSES = 64
 _LINES = 10  # of empty labels, that a message names
 _SUBJECTS = 0.95  # of them, whose rows a draft keeps whole

@@ -12,14 +12,12 @@ import numpy as np
 
 from ...errors import InvalidParameter, InvalidSchema
 from ..maps import HashedNgrams, PublicMap, from_dict
-from . import options
 from .columns import Boolean, Category, Kind, Moment, Numeric, Text
-from .options import CYCLES, DECIMALS, KINDS, LABEL, MIDDLE, ROWS, THOUSANDS, TOP, TRANSFORMS, UNITS, UNKNOWN
+from .options import CYCLES, DECIMALS, KINDS, LABEL, MIDDLE, ROWS, TABLES, THOUSANDS, TOP, TRANSFORMS, UNITS, UNKNOWN
 from .values import NONE, may_be_format, read_moment, write_bound
 
 _RADII = (1e-6, 1e6)  # far from float32's subnormal numbers and from its overflow
 _MOST_FEATURES = 100_000
-_TABLES = ("label", "columns", "map")
 
 
 class _Fields:
@@ -111,7 +109,7 @@ def _is_number(value: Any) -> bool:
 
 def parse(fields: Any, source: str, folder: Path | None = None) -> dict[str, Any]:
     """The arguments of `Schema`, or one `InvalidSchema` naming the file, the key, and what it must hold."""
-    top = _Fields(fields, source, (*options.names(TOP), *_TABLES))
+    top = _Fields(fields, source, (*TOP, *TABLES))
     rows = top.choice("rows", ROWS)
     radius = top.number("radius")
     if rows == "clip" and radius is None:
@@ -121,7 +119,7 @@ def parse(fields: Any, source: str, folder: Path | None = None) -> dict[str, Any
         raise top.fault("radius", f"between {_RADII[0]:g} and {_RADII[1]:g}")
     if rows == "unit" and radius != 1:
         raise top.fault("radius", '1 with rows = "unit"')
-    label = _Fields(fields.get("label"), f"{source}: [label]", options.names(LABEL))
+    label = _Fields(fields.get("label"), f"{source}: [label]", LABEL)
     intercept = top.truth("intercept", True)
     special = {"label": _label_column(label), "id": top.name("id"), "subject": top.name("subject")}
     columns, from_data = _columns(fields.get("columns"), source, {name: role for role, name in special.items() if name})
@@ -197,9 +195,9 @@ def _map(fields: Any, columns: dict[str, Kind], where: str, folder: Path | None)
 
 
 def _column(fields: Any, where: str) -> tuple[Kind, bool]:
-    every = tuple(dict.fromkeys(key for keys in KINDS.values() for key in options.names(keys)))
+    every = tuple(dict.fromkeys(key for keys in KINDS.values() for key in keys))
     given = _Fields(fields, where, every)
-    telling = {keys[0].name: kind for kind, keys in KINDS.items()}
+    telling = {keys[0]: kind for kind, keys in KINDS.items()}
     kinds = [kind for key, kind in telling.items() if key in given.fields]
     if len(kinds) != 1:
         raise InvalidSchema(
@@ -207,7 +205,7 @@ def _column(fields: Any, where: str) -> tuple[Kind, bool]:
             "times = [first, last] or text, and only one of them"
         )
     for key in given.fields:
-        if key not in options.names(KINDS[kinds[0]]):
+        if key not in KINDS[kinds[0]]:
             raise InvalidSchema(f"{where}: {key} does not belong to this kind of column; remove it")
     return _KINDS[kinds[0]](given), given.truth("from_data", False)
 

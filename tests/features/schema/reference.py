@@ -1,29 +1,32 @@
-"""The reference of a schema's keys, made of the code's own tables: `python -m tests.features.schema.reference` writes docs/schema.md's tables and
-the JSON Schema that ships with the package."""
+"""The reference of a schema's keys: `python -m tests.features.schema.reference` writes docs/schema.md's tables from the JSON Schema that ships
+with the package."""
 
 from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
-from noisygd_delete.features.schema.draft import JSON_SCHEMA
-from noisygd_delete.features.schema.options import KINDS, LABEL, TOP, Key, json_schema
+from noisygd_delete.features.schema.options import JSON_SCHEMA, KINDS, LABEL, TOP
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "schema.md"
-TABLES = {"top": TOP, "label": LABEL, **KINDS}
+_KEYS = json.loads(JSON_SCHEMA.read_text())["properties"]
+_KINDS = {kind["title"]: kind["properties"] for kind in _KEYS["columns"]["additionalProperties"]["oneOf"]}
+TABLES = {
+    "top": {name: _KEYS[name] for name in TOP},
+    "label": {name: _KEYS["label"]["properties"][name] for name in LABEL},
+    **{kind: {name: _KINDS[kind][name] for name in names} for kind, names in KINDS.items()},
+}
 _BLOCK = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def table(keys: tuple[Key, ...]) -> str:
-    rows = [
-        f"| `{key.name}` | {_form(key)} | {f'`{key.default}`' if key.default else ''} | {key.means} |" for key in keys
-    ]
+def table(keys: dict[str, dict[str, Any]]) -> str:
+    rows = []
+    for name, form in keys.items():
+        default = f"`{json.dumps(form['default'])}`" if "default" in form else ""
+        rows.append(f"| `{name}` | {_words(form).replace('|', chr(92) + '|')} | {default} | {form['description']} |")
     return "\n".join(["", "| key | value | default | meaning |", "|---|---|---|---|", *rows, "", ""])
-
-
-def _form(key: Key) -> str:
-    return _words(key.form).replace("|", "\\|")
 
 
 def _words(form) -> str:
@@ -46,10 +49,5 @@ def page(text: str) -> str:
     return _BLOCK.sub(lambda found: found[1] + table(TABLES[found[2]]) + found[3], text)
 
 
-def document() -> str:
-    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
-
-
 if __name__ == "__main__":
     PAGE.write_text(page(PAGE.read_text()))
-    JSON_SCHEMA.write_text(document())

@@ -11,7 +11,7 @@ import pytest
 
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Schema, Table, draft_schema
-from noisygd_delete.features.schema.draft import JSON_SCHEMA
+from noisygd_delete.features.schema.options import JSON_SCHEMA
 from noisygd_delete.features.schema.recognise import look_at
 
 ROWS = 1200
