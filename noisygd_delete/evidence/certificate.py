@@ -19,10 +19,11 @@ from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..privacy.guarantee import stated_delta
+from ..privacy.sentences import CATALOGUE
 from ..privacy.shown import WRITTEN, rounded_up
 from ..register.dates import local_day, moment
 from ..version import __version__
-from .claims import CATALOGUE, KEYS, Claim, sentence, terms
+from .claims import KEYS, Claim, sentence, terms
 from .deriving import claims_of
 from .elsewhere import made_by
 from .facts import Erasure, in_order, number, version

@@ -7,18 +7,14 @@ The conditions of a figure stand inside its sentence: there is no way to print o
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from ..errors import InvalidParameter, choice
+from ..errors import InvalidParameter
+from ..privacy.sentences import CATALOGUE, catalogue, fill
 from ..privacy.shown import brief, shown
 from ..register.dates import day
-
-CATALOGUE = "4"  # of the keys below: a key that is added, or means something else, is another catalogue
 
 
 @dataclass(frozen=True)
@@ -183,24 +179,6 @@ KEYS: dict[str, Claimable] = {
 AT_LEAST = ("bound", "odds")  # units of which more than can be proven may be stated
 
 
-def languages() -> tuple[str, ...]:
-    """The codes of the languages that the catalogue is written in."""
-    names = (file.name for file in files(__package__).joinpath("catalogue").iterdir())
-    return tuple(sorted(name.split(".")[1] for name in names if name.startswith(f"{CATALOGUE}.")))
-
-
-@cache
-def catalogue(language: str) -> dict[str, Any]:
-    """The sentences of one language, by key.
-
-    Raises:
-        InvalidParameter: there is no file for it.
-    """
-    choice("language", language, languages())
-    file = files(__package__).joinpath("catalogue", f"{CATALOGUE}.{language}.toml")
-    return tomllib.loads(file.read_text("utf-8"))
-
-
 def sentence(claim: Claim, language: str = "en") -> str:
     """A claim in words, its figures and its conditions filled in.
 
@@ -212,10 +190,10 @@ def sentence(claim: Claim, language: str = "en") -> str:
         raise InvalidParameter(f"{claim.key[:60]!r} with these values is no claim of catalogue {CATALOGUE}")
     words = catalogue(language)
     filled = {name: _written(value, key.values[name], words) for name, value in claim.values.items()}
-    conditions = [_filled(words["claims"][name], {}, {}) for name in claim.conditions]
+    conditions = [fill(words["claims"][name], {}, {}) for name in claim.conditions]
     if conditions:
         filled["if"] = words["and"].join(conditions)
-    return _filled(words["claims"][claim.key], claim.values, filled)
+    return fill(words["claims"][claim.key], claim.values, filled)
 
 
 def terms(claim: Claim, language: str = "en") -> str:
@@ -224,20 +202,7 @@ def terms(claim: Claim, language: str = "en") -> str:
     named = {"figure": words["words"].get(claim.key, claim.key)}
     filled = named | {name: _written(value, units[name], words) for name, value in claim.values.items()}
     said = [words["terms"], *([words["renyi"]] if claim.values["renyi"] is not None else [])]
-    return " ".join(_filled(one, {}, filled) for one in said)
-
-
-def _filled(entry: Any, values: Mapping[str, Any], filled: Mapping[str, str]) -> str:
-    """An entry with its {names} in place; one of several by a value: by its word, or by whether it is one or many."""
-    while not isinstance(entry, str):
-        value = values[entry["by"]]
-        entry = entry[value if isinstance(value, str) else "one" if value == 1 else "many"]
-    first, *parts = entry.split("{")
-    text = first
-    for part in parts:
-        name, rest = part.split("}")
-        text += filled[name] + rest
-    return text
+    return " ".join(fill(one, {}, filled) for one in said)
 
 
 def _written(value: Any, unit: str, words: Mapping[str, Any]) -> str:
@@ -249,7 +214,7 @@ def _written(value: Any, unit: str, words: Mapping[str, Any]) -> str:
     if unit == "day":
         when = day("day", value)
         named = {"day": str(when.day), "month": words["months"][when.month - 1], "year": str(when.year)}
-        return _filled(words["day"], {}, named)
+        return fill(words["day"], {}, named)
     if unit == "list":
         return ", ".join(value)
     if unit == "word":

@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..errors import InvalidParameter, count, non_negative, positive
 from ..losses.base import Loss
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.sentences import condition
 from ..privacy.worlds import DELETION_NOTIONS, Worlds
 from .forecast import forecast_excess_risk
 from .procedure import Exactness, Prior, Published, Sampling, Start
@@ -110,15 +112,12 @@ class Mechanism(ABC):
     @abstractmethod
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost: ...
 
-    @abstractmethod
-    def _assumptions(self) -> tuple[str, ...]: ...
-
     def guarantee(self, about: str, worlds: Worlds, **cost: Any) -> Guarantee:
         """A guarantee of this run with the parts in `cost`."""
         facts = {
             "rows": self.rows,
             "source": self.source,
-            "assumptions": self._assumptions(),
+            "assumptions": assumptions_of(self),
             "proven": self.proven,
             "slack": self.slack,
         }
@@ -226,14 +225,11 @@ class NoisySteps(Mechanism):
     def _chain(self) -> dict[str, Any]:
         return {"step_size": self.step_size, "noise_variance": self.noise_variance, "records": self.records}
 
-    def _assumptions(self) -> tuple[str, ...]:
-        constants = "proven" if self.proven else "declared by the user, not proven"
-        return (
-            f"every record's loss has gradient norm at most {self.lipschitz:g} ({constants})",
-            f"n={self.records} slots is public and fixed",
-            "real arithmetic; the rounding of gradient sums adds the stated slack to the sensitivity",
-            "the noise is Gaussian, independent and unknown to the observer",
-        )
+
+@lru_cache(maxsize=1024)
+def assumptions_of(mechanism: Mechanism) -> tuple[str, ...]:
+    """The conditions of its bounds in English, each once, as papers say them."""
+    return tuple(dict.fromkeys(condition(key, values) for key, values in mechanism.conditions()))
 
 
 def bounded_gradients(lipschitz: float, *, proven: bool) -> tuple[Condition, ...]:

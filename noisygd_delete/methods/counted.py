@@ -75,10 +75,3 @@ class CountedRecords(Mechanism):
 
     def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
         return self.deviation / self.apart(worlds), 1.0
-
-    def _assumptions(self) -> tuple[str, ...]:
-        return (
-            "every record is in one cell of the counts, whatever the other records are",
-            f"n={self.records} slots is public and fixed",
-            "the noise of the counts is an exact discrete Gaussian, independent and unknown to the observer",
-        )

@@ -72,9 +72,6 @@ class InterleavedRun(SharpRun):
     def conditions(self) -> tuple[Condition, ...]:
         return (*super().conditions(), *self.fresh_release.conditions())
 
-    def _assumptions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*super()._assumptions(), *self.fresh_release._assumptions())))
-
 
 @dataclass(frozen=True)
 class Interleaved(Method):

@@ -109,11 +109,6 @@ class LadderRun(Mechanism):
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         raise NotImplementedError  # `interval` composes the stages
 
-    def _assumptions(self) -> tuple[str, ...]:
-        own = "every stage starts at a kept stage or at a public point, and all of them are published"
-        inner = (text for stage in (*self.kept, *self.later) for text in stage._assumptions())
-        return (own, *dict.fromkeys(inner))
-
     def to_dict(self) -> dict[str, Any]:
         return {
             "method": self.method,

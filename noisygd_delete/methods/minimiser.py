@@ -86,13 +86,6 @@ class MinimiserRun(SharpRun):
         solved = ("solver-tolerance", {**own, "tolerance": self.gradient_tolerance})
         return (*super().conditions(), solved, ("time-unseen", own))
 
-    def _assumptions(self) -> tuple[str, ...]:
-        solved = (
-            f"the solver's answer has gradient norm at most {self.gradient_tolerance:.3g} in real arithmetic; its running "
-            "time is not observed"
-        )
-        return (solved, *super()._assumptions())
-
 
 @dataclass(frozen=True)
 class Minimiser(Method):

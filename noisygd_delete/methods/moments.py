@@ -68,13 +68,6 @@ class MomentsRun(Mechanism):
     def conditions(self) -> tuple[Condition, ...]:
         return (*super().conditions(), ("moments-own-norm", {}))
 
-    def _assumptions(self) -> tuple[str, ...]:
-        return (
-            "every row that enters the moments is divided by its own norm, whatever the other rows are",
-            f"n={self.records} slots is public and fixed",
-            "the noise of the moments is an exact discrete Gaussian, independent and unknown to the observer",
-        )
-
 
 @dataclass(frozen=True)
 class Moments(Method):

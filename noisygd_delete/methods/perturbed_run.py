@@ -195,25 +195,3 @@ class PerturbedRun(Mechanism):
             ("exact-noise", own),
             ("machine-trusted", {}),
         )
-
-    def _assumptions(self) -> tuple[str, ...]:
-        constants = "proven" if self.proven else "declared by the user, not proven"
-        shaped = (
-            "; no row is longer in the shape of b, where its columns count by their variances" if self.shaped else ""
-        )
-        placed = (
-            "every row keeps its place from one release to the next"
-            if self.in_place
-            else "rows may come in any order: what the solver's rounding may tell of it is charged to every release, a deletion's own and later ones"
-        )
-        return (
-            f"every record's loss has gradient norm at most {self.lipschitz:g} ({constants}){shaped}",
-            placed,
-            f"n={self.records} slots is public and fixed",
-            f"the gradient at the solver's answer, measured in double precision, is at most {self.gradient_tolerance:.3g} with the "
-            "rounding of the gradient and of the random linear term included; the solver's running time is not observed",
-            f"the last noise is an exact discrete Gaussian on a public grid of step {self.grid:.3g}, drawn in integer arithmetic: "
-            "nothing here holds over the real numbers alone",
-            "trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its "
-            "elementary functions are as exact as they state",
-        )

@@ -58,10 +58,3 @@ class SampledGaussian(Mechanism):
         if worlds != Worlds.ZERO_OUT:
             raise InvalidParameter("an extractor is exported for adjacency='zero-out' only")
         return self.noise_multiplier, self.sampling_rate
-
-    def _assumptions(self) -> tuple[str, ...]:
-        return (
-            "the extractor's training drew an independent Poisson sample of rows at every step",
-            f"n={self.records} slots is public and fixed",
-            "the noise is Gaussian, independent and unknown to the observer",
-        )

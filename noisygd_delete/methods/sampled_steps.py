@@ -61,12 +61,6 @@ class SampledSteps(SampledGaussian):
         """Samples drawn after the record was erased do not hold it."""
         return {} if steps_without else super()._cost(worlds, self.draws, 0)
 
-    def _assumptions(self) -> tuple[str, ...]:
-        return (
-            "every step of a sampled stage drew an independent Poisson sample of the slots, which is not observed",
-            *super()._assumptions()[1:],
-        )
-
 
 @dataclass(frozen=True)
 class SampledStage(Method):

@@ -135,19 +135,6 @@ class SharpExactRun(SharpRun):
             ("machine-trusted", {}),
         )
 
-    def _assumptions(self) -> tuple[str, ...]:
-        constants = "proven" if self.proven else "declared by the user, not proven"
-        return (
-            f"every record's loss has gradient norm at most {self.lipschitz:g} ({constants})",
-            f"n={self.records} slots is public and fixed",
-            "every row keeps its place from one release to the next",
-            f"the noise of every step is an exact discrete Gaussian on a public grid of step {self.grid:.3g}, drawn in integer arithmetic, and "
-            f"the rounding of gradients in double precision, at most {self.measured_error:.3g}, is charged to every step: nothing here holds over the "
-            "real numbers alone",
-            "trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its "
-            "elementary functions are as exact as they state",
-        )
-
 
 @dataclass(frozen=True)
 class SharpExact(Sharp):

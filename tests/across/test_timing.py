@@ -154,4 +154,4 @@ def test_what_the_passes_of_a_solver_tell_of_one_record(method: str, solver: str
         assert told["all others have left"] == 0
     else:
         assert told["all others have left"] > 0.9
-        assert any("time is not observed" in assumption for assumption in plan.dp.assumptions)
+        assert any("running time may depend on the records" in assumption for assumption in plan.dp.assumptions)

@@ -12,9 +12,9 @@ import json
 from functools import cache
 from pathlib import Path
 
-from noisygd_delete.evidence.claims import catalogue, languages
 from noisygd_delete.papers.catalogue import labels
 from noisygd_delete.papers.page import stylesheet
+from noisygd_delete.privacy.sentences import catalogue, languages
 
 from .demand import Demand
 from .modules import module_text
@@ -54,7 +54,8 @@ NATIVE = frozenset(
         ),
         "records.bounded",  # reads files, which a page has none of
         "loading:on_first_use",  # a page has loaded everything
-        "evidence.claims:catalogue",  # the catalogues stand in the script
+        "privacy.sentences:catalogue",  # the catalogues stand in the script
+        "methods.base:assumptions_of",  # told to people; no figure depends on it
         "papers.catalogue:labels",
         "evidence.former_formats",  # of which the page says that it does not check them
     }

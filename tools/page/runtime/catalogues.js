@@ -1,6 +1,6 @@
 // Catalogues of sentences, read once.
 
-$.libraries["evidence.claims"] = {catalogue: $.cache($.fn("catalogue", ["language"], {}, (language) => {
+$.libraries["privacy.sentences"] = {catalogue: $.cache($.fn("catalogue", ["language"], {}, (language) => {
   if (!Object.hasOwn($.catalogues.claims, language)) throw $.raised($.b.ValueError, "no such language");
   return $.parsed($.catalogues.claims[language]);
 }))};
@@ -9,3 +9,4 @@ $.libraries["papers.catalogue"] = {labels: $.cache($.fn("labels", ["code"], {}, 
   return $.parsed($.catalogues.labels[code]);
 }))};
 $.libraries["evidence.former_formats"] = {SCHEMES: new $.Dict(), BLOCKS: $.tuple([]), NOT_RECOMPUTED: $.tuple([]), checks: () => []};
+$.libraries["methods.base"] = {assumptions_of: () => $.tuple([])};
