@@ -220,7 +220,17 @@ def _schema(parsed: argparse.Namespace) -> Schema:
         )
     if parsed.label not in (None, schema.label_column):
         raise InvalidParameter(f"--label {parsed.label} contradicts the schema's label column {schema.label_column!r}")
-    return schema
+    if parsed.map is None:
+        return schema
+    if schema.map is not None and schema.map.kind != parsed.map:
+        raise InvalidParameter(
+            f"{parsed.schema}: --map {parsed.map} contradicts its [map], {schema.map.kind!r}; take one of them out"
+        )
+    return (
+        schema
+        if schema.map is not None
+        else Schema.from_dict({**schema.to_dict(), "map": {"kind": parsed.map}}, parsed.schema)
+    )
 
 
 def _numbered(schema: Schema) -> Schema:

@@ -59,6 +59,11 @@ def register(commands: Any) -> None:
 
 def add_init_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of a plan, for commands that make a store: what is left out is advised, or decided by the schema."""
+    parser.add_argument(
+        "--map",
+        choices=["additive"],
+        help="a public map of the columns, as [map] in the schema: additive gives each column a curve of its own (docs/which_model.md)",
+    )
     add_plan_arguments(parser, advised=True)
     add_stream_arguments(parser.add_argument_group("stream (publications and their batch are then chosen by forecast)"))
     parser.set_defaults(loss=None, radius=None, rows_per_subject=None)

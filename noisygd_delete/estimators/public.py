@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from ..features.maps import PublicMap
+from ..features.maps import Additive, PublicMap
 from .base import DeletionEstimator
 from .pipeline import RecordWisePipeline
 
@@ -27,8 +26,10 @@ class MappedRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Does nothing: the map was fixed beforehand."""
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float32]:
-        """(records, width + 1) float32."""
+    def transform(self, X: Any) -> Any:
+        """(records, width + 1) float32; of an additive map as a csr_array."""
+        if isinstance(self.map, Additive):
+            return self.map.sparse_rows(np.asarray(X))
         return self.map.rows(list(X) if self.map.inputs is None else np.asarray(X))
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -154,3 +154,18 @@ def test_a_draft_can_be_tried_without_writing(folder: Path, capsys) -> None:
     assert main(command) == 0
     assert "would write other.toml" in capsys.readouterr().out
     assert not (folder / "other.toml").exists()
+
+
+def test_a_map_is_asked_for_in_one_word_and_named_by_the_plan(folder: Path, capsys) -> None:
+    capsys.readouterr()
+    assert main(init("--map", "additive")) == main(["learn", "store"]) == main(["delete", "store", "3"]) == 0
+    with Store.open("store") as store:
+        made = store.schema.map
+        assert made is not None
+        assert made.kind == "additive"
+        assert store.plan.problem.feature_map == made.digest
+        assert store.schema.features == made.width + 1
+    (folder / "schema.toml").write_text((folder / "schema.toml").read_text() + '\n[map]\nkind = "bins"\n')
+    capsys.readouterr()
+    said = complaint(capsys, "init", "other", "--data", "people.csv", "--schema", "schema.toml", "--map", "additive")
+    assert "contradicts its [map], 'bins'" in said

@@ -4,6 +4,7 @@ A convex method on the rows Φ(x) keeps every one of its guarantees, whatever Φ
 `check` holds a map to that, and its `digest` stands in plan, ledger and certificate.
 """
 
+from .additive import Additive
 from .base import PublicMap
 from .bins import BinsAndCrosses
 from .catalogue import from_dict
@@ -19,6 +20,7 @@ from .scattering import Scattering
 from .sentences import SentenceEmbedding
 
 __all__ = [
+    "Additive",
     "Beside",
     "BinsAndCrosses",
     "Chain",

@@ -9,6 +9,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from ...errors import InvalidParameter
+from .additive import Additive
 from .base import PublicMap
 from .bins import BinsAndCrosses
 from .compose import Beside, Chain
@@ -22,7 +23,7 @@ from .sentences import SentenceEmbedding
 KINDS: dict[str, type[PublicMap]] = {
     kind.kind: kind
     for kind in (
-        *(BinsAndCrosses, RandomFourier, OrientedGradients, Scattering),
+        *(Additive, BinsAndCrosses, RandomFourier, OrientedGradients, Scattering),
         *(HashedNgrams, SentenceEmbedding, OnnxFile, Chain, Beside),
     )
 }
@@ -31,12 +32,18 @@ _DEEPEST = 8
 
 
 def from_dict(
-    given: Any, *, columns: tuple[int, ...] | None = None, folder: Path | None = None, depth: int = 0
+    given: Any,
+    *,
+    columns: tuple[int, ...] | None = None,
+    gaps: tuple[int, ...] = (),
+    folder: Path | None = None,
+    depth: int = 0,
 ) -> PublicMap:
     """A map from its kind and parameters (`PublicMap.to_dict`).
 
     Args:
         columns: of the table that it reads, 0 for a number and k for k 0/1 columns: fills in what the text leaves out.
+        gaps: places in `columns` of numbers behind which a 0/1 column says that the cell was empty.
         folder: where the names of files begin.
 
     Raises:
@@ -55,6 +62,9 @@ def from_dict(
         parameters["of"] = _parts(parameters.get("of"), kind, columns, folder, depth)
     if columns is not None:
         read = {"columns": columns, "reads": sum(width or 1 for width in columns)}
+        if gaps and kind is Additive:
+            read |= {"columns": tuple(width for at, width in enumerate(columns) if at - 1 not in gaps)}
+            read |= {"gaps": tuple(at - sum(gap < at for gap in gaps) for at in gaps)}
         parameters = {**{name: value for name, value in read.items() if name in known}, **parameters}
     for name in FILES:
         if folder is not None and name in known and isinstance(parameters.get(name), str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -184,8 +185,10 @@ def _map(fields: Any, columns: dict[str, Kind], where: str, folder: Path | None)
         )
     layout = [(kind.width,) if isinstance(kind, Category) else (0,) * kind.width for kind in columns.values()]
     widths = tuple(width for part in layout for width in part)
+    before = accumulate((len(part) for part in layout), initial=0)
+    gaps = tuple(at for at, kind in zip(before, columns.values(), strict=False) if getattr(kind, "indicator", False))
     try:
-        made = from_dict(fields, columns=widths, folder=folder)
+        made = from_dict(fields, columns=widths, gaps=gaps, folder=folder)
     except InvalidParameter as error:
         raise InvalidSchema(f"{where}: {error}") from error
     read = sum(width or 1 for width in widths)

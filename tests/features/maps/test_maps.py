@@ -20,6 +20,7 @@ RNG = np.random.default_rng(5)
 IMAGES = RNG.uniform(0, 255, (9, 8, 12)) * (RNG.uniform(size=(9, 8, 12)) < 0.4)
 CATEGORIES = np.eye(4)[[0, 3, 1, 3, 3, 2, 0, 1, 3]][:, :3]  # the fourth value is not in the list: none hot
 TABLE = np.column_stack([RNG.uniform(-1, 1, (9, 2)), CATEGORIES])
+TABLE_WITH_GAPS = np.column_stack([TABLE[:, :2], np.arange(9) % 3 == 0, CATEGORIES])
 TEXTS = ["A cat sat.", "the CAT sat on a cat", "dogs bark", "", "cat", "à la carte", "a a a a", "the", "dogs"]
 COLUMNS = (0, 0, 3)
 
@@ -29,6 +30,8 @@ def built_in() -> list[tuple[maps.PublicMap, Any]]:
     gradients = maps.OrientedGradients((8, 12), cell=2)
     return [
         (maps.BinsAndCrosses(COLUMNS, bins=4, buckets=32), TABLE),
+        (maps.Additive(COLUMNS), TABLE),
+        (maps.Additive(COLUMNS, levels=3, gaps=(1,), amounts=(0,), pairs=((0, 1), (0, 2))), TABLE_WITH_GAPS),
         (maps.RandomFourier(5, size=40, bandwidth=2.0), TABLE),
         (maps.RandomFourier(96, size=40, centred=True), flat),
         (gradients, flat),

@@ -1,0 +1,199 @@
+"""Additive models: dyadic bins of every number, one entry a category. Under a linear head each column has a curve of its own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InvalidParameter, count
+from .base import PublicMap, check_width, numbers
+from .rows import Floats, normalised
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_ROWS = 4096  # at a time
+_NONE = -1  # a place that no entry has
+
+
+@dataclass(frozen=True)
+class Additive(PublicMap):
+    """Each column of the table is a block of norm 1, and a row has few entries that are not 0.
+
+    A number in [−1, 1] lies, at each level l = 1 … `levels`, in one of 2^l equal bins; each gives an entry 1/√levels. A category gives
+    one entry 1. Fine bins share what coarse ones learn: the penalty on a step between two neighbours falls with the bin that parts them.
+
+    columns      one entry for each column of the table: 0 for a number, k for k 0/1 columns of a category (a schema fills this in)
+    levels       of bins
+    amounts      places in `columns` of numbers whose lower end, as a rule an amount of 0, gives no entry
+    logarithmic  places of numbers whose bins lie evenly on ± log(1 + |value|/`finest`): ranges known in order of magnitude alone
+    finest       of those, the part of half the range below which all is one
+    gaps         places of numbers behind which a 0/1 column says that the cell was empty: 1 is the only entry then (a schema fills it in)
+    pairs        places of two columns each, whose boxes are a block too
+    pair_levels  of boxes, 2^l bins a side
+    """
+
+    columns: tuple[int, ...]
+    levels: int = 7
+    amounts: tuple[int, ...] = ()
+    logarithmic: tuple[int, ...] = ()
+    finest: float = 1e-5
+    gaps: tuple[int, ...] = ()
+    pairs: tuple[tuple[int, int], ...] = ()
+    pair_levels: int = 3
+
+    kind: ClassVar[str] = "additive"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(count("columns", width, minimum=0) for width in self.columns))
+        count("levels", self.levels, maximum=16)
+        count("pair_levels", self.pair_levels, maximum=6)
+        if not 0 < self.finest < 1:
+            raise InvalidParameter(f"finest={self.finest} must be above 0 and below 1, a part of half the range")
+        if not self.columns:
+            raise InvalidParameter("the map 'additive' needs at least one column")
+        for name in ("amounts", "logarithmic", "gaps"):
+            places = getattr(self, name)
+            wrong = [place for place in places if place not in range(len(self.columns)) or self.columns[place]]
+            if wrong or len(set(places)) < len(places):
+                raise InvalidParameter(f"{name}={list(places)} must be places of numbers, from 0, each once")
+        for pair in self.pairs:
+            if len(set(pair)) < 2 or not set(pair) <= set(range(len(self.columns))):
+                raise InvalidParameter(f"pairs: {list(pair)} must be the places of two columns, from 0")
+        check_width(self.kind, self.width)
+
+    @property
+    def inputs(self) -> int:
+        return sum(width or 1 for width in self.columns) + len(self.gaps)
+
+    @cached_property
+    def blocks(self) -> tuple[range, ...]:
+        """The features of each column, then of each pair."""
+        sizes = [width or 2 ** (self.levels + 1) - 2 + (place in self.gaps) for place, width in enumerate(self.columns)]
+        sizes += [sum(size for size, _ in self._boxes(pair)) for pair in self.pairs]
+        ends = np.cumsum([0, *sizes]).tolist()
+        return tuple(range(first, last) for first, last in pairwise(ends))
+
+    @property
+    def width(self) -> int:
+        return self.blocks[-1].stop
+
+    @property
+    def entries(self) -> int:
+        """The most features of a row that are not 0."""
+        own = sum(1 if width else self.levels for width in self.columns)
+        return own + sum(len(self._boxes(pair)) for pair in self.pairs)
+
+    def to_dict(self) -> dict[str, Any]:
+        fields = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {"kind": self.kind, **fields, "pairs": [list(pair) for pair in self.pairs]}
+
+    def features(self, inputs: Any) -> Floats:
+        places, values = self._entries(inputs)
+        made, every = np.zeros((len(places), self.width)), np.arange(len(places))
+        for at, value in zip(places.T, values.T, strict=True):
+            there = at != _NONE
+            made[every[there], at[there]] = value[there]
+        return made
+
+    def sparse_rows(self, inputs: Any, *, radius: float = 1.0, constant: bool = True) -> csr_array:
+        """`rows` as a csr_array of float32, bit by bit the same: zeros are never written out."""
+        from scipy.sparse import csr_array
+
+        places, values = self._entries(inputs)
+        short = normalised(values, radius=radius, constant=constant)
+        if constant:
+            places = np.column_stack([places, np.full(len(places), self.width)])
+        there = places != _NONE
+        starts = np.concatenate([[0], there.sum(axis=1).cumsum()])
+        return csr_array((short[there], places[there], starts), shape=(len(places), self.width + constant))
+
+    def curve(self, place: int, weights: Floats, points: Floats) -> Floats:
+        """What a head adds for a number: Σ weights·entries at points in [−1, 1], before the norm. The weights are the block's."""
+        rows = self._bins(place, points) - self.blocks[place].start
+        return np.asarray(weights[rows].sum(axis=1) / math.sqrt(self.levels))
+
+    def _entries(self, inputs: Any) -> tuple[NDArray[np.intp], Floats]:
+        """(records, entries) places, ascending, and values: 0 where the place is `_NONE`."""
+        given = numbers(inputs, self.inputs)
+        parts = [self._of_block(given[first : first + _ROWS]) for first in range(0, max(1, len(given)), _ROWS)]
+        places, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return places, values
+
+    def _of_block(self, given: Floats) -> tuple[NDArray[np.intp], Floats]:
+        places, codes, at = list[NDArray[np.intp]](), list[tuple[Floats | NDArray[np.intp], bool]](), 0
+        for place, width in enumerate(self.columns):
+            if width:
+                hot = given[:, at : at + width] > 0
+                code = np.where(hot.any(axis=1), hot.argmax(axis=1), width)
+                places.append(np.where(code < width, self.blocks[place].start + code, _NONE)[:, None])
+                codes.append((code, True))
+            else:
+                value = given[:, at]
+                bins = self._bins(place, value)
+                if place in self.amounts:
+                    bins[value <= -1] = _NONE
+                if place in self.gaps:
+                    at += 1
+                    absent = given[:, at] > 0
+                    bins[absent] = _NONE
+                    bins[absent, -1] = self.blocks[place].stop - 1
+                places.append(bins)
+                codes.append((self._scaled(place, value), False))
+            at += width or 1
+        for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
+            places.append(self._in_boxes(pair, block, codes))
+        values = [self._values(where) for where in places]
+        return np.concatenate(places, axis=1), np.concatenate(values, axis=1)
+
+    def _values(self, where: NDArray[np.intp]) -> Floats:
+        """One block's: of norm 1, or 0 where it has no entry."""
+        there = where != _NONE
+        return np.asarray(there / np.sqrt(np.maximum(1, there.sum(axis=1)))[:, None])
+
+    def _scaled(self, place: int, values: Floats) -> Floats:
+        """[−1, 1] to [0, 1], on the scale of the bins."""
+        if place in self.logarithmic:
+            values = np.sign(values) * np.log1p(np.abs(values) / self.finest) / math.log1p(1 / self.finest)
+        return np.clip((values + 1) / 2, 0.0, 1.0)
+
+    def _bins(self, place: int, values: Floats) -> NDArray[np.intp]:
+        """(records, levels): the place of each level's bin."""
+        unit, start = self._scaled(place, values), self.blocks[place].start
+        bins = [start + 2**level - 2 + _part(unit, 2**level) for level in range(1, self.levels + 1)]
+        return np.stack(bins, axis=1)
+
+    def _boxes(self, pair: tuple[int, int]) -> list[tuple[int, int]]:
+        """Of each level: how many boxes, and how many of them share a value of the first column."""
+        both = all(self.columns[place] for place in pair)
+        found = []
+        for level in range(1, 2 if both else self.pair_levels + 1):
+            one, other = (self.columns[place] + 1 if self.columns[place] else 2**level for place in pair)
+            found.append((one * other, other))
+        return found
+
+    def _in_boxes(
+        self, pair: tuple[int, int], block: range, codes: list[tuple[Floats | NDArray[np.intp], bool]]
+    ) -> NDArray[np.intp]:
+        found, first = [], block.start
+        for level, (size, side) in enumerate(self._boxes(pair), 1):
+            one, other = (
+                np.asarray(codes[place][0], np.intp)
+                if codes[place][1]
+                else _part(np.asarray(codes[place][0]), 2**level)
+                for place in pair
+            )
+            found.append(first + one * side + other)
+            first += size
+        return np.stack(found, axis=1)
+
+
+def _part(unit: Floats, parts: int) -> NDArray[np.intp]:
+    """Which of so many equal parts of [0, 1]."""
+    return np.minimum(np.floor(unit * parts), parts - 1).astype(np.intp)
