@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from abc import abstractmethod
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,26 +21,18 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 from ...errors import InvalidParameter, InvalidRecords, InvalidRequest, InvalidSchema, MissingDependency, SourceError
-from ...features.schema import Table
 from ...features.schema.files import BLOCK_ROWS
-from ...records import NONE_LEFT_OUT, EditCounts, LeftOut
+from ...records import EditCounts, LeftOut
 from ..clusters import files
+from .by_sql import SqlSource
 from .source import (
-    NOTHING_DONE,
     Accept,
     Done,
-    Snapshot,
-    Source,
-    blocks,
-    came_back,
     chosen_by_others,
     dotted,
     not_there,
-    put_back,
     quoted,
     require_read_once,
-    rows_left_out,
-    rows_to_read,
     still_read,
 )
 
@@ -58,7 +50,7 @@ _MOST_VERSIONS = 10_000  # of a Delta table, looked through for a deletion that 
 
 
 @dataclass(frozen=True)
-class Lake(Source):
+class Lake(SqlSource):
     """Rows that DuckDB can read."""
 
     @classmethod
@@ -66,64 +58,34 @@ class Lake(Source):
     def recognises(cls, path: Path) -> bool:
         """Whether a path leads to such a source."""
 
-    @contextmanager
-    @abstractmethod
-    def _opened(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-        """A connection on one moment of the rows, and its position."""
+    @property
+    def _table_name(self) -> str:
+        return dotted(self.table or ROWS)
 
-    def _rows(self) -> str:
-        """SQL of all rows there."""
-        if self.query is None:
-            return f"SELECT * FROM {dotted(self.table or ROWS)}"
-        return self.query.strip().rstrip(";") + "\n"  # its last line may be a comment
+    def _columns(self, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+        return _types(connection, self._rows())
 
-    @contextmanager
-    def snapshot(
-        self, columns: Sequence[str], since: str | None = None, done: Done = NOTHING_DONE
-    ) -> Iterator[Snapshot]:
-        with self._opened() as (connection, position):
-            changes = None if since is None else self.changes(since, position, columns)
-            self._check_done(connection, position, done)
-            rows, left_out = self._rows(), NONE_LEFT_OUT
-            if self._key in _types(connection, rows):  # queries of earlier versions need not name their rows
-                facts = rows, self._key, self.rows_per_subject
-                left_out = LeftOut(*connection.execute(rows_left_out(*facts)).fetchone() or ())
-            if left_out.rows:
-                connection.execute("SET disabled_optimizers = 'build_side_probe_side'")  # rows stay in their order
-                rows = rows_to_read(*facts)
-            read = self._fetched(connection, columns, rows)
-            yield Snapshot(position, blocks(self.address, columns, read), changes, left_out)
+    def _first(self, connection: duckdb.DuckDBPyConnection, asked: str) -> Sequence[Any] | None:
+        return connection.execute(asked).fetchone()
 
-    def check(self) -> None:
-        with self._opened() as (connection, _):
-            self._check_plan(connection)
-            self._check_columns(_types(connection, self._rows()))
+    def _rows_to_read(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, LeftOut]:
+        rows, left_out = super()._rows_to_read(connection)
+        if left_out.rows:
+            connection.execute("SET disabled_optimizers = 'build_side_probe_side'")  # rows stay in their order
+        return rows, left_out
 
-    def every(self, columns: Sequence[str]) -> Generator[Table]:
-        with self._opened() as (connection, _):
-            yield from blocks(self.address, columns, self._fetched(connection, columns, self._rows()))
-
-    def names(self, column: str) -> Iterator[str]:
-        with self._opened() as (connection, _):
-            yield from self._named_in(connection, column)
-
-    def columns(self) -> list[str]:
-        with self._opened() as (connection, _):
-            return list(_types(connection, self._rows()))
-
-    def _named_in(self, connection: duckdb.DuckDBPyConnection, column: str) -> Iterator[str]:
+    def _names_in(self, connection: duckdb.DuckDBPyConnection, column: str) -> Iterator[str]:
         rows = f"SELECT CAST({quoted(column)} AS VARCHAR) AS name FROM ({self._rows()}) AS everything"
-        return (name for (name,) in self._fetched(connection, ["name"], rows) if name is not None)
+        return (name for (name,) in self._cells(connection, ["name"], rows) if name is not None)
 
-    def _fetched(
+    def _cells(
         self, connection: duckdb.DuckDBPyConnection, columns: Sequence[str], rows: str
     ) -> Iterator[Sequence[Any]]:
         found = connection.execute(f"SELECT {', '.join(map(quoted, columns))} FROM ({rows}) AS chosen")
         while some := found.fetchmany(BLOCK_ROWS):
             yield from some
 
-    def _check_plan(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Raise `InvalidParameter` where a query, or a view under it, lets other rows decide whether one is read."""
+    def _check_plan(self, connection: duckdb.DuckDBPyConnection, *, again: bool = False) -> None:
         connection.execute("PRAGMA disable_optimizer")  # it would hide a window in a join
         found = connection.execute(f"EXPLAIN (FORMAT JSON) {self._rows()}").fetchone()
         connection.execute("PRAGMA enable_optimizer")
@@ -141,35 +103,22 @@ class Lake(Source):
                 raise chosen_by_others(self.address, by_others)
         require_read_once(self.address, scans, scans)
 
-    def _check_done(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> None:
-        """Raise `SourceError` unless these rows show what was done before."""
-        if not self._shown(connection, position, done):
-            raise put_back(self.address)
-        back = self._read_of(connection, done.ids, done.subjects)
-        if back:
-            raise came_back(self.address, back)
-        if done.refuse is not None:
-            done.refuse(self._named_in(connection, self.id))
+    def _changed(self, connection: Any, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
+        return self.changes(since, position, columns)
 
     def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> bool:
-        """Whether all marks of deletions are there; of rows that nobody deletes here, there are none."""
-        return True
+        return True  # of rows that nobody deletes here
 
     def _read_of(self, connection: duckdb.DuckDBPyConnection, ids: Sequence[str], subjects: Sequence[str]) -> int:
-        """How many rows have one of these names, of the table and of what a release may read: the larger number."""
-        every = dict.fromkeys((self._rows(), f"SELECT * FROM {dotted(self.table or ROWS)}"))
+        every = dict.fromkeys((self._rows(), f"SELECT * FROM {self._table_name}"))
         return sum(
             max(_counted(connection, rows, column, names) for rows in every)
             for column, names in self._named(ids, subjects)
         )
 
-    def position(self) -> str:
-        with self._opened() as (_, position):
-            return position
-
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
-        rows = f"SELECT * FROM {dotted(self.table or ROWS)}"
-        with self._opened() as (connection, _):
+        rows = f"SELECT * FROM {self._table_name}"
+        with self._moment() as (connection, _):
             return sum(
                 _counted(connection, rows, column, asked, f"DISTINCT {quoted(column)}" if names else "*")
                 for column, asked in self._named(ids, subjects)
@@ -179,7 +128,7 @@ class Lake(Source):
         self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]
     ) -> tuple[list[str], list[str]]:
         """The names as the column writes them, and the ids of the rows that have one of them; each name must have a row."""
-        rows = f"SELECT * FROM {dotted(self.table or ROWS)}"
+        rows = f"SELECT * FROM {self._table_name}"
         wanted = _as_written(connection, rows, column, names)
         asked = f"SELECT CAST({quoted(column)} AS VARCHAR), CAST({quoted(self.id)} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)}"
         found = connection.execute(asked, [list(wanted.values())]).fetchall()
@@ -207,7 +156,7 @@ class DuckdbFile(Lake):
         return path.suffix == ".duckdb" and path.is_file()
 
     @contextmanager
-    def _opened(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    def _moment(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         with _connected(self.address, self.address, read_only=True) as connection:
             connection.execute("BEGIN TRANSACTION")
             yield connection, f"version:{self._deletions(connection)}"
@@ -255,7 +204,7 @@ class DuckdbFile(Lake):
         return f"version:{number}"
 
     def committed(self, mark: str) -> str | None:
-        with self._opened() as (connection, position):
+        with self._moment() as (connection, position):
             if position == "version:0":
                 return None
             found = connection.execute(f"SELECT number FROM {_DONE} WHERE mark = ?", [mark]).fetchone()
@@ -279,7 +228,7 @@ class DeltaTable(Lake):
         return (path / "_delta_log").is_dir()
 
     @contextmanager
-    def _opened(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    def _moment(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         version = self._table().version()
         with self._at(version) as connection:
             yield connection, f"version:{version}"
@@ -438,7 +387,7 @@ class ParquetFolder(Lake):
         return path.is_dir() and any(path.glob("*.parquet"))
 
     @contextmanager
-    def _opened(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    def _moment(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         position = f"time:{datetime.now(UTC).isoformat(timespec='microseconds')}"
         before = self._files()
         with _connected(":memory:", self.address) as connection:

@@ -107,7 +107,7 @@ class DeltaOnEngine(DeltaTable):
         return opened(self.engine, self.address, schema, slots, pinned=pinned, selection=selection)
 
     def check(self) -> None:
-        with replace(self, query=None)._opened() as (connection, _):
+        with replace(self, query=None)._moment() as (connection, _):
             self._check_columns(connection.table(ROWS).columns)
 
     def _check_absence(self, *given: Any) -> None:

@@ -8,32 +8,25 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError
-from ...features.schema import Table
-from ...records import EditCounts, LeftOut
+from ...records import EditCounts
 from . import marks, trigger
+from .by_sql import SqlSource
 from .session import as_written, ask, ask_one, connected, library, of_rows, said
 from .source import (
-    NOTHING_DONE,
     Accept,
     Done,
-    Snapshot,
-    Source,
-    blocks,
-    came_back,
     chosen_by_others,
     dotted,
     not_there,
     put_back,
     quoted,
     require_read_once,
-    rows_left_out,
-    rows_to_read,
     still_read,
 )
 
@@ -54,7 +47,7 @@ _BY_ROW_SECURITY = ", or hidden from this role by row-level security"
 
 
 @dataclass(frozen=True)
-class Postgres(Source):
+class Postgres(SqlSource):
     """A table of a database, or a query of it."""
 
     kind: ClassVar[str] = "postgresql"
@@ -79,8 +72,7 @@ class Postgres(Source):
         return connected(self.address)
 
     @contextmanager
-    def _frozen(self) -> Iterator[tuple[psycopg.Connection[Any], str]]:
-        """A connection on one moment of the rows, and its position."""
+    def _moment(self) -> Iterator[tuple[psycopg.Connection[Any], str]]:
         with self.connected() as connection:
             connection.isolation_level = library().IsolationLevel.REPEATABLE_READ
             connection.read_only = True
@@ -88,53 +80,19 @@ class Postgres(Source):
             connection.execute("SET LOCAL statement_timeout = 0")  # however long it takes to read all rows
             yield connection, position
 
-    @contextmanager
-    def snapshot(
-        self, columns: Sequence[str], since: str | None = None, done: Done = NOTHING_DONE
-    ) -> Iterator[Snapshot]:
-        with self._frozen() as (connection, position):
-            try:
-                self._check_plan(connection, again=True)
-            except InvalidParameter as error:
-                raise SourceError(f"{error}. Nothing was published") from None
-            changes = None
-            if since is not None and self.table is not None:
-                changes = trigger.counted(connection, self.address, self._table(), since)
-            if not marks.shown(connection, done.marks):
-                raise put_back(self.address)
-            back = self._read_of(connection, done.ids, done.subjects)
-            if back:
-                raise came_back(self.address, back)
-            if done.refuse is not None:
-                done.refuse(self._named_in(connection, self.id))
-            rows, left_out = self._rows_to_read(connection)
-            yield Snapshot(
-                position, blocks(self.address, columns, self._copied(connection, columns, rows)), changes, left_out
-            )
+    def _changed(self, connection: Any, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
+        return None if self.table is None else trigger.counted(connection, self.address, self._table_name, since)
 
-    def check(self) -> None:
-        with self._frozen() as (connection, _):
-            self._check_plan(connection)
-            self._check_columns(self._columns(connection))
+    def _shown(self, connection: psycopg.Connection[Any], position: str, done: Done) -> bool:
+        return marks.shown(connection, done.marks)
 
-    def every(self, columns: Sequence[str]) -> Generator[Table]:
-        with self._frozen() as (connection, _):
-            yield from blocks(self.address, columns, self._copied(connection, columns, self._rows()))
+    def _first(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Any] | None:
+        return ask(connection, asked)
 
-    def names(self, column: str) -> Iterator[str]:
-        with self._frozen() as (connection, _):
-            yield from self._named_in(connection, column)
+    def _names_in(self, connection: psycopg.Connection[Any], column: str) -> Iterator[str]:
+        return (name for (name,) in self._cells(connection, [column], self._rows()) if name is not None)
 
-    def _named_in(self, connection: psycopg.Connection[Any], column: str) -> Iterator[str]:
-        return (name for (name,) in self._copied(connection, [column], self._rows()) if name is not None)
-
-    def columns(self) -> list[str]:
-        with self.connected() as connection:
-            return list(self._columns(connection))
-
-    def _copied(
-        self, connection: psycopg.Connection[Any], columns: Sequence[str], rows: str
-    ) -> Iterator[Sequence[Any]]:
+    def _cells(self, connection: psycopg.Connection[Any], columns: Sequence[str], rows: str) -> Iterator[Sequence[Any]]:
         """COPY gives every value as an export of the table would write it."""
         from psycopg import sql
 
@@ -142,44 +100,22 @@ class Postgres(Source):
         with connection.cursor() as cursor, cursor.copy(sql.SQL(asked)) as copy:
             yield from copy.rows()
 
-    def _rows(self) -> str:
-        """SQL of all rows there."""
-        if self.query is None:
-            return f"SELECT * FROM {self._table()}"
-        return self.query.strip().rstrip(";") + "\n"  # its last line may be a comment
-
-    def _rows_to_read(self, connection: psycopg.Connection[Any]) -> tuple[str, LeftOut]:
-        """SQL of those that a release reads (see `source`), and what that leaves out; nothing where each id is known to be alone."""
-        named = self._key in self._columns(connection)  # queries of earlier versions need not name their rows
-        if not named or (self.subject is None and self.query is None and self._alone(connection)):
-            return self._rows(), LeftOut()
-        facts = self._rows(), self._key, self.rows_per_subject
-        left_out = LeftOut(*ask(connection, rows_left_out(*facts)) or ())
-        return rows_to_read(*facts) if left_out.rows else self._rows(), left_out
-
     def _alone(self, connection: psycopg.Connection[Any]) -> bool:
-        """Whether an index keeps ids from standing twice."""
         asked = (
             "SELECT EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] WHERE "
             "i.indrelid = $1::text::regclass AND a.attname = $2::text AND a.attnotnull AND i.indisunique AND i.indisvalid AND i.indimmediate AND "
             "i.indnkeyatts = 1 AND i.indpred IS NULL AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhparent "
             "WHERE h.inhparent = i.indrelid AND c.relkind = 'r'))"  # of tables that inherit, each has an index of its own
         )
-        return bool(ask_one(connection, asked, self._table(), self.id))
+        return bool(ask_one(connection, asked, self._table_name, self.id))
 
     def _columns(self, connection: psycopg.Connection[Any]) -> dict[str, int]:
-        """The columns of the rows there, and their types."""
         from psycopg import sql
 
         cursor = connection.execute(sql.SQL(f"SELECT * FROM ({self._rows()}) AS everything LIMIT 0"))
         return {column.name: column.type_code for column in cursor.description or ()}
 
     def _check_plan(self, connection: psycopg.Connection[Any], *, again: bool = False) -> None:
-        """Raise `InvalidParameter` where a query, or a view under it, reads a copy, or lets other rows decide whether one is read.
-
-        Args:
-            again: a view may have been replaced; what a planner puts in by itself on another day is no reason.
-        """
         read = list(_steps(connection, self._rows()))
         for step in read:
             how = _BY_OTHERS.get(step["Node Type"])
@@ -191,7 +127,7 @@ class Postgres(Source):
         persons = (
             set(names)
             if self.table is None
-            else {_relation(step) for step in _steps(connection, f"SELECT * FROM {self._table()}")}
+            else {_relation(step) for step in _steps(connection, f"SELECT * FROM {self._table_name}")}
         )
         require_read_once(self.address, names, {name for name in names if name in persons or "." not in name})
         kinds = "SELECT relname, relkind = 'f' FROM pg_class WHERE relkind IN ('m', 'f') AND oid = ANY($1::text[]::regclass[])"
@@ -199,14 +135,11 @@ class Postgres(Source):
         if found is not None:
             raise InvalidParameter(f"{self.address}: {found[0]} is {_ELSEWHERE if found[1] else _COPY}")
 
-    def _table(self) -> str:
+    @property
+    def _table_name(self) -> str:
         if self.table is None:
             raise self._left_to_the_application()
         return dotted(self.table)
-
-    def position(self) -> str:
-        with self.connected() as connection:
-            return _now(connection)
 
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
         with self.connected() as connection:
@@ -218,7 +151,7 @@ class Postgres(Source):
     def _type(self, connection: psycopg.Connection[Any], column: str) -> tuple[str, int]:
         """The type of a column of the table, in words and as its number."""
         asked = "SELECT format_type(atttypid, -1), atttypid::bigint FROM pg_attribute WHERE attrelid = $1::text::regclass AND attname = $2::text AND attnum > 0"
-        found = ask(connection, asked, self._table(), column)
+        found = ask(connection, asked, self._table_name, column)
         if found is None:
             raise InvalidRequest(f"{self.address}: table {self.table} has no column {column!r}; nothing was changed")
         return found[0], found[1]
@@ -227,7 +160,7 @@ class Postgres(Source):
         """Those of the names that stand in this column of the table, by the equality of its type."""
         kind, _ = self._type(connection, column)
         written = as_written(connection, kind, names)
-        asked = f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE EXISTS (SELECT FROM {self._table()} AS t WHERE t.{quoted(column)} = name::{kind})"
+        asked = f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE EXISTS (SELECT FROM {self._table_name} AS t WHERE t.{quoted(column)} = name::{kind})"
         from psycopg import sql
 
         return {name for (name,) in connection.execute(sql.SQL(asked), [written]).fetchall()}
@@ -235,11 +168,10 @@ class Postgres(Source):
     def _counted(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> int:
         """How many rows of the table have one of these names."""
         kind, _ = self._type(connection, column)
-        asked = f"SELECT count(*) FROM {self._table()} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
+        asked = f"SELECT count(*) FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
         return int(ask_one(connection, asked, as_written(connection, kind, names)))
 
     def _read_of(self, connection: psycopg.Connection[Any], ids: Sequence[str], subjects: Sequence[str]) -> int:
-        """How many rows have one of these names, of the table and of what a release may read: the larger number."""
         found = 0
         for column, names in self._named(ids, subjects):
             kind, number = self._type(connection, column)
@@ -250,7 +182,9 @@ class Postgres(Source):
             )
             asked = [f"SELECT count(*) FROM ({self._rows()}) AS everything WHERE {which}"]
             if self.query is not None:
-                asked.append(f"SELECT count(*) FROM {self._table()} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])")
+                asked.append(
+                    f"SELECT count(*) FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
+                )
             lower = [name.lower() for name in written] if kind == "uuid" else written
             found += max(int(ask_one(connection, one, lower)) for one in asked)
         return found
@@ -265,7 +199,7 @@ class Postgres(Source):
             for column, names in named:
                 kind, _ = self._type(connection, column)
                 self._check_there(connection, column, names)
-                these = f"FROM {self._table()} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
+                these = f"FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
                 found = connection.execute(sql.SQL(f"SELECT {quoted(self.id)}::text {these}"), [list(names)])
                 gone += [str(name) for (name,) in found.fetchall()]
                 with _refusing():
@@ -287,7 +221,7 @@ class Postgres(Source):
         missing = next((name for name in names if name not in there), None)
         if missing is None:
             return
-        hidden = ask_one(connection, "SELECT row_security_active($1::text::regclass)", self._table())
+        hidden = ask_one(connection, "SELECT row_security_active($1::text::regclass)", self._table_name)
         raise not_there("id" if column == self.id else "subject", missing, _BY_ROW_SECURITY if hidden else "")
 
     def trace(self, mark: str) -> str | None:
@@ -321,7 +255,7 @@ class Postgres(Source):
         table, found, whole = self._watched(), None, True
         since = self.position() if since is None else since
         try:
-            with self._frozen() as (connection, _):
+            with self._moment() as (connection, _):
                 found = trigger.counted(connection, self.address, table, since)
         except CountBroken:
             whole = False
@@ -351,7 +285,7 @@ class Postgres(Source):
             raise InvalidParameter(
                 f"{self.address}: a trigger counts what is written to a table, and the store names none"
             )
-        return self._table()
+        return self._table_name
 
 
 def _steps(connection: psycopg.Connection[Any], rows: str) -> Iterator[dict[str, Any]]:

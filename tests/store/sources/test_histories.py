@@ -22,7 +22,7 @@ from noisygd_delete.errors import InvalidRequest, SourceError
 from noisygd_delete.features.schema import Table
 from noisygd_delete.store import Store, Tombstones, verify
 from noisygd_delete.store.group import GroupRun
-from noisygd_delete.store.sources import lake, source_at
+from noisygd_delete.store.sources import by_sql, source_at
 from noisygd_delete.store.sources.table import TableInSource
 
 from .conftest import SCHEMA, plan
@@ -297,7 +297,7 @@ def test_every_release_reads_exactly_whom_it_may(kind: str, seed: int, tmp_path:
 @pytest.mark.parametrize("fault", ["the first by id", "no list", "no mark"])
 def test_the_oracle_sees_planted_faults(fault: str, tmp_path: Path, monkeypatch) -> None:
     if fault == "the first by id":
-        monkeypatch.setattr(lake, "rows_to_read", the_first_by_id)
+        monkeypatch.setattr(by_sql, "rows_to_read", the_first_by_id)
     elif fault == "no list":
         monkeypatch.setattr(TableInSource, "_refuse", lambda *_: None)
     else:

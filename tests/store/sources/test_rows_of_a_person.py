@@ -18,7 +18,7 @@ import pytest
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter, InvalidRecords
 from noisygd_delete.records import LeftOut
-from noisygd_delete.store.sources import lake, postgres, source_at
+from noisygd_delete.store.sources import by_sql, source_at
 from noisygd_delete.store.sources.reading import records_of, survey
 
 from .conftest import SCHEMA, statement
@@ -144,7 +144,7 @@ def test_the_first_by_id_would_cost_twice_of_what_is_charged(
 ) -> None:
     """The planted fault."""
     database = request.getfixturevalue("database") if kind == "postgres" else ""
-    monkeypatch.setattr({"duckdb": lake, "postgres": postgres}[kind], "rows_to_read", the_first_by_id)
+    monkeypatch.setattr(by_sql, "rows_to_read", the_first_by_id)
     assert largest(World(kind, tmp_path, 1, database=database), tables=1)[0] == 2
 
 
