@@ -7,7 +7,7 @@ ENGINES := .venv-engines
 PUBLISHERS := .venv-publishers
 JUDGE := .venv-api
 
-.PHONY: demo test slow services engines publishers desk-to-registry api examples package long faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
+.PHONY: demo test slow services engines publishers desk-to-registry api examples package long faults database-faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
 $(READY): pyproject.toml lab/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -68,6 +68,9 @@ package: $(READY)       ## wheel and sdist into dist/, each tried in a clean env
 
 long: $(READY)          ## the statistical suite
 	$(RUN) -m pytest -n 2 --dist loadfile -m long --table=benchmarks/results/long-suite.md
+
+database-faults: $(PUBLISHERS)/.ready  ## the service over PostgreSQL, with MLflow beside it: killed, locked, put back; about twenty minutes
+	PYTHONPATH=. $(PUBLISHERS)/bin/python -W ignore -m tests.service.database_faults --out benchmarks/results/database_faults.md
 
 faults: $(READY)        ## every fault tried on the store, about ten minutes
 	$(RUN) -m tests.store.fault_table --out benchmarks/results/faults.md

@@ -40,6 +40,7 @@ HEAVY = {
     "ray": {"store"},
     "pyspark": {"store"},
     "psycopg": {"store"},
+    "pymysql": {"store"},
     "duckdb": {"store"},
     "deltalake": {"store"},
     "matplotlib": {"papers", "audit"},

@@ -9,19 +9,20 @@ from typing import Any
 
 from ...errors import InvalidParameter, StoreCorrupt
 from .lake import DeltaTable, DuckdbFile, ParquetFolder
+from .mysql import MySQL
 from .on_engine import DeltaOnEngine, FolderOnEngine
 from .postgres import Postgres
 from .source import Source
 
 _POSTGRES = ("postgresql://", "postgres://")
 _KINDS: dict[str, type[Source]] = {
-    kind.kind: kind for kind in (Postgres, DeltaTable, DuckdbFile, ParquetFolder, FolderOnEngine, DeltaOnEngine)
+    kind.kind: kind for kind in (Postgres, MySQL, DeltaTable, DuckdbFile, ParquetFolder, FolderOnEngine, DeltaOnEngine)
 }
 _UNSAID = "the ledger does not say where the rows lie; restore the store from a backup"
 
 
 def source_at(address: str, *, engine: str | None = None, **facts: Any) -> Source:
-    """The source at an address: `postgresql://HOST/DATABASE`, or the path of a DuckDB file, a Delta table or a folder of Parquet.
+    """The source at an address: `postgresql://HOST/DATABASE`, `mysql://HOST/DATABASE`, or the path of a DuckDB file, a Delta table or a folder of Parquet.
 
     Args:
         engine: "ray" or "spark": its workers read and hold a folder of Parquet files, or a Delta table; None: this process does.
@@ -34,12 +35,14 @@ def source_at(address: str, *, engine: str | None = None, **facts: Any) -> Sourc
         return _on_engine(address, engine, facts)
     if address.startswith(_POSTGRES):
         return Postgres(address, **facts)
+    if MySQL.recognises(address):
+        return MySQL(address, **facts)
     path = Path(address).absolute()
     for kind in (DeltaTable, DuckdbFile, ParquetFolder):
         if kind.recognises(path):
             return kind(str(path), **facts)
     raise InvalidParameter(
-        f"{address!r}: give postgresql://HOST/DATABASE, a DuckDB file (*.duckdb), the folder of a Delta table (with its _delta_log), or "
+        f"{address!r}: give postgresql://HOST/DATABASE, mysql://HOST/DATABASE, a DuckDB file (*.duckdb), the folder of a Delta table (with its _delta_log), or "
         "a folder of Parquet files (*.parquet)"
     )
 

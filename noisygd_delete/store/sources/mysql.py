@@ -1,0 +1,282 @@
+"""A table of MySQL or MariaDB.
+
+    mysql://clerk@localhost/people        password from the environment (MYSQL_PWD); mysql://clerk@/people?socket=/run/mysqld/mysqld.sock
+
+Positions count the deletions of this program, each of which leaves a random mark in its own transaction, in a table beside the rows. Comparisons there are loose
+('17abc' is 17, 'A' is 'a', a space at the end is none): names are compared by their bytes. Only tables of InnoDB are read, no view and no query: the
+server does not say by what rows of a view are chosen. What others change is not counted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import parse_qs, unquote, urlsplit
+from uuid import uuid4
+
+from ...errors import InvalidParameter, InvalidRequest, MissingDependency, SourceError
+from ...features.schema import Table
+from ...records import LeftOut
+from .source import (
+    NOTHING_DONE,
+    Accept,
+    Done,
+    Snapshot,
+    Source,
+    blocks,
+    came_back,
+    dotted,
+    not_there,
+    put_back,
+    quoted,
+    rows_left_out,
+    rows_to_read,
+    still_read,
+)
+
+if TYPE_CHECKING:
+    import pymysql
+
+_DONE = "noisygd_delete_deletions"
+_SESSION = (
+    "SET SESSION sql_mode = 'ANSI,TRADITIONAL', time_zone = '+00:00', innodb_lock_wait_timeout = 10, lock_wait_timeout = 10",
+    "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+)
+_VALUE = "\0"  # where a value comes in a statement; no name of a column holds it
+_SECONDS = 600  # that a statement may take
+_OF_ROWS = (1205, 1213, 1216, 1217, 1451, 1452, 1644)  # a lock, a deadlock, a foreign key, a trigger that raises
+_LOCKS = (1205, 1213)
+
+
+@dataclass(frozen=True)
+class MySQL(Source):
+    """A table of InnoDB."""
+
+    kind: ClassVar[str] = "mysql"
+    uncounted: ClassVar[str] = "its triggers are not watched here"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.table is None or self.query is not None:
+            raise InvalidParameter("rows of MySQL are those of one table: give --table NAME, and no --query")
+        parts = urlsplit(self.address)
+        if parts.password is not None or not parts.path.strip("/"):
+            raise InvalidParameter("write mysql://USER@HOST:PORT/DATABASE without a password, which MYSQL_PWD holds")
+
+    @staticmethod
+    def recognises(address: str) -> bool:
+        return address.startswith(("mysql://", "mariadb://"))
+
+    @contextmanager
+    def _connected(self) -> Iterator[pymysql.Connection[Any]]:
+        """A connection in a transaction that is rolled back unless it was committed; errors without words that may quote a row."""
+        try:
+            import pymysql
+        except ImportError as error:
+            raise MissingDependency("rows in MySQL need pymysql: pip install pymysql") from error
+        parts = urlsplit(self.address)
+        socket = parse_qs(parts.query).get("socket", [None])[0]
+        try:
+            connection = pymysql.connect(
+                host=parts.hostname or "localhost", port=parts.port or 3306, unix_socket=socket,
+                user=unquote(parts.username or ""), password=os.environ.get("MYSQL_PWD", ""), database=unquote(parts.path.strip("/")),
+                charset="utf8mb4", connect_timeout=10, read_timeout=_SECONDS, write_timeout=_SECONDS, autocommit=False,
+            )  # fmt: skip
+        except (pymysql.MySQLError, OSError) as error:  # nothing was asked yet: these words quote no row
+            raise SourceError(
+                f"{self.address}: {error.args[-1] if error.args else error}; is the server there?"
+            ) from None
+        try:
+            with connection:
+                for statement in _SESSION:
+                    self._asked(connection, statement)
+                yield connection
+        except pymysql.MySQLError as error:
+            raise SourceError(f"{self.address}: {_said(error)}") from None
+
+    @contextmanager
+    def _frozen(self) -> Iterator[tuple[pymysql.Connection[Any], str]]:
+        with self._connected() as connection:
+            self._asked(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+            yield connection, f"version:{self._deletions(connection)}"
+
+    @staticmethod
+    def _asked(connection: pymysql.Connection[Any], text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with connection.cursor() as cursor:
+            cursor.execute(text.replace("%", "%%").replace(_VALUE, "%s") if values else text, values or None)
+            return list(cursor.fetchall())
+
+    def _one(self, connection: pymysql.Connection[Any], text: str, values: Sequence[Any] = ()) -> Any:
+        return self._asked(connection, text, values)[0][0]
+
+    def _deletions(self, connection: pymysql.Connection[Any]) -> int:
+        there = (
+            f"SELECT count(*) FROM information_schema.tables WHERE table_schema = database() AND table_name = {_VALUE}"
+        )
+        if not self._one(connection, there, [_DONE]):
+            return 0
+        return int(self._one(connection, f"SELECT coalesce(max(number), 0) FROM {quoted(_DONE)}"))
+
+    def _rows(self) -> str:
+        return f"SELECT * FROM {dotted(str(self.table))}"
+
+    def _there(self, connection: pymysql.Connection[Any]) -> list[str]:
+        """The columns, where the table is one that a transaction covers."""
+        schema, _, name = str(self.table).rpartition(".")
+        asked = f"SELECT table_type, engine FROM information_schema.tables WHERE table_schema = coalesce(nullif({_VALUE}, ''), database()) AND table_name = {_VALUE}"
+        found = self._asked(connection, asked, [schema, name])
+        if not found:
+            raise SourceError(f"{self.address}: no such table {self.table}, or this user may not read it")
+        if found[0] != ("BASE TABLE", "InnoDB"):
+            raise InvalidParameter(
+                f"{self.address}: {self.table} is no table of InnoDB (a view, or one without transactions); give the table itself"
+            )
+        with connection.cursor() as cursor:
+            cursor.execute(f"{self._rows()} LIMIT 0")
+            return [column[0] for column in cursor.description or ()]
+
+    @contextmanager
+    def snapshot(
+        self, columns: Sequence[str], since: str | None = None, done: Done = NOTHING_DONE
+    ) -> Iterator[Snapshot]:
+        with self._frozen() as (connection, position):
+            self._there(connection)
+            if not self._shown(connection, done.marks):
+                raise put_back(self.address)
+            back = self._held(connection, done.ids, done.subjects)
+            if back:
+                raise came_back(self.address, back)
+            if done.refuse is not None:
+                done.refuse([name for (name,) in self._read(connection, [self.id], self._rows())])
+            facts = self._rows(), self._key, self.rows_per_subject
+            left_out = LeftOut(
+                *map(int, self._asked(connection, rows_left_out(*facts).replace("AS BIGINT", "AS SIGNED"))[0])
+            )
+            rows = rows_to_read(*facts) if left_out.rows else self._rows()
+            yield Snapshot(
+                position, blocks(self.address, columns, self._read(connection, columns, rows)), left_out=left_out
+            )
+
+    def _read(
+        self, connection: pymysql.Connection[Any], columns: Sequence[str], rows: str
+    ) -> Iterator[tuple[Any, ...]]:
+        """Rows as they come; of a name, its text."""
+        from pymysql.cursors import SSCursor
+
+        with connection.cursor(SSCursor) as cursor:
+            cursor.execute(f"SELECT {', '.join(map(self._shown_as, columns))} FROM ({rows}) AS chosen")
+            yield from cursor
+
+    def _shown_as(self, column: str) -> str:
+        return _text(column) if column in (self.id, self.subject) else quoted(column)
+
+    def _shown(self, connection: pymysql.Connection[Any], marks: Sequence[str]) -> bool:
+        if not marks:
+            return True
+        asked = f"SELECT count(*) FROM {quoted(_DONE)} WHERE mark IN {_VALUE}"
+        return bool(self._deletions(connection)) and self._one(connection, asked, [tuple(marks)]) == len(set(marks))
+
+    def check(self) -> None:
+        with self._frozen() as (connection, _):
+            self._check_columns(self._there(connection))
+
+    def columns(self) -> list[str]:
+        with self._frozen() as (connection, _):
+            return self._there(connection)
+
+    def every(self, columns: Sequence[str]) -> Generator[Table]:
+        with self._frozen() as (connection, _):
+            yield from blocks(self.address, columns, self._read(connection, columns, self._rows()))
+
+    def names(self, column: str) -> Iterator[str]:
+        with self._frozen() as (connection, _):
+            rows = self._read(connection, [column], self._rows())
+            yield from (str(name) for (name,) in rows if name is not None)
+
+    def position(self) -> str:
+        with self._frozen() as (_, position):
+            return position
+
+    def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
+        with self._frozen() as (connection, _):
+            if not names:
+                return self._held(connection, ids, subjects)
+            return sum(len(set(self._found(connection, column, asked))) for column, asked in self._named(ids, subjects))
+
+    def _held(self, connection: pymysql.Connection[Any], ids: Sequence[str], subjects: Sequence[str]) -> int:
+        return sum(len(self._found(connection, column, asked)) for column, asked in self._named(ids, subjects))
+
+    def _found(
+        self, connection: pymysql.Connection[Any], column: str, names: Sequence[str], lock: str = ""
+    ) -> list[str]:
+        """The names of the rows that have one of these, each as often as there are rows."""
+        asked = f"SELECT {_text(column)} FROM {dotted(str(self.table))} WHERE {_among(column)}{lock}"
+        return [name for (name,) in self._asked(connection, asked, _both(names))]
+
+    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
+        import pymysql
+
+        mark, gone = uuid4().hex, list[str]()
+        with self._connected() as connection:
+            self._check_names(self._there(connection))
+            making = f"CREATE TABLE IF NOT EXISTS {quoted(_DONE)} (number BIGINT PRIMARY KEY, mark CHAR(32) UNIQUE) ENGINE=InnoDB"
+            if not self._deletions(connection):
+                self._asked(connection, making)  # commits what was before it: nothing
+            self._asked(connection, "START TRANSACTION")
+            try:
+                for column, names in self._named(ids, subjects):
+                    there = set(self._found(connection, column, names, " FOR UPDATE"))
+                    missing = next((name for name in names if name not in there), None)
+                    if missing is not None:
+                        raise not_there("id" if column == self.id else "subject", missing)
+                    where = f"FROM {dotted(str(self.table))} WHERE {_among(column)}"
+                    gone += [
+                        name for (name,) in self._asked(connection, f"SELECT {_text(self.id)} {where}", _both(names))
+                    ]
+                    self._asked(connection, f"DELETE {where}", _both(names))
+                still = self._held(connection, ids, subjects)
+                if still:
+                    raise still_read(still)
+                number = int(
+                    self._one(connection, f"SELECT coalesce(max(number), 0) + 1 FROM {quoted(_DONE)} FOR UPDATE")
+                )
+                self._asked(connection, f"INSERT INTO {quoted(_DONE)} VALUES ({_VALUE}, {_VALUE})", [number, mark])
+                accept(mark, gone)
+                connection.commit()
+            except pymysql.MySQLError as error:
+                if error.args and error.args[0] in _OF_ROWS and error.args[0] not in _LOCKS:
+                    raise InvalidRequest(
+                        f"the source refuses the deletion ({_said(error)}); nothing was changed"
+                    ) from None
+                raise
+        return f"version:{number}"
+
+    def committed(self, mark: str) -> str | None:
+        with self._frozen() as (connection, position):
+            if position == "version:0":
+                return None
+            found = self._asked(connection, f"SELECT number FROM {quoted(_DONE)} WHERE mark = {_VALUE}", [mark])
+        return f"version:{found[0][0]}" if found else None
+
+
+def _text(column: str) -> str:
+    return f"CAST({quoted(column)} AS CHAR CHARACTER SET utf8mb4)"
+
+
+def _among(column: str) -> str:
+    """Of the rows that loosely equal a name, which an index finds, those that are written so to the byte."""
+    return f"{quoted(column)} IN {_VALUE} AND HEX({_text(column)}) IN {_VALUE}"
+
+
+def _both(names: Sequence[str]) -> list[tuple[str, ...]]:
+    return [tuple(names), tuple(name.encode().hex().upper() for name in names)]
+
+
+def _said(error: Exception) -> str:
+    """An error by its number: its words may quote a row."""
+    number = error.args[0] if error.args and isinstance(error.args[0], int) else None
+    waits = ". Somebody else holds a lock there; it is tried again" if number in _LOCKS else ""
+    return type(error).__name__ + (f", error {number}" if number else "; is the server there?") + waits

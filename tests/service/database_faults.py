@@ -1,0 +1,515 @@
+"""The table of faults of the service over a database: kills, locks, crashes, triggers, slow peers, a backup put back.
+
+python -m tests.service.database_faults [--out FILE] [--quick]       `make database-faults` writes the committed table
+
+A server of its own, a role that is no superuser, keys of three types; `noisygd-delete serve` as a process of its own with a webhook that
+trickles, one that answers, and a client like Fides; models go to a folder, and to MLflow where it is installed. The oracle asks the
+database and the ledger, past the service.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from noisygd_delete.cli import main as main_command
+from noisygd_delete.evidence.verification import verify_certificate
+from noisygd_delete.store import Store
+from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.sources import source_at
+from tests.store.conftest import memory_folder
+from tests.store.sources.conftest import SCHEMA, Server, plan, server_folder
+
+from .conftest import SECRET, token_file
+from .privacy_desk import PrivacyDesk
+
+ROOT = Path(__file__).parents[2]
+THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+BAD = ("lost", "twice", "false papers", "stopped")
+_PATIENCE = 120.0  # seconds until something that does not move is called stopped
+UUID = "md5(n::text)::uuid"
+KEYS = {  # kind -> (the table, whose rows the store is over, how its key is written)
+    "text": (
+        "CREATE TABLE people AS SELECT 'person-' || n AS id, {rows}",
+        "ALTER TABLE people ADD PRIMARY KEY (id)",
+        "'person-' || n",
+    ),
+    "uuid": (
+        f"CREATE TABLE people AS SELECT {UUID} AS id, {{rows}}",
+        "ALTER TABLE people ADD PRIMARY KEY (id)",
+        f"({UUID})::text",
+    ),
+    "composite": (
+        "CREATE TABLE parts AS SELECT n % 7 AS region, n AS number, {rows}",
+        "ALTER TABLE parts ADD PRIMARY KEY (region, number); "
+        "CREATE VIEW people AS SELECT region || '/' || number AS id, a, b, c, y FROM parts",
+        "(n % 7) || '/' || n",
+    ),
+}
+ROWS = "((n * 37) % 256 - 128) / 128.0::float8 AS a, (n * 53 % 160) / 16.0 AS b, substr('xz', 1 + n % 2, 1) AS c, CASE WHEN n % 3 = 0 THEN 'yes' ELSE 'no' END AS y"
+MARKS = (
+    "CREATE SCHEMA noisygd_delete",
+    "CREATE TABLE noisygd_delete.marks (mark text PRIMARY KEY)",
+    "GRANT USAGE ON SCHEMA noisygd_delete TO clerk",
+    "GRANT SELECT, INSERT ON noisygd_delete.marks TO clerk",
+)
+
+
+class World:
+    """A database with one table of persons, a store over it, and a service that is started and killed."""
+
+    def __init__(self, folder: Path, server: Server, kind: str, rows: int) -> None:
+        self.folder, self.server, self.kind, self.chance = folder, server, kind, random.Random(kind)
+        self.database = f"of_{kind}"
+        made, keyed, written = KEYS[kind]
+        self._run("postgres", f"CREATE DATABASE {self.database}")
+        table = "parts" if kind == "composite" else "people"
+        self.table = table
+        for each in (
+            f"{made.format(rows=ROWS)} FROM generate_series(1, {rows}) AS n",
+            *keyed.split("; "),
+            "GRANT SELECT, DELETE ON ALL TABLES IN SCHEMA public TO clerk",
+            "CREATE TABLE kept (id text)",
+            "GRANT SELECT ON kept TO clerk",
+            *MARKS,
+        ):
+            self.run(each)
+        self.ids = [
+            str(name)
+            for (name,) in self.run(
+                f"SELECT {written} FROM generate_series(1, {rows}) AS n ORDER BY md5(n::text || 'x')"
+            )
+        ]
+        self.path = folder / f"store-{kind}"
+        address = f"postgresql://clerk@/{self.database}?host={server.folder}"
+        with Store.create_over(
+            self.path, source_at(address, id="id", table="people"), SCHEMA, plan(slots=rows + 64, regularization=0.05)
+        ) as store:
+            store.learn()
+            store.publish_to(f"folder:{folder / f'out-{kind}'}")
+            if find_spec("mlflow"):
+                store.publish_to(f"mlflow:sqlite:///{folder / f'mlflow-{kind}.db'}", model="people")
+        self.secrets = json.loads((folder / "secrets.json").read_text())
+        self.desk = PrivacyDesk(self.path)
+        self.trickle = Trickle()
+        hooks = "".join(
+            f'[[webhook]]\nurl = "{url}"\nsecret_file = "{folder / "secret"}"\n'
+            for url in (self.desk.address + "/told", self.trickle.address)
+        )
+        (folder / f"hooks-{kind}.toml").write_text(f'{hooks}[fides]\nurl = "{self.desk.address}/api"\nnames = "id"\n')
+        self.asked: dict[str, str] = {}
+        self.process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    def _run(self, database: str, text: str) -> list[Any]:
+        with psycopg.connect(self.server.address(database), autocommit=True) as connection:
+            cursor = connection.execute(text)  # type: ignore[arg-type]
+            return cursor.fetchall() if cursor.description else []
+
+    def run(self, text: str) -> list[Any]:
+        return self._run(self.database, text)
+
+    def start(self) -> None:
+        log = self.folder / f"log-{self.kind}.txt"
+        began = log.stat().st_size if log.exists() else 0
+        arguments = [
+            str(self.path),
+            "--tokens",
+            str(self.folder / "tokens.toml"),
+            "--port",
+            "0",
+            "--batch",
+            "6",
+            "--key",
+            str(self.folder / "key.pem"),
+        ]
+        arguments += ["--hooks", str(self.folder / f"hooks-{self.kind}.toml")]
+        with log.open("ab") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, "-W", "ignore", "-m", "noisygd_delete", "serve", *arguments],
+                cwd=ROOT, env={**os.environ, **THREADS, "PYTHONPATH": str(ROOT)}, stdout=out, stderr=out,
+            )  # fmt: skip
+        last = time.monotonic() + _PATIENCE
+        while time.monotonic() < last:
+            for line in log.read_bytes()[began:].decode().splitlines():
+                if line.startswith("listening on "):
+                    self.address = line.removeprefix("listening on ")
+                    return
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.1)
+        raise AssertionError(log.read_text()[-2000:])
+
+    def kill(self, how: int = signal.SIGKILL) -> float:
+        """End the service; seconds that it took."""
+        assert self.process is not None
+        began = time.monotonic()
+        self.process.send_signal(how)
+        self.process.wait(_PATIENCE)
+        return time.monotonic() - began
+
+    def call(self, method: str, path: str, role: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.address + path, data, method=method, headers=headers)
+        request.add_header("Authorization", f"Bearer {self.secrets[role]}")
+        request.add_header("Content-Type", "application/json")
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, None
+        except OSError:
+            return 0, None
+
+    def ask(self, count: int, names: list[str] | None = None) -> list[str]:
+        """New requests, each sent until it is accepted; every third as Fides sends it. Their ids."""
+        tokens = []
+        for name in names or [self.ids.pop() for _ in range(count)]:
+            token = f"{self.kind}-{len(self.asked)}"
+            self.asked[token] = name
+            tokens.append(token)
+            threading.Thread(target=self._sent, args=(token, name, len(self.asked) % 3 == 0), daemon=True).start()
+        return tokens
+
+    def _sent(self, token: str, name: str, as_fides: bool) -> None:
+        body: dict[str, Any] = {"request_id": token, "delete": [name]}
+        path, headers = "/requests", {}
+        if as_fides:
+            body = {"privacy_request_id": token, "identity": {"external_id": name}}
+            path, headers = "/webhooks/fides", {"reply-to": f"/resume/{token}", "reply-to-token": f"reply-{token}"}
+        last = time.monotonic() + _PATIENCE
+        while time.monotonic() < last and self.call("POST", path, "request", body, **headers)[0] not in (200, 202):
+            time.sleep(0.3)
+
+    def settled(self, tokens: list[str], patience: float = _PATIENCE) -> dict[str, str]:
+        """How each request ended; "none" where it did not."""
+        last, states = time.monotonic() + patience, dict[str, str]()
+        while time.monotonic() < last:
+            for token in tokens:
+                _, answer = self.call("GET", f"/requests/{token}", "read")
+                states[token] = answer["state"] if answer else "none"
+            left = [
+                token for token, state in states.items() if state not in ("published", "refused", "aside", "answered")
+            ]
+            if not left:
+                break
+            self.call("POST", "/publish", "publish", {})
+            time.sleep(0.5)
+        return {token: states.get(token, "none") for token in tokens}
+
+    def present(self, name: str) -> int:
+        with psycopg.connect(self.server.address(self.database), autocommit=True) as connection:
+            found = connection.execute("SELECT count(*) FROM people WHERE id::text = %s", [name]).fetchone()
+        return int(found[0]) if found else 0
+
+    def judged(self, tokens: list[str], kept: list[str], states: dict[str, str]) -> Counter[str]:
+        """What the database and the ledger say of these requests, of which the database keeps the rows of some."""
+        found: Counter[str] = Counter(tried=len(tokens))
+        ledger = Ledger.read(Layout.at(self.path).ledger)
+        times = Counter(
+            ledger.entry(place).answer.get("request_id") for place in range(ledger.length) if ledger.entry(place).answer
+        )
+        edits = Counter(
+            ledger.entry(place).answer["request_id"]
+            for place in range(ledger.length)
+            if (ledger.entry(place).answer or {}).get("request_id") in tokens and ledger.edited(place).total
+        )
+        for token in tokens:
+            there, state = self.present(self.asked[token]), states[token]
+            found["refused alone"] += token in kept and state in ("refused", "aside") and there == 1
+            found["lost"] += (
+                state == "none"
+                or (state == "published") != (there == 0)
+                or (token not in kept and state != "published")
+            )
+            found["twice"] += edits[token] > 1 or (times[token] > 2)
+            code, papers = self.call("GET", f"/requests/{token}/certificate", "sign")
+            if code == 200:
+                sound = all(verify_certificate(one["certificate"]).passed for one in papers["certificates"])
+                found["false papers"] += there > 0 or not sound
+            else:
+                found["lost"] += state == "published"
+        probe = self.ask(1)
+        found["stopped"] += list(self.settled(probe).values()) != ["published"]
+        found["false papers"] += len(self.desk.faults)
+        for fault in self.desk.faults:
+            print(fault, file=sys.stderr)
+        self.desk.faults.clear()
+        return found
+
+    def end(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
+        self.desk.close()
+        self.trickle.close()
+
+
+class Trickle:
+    """A receiver that takes a connection and answers a byte now and then, for ever."""
+
+    def __init__(self) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=self._drip, args=(self._socket.accept()[0],), daemon=True).start()
+
+    @staticmethod
+    def _drip(one: socket.socket) -> None:
+        with one, suppress(OSError):
+            for byte in b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 1000:
+                one.sendall(bytes([byte]))
+                time.sleep(1)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def killed(world: World, hurry: bool) -> Counter[str]:
+    tokens = list[str]()
+    for _ in range(2 if hurry else 8):
+        tokens += world.ask(6)
+        time.sleep(world.chance.uniform(0.05, 2.5))
+        world.kill()
+        world.start()
+    return world.judged(tokens, [], world.settled(tokens))
+
+
+def locked(world: World, hurry: bool) -> Counter[str]:
+    """Somebody holds the table; the service says so, and ends in seconds when it is told to."""
+    with psycopg.connect(world.server.address(world.database)) as connection:
+        connection.execute(f"LOCK TABLE {world.table} IN ACCESS EXCLUSIVE MODE")  # type: ignore[arg-type]
+        tokens = world.ask(6)
+        time.sleep(2 if hurry else 12)
+        took = world.kill(signal.SIGTERM)
+    world.start()
+    found = world.judged(tokens, [], world.settled(tokens))
+    found["stopped"] += took > 20
+    return found
+
+
+def crashed(world: World, hurry: bool) -> Counter[str]:
+    """The server dies and comes back, again and again."""
+    tokens = list[str]()
+    for _ in range(1 if hurry else 4):
+        tokens += world.ask(6)
+        time.sleep(world.chance.uniform(0.05, 1.5))
+        world.server.stop()
+        time.sleep(0.5)
+        world.server.start()
+    return world.judged(tokens, [], world.settled(tokens))
+
+
+def cut(world: World, hurry: bool) -> Counter[str]:
+    """Every session of the service is ended by the server, as a failover does."""
+    tokens = list[str]()
+    for _ in range(2 if hurry else 8):
+        tokens += world.ask(4)
+        time.sleep(world.chance.uniform(0.02, 0.6))
+        world.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'clerk'")
+    return world.judged(tokens, [], world.settled(tokens))
+
+
+def triggered(world: World, hurry: bool) -> Counter[str]:
+    """A trigger keeps some rows, one raises, and a foreign key waits for the commit."""
+    some = [world.ids.pop() for _ in range(9)]
+    text = "region || '/' || number" if world.kind == "composite" else "id::text"
+    old = text.replace("region", "OLD.region").replace("number", "OLD.number").replace("id:", "OLD.id:")
+    names = ", ".join(f"'{name}'" for name in some[:3])
+    raising = ", ".join(f"'{name}'" for name in some[3:5])
+    for each in (
+        f"CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN IF {old} IN ({raising}) THEN RAISE EXCEPTION 'no'; END IF; "
+        f"IF {old} IN ({names}) THEN RETURN NULL; END IF; RETURN OLD; END$$",
+        f"CREATE TRIGGER keep BEFORE DELETE ON {world.table} FOR EACH ROW EXECUTE FUNCTION keep()",
+        f"CREATE FUNCTION later() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN IF {old} = '{some[5]}' THEN RAISE EXCEPTION 'no'; END IF; RETURN NULL; END$$",
+        f"CREATE CONSTRAINT TRIGGER later AFTER DELETE ON {world.table} DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION later()",
+    ):
+        world.run(each)
+    tokens = world.ask(9, some)
+    states = world.settled(tokens)
+    found = world.judged(tokens, tokens[:6], states)
+    world.run(f"DROP TRIGGER keep ON {world.table}")
+    world.run(f"DROP TRIGGER later ON {world.table}")
+    world.run("DROP FUNCTION keep, later")
+    return found
+
+
+def slow(world: World, hurry: bool) -> Counter[str]:
+    """Half-open connections by the hundred beside requests; the webhook that trickles is there in every row."""
+    host, port = world.address.removeprefix("http://").split(":")
+    with_open = [socket.create_connection((host, int(port)), 10) for _ in range(100 if hurry else 600)]
+    for one in with_open:
+        with suppress(OSError):
+            one.sendall(b"POST /requests HTTP/1.1\r\nHost: x\r\nX: ")
+    tokens = world.ask(6)
+    found = world.judged(tokens, [], world.settled(tokens))
+    for one in with_open:
+        one.close()
+    return found
+
+
+def odd(world: World, hurry: bool) -> Counter[str]:
+    """Names that are in no table, or that the key's type cannot hold, between sound ones: they are refused, each alone."""
+    names = ["nobody", "9" * 40, "00000000-0000-0000-0000-000000000000", "a/b", "1/", "' OR 1=1 --", "\u4e2d"]
+    tokens = world.ask(len(names), names)
+    sound = world.ask(6)
+    states = world.settled(tokens + sound)
+    found = world.judged(sound, [], states)
+    found["tried"] += len(tokens)
+    found["refused alone"] += sum(states[token] == "refused" for token in tokens)
+    found["lost"] += sum(states[token] != "refused" for token in tokens)
+    return found
+
+
+def put_back(world: World, hurry: bool) -> Counter[str]:
+    """A backup from before a deletion is put in the place of the server's folder: no release and no new paper comes of it."""
+    world.server.stop()
+    backup = world.folder / "backup"
+    shutil.rmtree(backup, ignore_errors=True)
+    subprocess.run(["cp", "-a", str(world.server.data), str(backup)], check=True)
+    world.server.start()
+    tokens = world.ask(6)
+    states = world.settled(tokens)
+    found = world.judged(tokens, [], states)
+    releases = Ledger.read(Layout.at(world.path).ledger).releases
+    world.server.stop()
+    shutil.rmtree(world.server.data)
+    subprocess.run(["cp", "-a", str(backup), str(world.server.data)], check=True)
+    world.server.start()
+    for _ in range(40):  # its counter runs past the one of the history that was lost
+        world.run("SELECT pg_current_xact_id()")
+    later = world.ask(3)
+    states = world.settled(later, 12.0)
+    found["tried"] += len(later)
+    found["false papers"] += sum(state == "published" for state in states.values())
+    found["false papers"] += Ledger.read(Layout.at(world.path).ledger).releases > releases
+    found["told"] += world.call("GET", "/health", "read")[0] == 503 or "aside" in states.values()
+    return found
+
+
+TRIALS: dict[str, Callable[[World, bool], Counter[str]]] = {
+    "kill -9 of the service at a random instant": killed,
+    "a lock elsewhere, and SIGTERM while it lasts": locked,
+    "the server dies and comes back": crashed,
+    "every session is cut": cut,
+    "triggers that keep or refuse rows, at once and at the commit": triggered,
+    "half-open connections": slow,
+    "names that no table has or its key cannot hold": odd,
+    "a backup is put back": put_back,
+}
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[Server]:
+    programs = server_folder()
+    if programs is None:
+        raise SystemExit("PostgreSQL is not installed (Debian: postgresql)")
+    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as named:
+        user = "postgres" if os.geteuid() == 0 else None
+        if user is not None:
+            shutil.chown(named, user, user)
+        server = Server(Path(named), programs, user)
+        server.run("initdb", "-D", str(server.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+        server.start()
+        try:
+            with psycopg.connect(server.address(), autocommit=True) as connection:
+                connection.execute("CREATE ROLE clerk LOGIN")
+            yield server
+        finally:
+            with suppress(subprocess.CalledProcessError):
+                server.stop()
+
+
+def rows(quick: bool, count: int, kinds: list[str]) -> Iterator[tuple[str, str, Counter[str]]]:
+    with memory_folder() as folder:
+        (folder / "secrets.json").write_text(json.dumps(token_file(folder / "tokens.toml")))
+        main_command(["keygen", str(folder / "key.pem")])
+        (folder / "secret").write_text(SECRET)
+        (folder / "secret").chmod(0o600)
+        for kind in kinds:
+            with served(folder) as server:
+                world = World(folder, server, kind, count)
+                try:
+                    for fault, trial in TRIALS.items():
+                        found = trial(world, quick)
+                        print(fault, kind, dict(found), file=sys.stderr, flush=True)
+                        yield fault, kind, found
+                    if find_spec("mlflow"):
+                        yield "versions in MLflow at the end: one", kind, versions(world)
+                finally:
+                    world.end()
+
+
+def versions(world: World) -> Counter[str]:
+    import mlflow
+
+    client = mlflow.MlflowClient(f"sqlite:///{world.folder / f'mlflow-{world.kind}.db'}")
+    found = len(client.search_model_versions("name = 'people'"))
+    return Counter(tried=1, lost=int(found == 0), twice=int(found > 1))
+
+
+def table(found: list[tuple[str, str, Counter[str]]], count: int) -> str:
+    lines = [
+        "# Faults tried on the service over a database",
+        "",
+        f"Made by `make database-faults` (`python -m tests.service.database_faults`): PostgreSQL with {count} rows, a role that is no",
+        "superuser, keys of three types; a webhook that trickles, one that answers, and a client like Fides beside every row; models go to a",
+        f"folder{' and to MLflow' if find_spec('mlflow') else ''}. The database and the ledger are asked past the service.",
+        "",
+        "*Refused alone*: whose rows the database keeps, or that are nowhere, beside others that are done. *lost*: accepted and not done, or",
+        "told to be done and not so. *twice*: in the ledger more than once. *false papers*: a certificate of a row that is there, or that does",
+        "not verify; a receiver told before it was so; a release of a backup that was put back. *stopped*: a sound request afterwards is",
+        "not published, or SIGTERM takes over 20 seconds.",
+        "",
+        "| fault | key | requests | refused alone | " + " | ".join(BAD) + " |",
+        "|---|---|---:|---:|" + "---:|" * len(BAD),
+    ]
+    total: Counter[str] = sum((counted for _, _, counted in found), Counter[str]())
+    for fault, kind, counted in [*found, ("**all**", "", total)]:
+        numbers = " | ".join(str(counted[name]) for name in ("tried", "refused alone", *BAD))
+        lines.append(f"| {fault} | {kind} | {numbers} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rows", type=int, default=40_000)
+    parser.add_argument("--key", action="append", choices=list(KEYS))
+    parsed = parser.parse_args()
+    found = list(rows(parsed.quick, parsed.rows, parsed.key or list(KEYS)))
+    text = table(found, parsed.rows)
+    print(text)
+    if parsed.out is not None:
+        parsed.out.write_text(text)
+    return int(any(counted[name] for _, _, counted in found for name in BAD))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
