@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import math
 import random
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -177,6 +178,34 @@ def test_the_careful_reader_is_not_needed_for_a_plain_file(tmp_path: Path, monke
     monkeypatch.setattr(files, "_cell_by_cell", None)
     table = read_table(tmp_path / "a.csv")
     assert (list(table.columns["y"]), list(table.lines)) == (["a", "b", "c;,"], [2, 3, 5])
+
+
+def test_a_longer_file_takes_no_more_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By Arrow's own count: a piece and the one before it, however many there are."""
+    monkeypatch.setattr(plain, "_PIECE", 1 << 16)
+    lines = [f"{k},{k / 7},{'text' * 5}" for k in range(50_000)]
+    (tmp_path / "a.csv").write_text("x,y,z\n" + "\n".join(lines))
+    before, held = pyarrow.total_allocated_bytes(), []
+    for block in read_blocks(tmp_path / "a.csv"):
+        assert len(block.columns["z"]) == len(block)
+        held.append(pyarrow.total_allocated_bytes() - before)
+    assert len(held) > 30
+    assert max(held) < 12 << 16
+
+
+def test_a_short_file_is_read_before_arrow_is_imported_and_so_is_any_without_it(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,a\n")
+    code = (
+        "import sys\nfrom noisygd_delete.features.schema import files, read_table\n"
+        f"read = lambda: list(read_table({str(tmp_path / 'a.csv')!r}).columns['y'])\n"
+        "assert read() == ['a'] and 'pyarrow' not in sys.modules\n"
+        "files._WORTH_ARROW = 0\n"
+        "files.find_spec = lambda name: None\nassert read() == ['a'] and 'pyarrow' not in sys.modules\n"
+        "del files.find_spec\nfrom importlib.util import find_spec\nfiles.find_spec = find_spec\n"
+        "assert read() == ['a'] and 'pyarrow' in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_header_beyond_its_limits_is_refused(tmp_path: Path) -> None:
