@@ -18,7 +18,6 @@ from ..register.dates import day
 from ..service.access import Roles, TokenFile, new_token
 from .arguments import whole
 from .batches import add_batches, pace_from
-from .changing import tombstones_from
 from .passphrase import add_passphrase_file, passphrase_of
 from .shared import add_json, add_tombstones, show
 
@@ -140,6 +139,7 @@ def _serve(parsed: argparse.Namespace) -> int:
     from ..service.folder import FolderIntake, Watching
     from ..service.messages import Hooks
     from ..service.service import Service
+    from .changing import tombstones_from
     from .connections import impatient
 
     _check_place(parsed)
