@@ -11,6 +11,8 @@ import pytest
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence.claims import KEYS, Claim, sentence
 from noisygd_delete.privacy.sentences import catalogue, languages
+from noisygd_delete.register.terms import Reasons
+from noisygd_delete.store.position import COUNTED_BY
 
 from ..papers.histories import METHODS, plan_by
 
@@ -44,6 +46,30 @@ def test_every_key_has_its_sentence_in_every_language(language: str) -> None:
             assert ("{x} }{ Ltd" in said) == ("text" in KEYS[key].values.values()), (
                 key
             )  # what a person wrote stays as it is
+
+
+def shape(entry: Any) -> Any:
+    """What an entry is picked by, and what is filled into each of its sentences."""
+    if isinstance(entry, str):
+        return sorted(set(re.findall(r"{(\w+)}", entry)))
+    return {name: inner if name == "by" else shape(inner) for name, inner in entry.items()}
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_language_has_every_part_of_the_catalogue_and_nothing_that_nobody_says(language: str) -> None:
+    words, english = catalogue(language), catalogue("en")
+    assert set(words) == set(english)
+    said = {
+        *COUNTED_BY,
+        *map(str, Reasons),
+        "erased",
+        "published",
+        "told",
+    }  # values that are words; of figures, where they are from
+    figures = {key for key, about in KEYS.items() if about.role == "figure" and not key.startswith("present.")}
+    assert set(words["words"]) == said | figures
+    for key, entry in words["claims"].items():
+        assert shape(entry) == shape(english["claims"][key]), key
 
 
 @pytest.mark.parametrize("language", languages())
