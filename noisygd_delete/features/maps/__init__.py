@@ -4,7 +4,7 @@ A convex method on the rows Φ(x) keeps every one of its guarantees, whatever Φ
 `check` holds a map to that, and its `digest` stands in plan, ledger and certificate.
 """
 
-from .additive import Additive
+from .additive import Additive, Term
 from .base import PublicMap
 from .bins import BinsAndCrosses
 from .catalogue import from_dict
@@ -32,6 +32,7 @@ __all__ = [
     "RandomFourier",
     "Scattering",
     "SentenceEmbedding",
+    "Term",
     "check",
     "from_dict",
     "normalised",

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,26 @@ if TYPE_CHECKING:
 
 _ROWS = 4096  # at a time
 _NONE = -1  # a place that no entry has
+
+
+class Term(NamedTuple):
+    """One column of an additive model.
+
+    column   its place
+    edges    (values + 1,) ends of the finest bins, in [−1, 1]; None for a category
+    values   what is added to a score: by bin, or by category
+    missing  where the cell was empty; None where no cell may be
+    """
+
+    column: int
+    edges: Floats | None
+    values: Floats
+    missing: float | None = None
+
+    @property
+    def spread(self) -> float:
+        """Largest value less smallest: columns sorted by it stand in the order of what they can change."""
+        return float(np.ptp(self.values))
 
 
 @dataclass(frozen=True)
@@ -114,10 +134,29 @@ class Additive(PublicMap):
         starts = np.concatenate([[0], there.sum(axis=1).cumsum()])
         return csr_array((short[there], places[there], starts), shape=(len(places), self.width + constant))
 
-    def curve(self, place: int, weights: Floats, points: Floats) -> Floats:
-        """What a head adds for a number: Σ weights·entries at points in [−1, 1], before the norm. The weights are the block's."""
-        rows = self._bins(place, points) - self.blocks[place].start
-        return np.asarray(weights[rows].sum(axis=1) / math.sqrt(self.levels))
+    def terms(self, weights: Floats) -> list[Term]:
+        """What a head of one score says of each column, as plain numbers.
+
+        A row's score is the sum of its terms and of the constant's weight, over √(1 + number of columns and pairs that have an entry):
+        the same divisor for every row, unless amounts of 0 or unknown values leave columns out.
+
+        Args:
+            weights: (width,) or (width + 1,) with the constant's last.
+        """
+        given, found, parts = np.asarray(weights, np.float64).reshape(-1), [], 2**self.levels
+        if len(given) not in (self.width, self.width + 1):
+            raise InvalidParameter(f"{len(given)} weights for a map of {self.width} features: give those of one score")
+        for place, block in enumerate(self.blocks[: len(self.columns)]):
+            if self.columns[place]:
+                found.append(Term(place, None, given[block.start : block.stop]))
+                continue
+            edges = np.linspace(0.0, 1.0, parts + 1)
+            bins = self._bins_at((edges[:-1] + edges[1:]) / 2, block.start)
+            missing = float(given[block.stop - 1]) if place in self.gaps else None
+            found.append(
+                Term(place, self._unscaled(place, edges), given[bins].sum(axis=1) / math.sqrt(self.levels), missing)
+            )
+        return found
 
     def _entries(self, inputs: Any) -> tuple[NDArray[np.intp], Floats]:
         """(records, entries) places, ascending, and values: 0 where the place is `_NONE`."""
@@ -163,9 +202,18 @@ class Additive(PublicMap):
             values = np.sign(values) * np.log1p(np.abs(values) / self.finest) / math.log1p(1 / self.finest)
         return np.clip((values + 1) / 2, 0.0, 1.0)
 
+    def _unscaled(self, place: int, unit: Floats) -> Floats:
+        """[0, 1] on the scale of the bins back to [−1, 1]."""
+        values = 2 * unit - 1
+        if place in self.logarithmic:
+            values = np.sign(values) * np.expm1(np.abs(values) * math.log1p(1 / self.finest)) * self.finest
+        return values
+
     def _bins(self, place: int, values: Floats) -> NDArray[np.intp]:
         """(records, levels): the place of each level's bin."""
-        unit, start = self._scaled(place, values), self.blocks[place].start
+        return self._bins_at(self._scaled(place, values), self.blocks[place].start)
+
+    def _bins_at(self, unit: Floats, start: int) -> NDArray[np.intp]:
         bins = [start + 2**level - 2 + _part(unit, 2**level) for level in range(1, self.levels + 1)]
         return np.stack(bins, axis=1)
 

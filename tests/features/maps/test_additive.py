@@ -101,6 +101,27 @@ def test_what_is_no_map_is_refused(wrong: dict[str, Any], said: str) -> None:
         maps.Additive(**{"columns": COLUMNS, **wrong})
 
 
+@pytest.mark.parametrize("logarithmic", [(), (0, 1)])
+def test_terms_are_what_a_head_says_of_each_column(logarithmic: tuple[int, ...]) -> None:
+    map = maps.Additive(COLUMNS, levels=3, gaps=(1,), logarithmic=logarithmic)
+    weights = RNG.normal(size=map.width + 1)
+    scores = map.rows(ROWS).astype(float) @ weights
+    terms = map.terms(weights)
+    assert [term.column for term in terms] == [0, 1, 2]
+    for row, score in zip(ROWS, scores, strict=True):
+        total, entries = weights[-1], 1
+        for at, term in zip((0, 1), terms[:2], strict=True):
+            assert term.edges is not None
+            found = term.values[min(np.searchsorted(term.edges, row[at], "right") - 1, 7)]
+            total, entries = total + (term.missing if at and row[2] else found), entries + 1
+        if row[3:].any():
+            total, entries = total + terms[2].values[row[3:].argmax()], entries + 1
+        assert score == pytest.approx(total / math.sqrt(entries), abs=1e-5)
+    assert terms[0].spread == pytest.approx(terms[0].values.max() - terms[0].values.min())
+    with pytest.raises(InvalidParameter, match="one score"):
+        map.terms(np.zeros((2, map.width)))
+
+
 class Peeking(maps.Additive):
     """The planted fault: bins between the quantiles of the table that it was given."""
 
