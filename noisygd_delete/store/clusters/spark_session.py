@@ -7,15 +7,17 @@ import os
 import re
 import secrets
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ...errors import InvalidParameter, MissingDependency, SourceError
 from . import files
 
+_JAVA = 17  # the oldest that Spark 4 runs on
 _NEEDED = {  # of a session that somebody else has started, too
     "spark.io.encryption.enabled": "true",
     "spark.eventLog.enabled": "false",
@@ -74,8 +76,7 @@ def running() -> Iterator[Any]:
         check_settings(there)
         yield there
         return
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        raise MissingDependency("Spark needs Java 17 or later (Debian: openjdk-17-jre-headless), and there is none")
+    require_java()
     folder = tempfile.mkdtemp(prefix="noisygd-spark-")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     building = SparkSession.builder.appName("noisygd-delete")
@@ -97,6 +98,30 @@ def running() -> Iterator[Any]:
         if session is not None:
             session.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def require_java() -> None:
+    """Raise `MissingDependency` unless Spark would find a Java that it runs on."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java") if home is None else shutil.which(os.path.join(home, "bin", "java"))
+    found = None
+    if java is not None:
+        with suppress(OSError, subprocess.TimeoutExpired):
+            told = subprocess.run(
+                [java, "-version"], capture_output=True, text=True, errors="replace", timeout=60, check=False
+            ).stderr
+            found = re.search(r'version "(?:1\.)?(\d+)', told)
+    if found is None or int(found[1]) < _JAVA:
+        why = (
+            "there is none"
+            if java is None
+            else "what is there does not run"
+            if found is None
+            else f"Java {found[1]} is there"
+        )
+        raise MissingDependency(
+            f"Spark needs Java {_JAVA} or later (Debian: openjdk-17-jre-headless; JAVA_HOME, else PATH, says where), and {why}"
+        )
 
 
 def check_settings(session: Any) -> None:
