@@ -33,13 +33,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import date
 from enum import StrEnum
 from typing import Any, Self
 
 
 class NoisyGDDeleteError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error this package raises on purpose.
+
+    given: parameters that it is about, and their values. They come before the reason: `order=0.5 must be > 1`.
+    """
+
+    def __init__(self, reason: str = "", /, **given: Any) -> None:
+        super().__init__(reason)
+        self.given = given
+
+    def __str__(self) -> str:
+        return self.told(lambda name, value: f"{name}={written(value)}")
+
+    def told(self, spelled: Callable[[str, Any], str]) -> str:
+        """The message, each parameter and its value spelled as whoever reads it knows them."""
+        given = " and ".join(spelled(name, value) for name, value in self.given.items())
+        return " ".join([*([given] if given else []), *map(str, self.args)])
 
 
 class NothingPromised(UserWarning):
@@ -96,8 +112,8 @@ class NotLearned(NoisyGDDeleteError, RuntimeError):
 class PlanInfeasible(NoisyGDDeleteError):
     """The budget can be met on paper but not on a machine. `plan` holds every number, `alternatives` the ways out."""
 
-    def __init__(self, message: str, plan: Any = None, alternatives: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, reason: str, /, *, plan: Any = None, alternatives: tuple[str, ...] = (), **given: Any) -> None:
+        super().__init__(reason, **given)
         self.plan = plan
         self.alternatives = alternatives
 
@@ -138,18 +154,25 @@ class StoreCorrupt(StoreError):
     """The store's files contradict one another or were changed by hand."""
 
 
+def written(value: Any) -> str:
+    """A value as it would be given: a number in the digits that it needs, a text in quotes."""
+    if isinstance(value, date):
+        return value.isoformat()
+    return repr(float(value)) if isinstance(value, float) else repr(value)
+
+
 def real(name: str, value: Any) -> float:
     """`value` as a finite float, or `InvalidParameter` naming it. Booleans and strings are refused."""
     if isinstance(value, (bool, str, bytes)):
-        raise InvalidParameter(f"{name}={value!r} must be a number; pass a float")
+        raise InvalidParameter("must be a number; pass a float", **{name: value})
     try:
         number = float(value)
     except (TypeError, ValueError) as error:
-        raise InvalidParameter(f"{name}={value!r} must be a number; pass a float") from error
+        raise InvalidParameter("must be a number; pass a float", **{name: value}) from error
     except OverflowError as error:
         raise InvalidParameter(f"{name} is a whole number too large for a float; pass a float") from error
     if not math.isfinite(number):
-        raise InvalidParameter(f"{name}={number!r} must be finite; a NaN or an infinity certifies nothing")
+        raise InvalidParameter("must be finite; a NaN or an infinity certifies nothing", **{name: number})
     return number
 
 
@@ -157,7 +180,7 @@ def positive(name: str, value: Any) -> float:
     """`value` as a finite float > 0."""
     number = real(name, value)
     if not number > 0:
-        raise InvalidParameter(f"{name}={number!r} must be > 0")
+        raise InvalidParameter("must be > 0", **{name: number})
     return number
 
 
@@ -169,8 +192,9 @@ def scale(name: str, value: Any) -> float:
     number = positive(name, value)
     if not LEAST_SCALE <= number <= MOST_SCALE:
         raise InvalidParameter(
-            f"{name}={number:g} must lie between {LEAST_SCALE:g} and {MOST_SCALE:g}: beyond, noise and steps leave the "
-            f"range of floating-point numbers; give the data in other units"
+            f"must lie between {LEAST_SCALE:g} and {MOST_SCALE:g}: beyond, noise and steps leave the range of "
+            "floating-point numbers; give the data in other units",
+            **{name: number},
         )
     return number
 
@@ -179,7 +203,7 @@ def non_negative(name: str, value: Any) -> float:
     """`value` as a finite float >= 0."""
     number = real(name, value)
     if not number >= 0:
-        raise InvalidParameter(f"{name}={number!r} must be >= 0")
+        raise InvalidParameter("must be >= 0", **{name: number})
     return number
 
 
@@ -187,7 +211,7 @@ def probability(name: str, value: Any) -> float:
     """`value` as a float strictly between 0 and 1."""
     number = real(name, value)
     if not 0 < number < 1:
-        raise InvalidParameter(f"{name}={number!r} must lie strictly between 0 and 1")
+        raise InvalidParameter("must lie strictly between 0 and 1", **{name: number})
     return number
 
 
@@ -195,27 +219,28 @@ def renyi_order(name: str, value: Any) -> float:
     """`value` as a finite float > 1."""
     number = real(name, value)
     if not number > 1:
-        raise InvalidParameter(f"{name}={number!r} must be > 1: a Rényi order of at most 1 bounds nothing here")
+        raise InvalidParameter("must be > 1: a Rényi order of at most 1 bounds nothing here", **{name: number})
     return number
 
 
 def count(name: str, value: Any, minimum: int = 1, maximum: int = 10**300) -> int:
     """`value` as an integer >= `minimum` and <= `maximum`; by default one that may enter a formula of floats."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise InvalidParameter(f"{name}={value!r} must be a whole number >= {minimum}")
+        raise InvalidParameter(f"must be a whole number >= {minimum}", **{name: value})
     number = int(value.__index__())
     if not number >= minimum:
-        raise InvalidParameter(f"{name}={number!r} must be a whole number >= {minimum}")
+        raise InvalidParameter(f"must be a whole number >= {minimum}", **{name: number})
     if not number <= maximum:
-        shown = str(number) if number < 10**30 else "a number of more than 30 digits"
-        raise InvalidParameter(f"{name}={shown} must be at most {maximum}")
+        if number >= 10**30:
+            raise InvalidParameter(f"{name} must be at most {maximum}; this number has more than 30 digits")
+        raise InvalidParameter(f"must be at most {maximum}", **{name: number})
     return number
 
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """`value` if it is one of `options`."""
     if value not in options:
-        raise InvalidParameter(f"{name}={value!r} must be one of {', '.join(map(repr, options))}")
+        raise InvalidParameter(f"must be one of {', '.join(map(repr, options))}", **{name: value})
     return str(value)
 
 

@@ -52,8 +52,9 @@ class StageRun:
         self.mechanism.check_steps(self.steps)
         if self.group not in GROUP_LAWS:
             raise InvalidParameter(
-                f"group={self.group!r} must be one of {', '.join(map(repr, GROUP_LAWS))}: how a run's cost grows with the rows of a person "
-                "is not known else, and no figure for a person follows"
+                f"must be one of {', '.join(map(repr, GROUP_LAWS))}: how a run's cost grows with the rows of a person is "
+                "not known else, and no figure for a person follows",
+                group=self.group,
             )
 
 

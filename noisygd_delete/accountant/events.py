@@ -62,17 +62,18 @@ class Event:
         count("steps", self.steps, minimum=0)
         count("edits", self.edits, minimum=0)
         if self.counts.total > self.edits:
-            raise InvalidParameter(f"edits={self.edits} is less than the sum of its kinds: {self.counts.text()}")
+            raise InvalidParameter(f"is less than the sum of its kinds: {self.counts.text()}", edits=self.edits)
         object.__setattr__(self, "counts", self.counts.among(self.edits))
         self.mechanism.check_steps(self.steps)
         facts = self.mechanism.carried, self.mechanism.tells
         if (self.kind is EventKinds.EXTRACTOR, self.kind is EventKinds.STATISTIC) != facts:
             raise InvalidParameter(
-                f"kind={str(self.kind)!r} does not go with the facts of method {self.mechanism.method!r}; an extractor is described by a "
-                "SampledGaussian, a statistic by CountedRecords, every other release by the mechanism of its plan"
+                f"does not go with the facts of method {self.mechanism.method!r}; an extractor is described by a "
+                "SampledGaussian, a statistic by CountedRecords, every other release by the mechanism of its plan",
+                kind=str(self.kind),
             )
         if self.kind is EventKinds.STATISTIC and self.edits:
-            raise InvalidParameter(f"edits={self.edits} must be 0 for a statistic: it serves no request")
+            raise InvalidParameter("must be 0 for a statistic: it serves no request", edits=self.edits)
 
     @property
     def fresh(self) -> bool:

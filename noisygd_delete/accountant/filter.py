@@ -66,7 +66,7 @@ class PrivacyFilter:
             BudgetExceeded: the cap would not cover it; nothing was counted, and the release must not be run.
         """
         if not isinstance(event, Event):
-            raise InvalidParameter(f"event={event!r} must be an Event")
+            raise InvalidParameter("must be an Event", event=event)
         if not self.allows(event):
             raise BudgetExceeded(
                 f"a {event.kind} of {event.steps} steps does not fit under the cap after {len(self._admitted)} releases; "

@@ -75,7 +75,7 @@ class History:
             raise NotLearned("nothing has been released yet; call learn first")
         number = count(name, value)
         if number > len(self):
-            raise InvalidParameter(f"{name}={number} must be at most {len(self)}, the number of releases")
+            raise InvalidParameter(f"must be at most {len(self)}, the number of releases", **{name: number})
         return number
 
     def seen(self, observed: Iterable[int] | None) -> Collection[int]:
@@ -93,7 +93,7 @@ class History:
         start = self.number("present_from", present_from)
         erased = self.number("erased_at", len(self) if erased_at is None else erased_at)
         if not start < erased:
-            raise InvalidParameter(f"erased_at={erased} must come after present_from={start}")
+            raise InvalidParameter(f"must come after present_from={start}", erased_at=erased)
         return start, erased
 
     # --- what separates two worlds ---

@@ -43,7 +43,7 @@ class Counts:
         for part, whole in (("hits", "present"), ("alarms", "absent")):
             trials = count(whole, getattr(self, whole))
             if not count(part, getattr(self, part), minimum=0) <= trials:
-                raise InvalidParameter(f"{part}={getattr(self, part)} must be at most {whole}={trials}")
+                raise InvalidParameter(f"must be at most {whole}={trials}", **{part: getattr(self, part)})
 
     @property
     def rates(self) -> tuple[float, float]:

@@ -54,7 +54,7 @@ class Canaries:
         canaries = min(plan.features, plan.records, MOST_CANARIES)
         if canaries < 2:
             raise AssumptionViolated(
-                f"the plan is for features={plan.features} and records={plan.records}: an audit of one run puts every canary on a column "
+                f"the plan is for {plan.features} features and {plan.records} records: an audit of one run puts every canary on a column "
                 "of its own, and needs hundreds of them to see anything; audit a plan with as many columns and slots"
             )
         coins = generator.random(canaries) < 0.5

@@ -61,7 +61,8 @@ class OneRun:
         for part, whole in (("guesses", "canaries"), ("correct", "guesses")):
             if not count(part, getattr(self, part), minimum=0) <= getattr(self, whole):
                 raise InvalidParameter(
-                    f"{part}={getattr(self, part)} must be at most {whole}={getattr(self, whole)}: a guess is about one canary"
+                    f"must be at most {whole}={getattr(self, whole)}: a guess is about one canary",
+                    **{part: getattr(self, part)},
                 )
 
     @property

@@ -15,7 +15,7 @@ from ..version import __version__
 from .arguments import Intermixed
 from .overview import LINES
 from .streams import complain, flushed, written_out
-from .words import options_of, spoken
+from .words import options_of, told
 
 _COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked for: each brings what it needs with it
     "demo": "demo",
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return carry_out(parsed)
     except NoisyGDDeleteError as error:
         status = next((code for kind, code in _STATUS if isinstance(error, kind)), 2)
-        return complain(f"{name}: {spoken(str(error), parsed.options)}", status)
+        return complain(f"{name}: {told(error, parsed.options)}", status)
     except KeyboardInterrupt:
         return complain(f"{name}: interrupted; {_AFTER_INTERRUPT}", 130)
     except BrokenPipeError:  # whoever read the answer has left

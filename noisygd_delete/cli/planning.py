@@ -15,9 +15,8 @@ from ..planner.streams import StreamPlan
 from ..privacy.budget import Budget
 from ..privacy.total import Total
 from .doubt import warning
-from .plan import PAPER_METHOD, PAPER_REGULARIZATION, add_plan_arguments
+from .plan import PAPER_METHOD, PAPER_REGULARIZATION
 from .shared import show
-from .words import options_of, spoken
 
 MORE = "more: --explain"
 _OWN = (
@@ -39,12 +38,10 @@ def own_options(parsed: argparse.Namespace) -> str:
 
 
 def described(parsed: argparse.Namespace, plan: Plan) -> str:
-    """The plan in a few lines; with `--explain` in words and numbers, its parameters named as they are typed."""
+    """The plan in a few lines; with `--explain` in words and numbers."""
     if not parsed.explain:
         return f"{plan.in_short()}\n{MORE}"
-    parser = argparse.ArgumentParser()
-    add_plan_arguments(parser)
-    return spoken(explain(plan), options_of(parser))
+    return explain(plan)
 
 
 def loss_from(parsed: argparse.Namespace) -> losses.Loss:

@@ -1,12 +1,12 @@
-"""The library's messages name its own parameters; whoever types commands knows them as options."""
+"""The library's errors name its own parameters; whoever types commands knows them as options."""
 
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Mapping
+from typing import Any
 
-_VALUE = r"'[^']*'|[^\s,;:()]*[^\s,;:().]"
+from ..errors import NoisyGDDeleteError, written
 
 
 def options_of(parser: argparse.ArgumentParser) -> dict[str, str]:
@@ -14,17 +14,11 @@ def options_of(parser: argparse.ArgumentParser) -> dict[str, str]:
     return {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
 
 
-def spoken(text: str, options: Mapping[str, str]) -> str:
-    """A message with every `parameter=value` written as it is typed: `--parameter value`."""
-    names = {**options, **({"utility": options["no_utility"]} if "no_utility" in options else {})}
-    if not names:
-        return text
-    pattern = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, names))})=({_VALUE})?")
+def told(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
+    """The message of an error with each parameter that it is about as it is typed: `--parameter value`."""
 
-    def typed(found: re.Match[str]) -> str:
-        name, value = found[1], found[2]
-        if name == "utility":
-            return names[name] if value == "False" else f"no {names[name]}"
-        return names[name] if value is None else f"{names[name]} {value.strip(chr(39))}"
+    def typed(name: str, value: Any) -> str:
+        text = value if isinstance(value, str) else written(value)
+        return f"{options[name]} {text}" if name in options else f"{name}={written(value)}"
 
-    return pattern.sub(typed, text)
+    return error.told(typed)

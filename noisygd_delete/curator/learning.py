@@ -97,11 +97,11 @@ def check_fit(records: CurrentRecords | Checked, plan: Plan, group: Group = ALON
     """Raise unless the table is the one the plan was made for: n, features, labels, row norms, rows per subject."""
     if records.slots != plan.records:
         raise AssumptionViolated(
-            f"the table has {records.slots} slots and the plan records={plan.records}; n is part of the noise: plan for this n"
+            f"the table has {records.slots} slots and the plan {plan.records} records; n is part of the noise: plan for this n"
         )
     if records.width != plan.features:
         raise AssumptionViolated(
-            f"the table has {records.width} features and the plan features={plan.features} (count the constant column)"
+            f"the table has {records.width} features and the plan {plan.features} (count the constant column)"
         )
     _check_subjects(records.rows_per_subject, plan)
     check_records(records, plan.loss, group, variances=_variances(plan))
@@ -114,8 +114,8 @@ def _variances(plan: Plan) -> NDArray[np.float64] | None:
 def _check_subjects(rows: int, plan: Plan) -> None:
     if rows > plan.problem.rows_per_subject:
         raise AssumptionViolated(
-            f"a data subject has {rows} rows and the plan rows_per_subject={plan.problem.rows_per_subject}; plan with "
-            f"rows_per_subject={rows}, or keep fewer rows of each person"
+            f"a data subject has {rows} rows and the plan {plan.problem.rows_per_subject}; plan with "
+            f"{rows} rows per subject, or keep fewer rows of each person"
         )
 
 

@@ -156,7 +156,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         """The plan that the advice takes; the advice stays for whoever asks."""
         if self.ridge is not None:
             raise InvalidParameter(
-                f"ridge={self.ridge!r}: method='auto' chooses λ; give regularization= to have it as it is, or name a method"
+                "cannot be had beside method 'auto', which chooses λ; give the regularization to have it as it is, or name a method",
+                ridge=self.ridge,
             )
         if self.model_norm is not None:
             facts["model_norm"] = self.model_norm

@@ -138,9 +138,10 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         given, names = self.class_weight, list(self.classes_)
         if isinstance(given, str) or not isinstance(given, Mapping):
             raise InvalidParameter(
-                f"class_weight={given!r} must be {{class: weight}}, public numbers. 'balanced' counts the labels of the records, and the "
-                "counts would show in every model, outside any certificate: give weights from public knowledge of how frequent the "
-                "classes are"
+                "must be {class: weight}, public numbers. 'balanced' counts the labels of the records, and the counts "
+                "would show in every model, outside any certificate: give weights from public knowledge of how frequent "
+                "the classes are",
+                class_weight=given,
             )
         if unknown := [name for name in given if name not in names]:
             raise InvalidParameter(f"class_weight names {unknown[0]!r}, which is not one of the classes {names}")

@@ -39,10 +39,10 @@ def public_bounds(name: str, bounds: Any, columns: list[Any]) -> tuple[Array, Ar
         low, high = (np.broadcast_to(np.asarray(side, dtype=np.float64), (len(columns),)) for side in bounds)
     except (TypeError, ValueError) as error:
         raise InvalidParameter(
-            f"{name}={bounds!r} must be (low, high): two numbers, or two sequences of {len(columns)} numbers"
+            f"must be (low, high): two numbers, or two sequences of {len(columns)} numbers", **{name: bounds}
         ) from error
     if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
-        raise InvalidParameter(f"{name}={bounds!r} must be finite with low < high in every column")
+        raise InvalidParameter("must be finite with low < high in every column", **{name: bounds})
     return low, high
 
 

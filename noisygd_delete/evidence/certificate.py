@@ -70,8 +70,9 @@ def checked_delta(delta: Any) -> float:
     """A δ that a certificate may state."""
     if not stated_delta("delta", delta) <= LARGEST_DELTA:
         raise InvalidParameter(
-            f"delta={delta:g} must be at most {LARGEST_DELTA:g}: it is the share of cases in which a figure may fail; take one far below "
-            "one in the number of records"
+            f"must be at most {LARGEST_DELTA:g}: it is the share of cases in which a figure may fail; take one far "
+            "below one in the number of records",
+            delta=delta,
         )
     return float(delta)
 
@@ -99,7 +100,8 @@ def check_facts(erasure: Erasure, plan: Plan, history: Tallied) -> None:
     """Raise `InvalidParameter` where what was stated cannot be."""
     if erasure.ledger_entries is not None and not erasure.ledger_entries > history.releases:
         raise InvalidParameter(
-            f"ledger_entries={erasure.ledger_entries} is too few: {history.releases} releases and the beginning have one each"
+            f"is too few: {history.releases} releases and the beginning have one each",
+            ledger_entries=erasure.ledger_entries,
         )
     made_by(history.releases, erasure.publishers)
     plan.method.check_plan(plan)

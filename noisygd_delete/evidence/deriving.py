@@ -66,7 +66,7 @@ def release_served(erasure: Erasure, plan: Plan, history: Tallied) -> Event | No
         return None
     event, release = history.served, erasure.release
     if event is None or release != history.about:
-        raise InvalidParameter(f"release={release} is not in the ledger of {history.releases} releases")
+        raise InvalidParameter(f"is not in the ledger of {history.releases} releases", release=release)
     if event.mechanism != plan.mechanism:
         raise InvalidParameter(f"release {release} was not made under the plan of this certificate")
     if not event.steps >= (plan.learn_steps if event.fresh else plan.delete_steps):

@@ -87,12 +87,12 @@ class Erasure:
         count("rows", self.rows)
         count("inserted", self.inserted, minimum=0)
         if not count("replaced", self.replaced, minimum=0) <= self.rows:
-            raise InvalidParameter(f"replaced={self.replaced} rows cannot be among rows={self.rows} erased")
+            raise InvalidParameter(f"rows cannot be among rows={self.rows} erased", replaced=self.replaced)
         if self.remaining is not None:
             count("remaining", self.remaining, minimum=0)
         object.__setattr__(self, "status", Statuses(self.status))
         if (self.release is None) != (self.status is not Statuses.PUBLISHED):
-            raise InvalidParameter(f"status={str(self.status)!r} and release={self.release!r} contradict each other")
+            raise InvalidParameter("contradict each other", status=str(self.status), release=self.release)
         if self.release is not None:
             count("release", self.release)
         if self.status is not Statuses.PUBLISHED and not (self.model_after is None and self.served is None):
@@ -119,7 +119,7 @@ class Erasure:
         object.__setattr__(self, "publishers", put_besides(self.publishers))
         object.__setattr__(self, "from_data", _columns(self.from_data))
         if not isinstance(self.by_calendar, bool):
-            raise InvalidParameter(f"by_calendar={self.by_calendar!r} must be true or false")
+            raise InvalidParameter("must be true or false", by_calendar=self.by_calendar)
         in_order_of_the_source(self.deleted_at, self.read_at, self.counted, published=self.release is not None)
 
     @property
@@ -168,7 +168,7 @@ def in_order(**days: str | None) -> None:
     known = [(name, when) for name, when in days.items() if when is not None]
     for (before, first), (after, second) in pairwise(known):
         if first > second:
-            raise InvalidParameter(f"{after}={second} lies before {before}={first}")
+            raise InvalidParameter(f"lies before {before}={first}", **{after: second})
 
 
 def digest(name: str, value: Any) -> None:
@@ -208,7 +208,7 @@ def audited(results: Any) -> tuple[dict[str, Any], ...]:
         for name in ("measured_lower_bound", "claimed_advantage"):
             if not 0 <= real(name, result[name]) <= 1:
                 raise InvalidParameter(
-                    f"{name}={result[name]!r} must lie between 0 and 1: it is an advantage over guessing"
+                    "must lie between 0 and 1: it is an advantage over guessing", **{name: result[name]}
                 )
         if result["measured_lower_bound"] > result["claimed_advantage"]:
             raise InvalidParameter(

@@ -58,9 +58,7 @@ def checks(certificate: Mapping[str, Any]) -> list[Check]:
         plan.method.check_plan(plan)
         made_by(history.releases, erasure.publishers)
         if erasure.ledger_entries is not None and not erasure.ledger_entries > history.releases:
-            raise InvalidParameter(
-                f"ledger_entries={erasure.ledger_entries} is too few for {history.releases} releases"
-            )
+            raise InvalidParameter(f"is too few for {history.releases} releases", ledger_entries=erasure.ledger_entries)
         facts = Check("stated facts", True, "in their ranges, not recomputed: the operator's word")
     except REFUSALS as error:
         return [Check("stated facts", False, f"out of their range: {brief(error)}")]

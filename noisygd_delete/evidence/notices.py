@@ -78,12 +78,13 @@ class Notices:
         for name in _NOTICED:
             when = getattr(self, name)
             if when is not None and when < start:
-                raise InvalidParameter(f"{name}={when.isoformat()} lies before received={received}")
+                raise InvalidParameter(f"lies before received={received}", **{name: when})
         if self.extended_until is not None and not last_day(received) <= self.extended_until <= last_day(
             received, months=3
         ):
             raise InvalidParameter(
-                f"extended_until={self.extended_until.isoformat()} must lie between one and three months after received={received}"
+                f"must lie between one and three months after received={received}",
+                extended_until=self.extended_until,
             )
         if self.holidays != moved_by(received, holidays=self.holidays):
             raise InvalidParameter("holidays must be those by which the deadline moved, and no others")
@@ -96,15 +97,17 @@ class Notices:
                 when = getattr(self, name)
                 if when is not None and when < done:
                     raise InvalidParameter(
-                        f"{name}={when.isoformat()} lies before {done.isoformat()}, when the rows were edited; leave it out, or state "
-                        "the day on which it was true"
+                        f"lies before {done.isoformat()}, when the rows were edited; leave it out, or state the day on which it "
+                        "was true",
+                        **{name: when},
                     )
         today = local_day(issued, received)
         for name in ("informed", "recipients_told", "withdrawn"):
             when = getattr(self, name)
             if when is not None and when > today:
                 raise InvalidParameter(
-                    f"{name}={when.isoformat()} lies after {today.isoformat()}, when the certificate is issued: certify it then"
+                    f"lies after {today.isoformat()}, when the certificate is issued: certify it then",
+                    **{name: when},
                 )
 
     def to_dict(self) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def from_dict(description: dict[str, Any]) -> Loss:
             raise InvalidParameter(f"loss {name!r} takes base, and weights as a list: one number for each class")
         return weigh(from_dict(fields["base"]), weights)
     if name not in CATALOGUE:
-        raise InvalidParameter(f"loss={name!r} must be one of {', '.join(map(repr, CATALOGUE))}")
+        raise InvalidParameter(f"must be one of {', '.join(map(repr, CATALOGUE))}", loss=name)
     kind = CATALOGUE[name]
     known = [field.name for field in dataclasses.fields(kind)]
     if unknown := sorted(set(fields) - set(known)):

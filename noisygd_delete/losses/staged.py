@@ -48,7 +48,7 @@ class Staged(Loss):
             choice("stage", kind, STAGE_KINDS)
         if not self.kinds or self.kinds[0] != NETWORK:
             raise InvalidParameter(
-                f"stages={self.kinds}: the first stage must be {NETWORK!r}; a head reads what a network computes"
+                f"must begin with {NETWORK!r}; a head reads what a network computes", stages=self.kinds
             )
         if HEAD in self.kinds and not hasattr(self.network, "representation"):
             raise AssumptionViolated(

@@ -35,10 +35,10 @@ class TanhNetwork(Loss):
         super().__post_init__()
         given: Any = self.outer_weights
         if isinstance(given, str) or not hasattr(given, "__iter__"):
-            raise InvalidParameter(f"outer_weights={given!r} must be a sequence of numbers, one per hidden unit")
+            raise InvalidParameter("must be a sequence of numbers, one per hidden unit", outer_weights=given)
         weights = tuple(real("outer_weights", weight) for weight in given)
         if not any(weights):
-            raise InvalidParameter(f"outer_weights={weights!r} must hold a number other than 0; else ℓ is constant")
+            raise InvalidParameter("must hold a number other than 0; else ℓ is constant", outer_weights=weights)
         scale("the norm of outer_weights", math.hypot(*weights))
         object.__setattr__(self, "outer_weights", weights)
 

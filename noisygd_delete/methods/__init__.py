@@ -140,13 +140,13 @@ def in_any_order() -> tuple[str, ...]:
 def _unknown(method: str, unknown: list[str]) -> str:
     gone = {"certificate", "start"} & set(unknown)
     if gone:
-        return f"{', '.join(sorted(gone))}: the way of learning and deleting is one word, method='theorem', 'sharp', 'minimiser', ..."
+        return f"{', '.join(sorted(gone))}: the way of learning and deleting is one word: the method 'theorem', 'sharp', 'minimiser', ..."
     owners = {name: [other for other, kind in METHODS.items() if name in _options(kind)] for name in unknown}
     belongs = "; ".join(
         f"{name} belongs to {', '.join(map(repr, others))}" if others else f"{name} belongs to no method"
         for name, others in owners.items()
     )
-    return f"method={method!r} has no option {', '.join(unknown)}: {belongs}."
+    return f"method {method!r} has no option {', '.join(unknown)}: {belongs}."
 
 
 def _options(kind: type[Method]) -> set[str]:

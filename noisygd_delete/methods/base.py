@@ -180,8 +180,9 @@ class NoisySteps(Mechanism):
         limit = self.largest_step_size
         if not self.step_size <= limit * (1 + 1e-12):
             raise InvalidParameter(
-                f"step_size={self.step_size:g} must be at most {limit:g}: beyond it a step may carry two models apart, and no bound "
-                f"of method {self.method!r} holds"
+                f"must be at most {limit:g}: beyond it a step may carry two models apart, and no bound of method "
+                f"{self.method!r} holds",
+                step_size=self.step_size,
             )
 
     @property
@@ -304,7 +305,7 @@ class Method(ABC):
         """
         if plan.problem.deletion_notion not in self.notions:
             raise InvalidParameter(
-                f"deletion_notion={str(plan.problem.deletion_notion)!r} is not covered by method {self.name!r}"
+                f"is not covered by method {self.name!r}", deletion_notion=str(plan.problem.deletion_notion)
             )
         if not math.isfinite(plan.loss.constants.lipschitz):
             raise InvalidParameter(f"the {plan.loss.name} loss has no Lipschitz constant; clip its gradients to L")

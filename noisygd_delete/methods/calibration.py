@@ -48,11 +48,11 @@ def calibrate(
         return plan
     if isinstance(asked, str):
         raise InvalidParameter(
-            f"noise_variance={asked!r} is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps"
+            "is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps", noise_variance=asked
         )
     if not asked >= least * (1 - 1e-12):
         raise InvalidParameter(
-            f"noise_variance={asked:g} is below {least:g}, the least that meets the dp budget; "
-            "leave it out, raise it, or raise the budget"
+            f"is below {least:g}, the least that meets the dp budget; leave it out, raise it, or raise the budget",
+            noise_variance=asked,
         )
     return complete(asked)

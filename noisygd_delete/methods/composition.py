@@ -80,7 +80,7 @@ class Composition(Method):
     def plan(self, problem: Problem) -> Plan:
         if problem.loss.constants.convex:
             raise InvalidParameter(
-                "method='composition' is not available for convex losses; use 'theorem', 'sharp' or 'minimiser'"
+                "is not available for convex losses; use 'theorem', 'sharp' or 'minimiser'", method="composition"
             )
         if not math.isfinite(problem.loss.constants.lipschitz):
             raise InvalidParameter(f"the {problem.loss.name} loss has no Lipschitz constant; clip its gradients to L")
@@ -106,8 +106,9 @@ class Composition(Method):
         noise_variance = calibrated if self.noise_variance is None else self.noise_variance
         if not noise_variance >= calibrated * (1 - 1e-11):
             raise InvalidParameter(
-                f"noise_variance={noise_variance:g} is below {calibrated:g}, the least that meets both budgets over "
-                f"{self.requests_per_learn} requests; leave it out, raise it, or ask for fewer requests_per_learn"
+                f"is below {calibrated:g}, the least that meets both budgets over {self.requests_per_learn} requests; "
+                "leave it out, raise it, or ask for fewer requests_per_learn",
+                noise_variance=noise_variance,
             )
 
         def horizon(gdp: float, worlds: Worlds) -> int:

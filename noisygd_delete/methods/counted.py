@@ -42,7 +42,8 @@ class CountedRecords(Mechanism):
         count("rows_per_subject", self.rows_per_subject)
         if math.frexp(positive("deviation", self.deviation))[0] != 0.5 or not 1 <= self.deviation <= _MOST:
             raise InvalidParameter(
-                f"deviation={self.deviation:g} must be a power of two between 1 and 2^24: noise is drawn exactly on a grid that counts lie on"
+                "must be a power of two between 1 and 2^24: noise is drawn exactly on a grid that counts lie on",
+                deviation=self.deviation,
             )
 
     @property
@@ -61,7 +62,7 @@ class CountedRecords(Mechanism):
 
     def check_steps(self, steps: int) -> None:
         if steps != 1:
-            raise InvalidParameter(f"steps={steps} must be 1: counts are made at once")
+            raise InvalidParameter("must be 1: counts are made at once", steps=steps)
 
     def apart(self, worlds: Worlds) -> float:
         """How far apart the counts of the two worlds are at most, in the Euclidean norm."""

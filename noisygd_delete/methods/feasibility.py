@@ -62,7 +62,7 @@ def _cheapest(ask: schedules.NonConvexProblem, form: Form) -> Iterable[str]:
     if max(schedule.learn_steps, schedule.delete_steps) <= MOST_STEPS:
         influence = theorem_5_2.data_influence(range=ask.range, noise_variance=schedule.noise_variance)
         yield (
-            f"noise_variance='cheapest': σ²={schedule.noise_variance:.3g}, K_A={schedule.learn_steps:.0f}, "
+            f"at the cheapest noise variance σ²={schedule.noise_variance:.3g}, K_A={schedule.learn_steps:.0f}, "
             f"K_Ā={schedule.delete_steps:.0f}, but the data can move the model's law from the prior by at most "
             f"{influence:.2f} in total variation"
         )

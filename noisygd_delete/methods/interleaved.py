@@ -112,11 +112,12 @@ class Interleaved(Method):
     def plan(self, problem: Problem) -> Plan:
         if problem.releases <= _FEWEST_RESUMED:
             raise InvalidParameter(
-                f"releases={problem.releases}: method='interleaved' shares a budget among many publications, more than "
-                f"{_FEWEST_RESUMED} of them; for one take method='perturbed'"
+                f"is too few: method 'interleaved' shares a budget among many publications, more than "
+                f"{_FEWEST_RESUMED} of them; for one take method 'perturbed'",
+                releases=problem.releases,
             )
         if problem.rows_per_subject > 1 and problem.budget.measure == "gdp" and not problem.loss.constants.convex:
-            raise InvalidParameter("a Gaussian-DP budget needs a convex loss for method='interleaved'")
+            raise InvalidParameter("a Gaussian-DP budget needs a convex loss for method 'interleaved'")
         steps = _STEPS if self.resumed_steps is None else (self.resumed_steps,)
         budget, found = _simple(problem), list[Plan]()
         for number in steps:
@@ -130,7 +131,7 @@ class Interleaved(Method):
             raise PlanInfeasible(
                 f"no mix of fresh and resumed publications keeps {problem.releases} of them and a deletion within "
                 f"{problem.budget.describe()}; raise the deletion budget or λ, or publish fewer times",
-                alternatives=("a larger deletion budget", "method='perturbed'", "method='sharp'"),
+                alternatives=("a larger deletion budget", "method 'perturbed'", "method 'sharp'"),
             )
         return min(found, key=lambda plan: plan.method.forecast(plan))
 

@@ -53,13 +53,14 @@ class Ladder(Method):
             )
         if not 2 <= len(self.stages) <= MOST_STAGES:
             raise InvalidParameter(
-                f"{len(self.stages)} stage(s), where 2 to {MOST_STAGES} can be: a base and at least one stage that a deletion runs again; "
-                "the one-stage case is method='composition'"
+                f"{len(self.stages)} stage(s), where 2 to {MOST_STAGES} can be: a base and at least one stage that a "
+                "deletion runs again; the one-stage case is method 'composition'"
             )
         if not -1 <= self.level <= len(self.stages) - 2:
             raise InvalidParameter(
-                f"level={self.level} must lie between -1 (a deletion runs every stage again) and {len(self.stages) - 2} "
-                "(it runs the last one again)"
+                f"must lie between -1 (a deletion runs every stage again) and {len(self.stages) - 2} (it runs the last one "
+                "again)",
+                level=self.level,
             )
 
     @property
@@ -86,8 +87,9 @@ class Ladder(Method):
     def plan(self, problem: Problem) -> Plan:
         if problem.loss.constants.convex:
             raise InvalidParameter(
-                f"method='ladder' is for networks; the {problem.loss.name} loss is convex, and 'sharp', 'minimiser' or 'perturbed' forget "
-                "more for less: a linear model on what a network computes is the stage Stage('head') of a ladder"
+                f"is for networks; the {problem.loss.name} loss is convex, and 'sharp', 'minimiser' or 'perturbed' forget "
+                "more for less: a linear model on what a network computes is the stage Stage('head') of a ladder",
+                method="ladder",
             )
         if not math.isfinite(problem.loss.constants.lipschitz):
             raise InvalidParameter(f"the {problem.loss.name} loss has no Lipschitz constant; clip its gradients to L")
@@ -140,7 +142,8 @@ class Ladder(Method):
                 return kept, spent
             allowed *= most / spent * (1 - 1e-3)  # a curve between two records is more than that of a doubled gradient
         raise InvalidParameter(
-            "the kept stages cannot be fitted into half of the dp budget; plan with adjacency='zero-out', or without sampling_rate"
+            "the kept stages cannot be fitted into half of the dp budget; plan with adjacency 'zero-out', or without "
+            "sampling_rate"
         )
 
     def _calibrated(

@@ -84,7 +84,8 @@ class LadderRun(Mechanism):
     def check_steps(self, steps: int) -> None:
         if steps not in (self.learn_steps, sum(self.later_steps)):
             raise InvalidParameter(
-                f"steps={steps}: a learn by this ladder runs {self.learn_steps} steps and a request {sum(self.later_steps)}"
+                f"is not what this ladder runs: {self.learn_steps} steps to learn and {sum(self.later_steps)} for a request",
+                steps=steps,
             )
 
     def stages_run(self, steps: int) -> tuple[tuple[int, Mechanism, int], ...]:

@@ -166,7 +166,7 @@ class Minimiser(Method):
         least = gradient_error(**_rounding_facts(plan.problem))
         if not plan.gradient_tolerance >= least:
             raise InvalidParameter(
-                f"gradient_tolerance={plan.gradient_tolerance:g} is below {least:g}, the rounding of a gradient in float64"
+                f"is below {least:g}, the rounding of a gradient in float64", gradient_tolerance=plan.gradient_tolerance
             )
 
     def mechanism(self, plan: Plan) -> MinimiserRun:
@@ -235,7 +235,7 @@ class Minimiser(Method):
         slow = (
             ""
             if self.solver == "fixed"
-            else " How long the solver takes depends on the data; solver='fixed' avoids it."
+            else " How long the solver takes depends on the data; the fixed solver avoids it."
         )
         return (
             f"Solving: every release starts from the minimiser of the current records, to gradient norm γ={plan.gradient_tolerance:.3g}, "
@@ -251,7 +251,7 @@ class Minimiser(Method):
         return (
             f"Diffusing: K={plan.delete_steps} steps of Noisy-GD at η={plan.step_size:.6g}, σ²={plan.noise_variance:.6g}: "
             f"{inflation:.4g} times the noise variance that very many steps would need (1/(1 − c^2K)), which directions of high "
-            f"curvature feel and flat ones do not. More steps (diffusion_steps=) mean less noise. Forecast cost in regularised "
+            f"curvature feel and flat ones do not. More steps of it mean less noise. Forecast cost in regularised "
             f"loss: {forecast:.3g} (proven: {plan.excess_risk:.3g}). Each release is a fresh publication at the full dp cost: over "
             "many observed releases compare_plans weighs it against resuming."
         )
@@ -277,13 +277,15 @@ def _tolerance(problem: Problem, method: Minimiser, step_size: float, steps: int
         tolerance = max(former if former <= most else least, min(_SHARE * delta / (2 * n), most))
     if not tolerance <= most:
         raise InvalidParameter(
-            f"gradient_tolerance={tolerance:g} must be at most {most:g} for this deletion budget; lower it, raise the budget, "
-            "or use solver='cold', which forgets exactly"
+            f"must be at most {most:g} for this deletion budget; lower it, raise the budget, or use solver 'cold', "
+            "which forgets exactly",
+            gradient_tolerance=tolerance,
         )
     if not tolerance >= least:
         raise InvalidParameter(
-            f"gradient_tolerance={tolerance:g} must be at least {least:g}, {_ROUNDING_ROOM} times the "
-            "rounding of a gradient in float64; raise it, or leave it out"
+            f"must be at least {least:g}, {_ROUNDING_ROOM} times the rounding of a gradient in float64; raise it, or "
+            "leave it out",
+            gradient_tolerance=tolerance,
         )
     return tolerance
 

@@ -55,7 +55,7 @@ class MomentsRun(Mechanism):
 
     def check_steps(self, steps: int) -> None:
         if steps != 1:
-            raise InvalidParameter(f"steps={steps} must be 1: moments are made in one pass")
+            raise InvalidParameter("must be 1: moments are made in one pass", steps=steps)
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         """Moments made after the record was erased do not read it."""
@@ -82,7 +82,7 @@ class Moments(Method):
     deviation: float
 
     def plan(self, problem: Problem) -> Plan:
-        raise InvalidParameter("moments are a stage of a ladder: method='ladder' with Stage('moments') plans them")
+        raise InvalidParameter("moments are a stage of a ladder: method 'ladder' with Stage('moments') plans them")
 
     def mechanism(self, plan: Plan) -> MomentsRun:
         return MomentsRun(

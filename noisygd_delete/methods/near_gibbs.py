@@ -132,13 +132,14 @@ class NearGibbs(Method):
         if schedule.dp > ask.dp:
             least = schedules.least(ask, form)
             raise InvalidParameter(
-                f"noise_variance={schedule.noise_variance:g} is below {least.noise_variance:g}, the least that meets (18); "
-                "leave it out, raise it, or raise the budget"
+                f"is below {least.noise_variance:g}, the least that meets (18); leave it out, raise it, or raise the budget",
+                noise_variance=schedule.noise_variance,
             )
         if math.inf in (schedule.learn_steps, schedule.delete_steps):
             raise PlanInfeasible(
-                f"noise_variance={schedule.noise_variance:g}: the steps of Theorem 5.2 exceed any float at "
-                f"log B={schedule.log_barrier:g}; leave noise_variance out or raise it towards ω={ask.range:g}"
+                "makes the steps of Theorem 5.2 exceed any float at "
+                f"log B={schedule.log_barrier:g}; leave it out or raise it towards ω={ask.range:g}",
+                noise_variance=schedule.noise_variance,
             )
         plan = Plan(
             problem=replace(problem, method=replace(self, order=ask.order)),
@@ -156,8 +157,8 @@ class NearGibbs(Method):
     def _orders(self, budget: Budget) -> list[float]:
         if budget.measure == "gdp":
             raise InvalidParameter(
-                "a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one Rényi order; use Budget(order=, ...), "
-                "λ > β₋ with method='sharp', or method='composition'"
+                "a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one Rényi order; give the "
+                "budget with an order, λ > β₋ with method 'sharp', or method 'composition'"
             )
         if self.order is not None:
             return [self.order]
@@ -171,7 +172,7 @@ class NearGibbs(Method):
         dp = problem.dp_gdp() ** 2 / 2 * order if self.gaussian else rate * order
         if budget.order is not None and not dp < problem.dimension:
             raise AssumptionViolated(
-                f"dp={dp:g} must be below d={problem.dimension}, the number of weights: Theorem 5.2 assumes ε_dp < d"
+                f"must be below d={problem.dimension}, the number of weights: Theorem 5.2 assumes ε_dp < d", dp=dp
             )
         if not deletion > 0:
             return None
@@ -200,9 +201,7 @@ class NearGibbs(Method):
         super().check_plan(plan)
         self._check(plan.problem)
         if not math.isclose(plan.init_variance, plan.noise_variance / plan.regularization, rel_tol=1e-9):
-            raise AssumptionViolated(
-                f"init_variance={plan.init_variance:g} must be σ²/λ: Theorem 5.2 starts from that law"
-            )
+            raise AssumptionViolated("must be σ²/λ: Theorem 5.2 starts from that law", init_variance=plan.init_variance)
 
     def mechanism(self, plan: Plan) -> NearGibbsRun:
         assert self.order is not None
@@ -264,19 +263,19 @@ class NearGibbs(Method):
     def _check(self, problem: Problem) -> None:
         constants = problem.loss.constants
         if constants.convex:
-            raise InvalidParameter("method='near-gibbs' is for non-convex losses; use 'theorem' or 'sharp'")
+            raise InvalidParameter("is for non-convex losses; use 'theorem' or 'sharp'", method="near-gibbs")
         if not constants.proven:
             raise AssumptionViolated(
-                f"the {problem.loss.name} loss only declares its constants; Theorem 5.2 needs proven ones: use "
-                "method='composition'"
+                f"the {problem.loss.name} loss only declares its constants; Theorem 5.2 needs proven ones: use method "
+                "'composition'"
             )
         if not math.isfinite(constants.range):
             raise AssumptionViolated(
-                f"the {problem.loss.name} loss has range ω={constants.range:g}: Theorem 5.2 needs a bounded loss. Use a bounded "
-                f"one, λ > β₋={constants.weak_convexity:g} with method='sharp', or method='composition'"
+                f"the {problem.loss.name} loss has range ω={constants.range:g}: Theorem 5.2 needs a bounded loss. Use a "
+                f"bounded one, λ > β₋={constants.weak_convexity:g} with method 'sharp', or method 'composition'"
             )
         if problem.deletion_notion not in self.notions:
             raise InvalidParameter(
-                "deletion_notion='pairwise' is not covered by Theorem 5.2, which compares with a law that never saw the "
-                "record (Definition 4.1)"
+                "is not covered by Theorem 5.2, which compares with a law that never saw the record (Definition 4.1)",
+                deletion_notion="pairwise",
             )

@@ -124,7 +124,7 @@ class Perturbed(Method):
         least = rounding_of_gradient(plan.problem, plan.linear_term)
         if not plan.gradient_tolerance >= least:
             raise InvalidParameter(
-                f"gradient_tolerance={plan.gradient_tolerance:g} is below {least:g}, the rounding of a gradient in float64"
+                f"is below {least:g}, the rounding of a gradient in float64", gradient_tolerance=plan.gradient_tolerance
             )
 
     def mechanism(self, plan: Plan) -> PerturbedRun:
@@ -175,8 +175,9 @@ def _check_covered(problem: Problem) -> None:
     loss, constants = problem.loss, problem.loss.constants
     if not loss.curving:
         raise AssumptionViolated(
-            f"method='perturbed' is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, "
-            f"pseudo-Huber, linear, clipped, sigmoid), not for {loss.name}; use method='sharp' or 'composition'"
+            "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, "
+            f"pseudo-Huber, linear, clipped, sigmoid), not for {loss.name}; use method 'sharp' or 'composition'",
+            method="perturbed",
         )
     if not problem.strong_convexity > 0:
         raise AssumptionViolated(
@@ -185,13 +186,14 @@ def _check_covered(problem: Problem) -> None:
         )
     if not constants.convex and problem.rows_per_subject > 1:
         raise AssumptionViolated(
-            f"rows_per_subject={problem.rows_per_subject}: for the {loss.name} loss, which is not convex, method='perturbed' is proven "
-            "for one row per data subject; use method='sharp', or a convex loss"
+            f"is more than one: for the {loss.name} loss, which is not convex, method "
+            "'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss",
+            rows_per_subject=problem.rows_per_subject,
         )
     if problem.budget.measure is Measures.GDP and form_of(problem) != ONE_DIRECTION:
         raise InvalidParameter(
-            f"a Gaussian-DP budget needs a convex loss with one gradient direction per row, not {loss.name}: method='perturbed' has a "
-            "Rényi curve for it. Give the budget as (q, ε) or (ε, δ)"
+            f"a Gaussian-DP budget needs a convex loss with one gradient direction per row, not {loss.name}: method "
+            "'perturbed' has a Rényi curve for it. Give the budget as (q, ε) or (ε, δ)"
         )
 
 
@@ -210,14 +212,16 @@ def _infeasible(problem: Problem, inexact_rate: float) -> PlanInfeasible:
     for factor in (2.0**k for k in range(1, 31)):
         other = replace(problem, regularization=problem.regularization * factor)
         if least_noise(other, inexact_rate) < math.inf:
-            way = f"regularization={other.regularization:.3g}"
+            way = f"λ={other.regularization:.3g}"
             break
     else:
         way = "a larger dp budget"
     return PlanInfeasible(
-        f"method='perturbed' cannot keep {problem.budget.describe()} at λ={problem.regularization:g}, n={problem.records}: how one row "
-        f"bends the objective costs more than the budget, whatever the noise. {way} suffices; or use method='sharp'",
-        alternatives=(way, "method='sharp'"),
+        f"cannot keep {problem.budget.describe()} at λ={problem.regularization:g}, n={problem.records}: how one "
+        f"row bends the objective costs more than the budget, whatever the noise. {way} suffices; or use method "
+        "'sharp'",
+        method="perturbed",
+        alternatives=(way, "method 'sharp'"),
     )
 
 
@@ -249,7 +253,7 @@ def _solving(plan: Plan, method: Perturbed) -> str:
         "fixed": f"always from 0, so that {nothing}, in a number of passes fixed in advance, which tells nothing of it",
     }[solver]
     expected = "exactly" if solver == "fixed" else "a forecast of"
-    slow = "" if solver == "fixed" else " How long the solver takes depends on the data; solver='fixed' avoids it."
+    slow = "" if solver == "fixed" else " How long the solver takes depends on the data; the fixed solver avoids it."
     return (
         f"Solving: to gradient norm γ={plan.gradient_tolerance:.3g}, {kind}: {expected} {plan.delete_solver_passes} gradient passes. "
         f"Nothing has to be forgotten after that. Each release is a fresh publication at the full dp cost.{slow}"

@@ -140,8 +140,8 @@ def output_of(problem: Problem, noise: float, inexact_rate: float) -> tuple[floa
             if tolerance >= least:
                 return output_noise, tolerance
     raise InvalidParameter(
-        f"the budgets leave the solver a tolerance of {tolerance:.3g} on the gradient, and its rounding needs {least:.3g}: raise the "
-        "deletion budget, or use solver='cold', which forgets exactly; or raise λ"
+        f"the budgets leave the solver a tolerance of {tolerance:.3g} on the gradient, and its rounding needs "
+        f"{least:.3g}: raise the deletion budget, or use solver 'cold', which forgets exactly; or raise λ"
     )
 
 

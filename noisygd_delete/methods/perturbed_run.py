@@ -70,15 +70,13 @@ class PerturbedRun(Mechanism):
         choice("form", self.form, FORMS)
         if math.frexp(self.output_noise)[0] != 0.5:
             raise InvalidParameter(
-                f"output_noise={self.output_noise!r} must be a power of two: only then is its grid exact on a machine"
+                "must be a power of two: only then is its grid exact on a machine", output_noise=self.output_noise
             )
         if (self.form == WEAKLY_CONVEX) != (self.weak_convexity > 0):
-            raise InvalidParameter(
-                f"form={self.form!r} and weak_convexity={self.weak_convexity:g} contradict each other"
-            )
+            raise InvalidParameter(f"and weak_convexity={self.weak_convexity:g} contradict each other", form=self.form)
         if not self._least_curvature > 0:
             raise InvalidParameter(
-                f"strong_convexity={self.strong_convexity:g} is too near 0 beside the curvature of a row"
+                "is too near 0 beside the curvature of a row", strong_convexity=self.strong_convexity
             )
 
     @property
@@ -109,7 +107,7 @@ class PerturbedRun(Mechanism):
     def check_steps(self, steps: int) -> None:
         if steps:
             raise InvalidParameter(
-                f"steps={steps}: a release by {self.method!r} has no noisy steps; its noise is drawn at once"
+                f"must be 0: a release by {self.method!r} has no noisy steps; its noise is drawn at once", steps=steps
             )
 
     def ratios(self) -> tuple[float, float]:

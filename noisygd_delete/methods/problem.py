@@ -54,11 +54,11 @@ class Problem:
     def __post_init__(self) -> None:
         if not isinstance(self.loss, Loss):
             raise InvalidParameter(
-                f"loss={self.loss!r} must be a loss of noisygd_delete.losses, for example losses.Logistic(radius=1.0)"
+                "must be a loss of noisygd_delete.losses, for example losses.Logistic(radius=1.0)", loss=self.loss
             )
         if not isinstance(self.budget, Budget):
             raise InvalidParameter(
-                f"budget={self.budget!r} must be a Budget, for example Budget(order=10, dp=1.0, deletion=0.1)"
+                "must be a Budget, for example Budget(order=10, dp=1.0, deletion=0.1)", budget=self.budget
             )
         object.__setattr__(self, "total", Total.of(self.total))
         checked: dict[str, Any] = {
@@ -82,8 +82,8 @@ class Problem:
             self.model_norm is not None and self.asked_regularization <= self.regularization
         ):
             raise InvalidParameter(
-                f"asked_regularization={self.asked_regularization:g} must be at most regularization={self.regularization:g}, with the "
-                "model_norm that it was raised for"
+                f"must be at most regularization={self.regularization:g}, with the model_norm that it was raised for",
+                asked_regularization=self.asked_regularization,
             )
 
         if self.feature_map is not None and not re.fullmatch("[0-9a-f]{64}", self.feature_map):
@@ -95,8 +95,9 @@ class Problem:
             sizes = tuple(self.one_hot_blocks)
             if not all(isinstance(k, int) and k >= 0 for k in sizes) or sum(k or 1 for k in sizes) != self.features:
                 raise InvalidParameter(
-                    f"one_hot_blocks={sizes} must be whole numbers, k for k columns of which one is always hot and 0 for any other "
-                    f"column, {self.features} columns in all"
+                    "must be whole numbers, k for k columns of which one is always hot and 0 for any other column, "
+                    f"{self.features} columns in all",
+                    one_hot_blocks=sizes,
                 )
             object.__setattr__(self, "one_hot_blocks", sizes)
 

@@ -88,5 +88,5 @@ class Procedure:
     def __post_init__(self) -> None:
         if self.linear_term and not isinstance(self.start, Solved):
             raise InvalidParameter(
-                f"linear_term={self.linear_term:g} is part of what a solver minimises: it needs a start at the minimiser"
+                "is part of what a solver minimises: it needs a start at the minimiser", linear_term=self.linear_term
             )

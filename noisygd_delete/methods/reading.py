@@ -136,7 +136,7 @@ def plan_from_dict(given: Mapping[str, Any]) -> Plan:
 def _known(catalogue: Mapping[str, Any], given: Mapping[str, Any], tag: str) -> Any:
     name = given.get(tag) if isinstance(given, Mapping) else None
     if not isinstance(name, str) or name not in catalogue:
-        raise InvalidParameter(f"{tag}={name!r} must be one of {', '.join(map(repr, catalogue))}")
+        raise InvalidParameter(f"must be one of {', '.join(map(repr, catalogue))}", **{tag: name})
     return catalogue[name]
 
 

@@ -77,7 +77,7 @@ def deleting(plan: Plan) -> str:
         else "no utility condition was asked for"
     )
     if plan.problem.utility and plan.delete_steps_for_utility > plan.delete_steps_for_deletion:
-        verdict = "Utility decides; drop it (utility=False) to run the deletion condition alone"
+        verdict = "Utility decides; leave that condition out to run the deletion condition alone"
     else:
         verdict = "Deletion decides"
     share = plan.delete_steps / plan.learn_steps if plan.learn_steps else math.inf

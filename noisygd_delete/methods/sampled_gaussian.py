@@ -39,7 +39,7 @@ class SampledGaussian(Mechanism):
         super().__post_init__()
         positive("noise_multiplier", self.noise_multiplier)
         if not positive("sampling_rate", self.sampling_rate) <= 1:
-            raise InvalidParameter(f"sampling_rate={self.sampling_rate!r} must be at most 1")
+            raise InvalidParameter("must be at most 1", sampling_rate=self.sampling_rate)
 
     @property
     def left(self) -> str:
@@ -56,5 +56,5 @@ class SampledGaussian(Mechanism):
 
     def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
         if worlds != Worlds.ZERO_OUT:
-            raise InvalidParameter("an extractor is exported for adjacency='zero-out' only")
+            raise InvalidParameter("an extractor is exported for adjacency 'zero-out' only")
         return self.noise_multiplier, self.sampling_rate

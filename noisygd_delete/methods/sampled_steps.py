@@ -54,7 +54,7 @@ class SampledSteps(SampledGaussian):
     def check_steps(self, steps: int) -> None:
         if steps != self.passes:
             raise InvalidParameter(
-                f"steps={steps} must be {self.passes}: {self.draws} samples of a share {self.sampling_rate:g}"
+                f"must be {self.passes}: {self.draws} samples of a share {self.sampling_rate:g}", steps=steps
             )
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
@@ -78,7 +78,8 @@ class SampledStage(Method):
 
     def plan(self, problem: Problem) -> Plan:
         raise InvalidParameter(
-            "steps on samples are a stage of a ladder: method='ladder' with Stage('network', steps, sampling_rate=) plans them"
+            "steps on samples are a stage of a ladder: method 'ladder' with Stage('network', steps, sampling_rate=) "
+            "plans them"
         )
 
     def check_plan(self, plan: Plan) -> None:
@@ -88,7 +89,8 @@ class SampledStage(Method):
         least = plan.step_size * (self.noise_multiplier * lipschitz / (self.sampling_rate * plan.records)) ** 2 / 2
         if not plan.noise_variance >= least * (1 - 1e-9):
             raise InvalidParameter(
-                f"noise_variance={plan.noise_variance:g} is below {least:g}, which noise_multiplier={self.noise_multiplier:g} is"
+                f"is below {least:g}, which noise_multiplier={self.noise_multiplier:g} is",
+                noise_variance=plan.noise_variance,
             )
 
     def mechanism(self, plan: Plan) -> SampledSteps:
@@ -117,8 +119,9 @@ def check_sampled(problem: Problem) -> None:
     """Raise where a stage on samples is not covered."""
     if problem.rows_per_subject > 1:
         raise AssumptionViolated(
-            f"rows_per_subject={problem.rows_per_subject}: m rows in samples cost far more than m² times one; leave sampling_rate out, or keep "
-            "one row of each person"
+            "is too many for samples: m rows in samples cost far more than m² times one; leave sampling_rate out, or keep "
+            "one row of each person",
+            rows_per_subject=problem.rows_per_subject,
         )
     if not problem.loss.clips_each:
         raise AssumptionViolated(
@@ -142,7 +145,7 @@ def least_multiplier(
     """The least z, to a relative width, at which so many samples cost at most `allowed` at this order."""
     if order > ORDERS[-1]:
         raise InvalidParameter(
-            f"order={order:g} must be at most {ORDERS[-1]} for a stage on samples: its Rényi curve is listed up to there"
+            f"must be at most {ORDERS[-1]} for a stage on samples: its Rényi curve is listed up to there", order=order
         )
 
     def safe(multiplier: float) -> bool:

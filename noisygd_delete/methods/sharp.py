@@ -164,7 +164,7 @@ def contracting_step_size(problem: Problem, asked: float | None) -> float:
     )
     if not eta <= limit:
         raise AssumptionViolated(
-            f"step_size={eta:g} must be at most 2/(2λ+β)={limit:g}: beyond it a step may expand distances"
+            f"must be at most 2/(2λ+β)={limit:g}: beyond it a step may expand distances", step_size=eta
         )
     return eta
 

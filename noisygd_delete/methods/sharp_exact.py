@@ -49,7 +49,8 @@ class SharpExactRun(SharpRun):
         super().__post_init__()
         if self.step_size > self.largest_step_size:  # a bound down to the last bit leaves no tolerance
             raise InvalidParameter(
-                f"step_size={self.step_size:.17g} must be at most {self.largest_step_size:.17g}: beyond it a step may carry two models apart"
+                f"must be at most {self.largest_step_size:.17g}: beyond it a step may carry two models apart",
+                step_size=self.step_size,
             )
         for name in ("regularization", "radius"):
             positive(name, getattr(self, name))
@@ -58,7 +59,8 @@ class SharpExactRun(SharpRun):
         count("grid_bits", self.grid_bits, minimum=exact_steps.LEAST_BITS, maximum=exact_steps.MOST_BITS)
         if self.grid_bits > exact_steps.grid_bits(radius=self.radius, noise=self.noise_scale, **self._reach()):
             raise InvalidParameter(
-                f"grid_bits={self.grid_bits} is too fine for weights up to radius={self.radius:g}: they would be no whole numbers of float64"
+                f"is too fine for weights up to radius={self.radius:g}: they would be no whole numbers of float64",
+                grid_bits=self.grid_bits,
             )
 
     @property
@@ -150,7 +152,7 @@ class SharpExact(Sharp):
     def plan(self, problem: Problem) -> Plan:
         _check_covered(problem)
         if isinstance(self.noise_variance, str):
-            raise InvalidParameter(f"noise_variance={self.noise_variance!r} is for Theorem 5.2; leave it out")
+            raise InvalidParameter("is for Theorem 5.2; leave it out", noise_variance=self.noise_variance)
         problem = replace(problem, method=self, dtype="float64")
         real = Sharp(self.step_size, self.noise_variance, self.excess_risk_target)
         plan = self._charged(problem, real.plan(replace(problem, method=real)))
@@ -161,20 +163,22 @@ class SharpExact(Sharp):
             over = spent.gdp_squared / problem.budget.dp_gdp() ** 2
             if over <= 1 and forgetting is None:
                 raise PlanInfeasible(
-                    "the roundings of a step cost more than the deletion budget, however many steps follow: raise λ or that budget, or use "
-                    "method='perturbed'",
+                    "the roundings of a step cost more than the deletion budget, however many steps follow: raise λ or that "
+                    "budget, or use method 'perturbed'",
                     plan=plan,
                 )
             if over <= 1:
                 return plan
             if self.noise_variance is not None:
                 raise InvalidParameter(
-                    f"noise_variance={self.noise_variance:g} is a little too small once roundings are charged; {plan.noise_variance * over:g} suffices"
+                    f"is a little too small once roundings are charged; {plan.noise_variance * over:g} suffices",
+                    noise_variance=self.noise_variance,
                 )
             wider = replace(real, noise_variance=plan.noise_variance * over * (1 + 1e-9))
             plan = self._charged(problem, wider.plan(replace(problem, method=wider)))
         raise PlanInfeasible(
-            "the roundings of a step cost more than the dp budget, whatever the noise: raise λ or the budget, or use method='perturbed'",
+            "the roundings of a step cost more than the dp budget, whatever the noise: raise λ or the budget, or use "
+            "method 'perturbed'",
             plan=plan,
         )
 
@@ -197,7 +201,7 @@ class SharpExact(Sharp):
         _check_covered(plan.problem)
         if plan.problem.dtype != "float64":
             raise InvalidParameter(
-                f"dtype={plan.problem.dtype!r} must be 'float64': the bound counts roundings of that alone"
+                "must be 'float64': the bound counts roundings of that alone", dtype=plan.problem.dtype
             )
 
     def mechanism(self, plan: Plan) -> SharpExactRun:
@@ -219,8 +223,8 @@ class SharpExact(Sharp):
         bits = exact_steps.grid_bits(radius=radius, **reach)
         if bits < exact_steps.LEAST_BITS:
             raise InvalidParameter(
-                f"at n={problem.records} and λ={problem.regularization:g} a step's noise is too fine beside weights up to {radius:g} for float64; "
-                "raise λ, or use method='perturbed'"
+                f"at n={problem.records} and λ={problem.regularization:g} a step's noise is too fine beside weights up to "
+                f"{radius:g} for float64; raise λ, or use method 'perturbed'"
             )
         return SharpExactRun(
             **{**facts, "slack": 0.0},
@@ -249,5 +253,6 @@ class SharpExact(Sharp):
 def _check_covered(problem: Problem) -> None:
     if not problem.loss.constants.convex or problem.loss.clips_each:
         raise AssumptionViolated(
-            f"method='sharp-exact' is proven for convex losses, not for {problem.loss.name}; use method='sharp' or 'composition'"
+            f"is proven for convex losses, not for {problem.loss.name}; use method 'sharp' or 'composition'",
+            method="sharp-exact",
         )

@@ -58,7 +58,7 @@ class Stage:
                 raise InvalidParameter(f"sampling_rate belongs to a network stage, not to one of kind {self.kind!r}")
             if not positive("sampling_rate", self.sampling_rate) < 1:
                 raise InvalidParameter(
-                    f"sampling_rate={self.sampling_rate:g} must be below 1; leave it out for steps on all rows"
+                    "must be below 1; leave it out for steps on all rows", sampling_rate=self.sampling_rate
                 )
 
     @property

@@ -115,19 +115,22 @@ class Theorem(Method):
         _check_covered(problem)
         if problem.deletion_notion not in self.notions:
             raise InvalidParameter(
-                "deletion_notion='pairwise' needs method='sharp': Theorem 5.1 states Definition 4.1 (a deleted record "
-                "against one that was never there)"
+                "needs method 'sharp': Theorem 5.1 states Definition 4.1 (a deleted record against one that was never "
+                "there)",
+                deletion_notion="pairwise",
             )
         printed = theorem_5_1.step_size(regularization=lam, smoothness=constants.smoothness)
         eta = printed if self.step_size is None else self.step_size
         if not eta < 1 / (lam + constants.smoothness):
             raise AssumptionViolated(
-                f"step_size={eta:g} must be below 1/(λ+β)={1 / (lam + constants.smoothness):g} for Theorem 5.1; leave it out"
+                f"must be below 1/(λ+β)={1 / (lam + constants.smoothness):g} for Theorem 5.1; leave it out",
+                step_size=eta,
             )
         if eta != printed and problem.utility:
             raise AssumptionViolated(
-                f"step_size={eta:g}: the utility condition (17) is stated for η=1/(2(λ+β))={printed:g} only; leave step_size out, "
-                "pass utility=False, or use method='sharp'"
+                f"is not η=1/(2(λ+β))={printed:g}, for which alone the utility condition (17) is stated; leave it "
+                "out, or that condition, or use method 'sharp'",
+                step_size=eta,
             )
         return eta
 
@@ -139,7 +142,8 @@ class Theorem(Method):
         )
         if not (plan.step_size < 1 / plan.problem.objective_smoothness and plan.init_variance <= widest * (1 + 1e-9)):
             raise AssumptionViolated(
-                f"step_size={plan.step_size:g} must be below 1/(λ+β), and init_variance={plan.init_variance:g} at most {widest:g}, for Theorem 5.1"
+                f"must be below 1/(λ+β), and init_variance={plan.init_variance:g} at most {widest:g}, for Theorem 5.1",
+                step_size=plan.step_size,
             )
 
     def mechanism(self, plan: Plan) -> TheoremRun:
@@ -162,8 +166,8 @@ class Theorem(Method):
 def _check_covered(problem: Problem) -> None:
     if not (problem.loss.constants.convex and problem.loss.twice_differentiable):
         raise AssumptionViolated(
-            f"the {problem.loss.name} loss is not twice differentiable and convex, which Theorem 5.1 assumes; method='sharp' needs less "
-            "and is tighter"
+            f"the {problem.loss.name} loss is not twice differentiable and convex, which Theorem 5.1 assumes; method "
+            "'sharp' needs less and is tighter"
         )
 
 

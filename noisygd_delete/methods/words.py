@@ -74,7 +74,7 @@ def ridge(plan: Plan) -> str:
     return (
         f"Ridge of the forecast: λ'={brief(plan.regularization)} in the place of λ={brief(asked)}, {chosen}. It is where the forecast cost of "
         f"the noise, {brief(noise, 3)}, falls to what the regulariser is worth at weights of norm {brief(norm, 3)}, a public guess "
-        f"(model_norm=). In the objective with λ={brief(asked)} it costs at most {brief(plan.problem.ridge_cost, 3)} more if its minimiser has no "
+        f"(the norm of the model). In the objective with λ={brief(asked)} it costs at most {brief(plan.problem.ridge_cost, 3)} more if its minimiser has no "
         "larger norm; every theorem holds with λ' for λ."
     )
 
@@ -120,7 +120,7 @@ def waiting(plan: Plan) -> str:
     if constants.convex or problem.strong_convexity > 0 or plan.stages:
         return ""
     instead = (
-        f"What does forget: method='ladder', which keeps a base and runs its later stages again, with no horizon; or learning afresh, in "
+        f"What does forget: method 'ladder', which keeps a base and runs its later stages again, with no horizon; or learning afresh, in "
         f"{plan.learn_solver_passes + plan.learn_steps} passes, which owes an erased record nothing."
     )
     if math.isinf(constants.weak_convexity):

@@ -128,7 +128,8 @@ def received_of(line: Line | None, given: str | None) -> str | None:
     stated = None if given is None else moment("received", given, utc=False)
     if known is not None and stated not in (None, known):
         raise InvalidParameter(
-            f"received={stated} is not what the register holds ({known}); leave it out, or look at the request: `register show`"
+            f"is not what the register holds ({known}); leave it out, or look at the request: `register show`",
+            received=stated,
         )
     return known or stated
 

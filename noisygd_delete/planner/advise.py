@@ -74,8 +74,8 @@ class Advice:
         if self.worth_having:
             return self.plan
         raise NothingWorthHaving(
-            f"{self.refusal()}. To go on all the same name a method, method='{self.chosen.method}' with "
-            f"regularization={brief(self.plan.regularization)}: every certificate holds, the model may be no better than guessing"
+            f"{self.refusal()}. To go on all the same name a method, '{self.chosen.method}', and λ "
+            f"({brief(self.plan.regularization)}): every certificate holds, the model may be no better than guessing"
         )
 
     @property
@@ -233,9 +233,13 @@ def advise(
         )
     for name in ("ridge", "target"):
         if name in arguments:
-            raise InvalidParameter(f"advise chooses {name}; leave {name}= out, or use make_plan or compare_plans")
+            raise InvalidParameter(f"advise chooses {name}; leave that out, or use make_plan or compare_plans")
     if requests is not None and arguments.get("releases", 1) > 1:
-        raise InvalidParameter("requests= chooses how many releases there are; give releases= or requests=, not both")
+        raise InvalidParameter(
+            "are two ways to say how many releases there are; give one of them",
+            releases=arguments["releases"],
+            requests=requests,
+        )
     guessing, ways = guessing_loss(loss), _ways(method, proof)
     facts = {"loss": loss, "records": records, "features": features, "budget": budget, **arguments}
     facts |= {"regularization": loss.constants.smoothness / records if regularization is None else regularization}
@@ -276,7 +280,8 @@ def _ways(method: str, proof: str) -> tuple[str, ...]:
         return tuple(name for name in compared() if METHODS[name].proof in accepted)
     if METHODS[method].proof not in accepted:
         raise InvalidParameter(
-            f"method={method!r} rests on a {METHODS[method].proof} step and proof={proof!r} leaves it out; choose another method or "
-            f"proof={METHODS[method].proof!r}"
+            f"rests on a {METHODS[method].proof} step and proof={proof!r} leaves it out; choose another method or "
+            f"proof={METHODS[method].proof!r}",
+            method=method,
         )
     return (method,)

@@ -93,15 +93,16 @@ def cheapest_plan(
     if chosen_here:
         raise InvalidParameter(f"{', '.join(sorted(chosen_here))} is what cheapest_plan chooses; leave it out")
     if methods.of(options.pop("method", Sharp())) != Sharp():
-        raise InvalidParameter("targets need method='sharp': the noise of Theorem 5.1 is given")
+        raise InvalidParameter("targets need method 'sharp': the noise of Theorem 5.1 is given")
     sizes = {"records": records, "features": features, "regularization": regularization, "budget": budget}
     problem = {**sizes, **options, "method": Sharp.name}
     found = [row for share in STEP_SHARES for row in _candidates(loss, problem, share, target)]
     if not found:
         closest = min((_least(loss, problem, share) for share in STEP_SHARES), key=stationary_excess)
         raise PlanInfeasible(
-            f"excess_risk={target:g} cannot be promised: with the least noise that the dp budget allows the bound is above "
+            "cannot be promised: with the least noise that the dp budget allows the bound is above "
             f"{stationary_excess(closest):.4g}. Ask for more than that, raise ε_dp, raise λ, or collect more records",
+            excess_risk=target,
             plan=closest,
             alternatives=(f"excess_risk={2 * stationary_excess(closest):.4g} with the same budget",),
         )
@@ -115,8 +116,9 @@ def _least(loss: Loss, problem: dict[str, Any], share: float) -> Plan:
     strong = regularization - constants.weak_convexity
     if not strong > 0:
         raise AssumptionViolated(
-            f"regularization={regularization:g} must exceed β₋={constants.weak_convexity:g}: a target on the excess risk needs a "
-            "strongly convex objective. Raise λ, or plan without a target under method='composition'"
+            f"must exceed β₋={constants.weak_convexity:g}: a target on the excess risk needs a strongly convex "
+            "objective. Raise λ, or plan without a target under method 'composition'",
+            regularization=regularization,
         )
     limit = shifted_interpolation.largest_step_size(
         strong_convexity=strong, objective_smoothness=regularization + constants.smoothness

@@ -156,7 +156,7 @@ def compare_plans(
     ]
     if not names:
         raise InvalidParameter(
-            "none of these methods plans a single release: give requests=, the deletion requests that the budget has to last for"
+            "none of these methods plans a single release: give the deletion requests that the budget has to last for"
         )
     found = tuple(_candidate(name, target, requests, arguments) for name in names)
     if all(candidate.plan is None for candidate in found):

@@ -45,18 +45,18 @@ def with_rivals(error: PlanInfeasible, plan: Callable[[Problem], Plan]) -> PlanI
 def _rivals(problem: Problem, plan: Callable[[Problem], Plan]) -> Iterable[str]:
     climbed = _steps(replace(problem, method=Ladder()), plan)
     if climbed:
-        yield f"method='ladder': {climbed}, no horizon; the ε_dd of its base stays"
+        yield f"method 'ladder': {climbed}, no horizon; the ε_dd of its base stays"
     weak = problem.loss.constants.weak_convexity
     if problem.strong_convexity > 0:
         weakly = _steps(replace(problem, method=Sharp()), plan)
         if weakly:
-            yield f"method='sharp' (weakly convex: λ > β₋={weak:.3g}): {weakly}"
+            yield f"method 'sharp' (weakly convex: λ > β₋={weak:.3g}): {weakly}"
     else:
-        yield f"λ above β₋={weak:.3g} with method='sharp' makes the objective strongly convex, and the tight bound applies"
+        yield f"λ above β₋={weak:.3g} with method 'sharp' makes the objective strongly convex, and the tight bound applies"
     composition = Composition()
     composed = _steps(replace(problem, method=composition), plan)
     if composed:
-        yield f"method='composition': {composed}, a fresh learn after {composition.requests_per_learn} requests"
+        yield f"method 'composition': {composed}, a fresh learn after {composition.requests_per_learn} requests"
 
 
 def _steps(problem: Problem, plan: Callable[[Problem], Plan]) -> str | None:

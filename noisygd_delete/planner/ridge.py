@@ -29,7 +29,7 @@ def with_ridge(problem: Problem, plan: Callable[[Problem], Plan], ridge: str) ->
     if choice("ridge", ridge, RIDGES) == "given":
         if problem.model_norm is not None and asked is None:
             raise InvalidParameter(
-                f"model_norm={problem.model_norm!r} belongs to ridge='forecast'; name it, or leave model_norm out"
+                "belongs to ridge 'forecast'; name it, or leave model_norm out", model_norm=problem.model_norm
             )
         return problem
     asked = problem.regularization if asked is None else asked
@@ -51,8 +51,9 @@ def with_ridge(problem: Problem, plan: Callable[[Problem], Plan], ridge: str) ->
     if found == math.inf:
         plan(problem)  # says what is wrong
         raise InvalidParameter(
-            f"ridge='forecast' finds no λ up to {most:.3g} at which the noise of method {problem.method.name!r} costs less than the "
-            "regulariser; raise the budget, collect more records, or leave ridge out"
+            f"finds no λ up to {most:.3g} at which the noise of method {problem.method.name!r} costs less than the "
+            "regulariser; raise the budget, collect more records, or leave ridge out",
+            ridge="forecast",
         )
     return raised(problem.regularization if found == problem.regularization else _rounded_up(found))
 
@@ -71,7 +72,7 @@ def guessed_norm(problem: Problem) -> float:
     loss = problem.loss
     if loss.label_kind == "none" or problem.dimension != loss.outputs * problem.features:
         raise InvalidParameter(
-            f"the {loss.name} loss is no linear model of odds or of a target, so there is no public guess of the weights: give model_norm=, the norm "
+            f"the {loss.name} loss is no linear model of odds or of a target, so there is no public guess of the weights: give the norm of the model, one "
             "that a good model may have"
         )
     zero = loss.largest_at_zero(np)

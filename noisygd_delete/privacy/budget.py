@@ -51,12 +51,10 @@ class Budget:
         object.__setattr__(self, "deletion", positive("deletion", self.deletion))
         if self.measure is Measures.RENYI:
             if self.order is None:
-                raise InvalidParameter(
-                    "order=None must be a Rényi order > 1, for example Budget(order=10, dp=1.0, deletion=0.1)"
-                )
+                raise InvalidParameter("must be a Rényi order > 1, for example 10", order=None)
             object.__setattr__(self, "order", renyi_order("order", self.order))
         elif self.order is not None:
-            raise InvalidParameter(f"order={self.order!r} belongs to a Rényi budget, not to {str(self.measure)!r}")
+            raise InvalidParameter(f"belongs to a Rényi budget, not to {str(self.measure)!r}", order=self.order)
         if self.measure is Measures.EPSILON_DELTA:
             object.__setattr__(self, "dp_delta", stated_delta("dp delta", self.dp_delta))
             object.__setattr__(self, "deletion_delta", stated_delta("deletion delta", self.deletion_delta))
@@ -64,8 +62,9 @@ class Budget:
             raise InvalidParameter("delta belongs to an (ε, δ) budget; use Budget.from_epsilon_delta")
         if not self.deletion_gdp() <= self.dp_gdp() * (1 + 1e-12):
             raise InvalidParameter(
-                f"deletion={self.deletion!r} must be at most dp={self.dp!r}: privacy of present records already gives deletion "
-                "privacy at the dp level, so a weaker deletion budget asks for nothing"
+                f"must be at most dp={self.dp!r}: privacy of present records already gives deletion privacy at the dp "
+                "level, so a weaker deletion budget asks for nothing",
+                deletion=self.deletion,
             )
 
     @classmethod
@@ -73,7 +72,7 @@ class Budget:
         """Budgets as (ε, δ) pairs."""
         for name, pair in (("dp", dp), ("deletion", deletion)):
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise InvalidParameter(f"{name}={pair!r} must be a pair (ε, δ), for example (1.0, 1e-6)")
+                raise InvalidParameter("must be a pair (ε, δ), for example (1.0, 1e-6)", **{name: pair})
         return cls(
             dp=dp[0], deletion=deletion[0], measure=Measures.EPSILON_DELTA, dp_delta=dp[1], deletion_delta=deletion[1]
         )
@@ -116,7 +115,7 @@ class Budget:
     def _rate(self, amount: float, delta: float | None) -> tuple[float, float]:
         if self.measure is Measures.GDP:
             raise InvalidParameter(
-                "a Gaussian-DP budget needs method='sharp': Theorem 5.1 bounds Rényi divergences, which do not give a μ"
+                "a Gaussian-DP budget needs method 'sharp': Theorem 5.1 bounds Rényi divergences, which do not give a μ"
             )
         if self.measure is Measures.RENYI:
             assert self.order is not None

@@ -35,7 +35,8 @@ def stated_delta(name: str, value: Any) -> float:
     delta = probability(name, value)
     if not delta >= LEAST_DELTA:
         raise InvalidParameter(
-            f"{name}={delta:g} must be at least {LEAST_DELTA:.2g}: the noise comes from a 256-bit key, and no smaller δ means anything"
+            f"must be at least {LEAST_DELTA:.2g}: the noise comes from a 256-bit key, and no smaller δ means anything",
+            **{name: delta},
         )
     return delta
 
@@ -192,7 +193,7 @@ class Guarantee:
         """Least false negative rate of any test between the two worlds with this false positive rate; rounded down."""
         rate = non_negative("false_positive", false_positive)
         if rate > 1:
-            raise InvalidParameter(f"false_positive={rate:g} must be at most 1: it is the rate of false alarms")
+            raise InvalidParameter("must be at most 1: it is the rate of false alarms", false_positive=rate)
         if self.gdp is not None:
             return conversion.gdp_tradeoff(mu=self.gdp, false_positive=rate)
         if not (self.points or self.curves):

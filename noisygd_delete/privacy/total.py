@@ -52,9 +52,7 @@ class Total:
         if given is None or isinstance(given, cls):
             return given
         if not isinstance(given, (tuple, list)) or len(given) != 2:
-            raise InvalidParameter(
-                f"total={given!r} must be (ε, δ) of all publications together, for example (8.0, 1e-6)"
-            )
+            raise InvalidParameter("must be (ε, δ) of all publications together, for example (8.0, 1e-6)", total=given)
         return cls(*given)
 
     @property

@@ -66,7 +66,7 @@ def check_slots(slots: int, rows: int) -> int:
         InvalidRecords: it cannot.
     """
     if isinstance(slots, bool) or not isinstance(slots, (int, np.integer)) or slots < max(1, rows):
-        raise InvalidRecords(f"slots={slots!r} must be a whole number, at least 1 and at least the {rows} rows given")
+        raise InvalidRecords(f"must be a whole number, at least 1 and at least the {rows} rows given", slots=slots)
     return int(slots)
 
 

@@ -91,7 +91,7 @@ class Case:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, day(name, getattr(self, name)))
         if self.identity_checked is not None and not isinstance(self.identity_checked, bool):
-            raise InvalidParameter(f"identity_checked={self.identity_checked!r} must be true, false or left out")
+            raise InvalidParameter("must be true, false or left out", identity_checked=self.identity_checked)
         if self.asked_by is not None and not (isinstance(self.asked_by, str) and 0 < len(self.asked_by) <= _LONGEST):
             raise InvalidParameter(f"asked_by must be a text of 1 to {_LONGEST} characters, or left out")
         if self.recipients is not None:
@@ -113,11 +113,12 @@ class Case:
         for name in _DAYS:
             when = getattr(self, name)
             if when is not None and when < start:
-                raise InvalidParameter(f"{name}={when.isoformat()} lies before received={self.received}")
+                raise InvalidParameter(f"lies before received={self.received}", **{name: when})
         if self.extended_until is not None and self.extended_until > last_day(self.received, months=3):
             raise InvalidParameter(
-                f"extended_until={self.extended_until.isoformat()} is more than three months after {self.received}: Article 12(3) "
-                f"GDPR allows two months more, until {last_day(self.received, months=3).isoformat()}"
+                f"is more than three months after {self.received}: Article 12(3) GDPR allows two months more, until "
+                f"{last_day(self.received, months=3).isoformat()}",
+                extended_until=self.extended_until,
             )
 
     @property

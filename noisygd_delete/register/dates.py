@@ -23,16 +23,16 @@ def moment(name: str, when: Any, *, utc: bool = True) -> str:
     try:
         found = datetime.fromisoformat(when)
         if found.tzinfo is None:
-            raise InvalidParameter(f"{name}={when!r} needs a time zone, for example a trailing Z or +02:00")
+            raise InvalidParameter("needs a time zone, for example a trailing Z or +02:00", **{name: when})
         if not 1971 <= found.year <= 9000:  # far from where a calendar or a time zone ends
-            raise InvalidParameter(f"{name}={when!r} is not a time at which anybody asked for an erasure")
+            raise InvalidParameter("is not a time at which anybody asked for an erasure", **{name: when})
         found = found.replace(microsecond=0)
         return (found.astimezone(UTC) if utc else found).isoformat()
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, InvalidParameter):
             raise
         raise InvalidParameter(
-            f"{name}={when!r} must be a time in ISO 8601, for example 2026-05-04T09:30:00+02:00"
+            "must be a time in ISO 8601, for example 2026-05-04T09:30:00+02:00", **{name: when}
         ) from error
 
 
@@ -44,11 +44,11 @@ def day(name: str, when: Any) -> date:
         try:
             found = date.fromisoformat(when)
         except (TypeError, ValueError) as error:
-            raise InvalidParameter(f"{name}={when!r} must be a day, for example 2026-05-04") from error
+            raise InvalidParameter("must be a day, for example 2026-05-04", **{name: when}) from error
         if found.isoformat() != when:
-            raise InvalidParameter(f"{name}={when!r} must be written with hyphens, for example 2026-05-04")
+            raise InvalidParameter("must be written with hyphens, for example 2026-05-04", **{name: when})
     if not 1971 <= found.year <= 9000:
-        raise InvalidParameter(f"{name}={found.isoformat()} is not a day on which anybody answers a request")
+        raise InvalidParameter("is not a day on which anybody answers a request", **{name: found})
     return found
 
 

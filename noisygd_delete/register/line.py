@@ -255,8 +255,9 @@ def backups_last(line: Line, until: Any) -> Case:
     when = day("backups_until", until)
     if line.edited is not None and when < line.edited:
         raise InvalidParameter(
-            f"backups_until={when.isoformat()} lies before {line.edited.isoformat()}, when the rows were edited: a backup of that day "
-            "still held them; give the day on which the last of them expires"
+            f"lies before {line.edited.isoformat()}, when the rows were edited: a backup of that day still held them; "
+            "give the day on which the last of them expires",
+            backups_until=when,
         )
     return line.case.stated(backups_until=when)
 
@@ -265,7 +266,7 @@ def _past(line: Line, name: str, on: Any) -> date:
     """A day on which something was done: none that is still to come."""
     when = day(name, on)
     if when > max(line.today, date.today()):
-        raise InvalidParameter(f"{name}={when.isoformat()} is still to come; state it when it is done")
+        raise InvalidParameter("is still to come; state it when it is done", **{name: when})
     return when
 
 

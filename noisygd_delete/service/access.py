@@ -154,7 +154,7 @@ def _caller(fields: Any) -> tuple[bytes, Caller]:
 
 def _name(name: Any) -> str:
     if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST or not name.isprintable():
-        raise InvalidParameter(f"name={name!r} must be a text of one line and at most {_LONGEST} characters")
+        raise InvalidParameter(f"must be a text of one line and at most {_LONGEST} characters", name=name)
     return name
 
 

@@ -98,7 +98,7 @@ class Entry:
         object.__setattr__(self, "kind", EntryKinds(self.kind))
         count("pending", self.pending, minimum=0)
         if self.pending_counts.total != self.pending:
-            raise InvalidParameter(f"pending={self.pending} is not the sum of its kinds: {self.pending_counts.text()}")
+            raise InvalidParameter(f"is not the sum of its kinds: {self.pending_counts.text()}", pending=self.pending)
         if self.position is not None:
             checked_position(self.position)
         if self.mark is not None and not (isinstance(self.mark, str) and 0 < len(self.mark) <= _LONGEST_MARK):

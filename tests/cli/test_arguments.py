@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 import stat
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from noisygd_delete import losses
 from noisygd_delete.cli import main, parser
-from noisygd_delete.cli.words import spoken
+from noisygd_delete.cli.words import told
 from noisygd_delete.errors import InvalidParameter, InvalidRecords
 from noisygd_delete.records import Records, check_size
 from noisygd_delete.store import status
@@ -147,12 +148,13 @@ def test_a_missing_id_in_another_normal_form_is_said_so(folder: Path, complaint)
     assert main(["delete", "store", composed]) == 0
 
 
-def test_messages_speak_the_options(complaint) -> None:
+def test_errors_name_options_as_they_are_typed(complaint) -> None:
     options = parser().parse_args(["plan", "--records", "1", "--features", "1"]).options
-    told = spoken("needs method='sharp', or utility=False; order=2.5. diffusion_steps= is more (solver='x')", options)
-    assert told == "needs --method sharp, or --no-utility; --order 2.5. --diffusion-steps is more (--solver x)"
-    assert spoken("order=2 a_dp=1", {}) == "order=2 a_dp=1"
-    assert spoken("step_size=1 of a_dp=1", options) == "--step-size 1 of a_dp=1"
+    error = InvalidParameter("order=3 is nobody's option here", step_size=0.5, method="sharp", else_where="x")
+    assert told(error, options) == "--step-size 0.5 and --method sharp and else_where='x' order=3 is nobody's option here"
+    assert str(error) == "step_size=0.5 and method='sharp' and else_where='x' order=3 is nobody's option here"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert "--order 0.5 must be > 1" in complaint("plan", "--records", "100", "--features", "2", "--order", "0.5")
 
 
 def test_a_store_behind_a_link_is_a_store(folder: Path, capsys) -> None:

@@ -176,7 +176,7 @@ def test_the_same_plan_makes_the_same_release_of_a_cluster() -> None:
 
 def test_what_asks_for_rows_is_refused_with_the_reason() -> None:
     held = in_partitions(table(losses.Logistic(1.0)), 3)
-    with pytest.raises(InvalidParameter, match=r"lie elsewhere.*method='perturbed'"):
+    with pytest.raises(InvalidParameter, match=r"lie elsewhere.*method 'perturbed'"):
         learn(held, plan("sharp"), np.random.default_rng(0))
 
 

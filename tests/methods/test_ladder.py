@@ -337,7 +337,7 @@ def test_a_plan_that_does_not_contract_says_what_waiting_can_buy_and_what_does_f
     assert f"c={expansion:.6g}" in text
     assert shown((math.log(2) - 0.5) / math.log(expansion)) in text
     assert "e^−" in text
-    assert "method='ladder'" in text
+    assert "method 'ladder'" in text
     assert f"in {plan.learn_steps} passes" in text
     assert "clean steps forget nothing" in make_plan(LOSS, method="composition", **common).explain()
     for contracting in (make_plan(losses.Logistic(1.0), method="sharp", **common), plan_for()):
@@ -347,7 +347,7 @@ def test_a_plan_that_does_not_contract_says_what_waiting_can_buy_and_what_does_f
 def test_theorem_5_2_refused_names_the_ladder():
     with pytest.raises(PlanInfeasible) as refused:
         make_plan(losses.Sigmoid(1.0), records=200, features=2, regularization=0.05, budget=BUDGET)
-    assert any("method='ladder': " in way and "no horizon" in way for way in refused.value.alternatives)
+    assert any("method 'ladder': " in way and "no horizon" in way for way in refused.value.alternatives)
 
 
 def test_the_command_says_what_waiting_can_buy(capsys) -> None:

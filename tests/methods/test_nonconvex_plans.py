@@ -109,9 +109,9 @@ def test_infeasible_plans_carry_every_number():
         assert text in message
     alternatives = "\n".join(error.alternatives)
     for text in (
-        "noise_variance='cheapest'",
-        "method='sharp'",
-        "method='composition'",
+        "at the cheapest noise variance",
+        "method 'sharp'",
+        "method 'composition'",
         "n=",
         "ω=",
         "no d alone",

@@ -94,7 +94,7 @@ def test_it_takes_a_problem_that_has_no_plan_at_its_lambda() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     asked = {**ADULT, "regularization": 1e-4, "budget": tight(0.1)}
-    with pytest.raises(InvalidParameter, match="belongs to ridge='forecast'"):
+    with pytest.raises(InvalidParameter, match="belongs to ridge 'forecast'"):
         make_plan(losses.Logistic(1.0), **asked, model_norm=3.0)
     with pytest.raises(InvalidParameter, match="ridge"):
         make_plan(losses.Logistic(1.0), **asked, ridge="best")

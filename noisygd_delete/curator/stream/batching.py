@@ -25,7 +25,9 @@ class Batching:
 
     def __post_init__(self) -> None:
         if self.size is None and self.deadline is None:
-            raise InvalidParameter("size=None and deadline=None: give one of them, or nothing is ever published")
+            raise InvalidParameter(
+                "are both left out: give one of them, or nothing is ever published", size=None, deadline=None
+            )
         if self.size is not None:
             count("size", self.size)
         if self.deadline is not None:

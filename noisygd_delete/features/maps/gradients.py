@@ -41,7 +41,7 @@ class OrientedGradients(PublicMap):
         positive("clip", self.clip)
         if min(self._cells) < 2:
             raise InvalidParameter(
-                f"shape={self.shape} must hold two cells of {self.cell} pixels each way; give a smaller cell"
+                f"must hold two cells of {self.cell} pixels each way; give a smaller cell", shape=self.shape
             )
         check_width(self.kind, self.width)
 
@@ -103,5 +103,5 @@ class OrientedGradients(PublicMap):
 def image(shape: Any) -> tuple[int, int]:
     """(height, width), or `InvalidParameter`."""
     if not isinstance(shape, (tuple, list)) or len(shape) != 2:
-        raise InvalidParameter(f"shape={shape!r} must be the height and the width of the image, in pixels")
+        raise InvalidParameter("must be the height and the width of the image, in pixels", shape=shape)
     return count("height", shape[0], maximum=1 << 14), count("width", shape[1], maximum=1 << 14)

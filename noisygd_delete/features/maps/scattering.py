@@ -42,7 +42,7 @@ class Scattering(PublicMap):
         count("orientations", self.orientations, maximum=16)
         if min(self.shape) < self._step:
             raise InvalidParameter(
-                f"shape={self.shape} is smaller than 2^scales = {self._step} pixels; give fewer scales"
+                f"is smaller than 2^scales = {self._step} pixels; give fewer scales", shape=self.shape
             )
         check_width(self.kind, self.width)
 

@@ -111,7 +111,7 @@ def read_blocks(
     """
     path = Path(path)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise InvalidParameter(f"delimiter={delimiter!r} must be one character, no quote and no line break")
+        raise InvalidParameter("must be one character, no quote and no line break", delimiter=delimiter)
     try:
         with bounded.opened(path, error=InvalidSchema) as file:
             start, size = file.read(4), os.fstat(file.fileno()).st_size

@@ -142,11 +142,11 @@ def require_any_order(plan: Plan) -> None:
     if plan.mechanism.fresh and not (plan.learn_steps or plan.delete_steps):
         return
     raise InvalidParameter(
-        f"method={plan.method.name!r} does not suit rows that lie elsewhere: "
+        f"method {plan.method.name!r} does not suit rows that lie elsewhere: "
         + (
             "the rounding that its noisy steps allow for rests on rows that stay in their places"
             if plan.mechanism.fresh
             else "its releases continue from one another, and rows would change in between unseen"
         )
-        + f". Plan with method={' or '.join(map(repr, in_any_order()))}"
+        + f". Plan with method {' or '.join(map(repr, in_any_order()))}"
     )

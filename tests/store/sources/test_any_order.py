@@ -20,7 +20,7 @@ def test_the_catalogue_says_which_plans_are_taken_for_rows_in_any_order(name: st
     if methods.METHODS[name].any_order:
         require_any_order(plan)
         return
-    with pytest.raises(InvalidParameter, match="Plan with method='perturbed'"):
+    with pytest.raises(InvalidParameter, match="Plan with method 'perturbed'"):
         require_any_order(plan)
 
 
