@@ -72,7 +72,7 @@ def guessed_norm(problem: Problem) -> float:
     loss = problem.loss
     if loss.label_kind == "none" or problem.dimension != loss.outputs * problem.features:
         raise InvalidParameter(
-            f"the {loss.name} loss is no linear model of odds or of a target, so there is no public guess of the weights: give the norm of the model, one "
+            f"the {loss.name} loss is no linear model of odds or of a target, so there is no public guess of the weights: give a model_norm "
             "that a good model may have"
         )
     zero = loss.largest_at_zero(np)

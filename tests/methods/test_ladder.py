@@ -121,14 +121,14 @@ def test_descriptions_without_end_or_sense_are_refused():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Ladder(stages=(Stage("network", 5),)), "one-stage case is method='composition'"),
+        (lambda: Ladder(stages=(Stage("network", 5),)), "one-stage case is method 'composition'"),
         (lambda: Ladder(stages=(*NETWORKS, Stage("head")), level=2), "level=2 must lie between -1"),
         (lambda: Ladder(level=-2), "level=-2"),
         (lambda: Ladder(stages=("network", "head")), "methods.Stage objects"),
         (lambda: Stage("network"), "needs steps="),
         (lambda: Stage("tree", 3), "kind of a stage"),
         (lambda: Stage("network", 3, step_size=math.nan), "finite"),
-        (lambda: plan_for((Stage("head"), Stage("head"))), "first stage"),
+        (lambda: plan_for((Stage("head"), Stage("head"))), "must begin with"),
         (lambda: plan_for(loss=losses.Logistic(1.0)), "is convex"),
     ],
 )

@@ -300,7 +300,7 @@ def test_the_same_start_whatever_the_last_model_was():
         (lambda: Stage("moments", 5), InvalidParameter, "one pass"),
         (lambda: Stage("head", 5, sampling_rate=0.1), InvalidParameter, "belongs to a network stage"),
         (lambda: Stage("network", 5, sampling_rate=1.0), InvalidParameter, "must be below 1"),
-        (lambda: plan_for((Stage("moments"), Stage("moments"))), InvalidParameter, "first stage"),
+        (lambda: plan_for((Stage("moments"), Stage("moments"))), InvalidParameter, "must begin with"),
         (lambda: plan_for((SAMPLED, SAMPLED), rows_per_subject=2), AssumptionViolated, "rows_per_subject=2"),
         (lambda: plan_for((SAMPLED, SAMPLED), budget=Budget.from_gdp(dp=1, deletion=0.1)), InvalidParameter, "no μ"),
         (

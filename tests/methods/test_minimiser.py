@@ -81,7 +81,7 @@ def test_a_plan_never_exceeds_its_budget(
         try:
             plan = planned()
         except InvalidParameter:
-            with pytest.raises(InvalidParameter, match="solver='cold'"):
+            with pytest.raises(InvalidParameter, match="solver 'cold'"):
                 planned()
             return
     plan = planned()
@@ -154,9 +154,9 @@ def test_plan_and_mechanism_survive_json() -> None:
     [
         ({"method": "theorem", "solver": "cold"}, InvalidParameter, "solver belongs to 'minimiser'"),
         ({"method": "sharp", "diffusion_steps": 3}, InvalidParameter, "diffusion_steps belongs to 'minimiser'"),
-        ({"start": "published"}, InvalidParameter, "one word, method="),
+        ({"start": "published"}, InvalidParameter, "one word: the method"),
         ({"gradient_tolerance": 1e-17}, InvalidParameter, "rounding"),
-        ({"gradient_tolerance": 1.0}, InvalidParameter, "solver='cold'"),
+        ({"gradient_tolerance": 1.0}, InvalidParameter, "solver 'cold'"),
         ({"gradient_tolerance": math.nan}, InvalidParameter, "finite"),
         ({"solver": "newton"}, InvalidParameter, "'warm', 'cold', 'fixed'"),
         ({"step_size": 10.0}, AssumptionViolated, "expand distances"),

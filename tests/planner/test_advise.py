@@ -107,7 +107,7 @@ def test_a_method_or_a_proof_that_is_asked_for_is_the_only_one_weighed(capsys: p
     assert [way.method for way in by_hand.comparison.candidates] == ["theorem", "sharp", "sharp-exact", "minimiser"]
     with pytest.raises(InvalidParameter, match="rests on a computer-checked step"):
         advise(LOGISTIC, method="perturbed", proof="by-hand", **ROOMY)
-    with pytest.raises(InvalidParameter, match="requests="):
+    with pytest.raises(InvalidParameter, match="two ways to say"):
         advise(LOGISTIC, requests=5, releases=3, **ROOMY)
 
 

@@ -69,7 +69,7 @@ def test_the_guess_of_the_norm_is_public() -> None:
     # a target within [−1, 1]: one of five columns, of norm 2/√5 at most, takes the prediction from end to end
     assert guessed_norm(problem(losses.PseudoHuber(2.0))) == pytest.approx(math.sqrt(5) / 2)
     linear = make_plan(losses.Linear(1.0), records=9, features=5, regularization=1, budget=tight(1.0), method="sharp")
-    with pytest.raises(InvalidParameter, match="model_norm="):
+    with pytest.raises(InvalidParameter, match="give a model_norm"):
         guessed_norm(linear.problem)
 
 
