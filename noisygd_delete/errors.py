@@ -31,10 +31,10 @@ PrivatePreprocessing (UserWarning)
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from collections.abc import Callable, Sequence
-from datetime import date
 from enum import StrEnum
 from typing import Any, Self
 
@@ -156,7 +156,7 @@ class StoreCorrupt(StoreError):
 
 def written(value: Any) -> str:
     """A value as it would be given: a number in the digits that it needs, a text in quotes."""
-    if isinstance(value, date):
+    if isinstance(value, datetime.date):
         return value.isoformat()
     return repr(float(value)) if isinstance(value, float) else repr(value)
 

@@ -111,7 +111,7 @@ def test_a_head_reads_unit_rows_record_by_record_and_zero_for_the_null_record():
 
 def test_stages_that_cannot_be():
     network = losses.MultilayerPerceptron(radius=1.0)
-    with pytest.raises(InvalidParameter, match="first stage"):
+    with pytest.raises(InvalidParameter, match="must begin with"):
         Staged(radius=1.0, network=network, kinds=(HEAD, NETWORK))
     with pytest.raises(AssumptionViolated, match="no hidden layer"):
         Staged(radius=1.0, network=losses.TanhNetwork(1.0, (1.0, -1.0)), kinds=(NETWORK, HEAD))
