@@ -57,9 +57,10 @@ def register(commands: Any) -> None:
 def _export(parsed: argparse.Namespace) -> int:
     from ..evidence.erasure import ledger_of
     from ..evidence.signing import key_id, read_public
+    from ..papers.deployment import as_yaml, fields
     from ..papers.page import PAGE
-    from ..papers.registry import as_yaml, assessment, entry, model_card
     from ..papers.requests import practice_of, register_lines
+    from ..papers.sheets import assessment, model_card
     from .certificate import audit_from
 
     asked = {"--registry": parsed.registry, "--model-card": parsed.model_card, "--assessment": parsed.assessment}
@@ -70,7 +71,7 @@ def _export(parsed: argparse.Namespace) -> int:
             "name what to write: --registry, --model-card, --assessment, --onnx or --plain; or --json"
         )
     read = [parsed.public_key, parsed.audit]
-    places = {
+    outputs = {
         option: output(
             option,
             file,
@@ -81,9 +82,9 @@ def _export(parsed: argparse.Namespace) -> int:
     }
     ledger, practice, lines = ledger_of(parsed.store), practice_of(parsed.store), register_lines(parsed.store)
     key = None if parsed.public_key is None else key_id(read_public(parsed.public_key))
-    audit, fields = audit_from(parsed.audit), entry(ledger, practice)
+    audit, deployment = audit_from(parsed.audit), fields(ledger, practice)
     made: dict[str, Callable[[], str | bytes]] = {
-        "--registry": lambda: as_yaml(fields),
+        "--registry": lambda: as_yaml(deployment),
         "--model-card": lambda: model_card(ledger, practice, lines, key=key, code=parsed.language),
         "--assessment": lambda: assessment(ledger, practice, lines, audit=audit, code=parsed.language),
     }
@@ -92,8 +93,8 @@ def _export(parsed: argparse.Namespace) -> int:
 
         leaving = in_force(parsed.store)
         made |= {"--onnx": lambda: leaving.file("model.onnx"), "--plain": lambda: leaving.file("model.json")}
-    written = {option: made[option]() for option in places}
-    for option, place in places.items():
+    written = {option: made[option]() for option in outputs}
+    for option, place in outputs.items():
         place.write(written[option])
-    show(parsed, fields, "\n".join(f"wrote {file}" for file in files.values()))
+    show(parsed, deployment, "\n".join(f"wrote {file}" for file in files.values()))
     return 0

@@ -164,34 +164,46 @@ def _figures(erasure: Erasure, accountant: Accountant, delta: float) -> Iterator
     """Each figure with its own conditions, and where it limits little, that it does."""
     plan = accountant.plan
     assert plan is not None
-    order, slots, most = plan.budget.order, plan.records, plan.problem.rows_per_subject
     for key, guarantee in guarantees(erasure, accountant).items():
-        what, _, seen = key.partition(".")
-        exact = guarantee.with_slack()
+        what = key.partition(".")[0]
         rows = {"erased": erasure.deleted, "replaced": erasure.replaced, "present": 1}[what]
-        whole = most == 1 or what == "present" or (what == "erased" and whole_persons(erasure, most))
-        covered = guarantee.rows >= most  # of a person, by every release that the figure is about
-        values: dict[str, Any] = {
-            "rows": rows,
-            "unit": "row" if not (whole and covered) else "record" if most == 1 else "person",
-            "rows_per_person": guarantee.rows,
-            "question": "which" if guarantee.adjacency.between_records else "used",
-            "worlds": str(guarantee.adjacency),
-            "of_hundred": right_of_hundred(exact.advantage),
-            "advantage": exact.advantage,
-            "epsilon": _finite(exact.epsilon(delta)),
-            "delta": delta,
-            "order": order,
-            "renyi": None if order is None else _finite(exact.renyi(order)),
-            "gdp": exact.gdp,
-        }
-        schedule = "schedule-calendar" if erasure.by_calendar else "schedule-fixed"
-        conditions = ("requests-blind",) if guarantee.non_adaptive else ()
-        yield Claim(key, values, (*conditions, *((schedule,) if seen in ("all", "before") else ())))
-        if what != "present" and exact.advantage >= HARDLY:
+        whole = what == "present" or (what == "erased" and whole_persons(erasure, plan.problem.rows_per_subject))
+        claim = figure(key, guarantee, plan, rows=rows, whole=whole, delta=delta, by_calendar=erasure.by_calendar)
+        yield claim
+        if what != "present" and claim.values["advantage"] >= HARDLY:
             yield Claim("hardly", {"figure": key})
-    if delta * slots > 1:
-        yield Claim("delta-large", {"delta": delta, "records": slots})
+    if delta * plan.records > 1:
+        yield Claim("delta-large", {"delta": delta, "records": plan.records})
+
+
+def figure(
+    key: str, guarantee: Guarantee, plan: Plan, *, rows: int, whole: bool, delta: float, by_calendar: bool
+) -> Claim:
+    """One figure and the conditions that it holds under.
+
+    Args:
+        whole: whether it is about every row of a person. by_calendar: whether publications kept to dates fixed beforehand.
+    """
+    exact, order, seen = guarantee.with_slack(), plan.budget.order, key.partition(".")[2]
+    most = plan.problem.rows_per_subject
+    person = (whole or most == 1) and guarantee.rows >= most  # and every release that it is about covers all of them
+    values: dict[str, Any] = {
+        "rows": rows,
+        "unit": "row" if not person else "record" if most == 1 else "person",
+        "rows_per_person": guarantee.rows,
+        "question": "which" if guarantee.adjacency.between_records else "used",
+        "worlds": str(guarantee.adjacency),
+        "of_hundred": right_of_hundred(exact.advantage),
+        "advantage": exact.advantage,
+        "epsilon": _finite(exact.epsilon(delta)),
+        "delta": delta,
+        "order": order,
+        "renyi": None if order is None else _finite(exact.renyi(order)),
+        "gdp": exact.gdp,
+    }
+    schedule = "schedule-calendar" if by_calendar else "schedule-fixed"
+    conditions = ("requests-blind",) if guarantee.non_adaptive else ()
+    return Claim(key, values, (*conditions, *((schedule,) if seen in ("all", "before") else ())))
 
 
 def _finite(bound: float) -> float | None:

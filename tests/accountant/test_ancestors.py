@@ -294,7 +294,7 @@ def test_what_cannot_be_certified_is_refused():
         asked([first, second], observed=[7])
     with pytest.raises(InvalidParameter, match="how it grows with rows"):
         asked([first, replace(second, group="none")], person=[Presence(0, 0), Presence(1, 0)])
-    with pytest.raises(InvalidParameter, match="group=.perhaps. must be"):
+    with pytest.raises(InvalidParameter, match="group='perhaps' must be"):
         replace(first, group="perhaps")
     sampled = SampledGaussian(records=1, sampling_rate=0.1, noise_multiplier=1.0)
     sums = [StageRun(0, 0, sampled, 5, 0, group="linear"), replace(second, parents=(0,))]

@@ -1,0 +1,72 @@
+"""What observers can tell of a store as it stands, and of one release: claims, for the papers and answers that are about no single request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..accountant import Accountant
+from ..methods.plan import Plan
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.worlds import Worlds
+from .claims import Claim
+from .deriving import figure
+
+_OF_A_RELEASE = {  # what a release answers with -> the figure that it is
+    "dp": "present.one",
+    "dp_cumulative": "present.all",
+    "deletion": "erased.later",
+    "deletion_observed": "erased.all",
+}
+_OF_SOME = ("present.one", "erased.later")  # to whoever does not know every model
+
+
+def claims_of_release(guarantees: Mapping[str, Guarantee], plan: Plan, *, by_calendar: bool = False) -> list[Claim]:
+    """The figures of one release (`Release.guarantees`), each with its conditions."""
+    return [_one(_OF_A_RELEASE[name], guarantee, plan, by_calendar) for name, guarantee in guarantees.items()]
+
+
+def claims_of_store(accountant: Accountant, plan: Plan, *, by_calendar: bool = False) -> dict[str, Claim]:
+    """By key: an erased record, from later models alone and from all, by the worst release so far (where nothing was erased yet, as the
+    next release would leave it); and a record that is still there, from one release and, where there is any, from all so far.
+    """
+    found = {f"erased.{seen}": guarantee for seen, guarantee in erased_figures(accountant, plan).items()}
+    found["present.one"] = plan.dp
+    if accountant.releases:
+        found["present.all"] = accountant.dp_cumulative()
+    return {key: _one(key, guarantee, plan, by_calendar) for key, guarantee in found.items()}
+
+
+def risks_of_store(accountant: Accountant, plan: Plan, *, by_calendar: bool = False) -> dict[str, Claim]:
+    """By question: whether a record that is still there was used, and which of two contents it has, to whoever kept every model; before
+    the first, from the one that the plan makes.
+    """
+    if not accountant.releases:
+        claim = _one("present.one", plan.dp, plan, by_calendar)
+        return {claim.values["question"]: claim}
+    worlds = {"used": Worlds.ZERO_OUT, "which": Worlds.REPLACE}
+    return {
+        question: _one("present.all", accountant.dp_cumulative(adjacency=world), plan, by_calendar)
+        for question, world in worlds.items()
+    }
+
+
+def erased_figures(accountant: Accountant, plan: Plan) -> dict[str, Guarantee]:
+    """An erased record: from later models alone, and from all of them, the worst release so far; where nothing was erased yet, as the next
+    release would leave it.
+    """
+    erasing = accountant.account.erasing
+    if erasing is None:
+        if not accountant.releases:
+            return {"later": plan.deletion, "all": plan.deletion_observed()}
+        accountant = accountant.what_if(accountant.planned())
+        return {"later": accountant.deletion_of_each(last=1)[0], "all": accountant.deletion(1, accountant.releases)}
+    later = accountant.costliest_deletion(())
+    assert later is not None
+    return {"later": later, "all": accountant.deletion(1, erasing.number)}
+
+
+def _one(key: str, guarantee: Guarantee, plan: Plan, by_calendar: bool) -> Claim:
+    whole = key.startswith("present.")
+    if key in _OF_SOME and not guarantee.non_adaptive:
+        guarantee = guarantee.assuming(NON_ADAPTIVE)  # a plan's own figure, of nothing that was published
+    return figure(key, guarantee, plan, rows=1, whole=whole, delta=plan.budget.shown_delta, by_calendar=by_calendar)

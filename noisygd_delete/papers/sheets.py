@@ -1,0 +1,125 @@
+"""Two sheets about a store: a model card for whoever uses the model, and an annex to a data protection impact assessment (Article 35 GDPR).
+
+Sentences stand in the templates and the catalogue; what they say of privacy are claims, each with its conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from ..evidence.claims import Claim, sentence, terms
+from ..evidence.deriving import NOT_COVERED, conditions_of
+from ..evidence.erasure import from_data_of, kept_to_calendar, standing
+from ..evidence.standing import claims_of_store, risks_of_store
+from ..methods.plan import Plan
+from ..records import NO_EDITS
+from ..register import Line, Practice
+from ..store.ledger import Ledger
+from ..version import __version__
+from . import common
+from .catalogue import ORIGINAL, Said, labels, language, said
+from .page import render
+from .paper import audit_name
+from .summary import accuracy
+
+
+def model_card(
+    ledger: Ledger, practice: Practice, lines: Sequence[Line], *, key: str | None = None, code: str = ORIGINAL
+) -> str:
+    """A page about the model for whoever uses it. `key`: id of the key that signs certificates; `code`: of the language."""
+    state, times = standing(ledger), [item.time for item in ledger.outline]
+    edits = sum((event.counts for event in ledger.events), NO_EDITS)
+    claims = claims_of_store(ledger.accountant, ledger.plan, by_calendar=kept_to_calendar(ledger))
+    words = language(code)
+    return _sheet(
+        "card.html",
+        ledger,
+        practice,
+        lines,
+        code,
+        key=key,
+        first=_day(times[0]),
+        last=_day(times[-1]),
+        accuracy=_accuracy(ledger.plan),
+        edits=common.edits(words, edits) if edits.total else None,
+        pending=common.edits(words, state.pending) if state.pending.total else None,
+        withdrawn=None if state.withdrawn is None else _day(state.withdrawn),
+        places=[
+            {
+                "name": place.address + (f" ({place.model}@{place.alias})" if place.model else ""),
+                "holds": place,
+                "since": None if place.since is None else _day(place.since),
+            }
+            for place in state.besides
+        ],
+        claims=list(claims.values()),
+        budget=common.budget(ledger.plan),
+    )
+
+
+def assessment(
+    ledger: Ledger,
+    practice: Practice,
+    lines: Sequence[Line],
+    *,
+    audit: Sequence[Mapping[str, Any]] = (),
+    code: str = ORIGINAL,
+) -> str:
+    """The annex to an impact assessment: what this processing adds to the risks, and what bounds them. `code`: of the language."""
+    people = [line for line in lines if line.of_a_person]
+    backups = [line.case.backups_until for line in people if line.case.backups_until is not None]
+    rows, columns = ledger.plan.shape
+    return _sheet(
+        "assessment.html",
+        ledger,
+        practice,
+        lines,
+        code,
+        weights=rows * columns,
+        risks=risks_of_store(ledger.accountant, ledger.plan, by_calendar=kept_to_calendar(ledger)),
+        uncovered=[Claim(key, {}) for key in NOT_COVERED],
+        audit=[{**row, "name": audit_name(row["name"], labels(code))} for row in audit],
+        wait=max((_waited(line) for line in people if line.served is not None and line.served.rows), default=None),
+        backups=max(backups, default=None),
+        recipients=sum(line.case.recipients or 0 for line in people),
+    )
+
+
+def _sheet(template: str, ledger: Ledger, practice: Practice, lines: Sequence[Line], code: str, **values: Any) -> str:
+    words, plan, people = language(code), ledger.plan, [line for line in lines if line.of_a_person]
+    return render(
+        template,
+        words=words,
+        plan=plan,
+        practice=practice,
+        releases=ledger.releases,
+        people=len(people),
+        overdue=sum(line.overdue for line in people),
+        written=date.today(),
+        conditions=list(conditions_of(plan, ledger.accountant, from_data_of(ledger))),
+        unit=Claim("rows-per-person", {"rows_per_person": plan.problem.rows_per_subject}),
+        claimed=lambda claim: sentence(claim, code),
+        terms=lambda claim: terms(claim, code),
+        version=__version__,
+        **values,
+    )
+
+
+def _accuracy(plan: Plan) -> list[Said]:
+    if not plan.excess_risk < float("inf"):
+        return [said("no bound is promised")]
+    bound = said("objective at most {n} above its minimum: a proven bound, not a measurement.", n=plan.excess_risk)
+    return [one for one in (bound, accuracy(plan)) if one is not None]
+
+
+def _waited(line: Line) -> int:
+    """Days from the edit of the rows to the release without them, or to today."""
+    assert line.served is not None
+    until = line.today if line.served.published is None else _day(line.served.published)
+    return max(0, (until - _day(line.served.edited)).days)
+
+
+def _day(when: str) -> date:
+    return datetime.fromisoformat(when).date()
