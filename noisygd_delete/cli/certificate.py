@@ -183,7 +183,7 @@ def _warn_of_overclaims(erasure: Erasure) -> None:
 
 def _report(parsed: argparse.Namespace) -> int:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it remarks on folders for its cache
-    from ..evidence.erasure import events_of, ledger_of, release_times, standing
+    from ..evidence.erasure import events_of, kept_to_calendar, ledger_of, release_times, standing
     from ..papers import store_report
     from ..papers.page import PAGE
     from ..papers.requests import lines_of
@@ -201,6 +201,7 @@ def _report(parsed: argparse.Namespace) -> int:
         audit=audit_from(parsed.audit),
         title=parsed.title,
         delta=parsed.delta,
+        by_calendar=kept_to_calendar(ledger),
         code=parsed.language,
     )
     out.write(page)

@@ -114,8 +114,8 @@ def _variances(plan: Plan) -> NDArray[np.float64] | None:
 def _check_subjects(rows: int, plan: Plan) -> None:
     if rows > plan.problem.rows_per_subject:
         raise AssumptionViolated(
-            f"a data subject has {rows} rows and the plan {plan.problem.rows_per_subject}; plan with "
-            f"{rows} rows per subject, or keep fewer rows of each person"
+            f"is less than the {rows} rows of one person; plan for {rows}, or keep fewer rows of each person",
+            rows_per_subject=plan.problem.rows_per_subject,
         )
 
 

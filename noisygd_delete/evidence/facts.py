@@ -168,7 +168,9 @@ def in_order(**days: str | None) -> None:
     known = [(name, when) for name, when in days.items() if when is not None]
     for (before, first), (after, second) in pairwise(known):
         if first > second:
-            raise InvalidParameter(f"lies before {before}={first}", **{after: second})
+            raise InvalidParameter(
+                "are in the wrong order: the second lies before the first", **{before: first, after: second}
+            )
 
 
 def digest(name: str, value: Any) -> None:

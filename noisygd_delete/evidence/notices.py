@@ -78,12 +78,12 @@ class Notices:
         for name in _NOTICED:
             when = getattr(self, name)
             if when is not None and when < start:
-                raise InvalidParameter(f"lies before received={received}", **{name: when})
+                raise InvalidParameter(f"lies before the receipt, {received}", **{name: when})
         if self.extended_until is not None and not last_day(received) <= self.extended_until <= last_day(
             received, months=3
         ):
             raise InvalidParameter(
-                f"must lie between one and three months after received={received}",
+                f"must lie between one and three months after the receipt, {received}",
                 extended_until=self.extended_until,
             )
         if self.holidays != moved_by(received, holidays=self.holidays):

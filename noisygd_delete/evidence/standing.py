@@ -25,7 +25,9 @@ def claims_of_release(guarantees: Mapping[str, Guarantee], plan: Plan, *, by_cal
     return [_one(_OF_A_RELEASE[name], guarantee, plan, by_calendar) for name, guarantee in guarantees.items()]
 
 
-def claims_of_store(accountant: Accountant, plan: Plan, *, by_calendar: bool = False) -> dict[str, Claim]:
+def claims_of_store(
+    accountant: Accountant, plan: Plan, *, delta: float | None = None, by_calendar: bool = False
+) -> dict[str, Claim]:
     """By key: an erased record, from later models alone and from all, by the worst release so far (where nothing was erased yet, as the
     next release would leave it); and a record that is still there, from one release and, where there is any, from all so far.
     """
@@ -33,7 +35,7 @@ def claims_of_store(accountant: Accountant, plan: Plan, *, by_calendar: bool = F
     found["present.one"] = plan.dp
     if accountant.releases:
         found["present.all"] = accountant.dp_cumulative()
-    return {key: _one(key, guarantee, plan, by_calendar) for key, guarantee in found.items()}
+    return {key: _one(key, guarantee, plan, by_calendar, delta) for key, guarantee in found.items()}
 
 
 def risks_of_store(accountant: Accountant, plan: Plan, *, by_calendar: bool = False) -> dict[str, Claim]:
@@ -65,8 +67,9 @@ def erased_figures(accountant: Accountant, plan: Plan) -> dict[str, Guarantee]:
     return {"later": later, "all": accountant.deletion(1, erasing.number)}
 
 
-def _one(key: str, guarantee: Guarantee, plan: Plan, by_calendar: bool) -> Claim:
+def _one(key: str, guarantee: Guarantee, plan: Plan, by_calendar: bool, delta: float | None = None) -> Claim:
     whole = key.startswith("present.")
     if key in _OF_SOME and not guarantee.non_adaptive:
         guarantee = guarantee.assuming(NON_ADAPTIVE)  # a plan's own figure, of nothing that was published
-    return figure(key, guarantee, plan, rows=1, whole=whole, delta=plan.budget.shown_delta, by_calendar=by_calendar)
+    delta = plan.budget.shown_delta if delta is None else delta
+    return figure(key, guarantee, plan, rows=1, whole=whole, delta=delta, by_calendar=by_calendar)

@@ -7,19 +7,18 @@ from datetime import datetime
 from typing import Any
 
 from ..accountant import Accountant, Event, Remaining
+from ..evidence.claims import Claim, sentence, terms
 from ..evidence.erasure import Standing
+from ..evidence.standing import claims_of_store
 from ..methods.plan import Plan
 from ..planner.advise import guessing_loss
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.shown import brief
-from ..privacy.worlds import Worlds
 from ..records import NO_EDITS
 from ..register import Line, in_order_of_need
 from ..store.entry import EntryKinds
 from ..version import __version__
 from . import common, curves, plots
 from .catalogue import ORIGINAL, Figure, Language, Said, language, said
-from .figures import figures
 from .page import render
 from .register_page import counted, row_of
 
@@ -36,6 +35,7 @@ def store_report(
     audit: Sequence[Mapping[str, Any]] = (),
     title: str | None = None,
     delta: float | None = None,
+    by_calendar: bool = False,
     code: str = ORIGINAL,
 ) -> str:
     """A self-contained HTML page about every release so far.
@@ -46,14 +46,13 @@ def store_report(
         requests: the register, in order of need; None: no word of requests.
         audit: results of audit runs: {"name", "measured_lower_bound", "claimed_advantage"}, advantages over guessing.
         title: shown on top. delta: δ of the (ε, δ) figures; None: the budget's own, or 1e-6.
-        code: of the language.
+        by_calendar: whether publications kept to dates fixed beforehand. code: of the language.
 
     Everything in it is public: the ledger, the plan and bounds. Nothing is measured on the records.
     """
     words = language(code)
     accountant = Accountant(plan, events)
     delta = plan.budget.shown_delta if delta is None else delta
-    order = plan.budget.order or 10.0
     dates = list(times) if times is not None else [None] * accountant.releases
     course = curves.burn_down(accountant, plan, delta)
     listed = accountant.latest(curves.LISTED) if accountant.releases else []
@@ -87,10 +86,7 @@ def store_report(
     counts = None if people is None else counted(people)
     left = [line for line in people or [] if line.closed is None][:_FIRST]
     every = sum((event.counts for event in accountant.events), NO_EDITS)
-    erased = {
-        name: figures(promise, order=order, delta=delta) for name, promise in erased_figures(accountant, plan).items()
-    }
-    together = accountant.dp_cumulative() if rows else plan.dp
+    claims = claims_of_store(accountant, plan, delta=delta, by_calendar=by_calendar)
     return render(
         "report.html",
         words=words,
@@ -99,14 +95,9 @@ def store_report(
         plan=plan.to_dict(),
         loss=plan.loss.to_dict(),
         delete_steps=plan.delete_steps,
-        erased=erased,
-        asked={
-            "erased": _question(erased["observed"]["adjacency"]),
-            "present": _question(str(plan.problem.adjacency)),
-        },
-        condition=NON_ADAPTIVE,
-        dp=figures(plan.dp, order=order, delta=delta),
-        together=figures(together, order=order, delta=delta),
+        claims={key: sentence(claim, code) for key, claim in claims.items()},
+        terms={key: terms(claim, code) for key, claim in claims.items()},
+        condition=sentence(Claim("requests-blind", {}), code),
         allowed=words.say(common.budget(plan)),
         capped=plan.capped,
         publications=remaining.publications,
@@ -143,13 +134,6 @@ def _moment(words: Language, when: str | None) -> str:
         return str(when)
 
 
-def _question(adjacency: str) -> str:
-    """What an observer asks about a record, by the two worlds that are told apart."""
-    return (
-        "which of two contents it had" if adjacency in (Worlds.PAIRWISE, Worlds.REPLACE) else "whether it was ever used"
-    )
-
-
 def accuracy(plan: Plan) -> Said | None:
     """What the level that the plan keeps means, beside what a model that says nothing loses."""
     if plan.loss.label_kind == "none":
@@ -184,21 +168,3 @@ def _left(remaining: Remaining, plan: Plan) -> Said:
         n3=Figure(brief(plan.total.epsilon)),
         n4=plan.total.delta,
     )
-
-
-def erased_figures(accountant: Accountant, plan: Plan) -> dict[str, Guarantee]:
-    """An erased record: from later models alone (under its condition), and from every model observed, the worst release
-    so far; where nothing was erased yet, as the next release would leave it.
-    """
-    erasing = accountant.account.erasing
-    if erasing is None:
-        if not accountant.releases:
-            return {"later": plan.deletion, "observed": plan.deletion_observed()}
-        accountant = accountant.what_if(accountant.planned())
-        return {
-            "later": accountant.deletion_of_each(last=1)[0],
-            "observed": accountant.deletion(1, accountant.releases),
-        }
-    later = accountant.costliest_deletion(())
-    assert later is not None
-    return {"later": later, "observed": accountant.deletion(1, erasing.number)}

@@ -62,7 +62,7 @@ class Budget:
             raise InvalidParameter("delta belongs to an (ε, δ) budget; use Budget.from_epsilon_delta")
         if not self.deletion_gdp() <= self.dp_gdp() * (1 + 1e-12):
             raise InvalidParameter(
-                f"must be at most dp={self.dp!r}: privacy of present records already gives deletion privacy at the dp "
+                f"must be at most that of present records, {self.dp!r}: privacy of present records already gives deletion privacy at the dp "
                 "level, so a weaker deletion budget asks for nothing",
                 deletion=self.deletion,
             )

@@ -113,7 +113,7 @@ class Case:
         for name in _DAYS:
             when = getattr(self, name)
             if when is not None and when < start:
-                raise InvalidParameter(f"lies before received={self.received}", **{name: when})
+                raise InvalidParameter(f"lies before the receipt, {self.received}", **{name: when})
         if self.extended_until is not None and self.extended_until > last_day(self.received, months=3):
             raise InvalidParameter(
                 f"is more than three months after {self.received}: Article 12(3) GDPR allows two months more, until "

@@ -202,7 +202,9 @@ def test_times_have_one_meaning_each(store: Path, capsys: pytest.CaptureFixture[
     assert served["received"].endswith("-05:00")
     assert figure(paper, "deadline")["day"] == "2020-03-30"  # 29 March was a Sunday
     run("certificate", "store", "--request-id", "first", "--received", "2999-01-01T00:00:00Z", status=2)
-    assert "lies before --received" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "--received 2999-01-01" in told
+    assert "the second lies before the first" in told
 
 
 def test_the_report_shows_what_is_pending_withheld_and_withdrawn(store: Path, capsys) -> None:

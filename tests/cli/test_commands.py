@@ -46,10 +46,10 @@ def test_plan_in_every_measure(capsys: pytest.CaptureFixture[str]) -> None:
     ("more", "message"),
     [
         (["--regularization", "0"], "--regularization 0.0 must be > 0"),
-        (["--deletion", "3"], "must be at most --dp"),
+        (["--deletion", "3"], "must be at most that of present records, 1"),
         (["--dp", "nan"], "finite"),
         (["--delta", "2"], "strictly between"),
-        (["--gdp"], "needs --method sharp"),
+        (["--gdp"], "needs method 'sharp'"),
         (["--order", "3", "--gdp"], "at most one"),
         (["--loss", "softmax"], "needs --classes"),
         (["--huber-delta", "2"], "does not take"),

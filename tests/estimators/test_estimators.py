@@ -349,7 +349,7 @@ def test_grid_search_works_over_public_parameters(flowers):
 def test_all_rows_of_a_person_are_erased_together(flowers):
     X, y, _ = flowers
     people = [f"person-{i // 2}" for i in range(180)]
-    with pytest.raises(AssumptionViolated, match="rows per subject"):
+    with pytest.raises(AssumptionViolated, match="rows_per_subject"):
         classifier().fit(X, y, subjects=people)
     model = classifier(rows_per_subject=2).fit(X, y, subjects=people)
     release = model.delete(subjects=["person-3"])

@@ -6,6 +6,7 @@ import pytest
 
 from noisygd_delete import Accountant
 from noisygd_delete.accountant import Event
+from noisygd_delete.evidence.standing import erased_figures
 from noisygd_delete.papers import curves, summary
 from noisygd_delete.papers.catalogue import language
 from noisygd_delete.privacy.guarantee import Guarantee
@@ -21,20 +22,20 @@ def test_the_dearest_erasure_is_that_of_a_walk_through_all(method: str) -> None:
         accountant = Accountant(plan, events)
         erasing = [number for number, event in enumerate(events, 1) if number > 1 and event.counts.erased]
         each = [accountant.deletion(1, number, [number]).with_slack() for number in erasing]
-        found = summary.erased_figures(accountant, plan)
+        found = erased_figures(accountant, plan)
         assert found["later"].with_slack().advantage == max(guarantee.advantage for guarantee in each)
-        assert found["observed"] == accountant.deletion(1, erasing[-1], list(range(1, len(events) + 1)))
+        assert found["all"] == accountant.deletion(1, erasing[-1], list(range(1, len(events) + 1)))
         assert found["later"].non_adaptive
-        assert not found["observed"].non_adaptive
+        assert not found["all"].non_adaptive
 
 
 def test_what_nothing_was_erased_from_is_told_of_the_next_release() -> None:
     plan = plan_by("sharp")
     accountant = Accountant(plan, [Event("learn", plan.learn_steps, 0, plan.mechanism)])
-    assert summary.erased_figures(Accountant(plan), plan)["later"] == plan.deletion
+    assert erased_figures(Accountant(plan), plan)["later"] == plan.deletion
     ahead = accountant.what_if(accountant.planned())
-    assert summary.erased_figures(accountant, plan)["observed"] == ahead.deletion(1, 2)
-    assert summary.erased_figures(accountant, plan)["later"] == ahead.deletion_of_each()[0]
+    assert erased_figures(accountant, plan)["all"] == ahead.deletion(1, 2)
+    assert erased_figures(accountant, plan)["later"] == ahead.deletion_of_each()[0]
 
 
 def test_a_long_report_converts_as_much_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from noisygd_delete import Accountant, Budget, Curator, Guarantee, Records, loss
 from noisygd_delete.accountant import Event
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence.deriving import figure
 from noisygd_delete.evidence.signing import canonical
 from noisygd_delete.papers import (
     Erasure,
@@ -28,7 +29,6 @@ from noisygd_delete.papers import (
     verify_certificate,
 )
 from noisygd_delete.papers.curves import forgetting, utility
-from noisygd_delete.papers.figures import figures
 
 from ..evidence.reading_papers import figure, keys
 
@@ -296,12 +296,12 @@ def test_pages_escape_what_they_are_given_and_fetch_nothing(plan):
         assert not links
 
 
-def test_a_bound_that_does_not_exist_is_null_and_not_a_number():
+def test_a_bound_that_does_not_exist_is_null_and_not_a_number(plan):
     known_at_four = Guarantee(about="deletion", adjacency="definition-4.1", points=((4.0, 0.5),))
-    assert figures(known_at_four, order=4, delta=1e-6)["renyi"]["epsilon"] == 0.5
-    told = figures(known_at_four, order=8, delta=1e-6)
-    assert told["renyi"]["epsilon"] is None
-    canonical(told)
+    told = figure("erased.all", known_at_four, plan, rows=1, whole=False, delta=1e-6, by_calendar=False)
+    assert plan.budget.order > 4
+    assert told.values["renyi"] is None
+    canonical(told.to_dict())
 
 
 def test_the_forgetting_curves_are_ordered_and_the_sharp_one_is_tight(plan):
