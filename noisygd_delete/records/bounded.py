@@ -167,5 +167,5 @@ def check_token(request_id: str | None) -> None:
     if request_id is None:
         return
     if not isinstance(request_id, str) or not request_id.strip():
-        raise InvalidRequest(f"request_id={request_id!r} must be a non-empty string (a random token)")
+        raise InvalidRequest("must be a non-empty string (a random token)", request_id=request_id)
     check_text("request_id", request_id, InvalidRequest)

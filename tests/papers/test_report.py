@@ -17,7 +17,7 @@ from noisygd_delete import Accountant, Budget, Curator, Guarantee, Records, loss
 from noisygd_delete.accountant import Event
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence.deriving import figure
+from noisygd_delete.evidence import deriving
 from noisygd_delete.evidence.signing import canonical
 from noisygd_delete.papers import (
     Erasure,
@@ -298,7 +298,7 @@ def test_pages_escape_what_they_are_given_and_fetch_nothing(plan):
 
 def test_a_bound_that_does_not_exist_is_null_and_not_a_number(plan):
     known_at_four = Guarantee(about="deletion", adjacency="definition-4.1", points=((4.0, 0.5),))
-    told = figure("erased.all", known_at_four, plan, rows=1, whole=False, delta=1e-6, by_calendar=False)
+    told = deriving.figure("erased.all", known_at_four, plan, rows=1, whole=False, delta=1e-6, by_calendar=False)
     assert plan.budget.order > 4
     assert told.values["renyi"] is None
     canonical(told.to_dict())
