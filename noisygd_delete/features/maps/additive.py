@@ -75,14 +75,14 @@ class Additive(PublicMap):
         count("levels", self.levels, maximum=16)
         count("pair_levels", self.pair_levels, maximum=6)
         if not 0 < self.finest < 1:
-            raise InvalidParameter(f"finest={self.finest} must be above 0 and below 1, a part of half the range")
+            raise InvalidParameter("must be above 0 and below 1, a part of half the range", finest=self.finest)
         if not self.columns:
             raise InvalidParameter("the map 'additive' needs at least one column")
         for name in ("amounts", "logarithmic", "gaps"):
             places = getattr(self, name)
             wrong = [place for place in places if place not in range(len(self.columns)) or self.columns[place]]
             if wrong or len(set(places)) < len(places):
-                raise InvalidParameter(f"{name}={list(places)} must be places of numbers, from 0, each once")
+                raise InvalidParameter("must be places of numbers, from 0, each once", **{name: list(places)})
         for pair in self.pairs:
             if len(set(pair)) < 2 or not set(pair) <= set(range(len(self.columns))):
                 raise InvalidParameter(f"pairs: {list(pair)} must be the places of two columns, from 0")
