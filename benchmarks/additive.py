@@ -104,9 +104,9 @@ def main(arguments: list[str]) -> None:
         lines.append([name, epsilon or "–", *three, f"{means[3]:.2f}"])
     body = (
         f"Adult, {TRAIN:,} rows to learn from, the other {len(labels) - TRAIN:,} tested; {splits} splits, mean and standard deviation over splits. One release at "
-        f"(ε, {DELTA:g}), zero-out (one record against an empty slot; DP-EBM's is add or remove, for which it is charged the same), deletion at "
-        f'ε/10 of ours. Every method by its defaults; ours by `method="auto"`. {additive.width + 1:,} columns of the additive map, of which a row has at most '
-        f"{additive.entries + 1}. DP-EBM deletes by learning anew.\n\n{report.table(HEADER, lines)}"
+        f"(ε, {DELTA:g}), zero-out (one record against an empty slot); DP-EBM's is by its own accounting, for one record added or removed. Ours delete at "
+        f'ε/10. Every method by its defaults; ours by `method="auto"`. {additive.width + 1:,} columns of the additive map, of which a row has at most '
+        f"{additive.entries + 1}. DP-EBM and boosting delete by learning anew.\n\n{report.table(HEADER, lines)}"
     )
     report.write(
         "additive", "Additive models at equal (ε, δ)", f"python -m benchmarks additive --splits {splits}", body, commit
