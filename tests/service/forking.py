@@ -17,7 +17,6 @@ for module in (
     "noisygd_delete.cli.serve",
     "noisygd_delete.service.api",
     "noisygd_delete.store.store",
-    "noisygd_delete.store.sources.sourced",
     *sys.argv[1:],
 ):
     import_module(module)

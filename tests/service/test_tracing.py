@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,11 +29,13 @@ class Lines(logging.Handler):
 
 
 @pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     handler, log = Lines(), logging.getLogger("noisygd_delete.service")
     monkeypatch.setattr(log, "handlers", [handler])
-    monkeypatch.setattr(log, "level", logging.INFO)
-    return handler.lines
+    before = log.level
+    log.setLevel(logging.INFO)
+    yield handler.lines
+    log.setLevel(before)
 
 
 @pytest.fixture

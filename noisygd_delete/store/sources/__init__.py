@@ -19,7 +19,6 @@ __all__ = ["Place", "Residue", "Snapshot", "Source", "Verdicts", "residue", "sou
 __getattr__ = on_first_use(
     __name__,
     {
-        **dict.fromkeys(("open_store"), "sourced"),
         "residue": "looking",
         "source_at": "opening",
         **dict.fromkeys(("Snapshot", "Source"), "source"),
