@@ -1,8 +1,6 @@
-"""What observers can tell of a store as it stands, and of one release: claims, for the papers and answers that are about no single request."""
+"""What observers can tell of a store as it stands: claims, for the papers that are about no single request."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from ..accountant import Accountant
 from ..methods.plan import Plan
@@ -11,18 +9,7 @@ from ..privacy.worlds import Worlds
 from .claims import Claim
 from .deriving import figure
 
-_OF_A_RELEASE = {  # what a release answers with -> the figure that it is
-    "dp": "present.one",
-    "dp_cumulative": "present.all",
-    "deletion": "erased.later",
-    "deletion_observed": "erased.all",
-}
 _OF_SOME = ("present.one", "erased.later")  # to whoever does not know every model
-
-
-def claims_of_release(guarantees: Mapping[str, Guarantee], plan: Plan, *, by_calendar: bool = False) -> list[Claim]:
-    """The figures of one release (`Release.guarantees`), each with its conditions."""
-    return [_one(_OF_A_RELEASE[name], guarantee, plan, by_calendar) for name, guarantee in guarantees.items()]
 
 
 def claims_of_store(
