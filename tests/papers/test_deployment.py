@@ -87,6 +87,8 @@ def test_both_observers_stand_there_each_with_its_unit_and_its_condition(store: 
     for symbol in ("ε", "δ", "definition-4.1", "zero-out", "replace (", "Rényi", "λ"):
         assert symbol not in first
     assert "(ε=" in annex
+    assert "present." not in card
+    assert "erased." not in card.replace("erased.</li>", "")
     assert (
         re.search(r"[{}\[\]_]", re.sub(r"<style>.*?</style>|<!--.*?-->", "", first, flags=re.S)) is None
     )  # sentences, no YAML
