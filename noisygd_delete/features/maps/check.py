@@ -36,7 +36,7 @@ def check(map: PublicMap, inputs: Any, *, radius: float = 1.0) -> None:
         AssumptionViolated: names what was found, why it matters, and what to do.
     """
     if not isinstance(map, PublicMap):
-        raise InvalidParameter(f"{map!r} is no PublicMap; make it a class of noisygd_delete.features.maps.PublicMap")
+        raise InvalidParameter(f"{map!r} is no PublicMap; make it a class of noisygd_delete.maps.PublicMap")
     records = list(inputs)[:_MOST] if map.inputs is None else np.asarray(inputs)[:_MOST]
     if len(records) < 3:
         raise InvalidParameter(f"{len(records)} records; the check needs at least three different ones")
