@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..privacy.guarantee import NON_ADAPTIVE
+from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.shown import brief, shown
 
 
@@ -41,7 +41,7 @@ def _releases(answers: dict[str, Any]) -> str:
 def _cumulative(answers: dict[str, Any]) -> str:
     measured = answers["dp_cumulative"]
     return (
-        f"a record that is still there ({measured['adjacency']}, {measured['unit']}), observed {answers['observed']}:\n"
+        f"a record that is still there ({measured['adjacency']}, {measured['unit']}), observed {answers['observed']}, if {FIXED_SCHEDULE}:\n"
         f"  {_figures(measured)}\n"
         f"  ε by conversion: {', '.join(f'{name} {shown(value)}' for name, value in measured['conversions'].items())}\n"
         f"  source: {measured['source']}"
@@ -54,7 +54,7 @@ def _deletion(answers: dict[str, Any]) -> str:
         return ""
     lines = [
         f"a record present from release {asked['present_from']}, erased at release {asked['erased_at']} "
-        f"({asked['definition-4.1']['unit']}), observed {answers['observed']}:",
+        f"({asked['definition-4.1']['unit']}), observed {answers['observed']}, if {FIXED_SCHEDULE}:",
         f"  was it ever there?   {_figures(asked['definition-4.1'])}",
         f"  was it x or x′?      {_figures(asked['pairwise'])}",
         f"  seen only afterwards ({asked['seen_only_afterwards']['adjacency']}): {_figures(asked['seen_only_afterwards'])}",

@@ -16,7 +16,7 @@ from ..engine.group import ALONE, worth_sharing
 from ..errors import InvalidParameter, InvalidRequest
 from ..evidence.outputs import outside
 from ..methods.plan import Plan
-from ..privacy.guarantee import NON_ADAPTIVE
+from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.shown import shown
 from ..records import EditCounts, EditRequest, bounded
 from ..register import Case, Rights
@@ -30,6 +30,13 @@ from .shared import progress_bar, show
 from .streams import standard_input
 
 _WITHHELD = 3
+_SEEN = {  # whom a figure of a release is about, and who observes
+    "dp": "a record still there, this model alone",
+    "dp_cumulative": "a record still there, every model kept",
+    "deletion": "an erased record, later models alone",
+    "deletion_observed": "an erased record, every model kept",
+}
+_EVERY_MODEL = ("dp_cumulative", "deletion_observed")
 
 
 def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
@@ -169,12 +176,13 @@ def _forecast(answer: Mapping[str, Any]) -> str:
     erased = answer["epsilon_deletion"]
     return (
         f"{text}\ncost: {answer['gradient_evaluations']} record gradients\n"
-        f"a record still there, over all releases: ε={shown(before)} now, ε={shown(after)} after (δ={shown(delta)})"
+        f"a record still there, over all releases: ε={shown(before)} now, ε={shown(after)} after (δ={shown(delta)}), "
+        f"if {FIXED_SCHEDULE}"
         + (
             ""
             if erased is None
             else f"\nan erased record, from this release on: ε={shown(erased)} (δ={shown(delta)}), if {NON_ADAPTIVE}; "
-            f"every release observed: ε={shown(answer['epsilon_deletion_observed'])}"
+            f"every release observed: ε={shown(answer['epsilon_deletion_observed'])}, if {FIXED_SCHEDULE}"
         )
     )
 
@@ -250,9 +258,10 @@ def sentence(release: Release) -> str:
     done.append(f"{release.steps} steps" if release.steps else "solved, and noise added once")
     lines = [f"release {release.release} ({release.label}): {', '.join(done)}"]
     for name, guarantee in release.guarantees.items():
-        gain = f"an observer gains at most {guarantee.at_most} over guessing"
-        condition = f"; holds only if {NON_ADAPTIVE}" if guarantee.non_adaptive else ""
-        lines.append(f"  {name:<19}{gain}; {guarantee.adjacency}{condition}")
+        conditions = [NON_ADAPTIVE] if guarantee.non_adaptive else []
+        conditions += [FIXED_SCHEDULE] if name in _EVERY_MODEL else []
+        under = f", if {' and '.join(conditions)}" if conditions else ""
+        lines.append(f"  {_SEEN[name]}: at most {guarantee.at_most} over guessing ({guarantee.adjacency}){under}")
     return "\n".join(lines)
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
 from ..papers.catalogue import ORIGINAL, languages
+from ..store.publishers import graph
 from .shared import add_json, show
 
 _YAML = b'software: "noisygd-delete'  # how every file of it begins
-_ONNX = b"\x08\x08\x12\x0enoisygd-delete"  # the same: version of the format, and the producer
 _PLAIN = b'{"format": 1, "kind": "'
 
 
@@ -75,7 +75,7 @@ def _export(parsed: argparse.Namespace) -> int:
         option: output(
             option,
             file,
-            begins={"--registry": _YAML, "--onnx": _ONNX, "--plain": _PLAIN}.get(option, PAGE),
+            begins={"--registry": _YAML, "--onnx": graph.BEGINS, "--plain": _PLAIN}.get(option, PAGE),
             inputs=[*read, *(f for f in files.values() if f is not file)],
         )
         for option, file in files.items()

@@ -190,10 +190,15 @@ def sentence(claim: Claim, language: str = "en") -> str:
         raise InvalidParameter(f"{claim.key[:60]!r} with these values is no claim of catalogue {CATALOGUE}")
     words = catalogue(language)
     filled = {name: _written(value, key.values[name], words) for name, value in claim.values.items()}
-    conditions = [fill(words["claims"][name], {}, {}) for name in claim.conditions]
-    if conditions:
-        filled["if"] = words["and"].join(conditions)
+    if claim.conditions:
+        filled["if"] = conditions_in_words(claim, language)
     return fill(words["claims"][claim.key], claim.values, filled)
+
+
+def conditions_in_words(claim: Claim, language: str = "en") -> str:
+    """What a claim holds under, in words that go after "if"."""
+    words = catalogue(language)
+    return str(words["and"].join(fill(words["claims"][name], {}, {}) for name in claim.conditions))
 
 
 def terms(claim: Claim, language: str = "en") -> str:

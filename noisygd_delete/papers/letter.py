@@ -13,7 +13,7 @@ from typing import Any
 
 from ..accountant.tallies import tally_events
 from ..errors import InvalidParameter
-from ..evidence.claims import Claim, sentence
+from ..evidence.claims import Claim, conditions_in_words, sentence
 from ..evidence.deriving import claims_of
 from ..evidence.erasure import erasure_in, ledger_of
 from ..evidence.notices import text
@@ -113,13 +113,14 @@ def _done(line: Line, promised: Sequence[Claim], words: Language) -> list[str]:
 
 
 def _limits(line: Line, promised: Sequence[Claim], words: Language) -> list[str]:
-    """Both observers, the newcomer's condition in the sentence; and what no erasure takes back, or no figure covers."""
+    """Both observers, each with the conditions of its figure; and what no erasure takes back, or no figure covers."""
     said = []
     for claim in promised:
         what, _, seen = claim.key.partition(".")
         if what in ("erased", "replaced") and seen:
             asked, rows = claim.values["question"], claim.values["rows"]
-            said.append(words.say(f"letter.{seen}_{asked}", odds=claim.values["of_hundred"], rows=rows))
+            under = {"if": conditions_in_words(claim, words.code)}
+            said.append(words.say(f"letter.{seen}_{asked}", odds=claim.values["of_hundred"], rows=rows, **under))
         elif claim.key == "hardly":
             said.append(words.say("letter.hardly"))
         elif what == "left" or claim.key in ("rows-remain", "rows-may-remain"):

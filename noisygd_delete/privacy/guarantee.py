@@ -28,6 +28,7 @@ LEAST_DELTA = 2.0**-256  # the key of the noise has 256 bits: who guesses it see
 NON_ADAPTIVE = (
     "requests did not depend on earlier models"  # else they may have written what a model showed into other rows
 )
+FIXED_SCHEDULE = "nothing that was seen decided when a model was published"  # else the dates are a message too
 
 
 def stated_delta(name: str, value: Any) -> float:

@@ -12,7 +12,7 @@ from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.accountant.tallies import tally_events
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence.claims import Claim
+from noisygd_delete.evidence.claims import Claim, conditions_in_words
 from noisygd_delete.evidence.deriving import claims_of
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.papers.catalogue import language, languages
@@ -57,6 +57,11 @@ def test_who_was_erased_reads_both_observers_and_the_remedies(promised: tuple[Cl
     odds = [claim.values["of_hundred"] for claim in promised if claim.key in ("erased.later", "erased.all")]
     assert len(odds) == 2
     assert all(f" {number} " in page for number in odds)
+    plain = page.replace("&#39;", "'")
+    for claim in promised:
+        if claim.key in ("erased.later", "erased.all"):
+            assert claim.conditions, claim.key
+            assert conditions_in_words(claim, code) in plain, "a figure without its condition"
     words = language(code)
     for key, values in (
         ("erased", {"edited": date(2026, 5, 5), "rows": 1}), ("published_resumed", {"published": date(2026, 5, 5), "rows": 1}),

@@ -22,7 +22,7 @@ from noisygd_delete.privacy.shown import rounded_up
         ({"order": 10, "deletion_delta": 1e-6}, "belongs to an (ε, δ) budget"),
         ({"measure": "epsilon-delta", "dp_delta": 1e-6}, "delta"),
         ({"measure": "euclid"}, "measure"),
-        ({"order": 10, "dp": 0.1, "deletion": 0.2}, "at most dp"),
+        ({"order": 10, "dp": 0.1, "deletion": 0.2}, "at most that of present records"),
         ({"order": 10, "dp": math.inf}, "dp"),
         ({"order": 10, "deletion": math.nan}, "deletion"),
     ],

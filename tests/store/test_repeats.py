@@ -42,19 +42,16 @@ FIRST_AND_OTHERS = {
 @pytest.mark.parametrize("case", FIRST_AND_OTHERS)
 def test_other_contents_are_refused_and_the_same_are_told_again(path: Path, case: str) -> None:
     first, others = FIRST_AND_OTHERS[case]
-    curator = Curator(records(), plan())
-    curator.learn()
     with Store.open(path) as store:
-        for keeper in (store, curator):
-            done = keeper.serve(first)
-            ids = list(keeper.records.ids)
-            for other in others:
-                with pytest.raises(InvalidRequest, match="other contents"):
-                    keeper.serve(other)
-            again = keeper.serve(first)
-            assert (again.release, again.answered_before, done.answered_before) == (done.release, True, False)
-            assert keeper.records.ids == ids
-            assert len(keeper.accountant.events) == 2
+        done = store.serve(first)
+        ids = list(store.records.ids)
+        for other in others:
+            with pytest.raises(InvalidRequest, match="other contents"):
+                store.serve(other)
+        again = store.serve(first)
+        assert (again.release, again.answered_before, done.answered_before) == (done.release, True, False)
+        assert store.records.ids == ids
+        assert len(store.accountant.events) == 2
         with pytest.raises(InvalidRequest, match="other contents"):
             store.foresee(others[0])
         assert store.foresee(first)["request_id_answered_before"]

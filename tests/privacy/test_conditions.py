@@ -1,0 +1,11 @@
+"""What a command prints as a condition is what a paper prints."""
+
+from __future__ import annotations
+
+from noisygd_delete.privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
+from noisygd_delete.privacy.sentences import condition
+
+
+def test_conditions_are_said_as_papers_say_them() -> None:
+    assert condition("requests-blind", {}) == NON_ADAPTIVE
+    assert condition("schedule-fixed", {}) == FIXED_SCHEDULE
