@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete import Curator, EditRequest
+from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.curator.stream.parsing import from_json
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.store import Store
 
-from .conftest import SCHEMA, name, person, plan, records, row
+from .conftest import SCHEMA, name, person, row
 
 
 def insert(k: int, *, owner: int | None = None, label: float = 1.0) -> EditRequest:
