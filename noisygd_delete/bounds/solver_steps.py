@@ -23,25 +23,30 @@ _LEAST_SHARE, _MOST_SHARE = 0.5, 2.0  # of a pass, for multiplying the sample ou
 _COUNTED = 20_000  # steps that are counted one by one
 
 
-def sample_rows(*, records: int, features: int, outputs: int, condition_number: float) -> tuple[int, bool]:
+def sample_rows(
+    *, records: int, features: int, outputs: int, condition_number: float, filled: float | None = None
+) -> tuple[int, bool]:
     """Rows m of the sample that steers the solver, and whether its Hessian is taken features by features (else rows by rows).
 
     As many as can be multiplied out in half a gradient pass to two, more where the condition number κ is large and more
     directions count: m d²/2 or m² d/2 multiplications against the pass's 2ndK, each `_QUICK` times as quick. And no larger a
-    matrix than can be factorised in about that time.
+    matrix than can be factorised in about that time. Where a row has only so many `filled` features, that is what a pass costs.
     """
     share = min(_MOST_SHARE, max(_LEAST_SHARE, condition_number**0.25 / 4))
     affordable = 4 * _QUICK * share * records * outputs  # m d, or m²
     cheap = _SOLVED if outputs == 1 else _DECOMPOSED
-    side = min(_SIDE, math.cbrt(cheap * records * features * outputs))
+    side = min(_SIDE, math.cbrt(cheap * records * (filled or features) * outputs))
     narrow = features <= side and features**2 <= affordable
     rows = min(PER_FEATURE * features, affordable / features) if narrow else min(side, math.sqrt(affordable))
     return max(1, min(int(rows), records, MOST_CELLS // features)), narrow
 
 
-def factor_passes(*, records: int, features: int, outputs: int, condition_number: float) -> float:
+def factor_passes(
+    *, records: int, features: int, outputs: int, condition_number: float, filled: float | None = None
+) -> float:
     """Gradient passes that one factorisation of the sample's Hessian amounts to, by multiplications."""
-    rows, narrow = sample_rows(records=records, features=features, outputs=outputs, condition_number=condition_number)
+    size = {"records": records, "features": features, "outputs": outputs}
+    rows, narrow = sample_rows(**size, condition_number=condition_number, filled=filled)
     products = rows * features * (features if narrow else rows) / 2
     return products / (2 * _QUICK * records * features * outputs)
 

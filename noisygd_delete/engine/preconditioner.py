@@ -29,6 +29,7 @@ Operator = Callable[[Vector], Vector]
 
 _COUPLING = 200  # rows from which Ā is found
 _MOST_CLASSES = 256  # outputs whose Ā is found in full
+_CELLS = 1 << 18  # numbers of sparse rows written out at a time
 _LOST = 2.0**-20  # of the trace
 _STEP = 2.5e-3  # of the differences, in units of the scores over which a slope changes
 
@@ -46,9 +47,13 @@ class Sample:
         }
         rows, self.narrow = sample_rows(**size)
         self.passes = 0.0  # gradient passes of the whole table that the work done here amounts to
-        self._factor = factor_passes(**size)
         self._objective = objective
         self._rows, self._labels = objective.strided(rows)
+        if not isinstance(self._rows, np.ndarray) and not self.narrow:  # a pass costs what the values of a row cost
+            size["filled"] = max(1.0, self._rows.nnz / self._rows.shape[0])
+            step = -(-self._rows.shape[0] // sample_rows(**size)[0])
+            self._rows, self._labels = self._rows[::step], self._labels[::step]
+        self._factor = factor_passes(**size)
         self._taken = self._rows.shape[0]
         self._share = self._taken / objective.slots
         constants, radius = objective.loss.constants, objective.loss.radius
@@ -184,8 +189,12 @@ def _moment(rows: Any, narrow: bool) -> tuple[Any, Vector, float]:
 
 def _product(one: Any, other: Any) -> NDArray[np.float32]:
     """Their product written out; its sides are no longer than a matrix to be factorised is."""
-    product = one @ other
-    return product if isinstance(product, np.ndarray) else product.toarray()
+    if isinstance(one, np.ndarray):
+        return np.asarray(one @ other)
+    made, few = np.empty((one.shape[0], other.shape[1]), np.float32), max(1, _CELLS // other.shape[0])
+    for first in range(0, made.shape[1], few):  # by dense columns, which scipy is quicker at
+        made[:, first : first + few] = one @ other[:, first : first + few].toarray()
+    return made
 
 
 def _scale_rows(rows: Any, factors: NDArray[np.float32]) -> Any:

@@ -8,6 +8,7 @@ in which order. And a score depends on its own row alone, a block's sum on that 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,14 @@ class SparseSums(HeldSums):
 
     def _chunks(self, dtype: str) -> Iterator[Iterator[tuple[Any, NDArray[Any]]]]:
         labels = self._labels if dtype == "float64" else self._short
-        for start in range(0, self.slots, CHUNK):
-            stop = min(start + CHUNK, self.slots)
-            yield iter([(self._rows.part(start, stop, dtype), labels[start:stop])])
+        for start, part in zip(range(0, self.slots, CHUNK), self._parts, strict=True):
+            yield iter([(part.astype(dtype, copy=False), labels[start : start + CHUNK])])
+
+    @cached_property
+    def _parts(self) -> list[Any]:
+        """Views, made once: to make one costs as much as many products with it."""
+        starts = range(0, self.slots, CHUNK)
+        return [self._rows.part(start, min(start + CHUNK, self.slots)) for start in starts]
 
     def every(self, step: int, first: int = 0) -> tuple[Any, NDArray[Any]]:
         return self._rows.part(0, self.slots)[first::step], self._short[first::step]

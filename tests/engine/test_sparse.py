@@ -14,6 +14,7 @@ from scipy import sparse
 
 from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, SPAN
+from noisygd_delete.engine import preconditioner
 from noisygd_delete.engine.objective import Objective
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.engine.preconditioner import Sample
@@ -200,7 +201,8 @@ def test_the_minimiser_is_that_of_another_library(loss) -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES[:2], ids=lambda loss: loss.name)
-def test_the_inverse_hessian_is_that_of_dense_rows(loss) -> None:
+def test_the_inverse_hessian_is_that_of_dense_rows(loss, monkeypatch) -> None:
+    monkeypatch.setattr(preconditioner, "sample_rows", lambda **size: (size["records"], False))  # of both the same
     thin, dense = both(loss, 900, 1500, 7)
     rng = np.random.default_rng(0)
     weights, gradient = rng.standard_normal((2, loss.outputs, 1500))
@@ -229,3 +231,16 @@ def test_nothing_as_large_as_the_dense_table_is_made() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4 * 500 * width / 4
+
+
+def test_the_sample_of_sparse_rows_is_as_large_as_their_passes_pay_for() -> None:
+    """A pass costs what is not 0, so a factor that costs as much is of fewer rows than a dense table of that width would get."""
+    loss, n, width = losses.Logistic(1.0), 4000, 1500
+    thin = Records(rows_of(n, width, 1, filled=0.02), labels_for(loss, n, 1))
+    full = Records(thin.sparse.written_out(), thin.labels)
+    few, many = (Sample(PreciseObjective(r, loss, regularization=1e-3), 250.0) for r in (thin, full))
+    assert not few.narrow
+    assert few._rows.shape[0] <= 0.7 * many._rows.shape[0]
+    direction = np.random.default_rng(0).standard_normal((1, width))
+    moved = few.inverse(np.zeros((1, width)))(direction)
+    assert float(np.vdot(moved, direction)) > 0  # a descent direction still
