@@ -48,6 +48,7 @@ class Sample:
         rows, self.narrow = sample_rows(**size)
         self.passes = 0.0  # gradient passes of the whole table that the work done here amounts to
         self._objective = objective
+        self._rows: Any
         self._rows, self._labels = objective.strided(rows)
         if not isinstance(self._rows, np.ndarray) and not self.narrow:  # a pass costs what the values of a row cost
             size["filled"] = max(1.0, self._rows.nnz / self._rows.shape[0])

@@ -6856,12 +6856,12 @@ _QUICK = 4n;
 _SIDE = 1024n;
 {const $v1 = [60n, 3n];_SOLVED = $v1[0];_DECOMPOSED = $v1[1];}
 {const $v2 = [0.5, 2.0];_LEAST_SHARE = $v2[0];_MOST_SHARE = $v2[1];}
-sample_rows = $.fn("sample_rows", ["*", "records", "features", "outputs", "condition_number"], {}, function (records, features, outputs, condition_number) {
+sample_rows = $.fn("sample_rows", ["*", "records", "features", "outputs", "condition_number", "filled"], {"filled": null}, function (records, features, outputs, condition_number, filled) {
 let affordable, cheap, narrow, rows, share, side;
 share = $.b.min([_MOST_SHARE, $.b.max([_LEAST_SHARE, $.div($.pow(condition_number, 0.25), 4n)])]);
 affordable = $.mul($.mul($.mul($.mul(4n, _QUICK), share), records), outputs);
 cheap = ($.t($.eq(outputs, 1n)) ? _SOLVED : _DECOMPOSED);
-side = $.b.min([_SIDE, $.libraries["math"].cbrt([$.mul($.mul($.mul(cheap, records), features), outputs)])]);
+side = $.b.min([_SIDE, $.libraries["math"].cbrt([$.mul($.mul($.mul(cheap, records), $.either(filled, () => features)), outputs)])]);
 narrow = $.both($.le(features, side), () => $.le($.pow(features, 2n), affordable));
 rows = ($.t(narrow) ? $.b.min([$.mul(PER_FEATURE, features), $.div(affordable, features)]) : $.b.min([side, $.libraries["math"].sqrt([affordable])]));
 return $.tuple([$.b.max([1n, $.b.min([$.b.int([rows]), records, $.floordiv(MOST_CELLS, features)])]), narrow]);
