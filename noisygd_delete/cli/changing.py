@@ -21,7 +21,6 @@ from ..privacy.shown import shown
 from ..records import EditCounts, EditRequest, bounded
 from ..register import Case, Rights
 from ..store import Store, Tombstones
-from ..store.sources.events import erased_in
 from .doubt import warning
 from .left import left_text
 from .places import complain_behind
@@ -138,6 +137,8 @@ def _note_events(parsed: argparse.Namespace, store: Store) -> int:
         raise InvalidParameter(
             "--events says what was erased, and where; leave --erased, --position and --request-id out"
         )
+    from ..store.sources.events import erased_in
+
     return store.note_erased(erased_in(parsed.events, store.source.table, store.source.id), parsed.execution)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
 from ..papers.catalogue import ORIGINAL, languages
-from ..store.publishers import graph
 from .shared import add_json, show
 
 _YAML = b'software: "noisygd-delete'  # how every file of it begins
@@ -61,6 +60,7 @@ def _export(parsed: argparse.Namespace) -> int:
     from ..papers.page import PAGE
     from ..papers.requests import practice_of, register_lines
     from ..papers.sheets import assessment, model_card
+    from ..store.publishers.graph import BEGINS
     from .certificate import audit_from
 
     asked = {"--registry": parsed.registry, "--model-card": parsed.model_card, "--assessment": parsed.assessment}
@@ -75,7 +75,7 @@ def _export(parsed: argparse.Namespace) -> int:
         option: output(
             option,
             file,
-            begins={"--registry": _YAML, "--onnx": graph.BEGINS, "--plain": _PLAIN}.get(option, PAGE),
+            begins={"--registry": _YAML, "--onnx": BEGINS, "--plain": _PLAIN}.get(option, PAGE),
             inputs=[*read, *(f for f in files.values() if f is not file)],
         )
         for option, file in files.items()

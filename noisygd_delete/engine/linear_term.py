@@ -5,8 +5,8 @@ or turned into JSON; whoever holds the object can use it and nothing more.
 
 Each coordinate is s√v · Φ⁻¹(U/2) with a random sign, U uniform on (0, 1) with 64 significant bits or more however small it
 is: no draw is cut off (with plain 53-bit uniforms the law would end at 8.3 s). `rounding` bounds ‖b̂ − b‖ against an ideal b that
-is coupled with the draw, of law N(0, s²Σ) exactly; it goes into the solver's tolerance (Theorem 3). It takes scipy's
-inverse distribution function as good to 2⁻⁴⁵ relative to 1 + |z| (measured: 2⁻⁵⁰).
+is coupled with the draw, of law N(0, s²Σ) exactly; it goes into the solver's tolerance (Theorem 3). It takes
+`quantile.ACCURACY` for the inverse distribution function.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .noise import Noise
+from .quantile import lower_normal_quantile
 
 _ACCURACY = 2.0**-44  # of z, relative to 1 + |z|: cell of U, its rounding, and the inverse distribution function
 _ROUNDOFF = 2.0**-53
@@ -64,9 +65,7 @@ def tail_normals(size: int, noise: Noise) -> NDArray[np.float64]:
         exponent[empty] -= 64
     # U/2 for U = (first + second/2⁶⁴ + …)/2⁶⁴
     uniform = np.ldexp(first.astype(np.float64) + second.astype(np.float64) * 2.0**-64, exponent)
-    from scipy.special import ndtri  # loaded where it is used: most commands draw nothing
-
-    normals: NDArray[np.float64] = ndtri(uniform)
+    normals = lower_normal_quantile(uniform)
     return np.where(negative, -normals, normals)
 
 

@@ -20,6 +20,8 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from numpy.typing import NDArray
 
+from .quantile import lower_normal_quantile
+
 KEY_BYTES = 32 + 12  # of ChaCha20: key and nonce
 
 LARGEST = 36.4  # of |z|: −Φ⁻¹(2⁻⁹⁶¹)
@@ -95,9 +97,8 @@ class SecureNoise:
     def _draw(self, size: int) -> NDArray[np.float64]:
         words = self._words(size)
         tails = _below_one(words >> np.uint64(1), self._words) * 2.0**-64
-        from scipy.special import ndtri  # loaded where it is used: most commands draw nothing
-
-        normals: NDArray[np.float64] = np.copysign(ndtri(tails), 0.5 - (words & np.uint64(1)).view(np.int64))
+        quantiles = lower_normal_quantile(tails)
+        normals: NDArray[np.float64] = np.copysign(quantiles, 0.5 - (words & np.uint64(1)).view(np.int64))
         return normals
 
     def _refuse(self, *_: object) -> NoReturn:

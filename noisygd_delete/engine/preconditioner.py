@@ -91,18 +91,16 @@ class Sample:
         return self._objective.regularization + trace * max(_LOST, 1 / self._taken if self._share < 1 else 0.0)
 
     def _one_output(self, scores: NDArray[Any]) -> Operator:
-        from scipy.linalg import cho_solve  # loaded where it is used: most commands solve nothing
-
         bend = np.maximum(self._change(scores, self._labels, np.ones_like(scores)), 0.0)
         rooted = _scale_rows(self._rows, np.sqrt(bend / len(bend)).astype(np.float32, copy=False))
         unseen = self._unseen(_square(rooted))
         if self.narrow:
-            factor = _cholesky(_product(rooted.T, rooted), unseen)
-            return lambda gradient: cho_solve(factor, gradient.T, check_finite=False).T
-        factor = _cholesky(_product(rooted, rooted.T), unseen)
+            solve = _solver(_product(rooted.T, rooted), unseen)
+            return lambda gradient: solve(gradient.T).T
+        solve = _solver(_product(rooted, rooted.T), unseen)
 
         def woodbury(gradient: Vector) -> Vector:
-            seen = cho_solve(factor, rooted @ gradient.T.astype(np.float32), check_finite=False)
+            seen = solve(rooted @ gradient.T.astype(np.float32))
             step: Vector = (gradient - (rooted.T @ seen.astype(np.float32)).T) / unseen
             return step
 
@@ -142,9 +140,7 @@ class Sample:
         probes = np.repeat(np.eye(outputs, dtype=scores.dtype), rows, axis=0)
         change = self._change(np.tile(scores, (outputs, 1)), np.tile(labels, outputs), probes)
         coupling = change.reshape(outputs, rows, outputs).mean(axis=1)
-        from scipy.linalg import eigh
-
-        along, classes = eigh((coupling + coupling.T) / 2, check_finite=False)
+        along, classes = np.linalg.eigh((coupling + coupling.T) / 2)
         return classes, np.maximum(along, 0.0)
 
     def _each(self, scores: NDArray[Any], labels: NDArray[Any]) -> Vector:
@@ -159,25 +155,35 @@ class Sample:
         return bool(np.abs(self._change(scores, labels, even)).max() < 1e-3)
 
 
-def _cholesky(matrix: NDArray[np.float32], shift: float) -> Any:
-    """Factor of `matrix` + `shift` I, in float64."""
+def _solver(matrix: NDArray[np.float32], shift: float) -> Operator:
+    """v ↦ (`matrix` + `shift` I)⁻¹ v, in float64. By numpy: scipy's factorisations take longer to load than most deletions take."""
     shifted = matrix.astype(np.float64)
     shifted[np.diag_indices_from(shifted)] += shift
-    from scipy.linalg import cho_factor
+    inverse = _inverse_of_lower(np.linalg.cholesky(shifted))
+    return lambda vector: inverse.T @ (inverse @ vector)
 
-    return cho_factor(shifted, check_finite=False)
+
+def _inverse_of_lower(lower: Vector) -> Vector:
+    """L⁻¹ of a lower triangular matrix, by halves."""
+    half = len(lower) // 2
+    if half < 32:
+        return np.linalg.inv(lower)
+    inverse = np.zeros_like(lower)
+    first, last = slice(half), slice(half, None)
+    inverse[first, first] = _inverse_of_lower(lower[first, first])
+    inverse[last, last] = _inverse_of_lower(lower[last, last])
+    inverse[last, first] = -inverse[last, last] @ (lower[last, first] @ inverse[first, first])
+    return inverse
 
 
 def _moment(rows: Any, narrow: bool) -> tuple[Any, Vector, float]:
     """Eigenvectors of M as columns, its eigenvalues, and its trace: all of them, or those in the span of the rows."""
-    from scipy.linalg import eigh
-
     taken = rows.shape[0]
     trace = _square(rows) / taken
     if narrow:
-        along, features = eigh((_product(rows.T, rows) / taken).astype(np.float64), check_finite=False)
+        along, features = np.linalg.eigh((_product(rows.T, rows) / taken).astype(np.float64))
         return features, np.maximum(along, 0.0), trace
-    along, between = eigh((_product(rows, rows.T) / taken).astype(np.float64), check_finite=False)
+    along, between = np.linalg.eigh((_product(rows, rows.T) / taken).astype(np.float64))
     seen = along > 1e-5 * max(float(along[-1]), 1e-300)
     combined = between[:, seen] / np.sqrt(along[seen] * taken)
     if isinstance(rows, np.ndarray):

@@ -31,7 +31,6 @@ from .ledger import Ledger
 from .lock import Lock
 from .opened import OpenedStore
 from .requests import Register
-from .sources.table import TableInSource, check_over
 from .suppression import Tombstones
 from .together import Edited, Together
 from .training_table import NOTHING_CHANGED, TableHere
@@ -151,6 +150,8 @@ class Store:
     @staticmethod
     def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
         """Raise what `create_over` would, whatever is at its path; nothing is written."""
+        from .sources.table import check_over
+
         check_over(source, schema, plan, memory)
 
     @classmethod
@@ -258,8 +259,11 @@ class Store:
     @classmethod
     def _over(cls, files: OpenedStore, *, settled: bool) -> Self:
         described = files.ledger.source
-        table = TableHere(files) if described is None else TableInSource(files, described)
-        return cls(Rolling(files, table, settled=settled))
+        if described is None:
+            return cls(Rolling(files, TableHere(files), settled=settled))
+        from .sources.table import TableInSource  # most tables are here
+
+        return cls(Rolling(files, TableInSource(files, described), settled=settled))
 
     def close(self) -> None:
         """Let other processes write."""

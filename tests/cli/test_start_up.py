@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from functools import partial
@@ -17,7 +18,7 @@ from noisygd_delete.errors import InvalidSchema, StoreCorrupt
 from noisygd_delete.store import Store, status, verify
 
 HEAVY = ("numpy", "scipy", "numba", "torch", "sklearn", "pyarrow", "cryptography", "jinja2", "tqdm")
-ROOMS = ("engine", "planner", "curator", "stream", "audit", "deep", "estimators", "maps", "schema")
+ROOMS = ("engine", "planner", "curator", "audit", "deep", "estimators", "features")
 SCHEMA = Schema.from_dict(
     {
         "id": "id",
@@ -79,14 +80,14 @@ def test_status_loads_no_array_and_no_library(store: Path) -> None:
     said, modules = loaded("status", str(store))
     assert "spent so far: ε=" in said
     assert "room for" in said
-    assert beyond(modules, "report", "register", "sources") == []
+    assert beyond(modules, "papers", "register", "store.sources") == []
     assert len(own(modules)) <= 90
 
 
 def test_budget_loads_no_array_and_no_library(store: Path) -> None:
     said, modules = loaded("budget", str(store))
     assert "publications left" in said
-    assert beyond(modules, "report", "register", "sources") == []
+    assert beyond(modules, "papers", "register", "store.sources") == []
 
 
 def test_the_register_loads_no_array_and_no_library(store: Path) -> None:
@@ -99,7 +100,7 @@ def test_help_and_version_load_no_command() -> None:
     for asked, most in (("--help", 12), ("--version", 12)):
         said, modules = loaded(asked)
         assert "noisygd-delete" in said
-        assert beyond(modules, "report", "register", "store", "accountant", "methods") == []
+        assert beyond(modules, "papers", "register", "store", "accountant", "methods") == []
         assert len(own(modules)) <= most
 
 
@@ -120,11 +121,20 @@ def test_help_on_a_command_loads_none_of_what_the_command_works_with() -> None:
     assert len(own(modules)) <= 150
 
 
-def test_a_deletion_loads_no_planner(store: Path) -> None:
-    said, modules = loaded("delete", str(store), "--dry-run", "p5")
-    assert "would be: 1 record erased" in said
-    assert beyond(modules, "planner", "audit") != []  # the engine is there
-    assert [name for name in modules if name.startswith(("noisygd_delete.planner", "noisygd_delete.audit"))] == []
+def test_a_deletion_loads_what_it_runs_and_no_more(store: Path, tmp_path: Path) -> None:
+    """Rows here, a dense table, no map: no planner, no source or engine elsewhere, no map, no library of special functions."""
+    copy = tmp_path / "store"
+    shutil.copytree(store, copy)
+    said, modules = loaded("delete", str(copy), "p5", "--request-id", "two")
+    assert "1 record erased" in said
+    assert {"numpy", "noisygd_delete.engine"} <= set(modules)
+    heavy = ("scipy", "numba", "torch", "sklearn", "pyarrow", "pandas", "jinja2")
+    rooms = ("planner", "audit", "papers", "service", "store.sources", "store.clusters", "features.maps.additive")
+    unwanted = (*heavy, *(f"noisygd_delete.{room}" for room in rooms))
+    assert [
+        name for name in modules if name.startswith(tuple(f"{each}." for each in unwanted)) or name in unwanted
+    ] == []
+    assert len(own(modules)) <= 190
 
 
 def test_what_a_command_runs_is_there() -> None:

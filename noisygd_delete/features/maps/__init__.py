@@ -4,20 +4,25 @@ A convex method on the rows Φ(x) keeps every one of its guarantees, whatever Φ
 `check` holds a map to that, and its `digest` stands in plan, ledger and certificate.
 """
 
-from .additive import Additive, Term
+from typing import TYPE_CHECKING
+
+from ...loading import on_first_use
 from .base import PublicMap
-from .bins import BinsAndCrosses
 from .catalogue import from_dict
 from .check import check
-from .compose import Beside, Chain
-from .fourier import RandomFourier
-from .gradients import OrientedGradients
-from .module import FrozenModule
-from .ngrams import HashedNgrams
-from .onnx import OnnxFile
 from .rows import normalised
-from .scattering import Scattering
-from .sentences import SentenceEmbedding
+
+if TYPE_CHECKING:
+    from .additive import Additive, Term
+    from .bins import BinsAndCrosses
+    from .compose import Beside, Chain
+    from .fourier import RandomFourier
+    from .gradients import OrientedGradients
+    from .module import FrozenModule
+    from .ngrams import HashedNgrams
+    from .onnx import OnnxFile
+    from .scattering import Scattering
+    from .sentences import SentenceEmbedding
 
 __all__ = [
     "Additive",
@@ -37,3 +42,19 @@ __all__ = [
     "from_dict",
     "normalised",
 ]
+
+__getattr__ = on_first_use(
+    __name__,
+    {
+        **dict.fromkeys(("Additive", "Term"), "additive"),
+        "BinsAndCrosses": "bins",
+        **dict.fromkeys(("Beside", "Chain"), "compose"),
+        "RandomFourier": "fourier",
+        "OrientedGradients": "gradients",
+        "FrozenModule": "module",
+        "HashedNgrams": "ngrams",
+        "OnnxFile": "onnx",
+        "Scattering": "scattering",
+        "SentenceEmbedding": "sentences",
+    },
+)

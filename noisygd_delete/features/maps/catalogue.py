@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import msgspec
 
 from ...errors import InvalidParameter
-from .additive import Additive
+from ...loading import Catalogue
 from .base import PublicMap
-from .bins import BinsAndCrosses
-from .compose import Beside, Chain
-from .fourier import RandomFourier
-from .gradients import OrientedGradients
-from .ngrams import HashedNgrams
-from .onnx import OnnxFile
-from .scattering import Scattering
-from .sentences import SentenceEmbedding
 
-KINDS: dict[str, type[PublicMap]] = {
-    kind.kind: kind
-    for kind in (
-        *(Additive, BinsAndCrosses, RandomFourier, OrientedGradients, Scattering),
-        *(HashedNgrams, SentenceEmbedding, OnnxFile, Chain, Beside),
-    )
+_CLASSES = {
+    "additive": "Additive",
+    "bins": "BinsAndCrosses",
+    "fourier": "RandomFourier",
+    "gradients": "OrientedGradients",
+    "scattering": "Scattering",
+    "ngrams": "HashedNgrams",
+    "sentences": "SentenceEmbedding",
+    "onnx": "OnnxFile",
+    "chain": "Chain",
+    "beside": "Beside",
 }
+_COMPOSED = ("chain", "beside")
+
+
+def _found(kind: str) -> type[PublicMap]:
+    found: type[PublicMap] = getattr(import_module(__package__), _CLASSES[kind])
+    return found
+
+
+KINDS: Catalogue[type[PublicMap]] = Catalogue(_CLASSES, _found)
 FILES = ("file", "vectors", "tokenizer")  # parameters that name one
 _DEEPEST = 8
 
@@ -58,11 +65,11 @@ def from_dict(
     for name in parameters:
         if name not in known:
             raise InvalidParameter(f"the map {kind.kind!r} has no parameter {name!r}; it has {', '.join(known)}")
-    if kind in (Chain, Beside):
+    if kind.kind in _COMPOSED:
         parameters["of"] = _parts(parameters.get("of"), kind, columns, folder, depth)
     if columns is not None:
         read = {"columns": columns, "reads": sum(width or 1 for width in columns)}
-        if gaps and kind is Additive:
+        if gaps and kind.kind == "additive":
             read |= {"columns": tuple(width for at, width in enumerate(columns) if at - 1 not in gaps)}
             read |= {"gaps": tuple(at - sum(gap < at for gap in gaps) for at in gaps)}
         parameters = {**{name: value for name, value in read.items() if name in known}, **parameters}
@@ -90,6 +97,6 @@ def _parts(
     made: list[PublicMap] = []
     for part in given:
         made.append(from_dict(part, columns=columns, folder=folder, depth=depth + 1))
-        if kind is Chain:
+        if kind.kind == "chain":
             columns = (0,) * made[-1].width
     return tuple(made)

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..maps import HashedNgrams
 from ..maps.rows import sums
 from . import values
 from .arrow import TextColumn
@@ -22,6 +21,9 @@ from .files import Table
 from .spelling import place_of, spellings
 from .text import Floats
 from .values import NONE, Mask
+
+if TYPE_CHECKING:
+    from ..maps import HashedNgrams
 
 _CURVES = {"none": np.positive, "log1p": np.log1p}
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidParameter, InvalidSchema
-from ..maps import HashedNgrams, PublicMap, from_dict
+from ..maps import PublicMap, from_dict
 from .columns import Boolean, Category, Kind, Moment, Numeric, Text
 from .options import CYCLES, DECIMALS, KINDS, LABEL, MIDDLE, ROWS, TABLES, THOUSANDS, TOP, TRANSFORMS, UNITS, UNKNOWN
 from .values import NONE, may_be_format, read_moment, write_bound
@@ -277,6 +277,8 @@ def _moment(column: _Fields, key: str, cycles: tuple[str, ...], *, clock: bool) 
 
 def _text(column: _Fields) -> Text:
     given = {name: column.fields[name] for name in ("longest", "buckets") if name in column.fields}
+    from ..maps import HashedNgrams  # few tables have text
+
     try:
         return Text(HashedNgrams(units=column.choice("text", UNITS), **given))
     except InvalidParameter as error:
