@@ -159,7 +159,8 @@ def _solver(matrix: NDArray[np.float32], shift: float) -> Operator:
     """v ↦ (`matrix` + `shift` I)⁻¹ v, in float64. By numpy: scipy's factorisations take longer to load than most deletions take."""
     shifted = matrix.astype(np.float64)
     shifted[np.diag_indices_from(shifted)] += shift
-    inverse = _inverse_of_lower(np.linalg.cholesky(shifted))
+    lower: Vector = np.linalg.cholesky(shifted)
+    inverse = _inverse_of_lower(lower)
     return lambda vector: inverse.T @ (inverse @ vector)
 
 
@@ -167,7 +168,8 @@ def _inverse_of_lower(lower: Vector) -> Vector:
     """L⁻¹ of a lower triangular matrix, by halves."""
     half = len(lower) // 2
     if half < 32:
-        return np.linalg.inv(lower)
+        least: Vector = np.linalg.inv(lower)
+        return least
     inverse = np.zeros_like(lower)
     first, last = slice(half), slice(half, None)
     inverse[first, first] = _inverse_of_lower(lower[first, first])
