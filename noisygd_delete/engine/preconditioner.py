@@ -159,17 +159,15 @@ def _solver(matrix: NDArray[np.float32], shift: float) -> Operator:
     """v ↦ (`matrix` + `shift` I)⁻¹ v, in float64. By numpy: scipy's factorisations take longer to load than most deletions take."""
     shifted = matrix.astype(np.float64)
     shifted[np.diag_indices_from(shifted)] += shift
-    lower: Vector = np.linalg.cholesky(shifted)
-    inverse = _inverse_of_lower(lower)
+    inverse = _inverse_of_lower(np.linalg.cholesky(shifted))
     return lambda vector: inverse.T @ (inverse @ vector)
 
 
-def _inverse_of_lower(lower: Vector) -> Vector:
+def _inverse_of_lower(lower: NDArray[Any]) -> NDArray[Any]:
     """L⁻¹ of a lower triangular matrix, by halves."""
     half = len(lower) // 2
     if half < 32:
-        least: Vector = np.linalg.inv(lower)
-        return least
+        return np.linalg.inv(lower)
     inverse = np.zeros_like(lower)
     first, last = slice(half), slice(half, None)
     inverse[first, first] = _inverse_of_lower(lower[first, first])
