@@ -54,15 +54,21 @@ def installed(extras: frozenset[str] = frozenset()) -> dict[str, Distribution]:
     return found
 
 
+SPDX = {"Apache Software License": "Apache-2.0", "MIT License": "MIT", "Python Software Foundation License": "PSF-2.0"}
+
+
 def licence(package: Distribution) -> str:
-    """As the package states it: its SPDX expression, else its classifiers, else the first line of its licence field."""
+    """As the package states it: its SPDX expression, else its classifiers, else the first line of its licence field.
+
+    A classifier that stands for one expression is written as that: from one release to the next packages change from one to the other.
+    """
     metadata: Any = package.metadata
     if expression := metadata.get("License-Expression"):
         return str(expression)
     kinds = [line.split(" :: ")[-1] for line in metadata.get_all("Classifier") or [] if line.startswith("License :: ")]
     named = [kind for kind in kinds if kind != "OSI Approved"]
     stated = str(metadata.get("License") or "").strip().splitlines()
-    return ", ".join(named) or (stated[0] if stated else "not stated")
+    return ", ".join(SPDX.get(kind, kind) for kind in named) or (stated[0] if stated else "not stated")
 
 
 def bill(packages: dict[str, Distribution]) -> dict[str, Any]:
