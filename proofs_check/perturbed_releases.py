@@ -118,6 +118,70 @@ def _releases(claim, effort: int) -> Finding:
     return Finding(f"closest approach {max(closest, 0):.1e}")
 
 
+def _chain_divergence(order: float, scale: float, convexity: float, links: int, *, bent: bool) -> float:
+    """Exact D_q of all links of a chain in one dimension, with one record of loss log(1 + e^{−θ}), or −θ where not `bent`, against
+    none, both ways.
+
+    The density of a link given the one before it, a: φ_s(G(θ)) G′(θ), G(θ) = nλ(θ − a) + f′(θ). Backwards: the expectation of the
+    q-th power of the ratio, as a function of a, on a grid of a in units of s/(nλ).
+    """
+    pull = 100 * convexity
+    grid = np.linspace(-14.0, 14.0, 561) * math.sqrt(links)
+    theta, cell = grid * scale / pull, (grid[1] - grid[0]) * scale / pull
+
+    def log_law(with_it: bool) -> Any:
+        slope, bend = np.full_like(theta, -float(with_it)), np.zeros_like(theta)
+        if with_it and bent:
+            slope, bend = -1 / (1 + np.exp(theta)), 0.25 / np.cosh(theta / 2) ** 2
+        moved = (pull * (theta[None, :] - theta[:, None]) + slope[None, :]) / scale
+        return -(moved**2) / 2 + np.log((pull + bend[None, :]) / scale) - math.log(2 * math.pi) / 2
+
+    laws, found = (log_law(True), log_law(False)), 0.0
+    for one, other in (laws, laws[::-1]):
+        worth = np.zeros_like(theta)
+        for _ in range(links):
+            exponent = order * one + (1 - order) * other + worth[None, :]
+            top = exponent.max(axis=1)
+            worth = top + np.log(np.exp(exponent - top[:, None]).sum(axis=1) * cell)
+        found = max(found, float(worth[len(theta) // 2]) / (order - 1))
+    return found
+
+
+@statement(
+    "OP.chain",
+    "minimisers in a row, each with its regulariser centred at the one before: by composition, for the centre enters neither the difference of "
+    "gradient sums nor the Hessians; later models owe an erased record nothing but what a warm start may show",
+    evidence=(ADVERSARIAL,),
+    claim=PerturbedRun.interval,
+    fault=("a chain charged as one minimiser", _faulty(chain=lambda _: 1)),
+    licenses=("methods.perturbed_run:PerturbedRun",),
+    scope="Exact joint laws of one to three links in one dimension, all of them observed, one logistic or linear record among empty slots, zero-out, orders 1.5 "
+    "to 3, on grids that hold the mass; μ and the deletion figures against those of single minimisers. Not several dimensions, nor the two other forms.",
+)
+def _chains(claim, effort: int) -> Finding:
+    closest = math.inf
+    for links in (1, 2, 3):
+        for scale, convexity, bent in ((2.0, 0.01, True), (4.0, 0.03, True), (2.0, 0.01, False)):
+            run = _run(chain=links, linear_term=scale, strong_convexity=convexity, smoothness=0.25 * bent)
+            for order in (1.5, 2.0, 3.0):
+                truth = _chain_divergence(order, scale, convexity, links, bent=bent)
+                bound = claim(run, "dp", "zero-out", steps_with=1).renyi(order)
+                require(truth <= bound * (1 + 1e-9), f"{links} links, s={scale}, q={order}: {truth} above {bound}")
+                closest = min(closest, 1 - truth / bound)
+        stiff = _run(strong_convexity=0.1, chain=links)
+        one = claim(replace(stiff, chain=1), "dp", "replace", steps_with=1).gdp
+        require(one is not None, "one has a μ")
+        close(claim(stiff, "dp", "replace", steps_with=1).gdp, math.sqrt(links) * one, "μ of a chain", 1e-9)
+        for warm in (True, False):
+            owed = claim(replace(stiff, warm=warm), "deletion", "definition-4.1", steps_with=math.inf, steps_without=1)
+            single = claim(
+                replace(stiff, warm=warm, chain=1), "deletion", "definition-4.1", steps_with=math.inf, steps_without=1
+            )
+            require(owed.gdp >= single.gdp and (warm or owed.gdp == 0), "what is owed to an erased record")
+    require(closest < 0.01, f"the bound is far from the truth: {closest}")
+    return Finding(f"closest approach {100 * closest:.1f}%")
+
+
 @statement(
     "OP.composed",
     "guarantees with curves compose at equal orders, each part by the better of its proofs; what erased nothing and observed predecessors leave is 0",

@@ -110,7 +110,7 @@ def spelled_out(parsed: argparse.Namespace, advice: Advice, *, again: bool = Fal
         options |= {"ridge": "forecast", "model_norm": parsed.model_norm}
         options["regularization"] = problem.asked_regularization or problem.regularization
     options |= {"dp": budget.dp, "deletion": budget.deletion, "delta": budget.dp_delta, "order": budget.order}
-    options |= {"clip": parsed.clip, "huber_delta": parsed.huber_delta}
+    options |= {"clip": options.get("clip") if parsed.clip is None else parsed.clip, "huber_delta": parsed.huber_delta}
     options |= {"total_epsilon": parsed.total_epsilon, "total_delta": parsed.total_delta}
     unsaid = {"releases": 1, "batch": 1}
     usual = {"adjacency": "replace", "deletion_notion": "definition-4.1", "rows_per_subject": 1, "dtype": "float32"}
@@ -119,7 +119,8 @@ def spelled_out(parsed: argparse.Namespace, advice: Advice, *, again: bool = Fal
     for name, value in options.items():
         if value is not None and value != {**unsaid, **usual}.get(name):
             text = repr(value) if isinstance(value, float) else str(value)
-            words.append(f"--{name.replace('_', '-')} {text}")
+            own = hasattr(parsed, name)
+            words.append(f"--{name.replace('_', '-')} {text}" if own else f"--option {name}={text}")
     flags = {"gdp": parsed.gdp, "no_utility": parsed.no_utility, "no_total": parsed.no_total}
     words += [f"--{name.replace('_', '-')}" for name, said in flags.items() if said]
     return " ".join(words)

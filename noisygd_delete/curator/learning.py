@@ -26,7 +26,7 @@ from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid
 from ..engine.objective_float64 import PreciseObjective
 from ..engine.sampling import poisson
 from ..engine.solver import solve
-from ..engine.sparse import SparseObjective
+from ..engine.sparse import SparseObjective, read_sparsely
 from ..engine.threads import limit_threads
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..losses.base import Loss
@@ -162,22 +162,8 @@ def train(
     noise, passes = execution.noise(), procedure.steps
     begin = procedure.start
     if isinstance(begin, Solved):
-        linear = None  # drawn afresh, gone when this returns
-        if procedure.linear_term:
-            shape = None if procedure.shape is None else np.array(procedure.shape)
-            linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term, variances=shape)
-        with limit_threads(records.slots * records.width * plan.loss.outputs):
-            solution = solve(
-                PreciseObjective(
-                    records, plan.loss, regularization=plan.regularization, group=execution.group, linear=linear
-                ),
-                start=published if begin.solver == "warm" else None,
-                tolerance=begin.tolerance,
-                strong_convexity=plan.problem.strong_convexity,
-                objective_smoothness=plan.problem.objective_smoothness,
-                fixed=begin.solver == "fixed",
-            )
-        start, passes = solution.weights, passes + solution.gradient_passes
+        start, solved = _solved(records, plan, procedure, begin, published, noise, execution)
+        passes += solved
     elif isinstance(begin, Fitted):
         sums = moments(rows_here(records), outputs=plan.loss.outputs, radius=plan.loss.radius)
         ridge, deviation = begin.ridge, begin.deviation
@@ -206,6 +192,41 @@ def _in_a_row(records: CurrentRecords, plan: Plan, published: Weights | None, ex
     certified = all(run.model.certified for run in runs)
     model = Model(weights=loss.joined(parts), loss=loss, certified=certified)
     return Training(model, sum(run.gradient_passes for run in runs), sum(run.seconds for run in runs))
+
+
+def _solved(
+    records: CurrentRecords,
+    plan: Plan,
+    procedure: Procedure,
+    begin: Solved,
+    published: Weights | None,
+    noise: Noise,
+    execution: Execution,
+) -> tuple[Weights, int]:
+    """The minimiser, or the last of several in a row, and the passes that were taken. What is between them stays in here."""
+    centre, passes, start = None, 0, published if begin.solver == "warm" else None
+    if isinstance(records, Records) and execution.group is ALONE:
+        records = read_sparsely(records)
+    for _ in range(begin.chain):
+        if centre is not None:
+            centre, start = _released(centre, procedure, noise), None
+        linear = None  # drawn afresh for every stage, gone when it ends
+        if procedure.linear_term:
+            shape = None if procedure.shape is None else np.array(procedure.shape)
+            linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term, variances=shape)
+        facts: dict[str, Any] = {"regularization": plan.regularization, "linear": linear, "centre": centre}
+        with limit_threads(records.slots * records.width * plan.loss.outputs):
+            solution = solve(
+                PreciseObjective(records, plan.loss, group=execution.group, **facts),
+                start=start,
+                tolerance=begin.tolerance,
+                strong_convexity=plan.problem.strong_convexity,
+                objective_smoothness=plan.problem.objective_smoothness,
+                fixed=begin.solver == "fixed",
+            )
+        centre, passes = solution.weights, passes + solution.gradient_passes
+    assert centre is not None
+    return centre, passes
 
 
 def _released(weights: Weights, procedure: Procedure, noise: Noise) -> Weights:

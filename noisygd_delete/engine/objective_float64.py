@@ -22,7 +22,8 @@ from .sums import CurrentRecords, sums_of
 class PreciseObjective:
     """L_D of one table, with ∇L_D. Holds no rows and no results. Weights are (outputs, features) float64.
 
-    With `linear`, b of objective perturbation: L_D(θ) + ⟨b, θ⟩/n, and its gradient, throughout.
+    With `linear`, b of objective perturbation: L_D(θ) + ⟨b, θ⟩/n, and its gradient, throughout. With `centre`, a, the regulariser is
+    (λ/2)‖θ − a‖².
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class PreciseObjective:
         *,
         regularization: float,
         linear: LinearTerm | None = None,
+        centre: NDArray[np.float64] | None = None,
         group: Group = ALONE,
     ) -> None:
         self._sums = sums_of(records, loss, group)
@@ -40,6 +42,7 @@ class PreciseObjective:
         self.slots = self._sums.slots
         self.shape = (loss.outputs, self._sums.width)
         self.linear = linear
+        self.centre = np.zeros(self.shape) if centre is None else centre
         self._pull = np.zeros(self.shape) if linear is None else linear.per_record(self.slots)
         self.pull_norm = 0.0 if linear is None else linear.norm / self.slots * (1 + 1e-12)  # at least ‖b‖/n
 
@@ -53,13 +56,14 @@ class PreciseObjective:
         return self._sums.value(weights) / self.slots + self.regular_part(weights)[0]
 
     def regular_part(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """(λ/2)‖θ‖² + ⟨b, θ⟩/n and its gradient: what depends on no record."""
-        value = self.regularization / 2 * float(np.vdot(weights, weights)) + float(np.vdot(self._pull, weights))
-        return value, self.regularization * weights + self._pull
+        """(λ/2)‖θ − a‖² + ⟨b, θ⟩/n and its gradient: what depends on no record."""
+        apart = weights - self.centre
+        value = self.regularization / 2 * float(np.vdot(apart, apart)) + float(np.vdot(self._pull, weights))
+        return value, self.regularization * apart + self._pull
 
     def value_at_zero(self) -> float:
         """L_D(0): every score is 0, so this reads labels alone."""
-        return self._sums.value_at_zero() / self.slots
+        return self._sums.value_at_zero() / self.slots + self.regular_part(np.zeros(self.shape))[0]
 
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
         """About `rows` slots, evenly spaced: their rows, and their labels."""
@@ -68,7 +72,8 @@ class PreciseObjective:
     def gradient_error(self, weights_norm: float) -> float:
         """Bound on the rounding of a gradient measured in float64, for ‖θ‖ ≤ `weights_norm`; with b, against the *ideal* b.
 
-        Adding b/n rounds by 4u‖b‖/n at most, and ‖b̂ − b‖/n is how far the floats drawn are from the ideal ones.
+        Adding b/n rounds by 4u‖b‖/n at most, and ‖b̂ − b‖/n is how far the floats drawn are from the ideal ones. λ(θ − a) rounds by
+        no more than λθ does for ‖θ‖ + ‖a‖.
         """
         constants = self.loss.constants
         pulled = 0.0
@@ -81,5 +86,5 @@ class PreciseObjective:
             records=self.slots,
             features=self.shape[1],
             regularization=self.regularization,
-            weights_norm=weights_norm,
+            weights_norm=weights_norm + float(np.linalg.norm(self.centre)) * (1 + 1e-9),
         )

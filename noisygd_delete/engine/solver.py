@@ -118,8 +118,9 @@ def solve(
 
     Args:
         objective: of the current records.
-        start: (outputs, features), finite, for example the published model; None, or no better than 0: 0.
-        fixed: take a number of passes that no record can change, from 0.
+        start: (outputs, features), finite, for example the published model; None, or no better than 0: the centre of the
+            regulariser, 0 as a rule.
+        fixed: take a number of passes that no record can change, from that centre.
 
     Raises:
         AssumptionViolated: the tolerance was not reached, so the loss is not as smooth or convex as it was declared.
@@ -127,9 +128,9 @@ def solve(
     measured, sample = _Measured(objective, tolerance), None
     origin = start
     if origin is None or fixed or _hopeless(objective, origin):
-        origin = np.zeros(objective.shape)
+        origin = objective.centre
     curvature = {"strong_convexity": strong_convexity, "objective_smoothness": objective_smoothness}
-    slope = objective.loss.constants.lipschitz + objective.pull_norm  # of the objective at 0, whatever the records
+    slope = objective.loss.constants.lipschitz + objective.pull_norm  # of the objective there, whatever the records
     try:
         if not fixed:
             sample = Sample(objective, objective_smoothness / strong_convexity)

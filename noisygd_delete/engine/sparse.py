@@ -20,8 +20,33 @@ from ..losses.base import Loss
 from ..records import Records, SparseRows
 from .summation import in_a_tree
 from .sums_held import HeldSums
+from .windows import windows
 
 Weights = NDArray[np.float64]
+
+_WIDE, _MOSTLY = 256, 8  # features from which rows are looked at; the part of them that may not be 0
+_LOOKED_AT = 256  # rows
+_MOST = 1 << 27  # values held: a GiB
+
+
+def read_sparsely(records: Records) -> Records:
+    """The table as sparse rows in memory for as long as a run needs them, where its rows are an array that is mostly zeros; else as it is."""
+    if records.sparse is not None or records.width < _WIDE:
+        return records
+    rows, step = records.features, max(1, records.slots // _LOOKED_AT)
+    filled = np.count_nonzero(rows[::step]) / max(1, len(rows[::step]))
+    if filled > records.width / _MOSTLY or filled * records.slots > _MOST:
+        return records
+    data, columns, lengths = list[NDArray[Any]](), list[NDArray[Any]](), [np.zeros(1, np.int64)]
+    for part in windows(rows, 0, records.slots, CHUNK):
+        block = np.ascontiguousarray(rows[part])
+        places = np.flatnonzero(block.view(np.uint32).reshape(-1) != 0)  # whole numbers are compared faster
+        data.append(block.reshape(-1)[places])
+        columns.append((places % records.width).astype(np.int32))
+        lengths.append(np.bincount(places // records.width, minlength=len(block)))
+    starts = np.concatenate(lengths).cumsum()
+    thin = SparseRows(np.concatenate(data), np.concatenate(columns), starts, records.width)
+    return Records.from_slots(thin, records.labels, records.names, records.owners, records.next_id)
 
 
 class SparseSums(HeldSums):

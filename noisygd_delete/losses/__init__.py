@@ -89,16 +89,14 @@ def from_dict(description: dict[str, Any]) -> Loss:
     if name == "squared":
         Squared()
     if name == "clipped":
-        from .clipped import clip
-
-        return clip(from_dict(fields.get("base", {})), fields.get("limit", 0.0))
+        clipped: Loss = __getattr__("clip")(from_dict(fields.get("base", {})), fields.get("limit", 0.0))
+        return clipped
     if name == "weighted":
-        from .weighted import weigh
-
         weights = fields.get("weights")
         if set(fields) != {"base", "weights"} or not isinstance(weights, list):
             raise InvalidParameter(f"loss {name!r} takes base, and weights as a list: one number for each class")
-        return weigh(from_dict(fields["base"]), weights)
+        weighted: Loss = __getattr__("weigh")(from_dict(fields["base"]), weights)
+        return weighted
     if name not in CATALOGUE:
         raise InvalidParameter(f"must be one of {', '.join(map(repr, CATALOGUE))}", loss=name)
     kind = CATALOGUE[name]

@@ -355,6 +355,10 @@ class Method(ABC):
         """The plan, or a dearer one of the same method whose forecast meets the target."""
         return plan
 
+    def chained(self, plan: Plan) -> Plan | None:
+        """The plan of several runs in a row within the same budgets, where public numbers say that it fits better; None elsewhere."""
+        return None
+
     def words(self, plan: Plan) -> tuple[str, ...]:
         """What drives the plan's noise and steps, a paragraph each."""
         return ()

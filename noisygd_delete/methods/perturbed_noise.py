@@ -51,25 +51,25 @@ def _trial(problem: Problem) -> PerturbedRun:
     return PerturbedRun(**row_facts(problem), linear_term=1.0, output_noise=1.0, gradient_tolerance=1.0)
 
 
-def inexact_share(problem: Problem, *, charged: bool) -> float:
-    """What the solver's tolerance may cost per order and release: a share of the dp budget, and where a deletion is charged for it
+def inexact_share(problem: Problem, *, charged: bool, chain: int = 1) -> float:
+    """What the solver's tolerance may cost per order and minimiser of a release: a share of the dp budget, and where a deletion is charged for it
     within the deletion budget.
 
     Deletion compares one ball with its centre (μ/2), or two balls where the question is x or x′ (μ).
     """
-    allowed = _INEXACT_SHARE * problem.budget.dp_gdp() ** 2 / 2 / problem.releases
+    allowed = _INEXACT_SHARE * problem.budget.dp_gdp() ** 2 / 2 / problem.releases / chain
     if not charged:
         return allowed
     grid = math.ldexp(math.sqrt(problem.dimension), -GRID_BITS)
-    deletion = problem.budget.deletion_gdp() * (1 - 1e-9)
+    deletion = problem.budget.deletion_gdp() * (1 - 1e-9) / math.sqrt(chain)
     if not problem.deletion_notion.between_records:
         deletion = 2 * deletion - grid
     return min(allowed, max(deletion, 0.0) ** 2 / 2)
 
 
-def least_noise(problem: Problem, inexact_rate: float) -> float:
+def least_noise(problem: Problem, inexact_rate: float, chain: int = 1) -> float:
     """The smaller s of the two proofs; infinite where neither fits the budget."""
-    budget, releases, trial = problem.budget, problem.releases, _trial(problem)
+    budget, releases, trial = problem.budget, problem.releases * chain, _trial(problem)
     curve, least = trial.curve(problem.adjacency), math.inf
     constants, rows, blocks = problem.loss.constants, problem.rows_per_subject, problem.loss.blocks
     delta = problem.adjacency.sensitivity(constants.lipschitz * ROOM, rows)
@@ -116,7 +116,7 @@ def least_noise(problem: Problem, inexact_rate: float) -> float:
     return min(least, by_curve)
 
 
-def output_of(problem: Problem, noise: float, inexact_rate: float) -> tuple[float, float]:
+def output_of(problem: Problem, noise: float, inexact_rate: float, chain: int = 1) -> tuple[float, float]:
     """τ and γ: τ a power of two from its share of the excess risk, wider where γ would drown in rounding."""
     wanted = flow.output_noise(
         share=_OUTPUT_SHARE,
@@ -127,7 +127,7 @@ def output_of(problem: Problem, noise: float, inexact_rate: float) -> tuple[floa
     )
     exponent = math.frexp(wanted)[1] - 1
     for one_by_one in (True, False):  # a plan from before sums were added in a tree stays what it was
-        least = _ROUNDING_ROOM * rounding_of_gradient(problem, noise, one_by_one=one_by_one)
+        least = _ROUNDING_ROOM * rounding_of_gradient(problem, noise, chain, one_by_one=one_by_one)
         for wider in range(_MOST_WIDENING + 1):
             output_noise = math.ldexp(1.0, exponent + wider)
             tolerance = flow.tolerance_for(
@@ -145,8 +145,11 @@ def output_of(problem: Problem, noise: float, inexact_rate: float) -> tuple[floa
     )
 
 
-def rounding_of_gradient(problem: Problem, noise: float, *, one_by_one: bool = False) -> float:
-    """A bound on the rounding of a measured gradient with b, wherever the solver may end: up to twice as far out as a minimiser."""
+def rounding_of_gradient(problem: Problem, noise: float, chain: int = 1, *, one_by_one: bool = False) -> float:
+    """A bound on the rounding of a measured gradient with b, wherever the solver may end: up to twice as far out as a minimiser.
+
+    A stage ends within (L + ‖b‖/n)/λ of the one before, where it begins.
+    """
     constants, pull = problem.loss.constants, _usual_pull(problem, noise)
     longest = (constants.lipschitz + pull) / problem.regularization
     return 2.0**-40 * pull + gradient_error(
@@ -156,7 +159,8 @@ def rounding_of_gradient(problem: Problem, noise: float, *, one_by_one: bool = F
         records=problem.records,
         features=problem.features,
         regularization=problem.regularization,
-        weights_norm=2 * (longest if one_by_one else min(longest, longest_from_zero(problem, pull))),
+        weights_norm=2 * (longest if one_by_one else min(longest, longest_from_zero(problem, pull)))
+        + 2 * (chain - 1) * 2 * longest,
         one_by_one=one_by_one,
     )
 

@@ -34,6 +34,7 @@ class PerturbedRun(Mechanism):
     rows_per_subject    rows of one data subject that count as one record
     warm                whether the solver of a request starts from the published model
     shaped              whether b has the public shape of the schema's columns; every row is checked to be no longer in it
+    chain               minimisers one after the other, each of which pulls towards the one before; all of them count as published
     in_place            whether rows keep their places from one release to the next; else a sum may round otherwise in every release
     """
 
@@ -58,6 +59,7 @@ class PerturbedRun(Mechanism):
     warm: bool = False
     shaped: bool = False
     in_place: bool = True
+    chain: int = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,7 +67,7 @@ class PerturbedRun(Mechanism):
             positive(name, getattr(self, name))
         for name in ("smoothness", "weak_convexity"):
             non_negative(name, getattr(self, name))
-        for name in ("dimension", "blocks", "rows_per_subject"):
+        for name in ("dimension", "blocks", "rows_per_subject", "chain"):
             count(name, getattr(self, name))
         choice("form", self.form, FORMS)
         if math.frexp(self.output_noise)[0] != 0.5:
@@ -118,10 +120,11 @@ class PerturbedRun(Mechanism):
         return tilt.curvature_ratio(smoothness=self.smoothness * ROOM**2, **weak, **world), below
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
-        return self._erased(worlds) if steps_without else {"curves": ((self.curve(worlds), 1.0),)}
+        return self._erased(worlds) if steps_without else {"curves": ((self.curve(worlds), float(self.chain)),)}
 
     def curve(self, worlds: Worlds) -> Curve:
-        """One release about a record that is in it."""
+        """One stage about a record that is in it, whatever the stage before it made: the centre of the regulariser enters neither the
+        difference of the gradient sums of two worlds nor their Hessians."""
         ratio, below = self.ratios()
         delta = worlds.sensitivity(self.lipschitz * ROOM, self.rows)
         spread = flow.spread(**self._ball())
@@ -154,7 +157,7 @@ class PerturbedRun(Mechanism):
         if not self.warm and self.in_place:
             return {}
         apart = flow.spread if worlds.between_records else flow.deletion_spread
-        return {"gdp_squared": self._inexact_gdp(apart(**self._ball())) ** 2 * (1 + 4 * UNIT)}
+        return {"gdp_squared": self.chain * self._inexact_gdp(apart(**self._ball())) ** 2 * (1 + 4 * UNIT)}
 
     def _ball(self) -> dict[str, Any]:
         return {
@@ -174,12 +177,13 @@ class PerturbedRun(Mechanism):
             raise InvalidParameter(
                 f"a release by {self.method!r} under these facts has a Rényi curve but no μ; it has no such export"
             )
-        return 1 / math.sqrt(squared), 1.0
+        return 1 / math.sqrt(self.chain * squared), 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        """`in_place` only where it is not so: facts of rows that keep their places read as they always did."""
+        """`in_place` only where it is not so, `chain` where there are several minimisers: other facts read as they always did."""
         told = super().to_dict()
-        return {name: value for name, value in told.items() if name != "in_place" or not value}
+        usual = {"in_place": True, "chain": 1}
+        return {name: value for name, value in told.items() if name not in usual or value != usual[name]}
 
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}

@@ -25,10 +25,12 @@ class Solved:
 
     solver  "warm" starts a request from the published model, "cold" from 0; "fixed" from 0 in a number of passes that no
             record can change
+    chain   so many in a row, each with noise of its own, the regulariser of each after the first centred at the one before
     """
 
     tolerance: float
     solver: str
+    chain: int = 1
 
 
 @dataclass(frozen=True)

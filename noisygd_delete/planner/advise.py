@@ -34,15 +34,17 @@ class Advice:
 
     guessing    loss of the model that says nothing, nats per record: what forecasts are to be measured by
     remedies    where `worth_having` is False, the changes of n, budget or columns, one at a time, at which it would be True
+    chained     the chosen way run several times in a row (`Method.chained`), where public numbers say that it fits better so
     """
 
     comparison: Comparison
     guessing: float
     remedies: tuple[str, ...]
+    chained: Candidate | None = None
 
     @property
     def chosen(self) -> Candidate:
-        return self.comparison.chosen
+        return self.comparison.chosen if self.chained is None else self.chained
 
     @property
     def plan(self) -> Plan:
@@ -110,17 +112,30 @@ class Advice:
             return self._verdict()
         chosen = self.chosen
         text = (
-            f"'{chosen.method}' is advised, λ={brief(self.plan.regularization)}: noise and regulariser are forecast to cost {_percent(self.share)} of "
+            f"'{chosen.method}'{self._in_a_row()} is advised, λ={brief(self.plan.regularization)}: noise and regulariser are forecast to cost {_percent(self.share)} of "
             "what guessing loses"
         )
         return "\n".join(filter(None, (text, self.caution)))
+
+    def _in_a_row(self) -> str:
+        if self.chained is None:
+            return ""
+        return f" ({', '.join(f'{name} {brief(value)}' for name, value in self._own_options().items())})"
+
+    def _own_options(self) -> dict[str, Any]:
+        """Of the method, those that are not as usual, and the clipping of the loss."""
+        method = self.plan.method
+        usual = vars(methods.of(method.name))
+        own = {option.name: getattr(method, option.name) for option in fields(method)}
+        clip = {} if self.chained is None else {"clip": self.plan.loss.constants.lipschitz}
+        return {**{name: value for name, value in own.items() if value != usual[name]}, **clip}
 
     def _verdict(self) -> str:
         plan, chosen = self.plan, self.chosen
         if not self.worth_having:
             return "\n".join([self._hopeless(), *(f"  - {way}" for way in self._ways_out())])
         return (
-            f"Take '{chosen.method}' with λ={brief(plan.regularization)}: by forecast its noise and its regulariser cost {brief(chosen.excess_risk, 3)} of the "
+            f"Take '{chosen.method}'{self._in_a_row()} with λ={brief(plan.regularization)}: by forecast its noise and its regulariser cost {brief(chosen.excess_risk, 3)} of the "
             f"loss, {_percent(self.share)} of the {brief(self.guessing, 3)} that guessing loses; {chosen.learn_passes} passes over the table to "
             f"learn, {chosen.delete_passes} for a publication that deletes. The forecast rests on sizes, loss and budget alone; what "
             "the model will score is for `evaluate` to say."
@@ -184,15 +199,13 @@ class Advice:
 
     def options(self) -> dict[str, Any]:
         """What `make_plan` and `init` need to be told for the chosen plan; the rest are their defaults."""
-        problem, method = self.plan.problem, self.plan.method
-        own = {option.name: getattr(method, option.name) for option in fields(method)}
-        usual = vars(methods.of(method.name))
+        problem = self.plan.problem
         return {
             "method": self.chosen.method,
             "regularization": problem.regularization,
             "releases": problem.releases,
             "batch": problem.batch,
-            **{name: value for name, value in own.items() if value != usual[name]},
+            **self._own_options(),
         }
 
 
@@ -248,7 +261,11 @@ def advise(
     found = replace(found, patience=_PATIENCE, hopeless=_HOPELESS * guessing)
     advice = Advice(found, guessing, ())
     if advice.worth_having:
-        return advice
+        chained = advice.plan.method.chained(advice.plan) if method == AUTO and regularization is None else None
+        if chained is None:
+            return advice
+        risk = chained.method.forecast(chained) + chained.problem.ridge_cost
+        return replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=risk))
     return Advice(found, guessing, remedies(advice.plan, facts, _DEAR * guessing, free=regularization is None))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
-from noisygd_delete.methods import CountedRecords, Mechanism, Minimiser
+from noisygd_delete.methods import CountedRecords, Mechanism, Minimiser, Perturbed
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.sampled_gaussian import SampledGaussian
 from noisygd_delete.records import EditCounts
@@ -23,6 +23,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "minimiser, cold": {"loss": losses.Logistic(radius=1.0), "method": Minimiser(solver="cold"), "budget": RENYI},
     "minimiser, warm": {"loss": losses.Logistic(radius=1.0), "method": Minimiser(solver="warm"), "budget": RENYI},
     "perturbed": {"loss": losses.Logistic(radius=1.0), "method": "perturbed", "budget": PAIRS, "utility": False},
+    "perturbed, in a row": {"loss": losses.Logistic(radius=1.0), "method": Perturbed(chain=3), "budget": PAIRS, "utility": False},
     "interleaved": {"loss": losses.PseudoHuber(radius=1.0), "method": "interleaved", "budget": RENYI, "releases": 8},
     "composition": {"loss": losses.Sigmoid(radius=1.0), "method": "composition", "budget": RENYI},
     "ladder": {"loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "ladder", "budget": RENYI},

@@ -9,7 +9,7 @@ from typing import Any
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
-from noisygd_delete.methods import Stage
+from noisygd_delete.methods import Perturbed, Stage
 from noisygd_delete.papers import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.papers.checker import page_script
 from noisygd_delete.records import EditCounts, bounded
@@ -28,6 +28,8 @@ PLANS: dict[str, dict[str, Any]] = {
     "minimiser": {"loss": losses.Softmax(radius=1.0, classes=3), "method": "minimiser", "budget": RENYI},
     "perturbed, in (ε, δ)": {"loss": losses.OneVsRest(radius=1.0, classes=3), "method": "perturbed", "budget": PAIRS},
     "perturbed, of very many rows": {"loss": losses.Logistic(radius=1.0), "method": "perturbed", "budget": RENYI, "records": 10**9},
+    "perturbed, three in a row": {"loss": losses.clip(losses.Logistic(radius=1.0), 0.6), "method": Perturbed(chain=3), "budget": PAIRS},
+    "perturbed, of weighted classes": {"loss": losses.weigh(losses.Softmax(radius=1.0, classes=3), [1.0, 0.5, 1.0]), "method": "perturbed", "budget": PAIRS},
     "interleaved": {"loss": losses.PseudoHuber(radius=1.0), "method": "interleaved", "budget": RENYI, "releases": 8},
     "composition": {"loss": losses.Sigmoid(radius=1.0), "method": "composition", "budget": RENYI},
     "ladder": {"loss": NETWORK, "method": "ladder", "budget": RENYI},

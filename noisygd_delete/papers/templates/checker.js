@@ -2860,8 +2860,8 @@ Published = $.dataclass($.cls("Published", [], ($ns) => {
 
 }), [], {frozen: true});
 Solved = $.dataclass($.cls("Solved", [], ($ns) => {
-
-}), [["tolerance", () => ["is", $.b.float]], ["solver", () => ["is", $.b.str]]], {frozen: true});
+$ns.chain = 1n;
+}), [["tolerance", () => ["is", $.b.float]], ["solver", () => ["is", $.b.str]], ["chain", () => ["is", $.b.int]]], {frozen: true});
 Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
 
 }), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
@@ -3550,131 +3550,6 @@ return $.b.len([$.ga(self, "_names")]);
 });
 return {T, Catalogue, Mapping, TypeVar};
 })();
-$.modules["losses.clipped"] = (() => {
-let Clipped, clip;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const scale = $.modules["errors"]["scale"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-Clipped = $.dataclass($.cls("Clipped", [Loss], ($ns) => {
-$ns.base = null;
-$ns.limit = 1.0;
-$ns.name = "clipped";
-$ns.label_kind = "";
-$ns.curving = ONE_DIRECTION;
-$ns.twice_differentiable = false;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(Clipped, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "limit", scale(["limit", $.ga(self, "limit")])]);
-$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "base"), "label_kind")]);
-return null;
-});
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "limit"), "smoothness": $.ga($.ga($.ga(self, "base"), "constants"), "smoothness")});
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]);
-}));
-}), [["base", () => ["is", Any]], ["limit", () => ["is", $.b.float]]], {frozen: true});
-clip = $.fn("clip", ["loss", "limit"], {}, function (loss, limit) {
-let clipped, network;
-limit = scale(["limit", limit]);
-clipped = loss;
-if ($.t($.b.hasattr([loss, "clip"]))) {
-network = replace([clipped], {"clip": limit});
-return network;
-}
-if ($.t($.le($.ga($.ga(loss, "constants"), "lipschitz"), limit))) {
-return loss;
-}
-if ($.t($.lt(1n, $.ga(loss, "outputs")))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss has " + $.formatted($.ga(loss, "outputs"), "", "") + " gradient directions per record: clipping its gradient does not keep convexity or smoothness (Lemma F.3 of the paper is false), so no convex certificate would hold. Shrink the rows instead (radius), or train it as a torch module (deep.Network) under method 'composition'")]));
-}
-if ((!$.t($.ga($.ga(loss, "constants"), "convex")) || !$.t($.b.hasattr([loss, "unclipped"])))) {
-throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss is not clipped here: give it a smaller radius, which scales its gradient")]));
-}
-return Clipped([], {"radius": $.ga(loss, "radius"), "base": loss, "limit": limit});
-});
-return {Clipped, clip, InvalidParameter, AssumptionViolated, Loss, replace, Any, scale, ClassVar, ONE_DIRECTION, LossConstants};
-})();
-$.modules["losses.weighted"] = (() => {
-let _PRODUCT, Weighted, weigh;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const scale = $.modules["errors"]["scale"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-_PRODUCT = $.add(1n, $.pow(2.0, $.neg(22n)));
-Weighted = $.dataclass($.cls("Weighted", [Loss], ($ns) => {
-$ns.base = null;
-$ns.weights = $.tuple([]);
-$ns.name = "weighted";
-$ns.label_kind = "";
-$ns.curving = "";
-$ns.twice_differentiable = true;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let fact;
-$.sup(Weighted, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "weights", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let weight; weight = $v1; yield scale(["weight", weight]); } })($.ga(self, "weights"))])]);
-for (const $v2 of $.each($.tuple(["label_kind", "curving", "twice_differentiable"]))) {
-fact = $v2;
-$.cm($.b.object, "__setattr__", [self, fact, $.b.getattr([$.ga(self, "base"), fact])]);
-}
-return null;
-});
-$ns.heaviest = $.property($.fn("heaviest", ["self"], {}, function (self) {
-return $.b.max([$.ga(self, "weights")]);
-}));
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.b.int([$.ga($.ga(self, "base"), "outputs")]);
-}));
-$ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
-return $.b.int([$.ga($.ga(self, "base"), "blocks")]);
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-let base, factor;
-base = $.ga($.ga(self, "base"), "constants");
-factor = $.mul($.ga(self, "heaviest"), _PRODUCT);
-return replace([base], {"lipschitz": $.mul(factor, $.ga(base, "lipschitz")), "smoothness": $.mul(factor, $.ga(base, "smoothness")), "weak_convexity": $.mul(factor, $.ga(base, "weak_convexity")), "range": ($.t($.eq($.ga(base, "range"), $.libraries["math"].inf)) ? $.libraries["math"].inf : $.mul(factor, $.ga(base, "range")))});
-}));
-$ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
-return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "curvature_trace")]));
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]));
-}));
-}), [["base", () => ["is", Any]], ["weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
-weigh = $.fn("weigh", ["loss", "weights"], {}, function (loss, weights) {
-let classes, given;
-if ($.t($.b.isinstance([loss, Weighted]))) {
-throw $.raised(InvalidParameter(["the loss has weights already; weigh its base by the products"]));
-}
-classes = $.cm($.dict([["binary", 2n], ["class", $.ga(loss, "outputs")]]), "get", [$.ga(loss, "label_kind")]);
-if (($.t($.is(classes, null)) || $.t(!$.eq($.cm(loss, "dimension", [1n]), $.ga(loss, "outputs"))))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss is no linear model of classes, so there are no classes to weigh")]));
-}
-given = $.b.tuple([(function* ($first) { for (const $v3 of $.each($first)) { let weight; weight = $v3; yield scale(["weight", weight]); } })(weights)]);
-if ($.t(!$.eq($.b.len([given]), classes))) {
-throw $.raised(InvalidParameter([("" + $.formatted($.b.len([given]), "", "") + " weights were given for " + $.formatted(classes, "", "") + " classes; give one for each")]));
-}
-if ($.t($.eq($.b.set([given]), $.set([1.0])))) {
-return loss;
-}
-return Weighted([], {"radius": $.ga(loss, "radius"), "base": loss, "weights": given});
-});
-return {_PRODUCT, Weighted, weigh, InvalidParameter, scale, AssumptionViolated, ClassVar, Any, Loss, replace, LossConstants};
-})();
 $.modules["losses"] = (() => {
 let __getattr__, _KINDS, CATALOGUE, Squared, from_dict;
 const dataclasses = $.libraries["dataclasses"];
@@ -3691,7 +3566,7 @@ throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradi
 return null;
 });
 from_dict = $.fn("from_dict", ["description"], {}, function (description) {
-let error, fields, kind, known, name, unknown, weights;
+let clipped, error, fields, kind, known, name, unknown, weighted, weights;
 if (!$.t($.b.isinstance([description, $.b.dict]))) {
 throw $.raised(InvalidParameter([("" + "a loss is described by its name and fields, not by " + $.formatted($.ga($.b.type([description]), "__name__"), "", ""))]));
 }
@@ -3701,14 +3576,16 @@ if ($.t($.eq(name, "squared"))) {
 Squared([]);
 }
 if ($.t($.eq(name, "clipped"))) {
-return clip([from_dict([$.cm(fields, "get", ["base", $.dict([])])]), $.cm(fields, "get", ["limit", 0.0])]);
+clipped = __getattr__(["clip"])([from_dict([$.cm(fields, "get", ["base", $.dict([])])]), $.cm(fields, "get", ["limit", 0.0])]);
+return clipped;
 }
 if ($.t($.eq(name, "weighted"))) {
 weights = $.cm(fields, "get", ["weights"]);
 if (($.t(!$.eq($.b.set([fields]), $.set(["base", "weights"]))) || !$.t($.b.isinstance([weights, $.b.list])))) {
 throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " takes base, and weights as a list: one number for each class")]));
 }
-return weigh([from_dict([$.gi(fields, "base")]), weights]);
+weighted = __getattr__(["weigh"])([from_dict([$.gi(fields, "base")]), weights]);
+return weighted;
 }
 if ($.t(!$.has(CATALOGUE, name))) {
 throw $.raised(InvalidParameter([("" + "must be one of " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, CATALOGUE])]), "", ""))], {"loss": name}));
@@ -3728,7 +3605,7 @@ throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " 
 }
 return null;
 });
-return {__getattr__, _KINDS, CATALOGUE, Squared, from_dict, InvalidParameter, Mapping, Catalogue, AssumptionViolated, on_first_use};
+return {__getattr__, _KINDS, CATALOGUE, Squared, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use, AssumptionViolated};
 })();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS;
@@ -6639,6 +6516,409 @@ return first;
 });
 return {QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _fill, labels, Claim, sentence, KEYS, Any, Mapping, figure};
 })();
+$.modules["losses.clipped"] = (() => {
+let Clipped, clip;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const replace = $.libraries["dataclasses"]["replace"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const scale = $.modules["errors"]["scale"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+Clipped = $.dataclass($.cls("Clipped", [Loss], ($ns) => {
+$ns.base = null;
+$ns.limit = 1.0;
+$ns.name = "clipped";
+$ns.label_kind = "";
+$ns.curving = ONE_DIRECTION;
+$ns.twice_differentiable = false;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(Clipped, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "limit", scale(["limit", $.ga(self, "limit")])]);
+$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "base"), "label_kind")]);
+return null;
+});
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.ga(self, "limit"), "smoothness": $.ga($.ga($.ga(self, "base"), "constants"), "smoothness")});
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]);
+}));
+}), [["base", () => ["is", Any]], ["limit", () => ["is", $.b.float]]], {frozen: true});
+clip = $.fn("clip", ["loss", "limit"], {}, function (loss, limit) {
+let clipped, network;
+limit = scale(["limit", limit]);
+clipped = loss;
+if ($.t($.b.hasattr([loss, "clip"]))) {
+network = replace([clipped], {"clip": limit});
+return network;
+}
+if ($.t($.le($.ga($.ga(loss, "constants"), "lipschitz"), limit))) {
+return loss;
+}
+if ($.t($.lt(1n, $.ga(loss, "outputs")))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss has " + $.formatted($.ga(loss, "outputs"), "", "") + " gradient directions per record: clipping its gradient does not keep convexity or smoothness (Lemma F.3 of the paper is false), so no convex certificate would hold. Shrink the rows instead (radius), or train it as a torch module (deep.Network) under method 'composition'")]));
+}
+if ((!$.t($.ga($.ga(loss, "constants"), "convex")) || !$.t($.b.hasattr([loss, "unclipped"])))) {
+throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss is not clipped here: give it a smaller radius, which scales its gradient")]));
+}
+return Clipped([], {"radius": $.ga(loss, "radius"), "base": loss, "limit": limit});
+});
+return {Clipped, clip, ClassVar, ONE_DIRECTION, Any, Loss, InvalidParameter, AssumptionViolated, replace, scale, LossConstants};
+})();
+$.modules["losses.linear"] = (() => {
+let Linear;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+Linear = $.dataclass($.cls("Linear", [Loss], ($ns) => {
+$ns.name = "linear";
+$ns.label_kind = "none";
+$ns.curving = ONE_DIRECTION;
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": 0.0});
+}));
+}), [], {frozen: true});
+return {Linear, ClassVar, ONE_DIRECTION, Loss, LossConstants};
+})();
+$.modules["losses.logistic"] = (() => {
+let Logistic;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+Logistic = $.dataclass($.cls("Logistic", [Loss], ($ns) => {
+$ns.name = "logistic";
+$ns.label_kind = "binary";
+$ns.curving = ONE_DIRECTION;
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 4n)});
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return $.libraries["math"].log([2n]);
+}));
+$ns.unclipped = $.fn("unclipped", ["self", "scores", "labels", "limit", "xp"], {}, function (self, scores, labels, limit, xp) {
+let edge, margins, signs;
+signs = $.gi(labels, $.tuple([$.ellipsis, null]));
+edge = $.sub($.libraries["math"].log1p([$.neg(limit)]), $.libraries["math"].log([limit]));
+margins = $.mul(scores, signs);
+return $.mul(signs, $.add(margins, $.div($.sub($.add($.cm(xp, "abs", [$.sub(edge, margins)]), edge), margins), 2n)));
+});
+}), [], {frozen: true});
+return {Logistic, ClassVar, ONE_DIRECTION, Loss, LossConstants};
+})();
+$.modules["losses.softmax"] = (() => {
+let Softmax;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const count = $.modules["errors"]["count"];
+const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
+const SEVERAL_DIRECTIONS = $.modules["losses.base"]["SEVERAL_DIRECTIONS"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+Softmax = $.dataclass($.cls("Softmax", [Loss], ($ns) => {
+$ns.classes = 2n;
+$ns.name = "softmax";
+$ns.label_kind = "class";
+$ns.curving = SEVERAL_DIRECTIONS;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(Softmax, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
+return null;
+});
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.ga(self, "classes");
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.mul($.pow(2n, 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 2n)});
+}));
+$ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
+return $.mul($.pow($.ga(self, "radius"), 2n), $.sub(1n, $.div(1n, $.ga(self, "classes"))));
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return $.libraries["math"].log([$.ga(self, "classes")]);
+}));
+}), [["classes", () => ["is", $.b.int]]], {frozen: true});
+return {Softmax, ClassVar, SEVERAL_DIRECTIONS, Loss, MOST_CLASSES, count, LossConstants};
+})();
+$.modules["losses.multilayer_perceptron"] = (() => {
+let MOST_HIDDEN, MultilayerPerceptron;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const count = $.modules["errors"]["count"];
+const scale = $.modules["errors"]["scale"];
+const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+const Logistic = $.modules["losses.logistic"]["Logistic"];
+const Softmax = $.modules["losses.softmax"]["Softmax"];
+MOST_HIDDEN = 100000n;
+MultilayerPerceptron = $.dataclass($.cls("MultilayerPerceptron", [Loss], ($ns) => {
+$ns.classes = 2n;
+$ns.hidden = 64n;
+$ns.clip = 1.0;
+$ns.curvature = 1.0;
+$ns.name = "multilayer-perceptron";
+$ns.label_kind = "";
+$ns.clips_each = true;
+$ns.twice_differentiable = false;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+$.sup(MultilayerPerceptron, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
+$.cm($.b.object, "__setattr__", [self, "hidden", count(["hidden", $.ga(self, "hidden")], {"maximum": MOST_HIDDEN})]);
+for (const $v1 of $.each($.tuple(["clip", "curvature"]))) {
+name = $v1;
+$.cm($.b.object, "__setattr__", [self, name, scale([name, $.b.getattr([self, name])])]);
+}
+$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "top"), "label_kind")]);
+return null;
+});
+$ns.top = $.property($.fn("top", ["self"], {}, function (self) {
+return ($.t($.eq($.ga(self, "classes"), 2n)) ? Logistic([$.ga(self, "radius")]) : Softmax([$.ga(self, "radius"), $.ga(self, "classes")]));
+}));
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.ga($.ga(self, "top"), "outputs");
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.ga(self, "clip"), "smoothness": $.ga(self, "curvature"), "weak_convexity": $.libraries["math"].inf});
+}));
+$ns.init_variance = $.property($.fn("init_variance", ["self"], {}, function (self) {
+return $.div(0.8, $.libraries["math"].sqrt([$.ga(self, "hidden")]));
+}));
+$ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
+return $.mul($.ga(self, "hidden"), $.add(features, $.ga(self, "outputs")));
+});
+$ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
+return $.tuple([1n, $.cm(self, "dimension", [features])]);
+});
+$ns._layers = $.fn("_layers", ["self", "weights"], {}, function (self, weights) {
+let flat, inner;
+flat = $.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]);
+inner = $.sub($.gi($.ga(flat, "shape"), 0n), $.mul($.ga(self, "hidden"), $.ga(self, "outputs")));
+return $.tuple([$.cm($.slice(flat, null, inner, null), "reshape", [$.ga(self, "hidden"), $.neg(1n)]), $.cm($.slice(flat, inner, null, null), "reshape", [$.ga(self, "outputs"), $.ga(self, "hidden")])]);
+});
+$ns.width = $.fn("width", ["self", "features"], {}, function (self, features) {
+return $.ga(self, "hidden");
+});
+$ns.representation = $.fn("representation", ["self", "weights", "features"], {}, function (self, weights, features) {
+let _, inner;
+{const $v2 = $.unpack($.cm(self, "_layers", [weights]), 2, -1);inner = $v2[0];_ = $v2[1];}
+return $.libraries["numpy"].tanh([$.matmul($.libraries["numpy"].asarray([features, $.libraries["numpy"].float64]), $.ga(inner, "T"))]);
+});
+}), [["classes", () => ["is", $.b.int]], ["hidden", () => ["is", $.b.int]], ["clip", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]]], {frozen: true});
+return {MOST_HIDDEN, MultilayerPerceptron, ClassVar, Loss, scale, count, MOST_CLASSES, LossConstants, Softmax, Logistic};
+})();
+$.modules["losses.one_vs_rest"] = (() => {
+let OneVsRest;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const count = $.modules["errors"]["count"];
+const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+OneVsRest = $.dataclass($.cls("OneVsRest", [Loss], ($ns) => {
+$ns.classes = 2n;
+$ns.name = "one-vs-rest";
+$ns.label_kind = "class";
+$ns.curving = ONE_DIRECTION;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(OneVsRest, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
+return null;
+});
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.ga(self, "classes");
+}));
+$ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
+return $.ga(self, "classes");
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.mul($.pow($.ga(self, "classes"), 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 4n)});
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return $.mul($.ga(self, "classes"), $.libraries["math"].log([2n]));
+}));
+}), [["classes", () => ["is", $.b.int]]], {frozen: true});
+return {OneVsRest, ClassVar, ONE_DIRECTION, Loss, MOST_CLASSES, count, LossConstants};
+})();
+$.modules["losses.pseudo_huber"] = (() => {
+let PseudoHuber;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const scale = $.modules["errors"]["scale"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+PseudoHuber = $.dataclass($.cls("PseudoHuber", [Loss], ($ns) => {
+$ns.delta = 1.0;
+$ns.name = "pseudo-huber";
+$ns.label_kind = "target";
+$ns.curving = ONE_DIRECTION;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(PseudoHuber, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "delta", scale(["delta", $.ga(self, "delta")])]);
+return null;
+});
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.mul($.ga(self, "delta"), $.ga(self, "radius")), "smoothness": $.pow($.ga(self, "radius"), 2n)});
+}));
+$ns.unclipped = $.fn("unclipped", ["self", "scores", "labels", "limit", "xp"], {}, function (self, scores, labels, limit, xp) {
+let edge, residual;
+edge = $.div(limit, $.pow($.sub(1n, $.pow($.div(limit, $.ga(self, "delta")), 2n)), 0.5));
+residual = $.sub(scores, $.gi(labels, $.tuple([$.ellipsis, null])));
+return $.add($.gi(labels, $.tuple([$.ellipsis, null])), $.div($.sub($.cm(xp, "abs", [$.add(residual, edge)]), $.cm(xp, "abs", [$.sub(residual, edge)])), 2n));
+});
+}), [["delta", () => ["is", $.b.float]]], {frozen: true});
+return {PseudoHuber, ClassVar, ONE_DIRECTION, Loss, scale, LossConstants};
+})();
+$.modules["losses.sigmoid"] = (() => {
+let Sigmoid;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+Sigmoid = $.dataclass($.cls("Sigmoid", [Loss], ($ns) => {
+$ns.name = "sigmoid";
+$ns.label_kind = "binary";
+$ns.curving = ONE_DIRECTION;
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+let curvature;
+curvature = $.div($.pow($.ga(self, "radius"), 2n), $.mul(6n, $.pow(3n, 0.5)));
+return LossConstants([], {"lipschitz": $.div($.ga(self, "radius"), 4n), "smoothness": curvature, "weak_convexity": curvature, "range": 1.0});
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return 0.5;
+}));
+}), [], {frozen: true});
+return {Sigmoid, ClassVar, ONE_DIRECTION, Loss, LossConstants};
+})();
+$.modules["losses.tanh_network"] = (() => {
+let TanhNetwork;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const real = $.modules["errors"]["real"];
+const scale = $.modules["errors"]["scale"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+TanhNetwork = $.dataclass($.cls("TanhNetwork", [Loss], ($ns) => {
+$ns.outer_weights = $.tuple([1.0]);
+$ns.name = "tanh-network";
+$ns.label_kind = "binary";
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let given, weights;
+$.sup(TanhNetwork, self, "__post_init__")([]);
+given = $.ga(self, "outer_weights");
+if (($.t($.b.isinstance([given, $.b.str])) || !$.t($.b.hasattr([given, "__iter__"])))) {
+throw $.raised(InvalidParameter(["must be a sequence of numbers, one per hidden unit"], {"outer_weights": given}));
+}
+weights = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let weight; weight = $v1; yield real(["outer_weights", weight]); } })(given)]);
+if (!$.t($.b.any([weights]))) {
+throw $.raised(InvalidParameter(["must hold a number other than 0; else \u2113 is constant"], {"outer_weights": weights}));
+}
+scale(["the norm of outer_weights", $.libraries["math"].hypot([...$.each(weights)])]);
+$.cm($.b.object, "__setattr__", [self, "outer_weights", weights]);
+return null;
+});
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.b.len([$.ga(self, "outer_weights")]);
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+let bend, norm;
+norm = $.libraries["math"].hypot([...$.each($.ga(self, "outer_weights"))]);
+bend = $.mul($.mul($.div(4n, $.mul(3n, $.pow(3n, 0.5))), $.b.max([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])), $.pow($.ga(self, "radius"), 2n));
+return LossConstants([], {"lipschitz": $.mul(norm, $.ga(self, "radius")), "smoothness": $.add($.div($.pow($.mul(norm, $.ga(self, "radius")), 2n), 4n), bend), "weak_convexity": bend, "range": $.libraries["math"].fsum([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])});
+}));
+}), [["outer_weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
+return {TanhNetwork, ClassVar, Loss, scale, InvalidParameter, real, Any, LossConstants};
+})();
+$.modules["losses.weighted"] = (() => {
+let _PRODUCT, Weighted, weigh;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const replace = $.libraries["dataclasses"]["replace"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const scale = $.modules["errors"]["scale"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+_PRODUCT = $.add(1n, $.pow(2.0, $.neg(22n)));
+Weighted = $.dataclass($.cls("Weighted", [Loss], ($ns) => {
+$ns.base = null;
+$ns.weights = $.tuple([]);
+$ns.name = "weighted";
+$ns.label_kind = "";
+$ns.curving = "";
+$ns.twice_differentiable = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let fact;
+$.sup(Weighted, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "weights", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let weight; weight = $v1; yield scale(["weight", weight]); } })($.ga(self, "weights"))])]);
+for (const $v2 of $.each($.tuple(["label_kind", "curving", "twice_differentiable"]))) {
+fact = $v2;
+$.cm($.b.object, "__setattr__", [self, fact, $.b.getattr([$.ga(self, "base"), fact])]);
+}
+return null;
+});
+$ns.heaviest = $.property($.fn("heaviest", ["self"], {}, function (self) {
+return $.b.max([$.ga(self, "weights")]);
+}));
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.b.int([$.ga($.ga(self, "base"), "outputs")]);
+}));
+$ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
+return $.b.int([$.ga($.ga(self, "base"), "blocks")]);
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+let base, factor;
+base = $.ga($.ga(self, "base"), "constants");
+factor = $.mul($.ga(self, "heaviest"), _PRODUCT);
+return replace([base], {"lipschitz": $.mul(factor, $.ga(base, "lipschitz")), "smoothness": $.mul(factor, $.ga(base, "smoothness")), "weak_convexity": $.mul(factor, $.ga(base, "weak_convexity")), "range": ($.t($.eq($.ga(base, "range"), $.libraries["math"].inf)) ? $.libraries["math"].inf : $.mul(factor, $.ga(base, "range")))});
+}));
+$ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
+return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "curvature_trace")]));
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]));
+}));
+}), [["base", () => ["is", Any]], ["weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
+weigh = $.fn("weigh", ["loss", "weights"], {}, function (loss, weights) {
+let classes, given;
+if ($.t($.b.isinstance([loss, Weighted]))) {
+throw $.raised(InvalidParameter(["the loss has weights already; weigh its base by the products"]));
+}
+classes = $.cm($.dict([["binary", 2n], ["class", $.ga(loss, "outputs")]]), "get", [$.ga(loss, "label_kind")]);
+if (($.t($.is(classes, null)) || $.t(!$.eq($.cm(loss, "dimension", [1n]), $.ga(loss, "outputs"))))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss is no linear model of classes, so there are no classes to weigh")]));
+}
+given = $.b.tuple([(function* ($first) { for (const $v3 of $.each($first)) { let weight; weight = $v3; yield scale(["weight", weight]); } })(weights)]);
+if ($.t(!$.eq($.b.len([given]), classes))) {
+throw $.raised(InvalidParameter([("" + $.formatted($.b.len([given]), "", "") + " weights were given for " + $.formatted(classes, "", "") + " classes; give one for each")]));
+}
+if ($.t($.eq($.b.set([given]), $.set([1.0])))) {
+return loss;
+}
+return Weighted([], {"radius": $.ga(loss, "radius"), "base": loss, "weights": given});
+});
+return {_PRODUCT, Weighted, weigh, ClassVar, Any, Loss, InvalidParameter, scale, AssumptionViolated, replace, LossConstants};
+})();
 $.modules["bounds.theorem_5_1"] = (() => {
 let step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, composition_rate;
 const math = $.libraries["math"];
@@ -7273,6 +7553,7 @@ $ns.rows_per_subject = 1n;
 $ns.warm = false;
 $ns.shaped = false;
 $ns.in_place = true;
+$ns.chain = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
 $.sup(PerturbedRun, self, "__post_init__")([]);
@@ -7284,7 +7565,7 @@ for (const $v2 of $.each($.tuple(["smoothness", "weak_convexity"]))) {
 name = $v2;
 non_negative([name, $.b.getattr([self, name])]);
 }
-for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject"]))) {
+for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject", "chain"]))) {
 name = $v3;
 count([name, $.b.getattr([self, name])]);
 }
@@ -7332,7 +7613,7 @@ below = $.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothn
 return $.tuple([$.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "smoothness"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)}), below]);
 });
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), 1.0])])]]));
+return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), $.b.float([$.ga(self, "chain")])])])]]));
 });
 $ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
 let below, delta, exact, inexact, mu, ratio, spread;
@@ -7353,7 +7634,7 @@ if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
 return $.dict([]);
 }
 apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation_gdp"].spread : $.modules["bounds.objective_perturbation_gdp"].deletion_spread);
-return $.dict([["gdp_squared", $.mul($.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n), $.add(1n, $.mul(4n, UNIT)))]]);
+return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
 });
 $ns._ball = $.fn("_ball", ["self"], {}, function (self) {
 return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
@@ -7366,7 +7647,7 @@ let own;
 own = $.dict([["method", $.ga(self, "method")]]);
 return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(PerturbedRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
 });
-}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 return {ROOM, PerturbedRun, ClassVar, Mechanism, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, bounded_gradients, NORM_TOLERANCE, UNIT, Curve, ONE_DIRECTION, GRID_BITS};
 })();
 $.modules["methods.perturbed_noise"] = (() => {
@@ -7383,11 +7664,11 @@ let constants;
 constants = $.ga($.ga(problem, "loss"), "constants");
 return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
 });
-rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "*", "one_by_one"], {"one_by_one": false}, function (problem, noise, one_by_one) {
+rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain", "*", "one_by_one"], {"chain": 1n, "one_by_one": false}, function (problem, noise, chain, one_by_one) {
 let constants, longest, pull;
 {const $v1 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v1[0];pull = $v1[1];}
 longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
-return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.mul(2n, ($.t(one_by_one) ? longest : $.b.min([longest, longest_from_zero([problem, pull])]))), "one_by_one": one_by_one}));
+return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, ($.t(one_by_one) ? longest : $.b.min([longest, longest_from_zero([problem, pull])]))), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest)), "one_by_one": one_by_one}));
 });
 longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
 let gap, regularization;
@@ -7409,6 +7690,7 @@ const ClassVar = $.libraries["typing"]["ClassVar"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
 const Measures = $.modules["privacy.budget"]["Measures"];
 const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
 const PROOFS = $.modules["methods.base"]["PROOFS"];
@@ -7418,6 +7700,7 @@ const form_of = $.modules["methods.perturbed_noise"]["form_of"];
 const rounding_of_gradient = $.modules["methods.perturbed_noise"]["rounding_of_gradient"];
 const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
 const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
+const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
 Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
 $ns.name = "perturbed";
 $ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
@@ -7425,26 +7708,29 @@ $ns.proof = $.gi(PROOFS, 1n);
 $ns.any_order = true;
 $ns.solver = "warm";
 $ns.in_place = true;
+$ns.chain = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 choice(["solver", $.ga(self, "solver"), SOLVERS]);
+count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
 return null;
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 let least;
 $.sup(Perturbed, self, "check_plan")([plan]);
 _check_covered([$.ga(plan, "problem")]);
-least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term")]);
+least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term"), $.ga(self, "chain")]);
 if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
 throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
 }
 return null;
 });
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let facts;
+let facts, own;
 facts = $.dict([["linear_term", $.ga(plan, "linear_term")], ["output_noise", $.ga(plan, "output_noise")], ["gradient_tolerance", $.ga(plan, "gradient_tolerance")]]);
-return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), "warm": $.eq($.ga(self, "solver"), "warm"), "in_place": $.ga(self, "in_place")});
+own = $.dict([["warm", $.eq($.ga(self, "solver"), "warm")], ["in_place", $.ga(self, "in_place")], ["chain", $.ga(self, "chain")]]);
+return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), ...$.named(own)});
 });
-}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]]], {frozen: true});
+}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true});
 _check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
 let constants, loss;
 {const $v1 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v1[0];constants = $v1[1];}
@@ -7462,7 +7748,7 @@ throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss
 }
 return null;
 });
-return {Perturbed, _check_covered, ClassVar, PROOFS, Method, SOLVERS, choice, InvalidParameter, rounding_of_gradient, row_facts, PerturbedRun, Any, ONE_DIRECTION, form_of, Measures, AssumptionViolated};
+return {Perturbed, _check_covered, ClassVar, PROOFS, Method, MOST_STAGES, count, SOLVERS, choice, InvalidParameter, rounding_of_gradient, row_facts, PerturbedRun, Any, ONE_DIRECTION, form_of, Measures, AssumptionViolated};
 })();
 $.modules["methods.interleaved"] = (() => {
 let _FEWEST_RESUMED, InterleavedRun, Interleaved;
@@ -7540,69 +7826,6 @@ return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.name
 });
 }), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
 return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, PerturbedRun, SharpRun, count, choice, NON_ADAPTIVE};
-})();
-$.modules["losses.logistic"] = (() => {
-let Logistic;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-Logistic = $.dataclass($.cls("Logistic", [Loss], ($ns) => {
-$ns.name = "logistic";
-$ns.label_kind = "binary";
-$ns.curving = ONE_DIRECTION;
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 4n)});
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return $.libraries["math"].log([2n]);
-}));
-$ns.unclipped = $.fn("unclipped", ["self", "scores", "labels", "limit", "xp"], {}, function (self, scores, labels, limit, xp) {
-let edge, margins, signs;
-signs = $.gi(labels, $.tuple([$.ellipsis, null]));
-edge = $.sub($.libraries["math"].log1p([$.neg(limit)]), $.libraries["math"].log([limit]));
-margins = $.mul(scores, signs);
-return $.mul(signs, $.add(margins, $.div($.sub($.add($.cm(xp, "abs", [$.sub(edge, margins)]), edge), margins), 2n)));
-});
-}), [], {frozen: true});
-return {Logistic, ClassVar, ONE_DIRECTION, Loss, LossConstants};
-})();
-$.modules["losses.softmax"] = (() => {
-let Softmax;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const count = $.modules["errors"]["count"];
-const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
-const SEVERAL_DIRECTIONS = $.modules["losses.base"]["SEVERAL_DIRECTIONS"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-Softmax = $.dataclass($.cls("Softmax", [Loss], ($ns) => {
-$ns.classes = 2n;
-$ns.name = "softmax";
-$ns.label_kind = "class";
-$ns.curving = SEVERAL_DIRECTIONS;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(Softmax, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
-return null;
-});
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.ga(self, "classes");
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.mul($.pow(2n, 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 2n)});
-}));
-$ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
-return $.mul($.pow($.ga(self, "radius"), 2n), $.sub(1n, $.div(1n, $.ga(self, "classes"))));
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return $.libraries["math"].log([$.ga(self, "classes")]);
-}));
-}), [["classes", () => ["is", $.b.int]]], {frozen: true});
-return {Softmax, ClassVar, SEVERAL_DIRECTIONS, Loss, MOST_CLASSES, count, LossConstants};
 })();
 $.modules["losses.staged"] = (() => {
 let NETWORK, HEAD, STAGE_KINDS, Staged;
@@ -8302,221 +8525,6 @@ throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem,
 return null;
 });
 return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, Method, NoisySteps, positive, AssumptionViolated};
-})();
-$.modules["losses.linear"] = (() => {
-let Linear;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-Linear = $.dataclass($.cls("Linear", [Loss], ($ns) => {
-$ns.name = "linear";
-$ns.label_kind = "none";
-$ns.curving = ONE_DIRECTION;
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": 0.0});
-}));
-}), [], {frozen: true});
-return {Linear, ClassVar, ONE_DIRECTION, Loss, LossConstants};
-})();
-$.modules["losses.multilayer_perceptron"] = (() => {
-let MOST_HIDDEN, MultilayerPerceptron;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const count = $.modules["errors"]["count"];
-const scale = $.modules["errors"]["scale"];
-const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-const Logistic = $.modules["losses.logistic"]["Logistic"];
-const Softmax = $.modules["losses.softmax"]["Softmax"];
-MOST_HIDDEN = 100000n;
-MultilayerPerceptron = $.dataclass($.cls("MultilayerPerceptron", [Loss], ($ns) => {
-$ns.classes = 2n;
-$ns.hidden = 64n;
-$ns.clip = 1.0;
-$ns.curvature = 1.0;
-$ns.name = "multilayer-perceptron";
-$ns.label_kind = "";
-$ns.clips_each = true;
-$ns.twice_differentiable = false;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-$.sup(MultilayerPerceptron, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
-$.cm($.b.object, "__setattr__", [self, "hidden", count(["hidden", $.ga(self, "hidden")], {"maximum": MOST_HIDDEN})]);
-for (const $v1 of $.each($.tuple(["clip", "curvature"]))) {
-name = $v1;
-$.cm($.b.object, "__setattr__", [self, name, scale([name, $.b.getattr([self, name])])]);
-}
-$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "top"), "label_kind")]);
-return null;
-});
-$ns.top = $.property($.fn("top", ["self"], {}, function (self) {
-return ($.t($.eq($.ga(self, "classes"), 2n)) ? Logistic([$.ga(self, "radius")]) : Softmax([$.ga(self, "radius"), $.ga(self, "classes")]));
-}));
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.ga($.ga(self, "top"), "outputs");
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "clip"), "smoothness": $.ga(self, "curvature"), "weak_convexity": $.libraries["math"].inf});
-}));
-$ns.init_variance = $.property($.fn("init_variance", ["self"], {}, function (self) {
-return $.div(0.8, $.libraries["math"].sqrt([$.ga(self, "hidden")]));
-}));
-$ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
-return $.mul($.ga(self, "hidden"), $.add(features, $.ga(self, "outputs")));
-});
-$ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
-return $.tuple([1n, $.cm(self, "dimension", [features])]);
-});
-$ns._layers = $.fn("_layers", ["self", "weights"], {}, function (self, weights) {
-let flat, inner;
-flat = $.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]);
-inner = $.sub($.gi($.ga(flat, "shape"), 0n), $.mul($.ga(self, "hidden"), $.ga(self, "outputs")));
-return $.tuple([$.cm($.slice(flat, null, inner, null), "reshape", [$.ga(self, "hidden"), $.neg(1n)]), $.cm($.slice(flat, inner, null, null), "reshape", [$.ga(self, "outputs"), $.ga(self, "hidden")])]);
-});
-$ns.width = $.fn("width", ["self", "features"], {}, function (self, features) {
-return $.ga(self, "hidden");
-});
-$ns.representation = $.fn("representation", ["self", "weights", "features"], {}, function (self, weights, features) {
-let _, inner;
-{const $v2 = $.unpack($.cm(self, "_layers", [weights]), 2, -1);inner = $v2[0];_ = $v2[1];}
-return $.libraries["numpy"].tanh([$.matmul($.libraries["numpy"].asarray([features, $.libraries["numpy"].float64]), $.ga(inner, "T"))]);
-});
-}), [["classes", () => ["is", $.b.int]], ["hidden", () => ["is", $.b.int]], ["clip", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]]], {frozen: true});
-return {MOST_HIDDEN, MultilayerPerceptron, ClassVar, Loss, scale, count, MOST_CLASSES, LossConstants, Softmax, Logistic};
-})();
-$.modules["losses.one_vs_rest"] = (() => {
-let OneVsRest;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const count = $.modules["errors"]["count"];
-const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-OneVsRest = $.dataclass($.cls("OneVsRest", [Loss], ($ns) => {
-$ns.classes = 2n;
-$ns.name = "one-vs-rest";
-$ns.label_kind = "class";
-$ns.curving = ONE_DIRECTION;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(OneVsRest, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
-return null;
-});
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.ga(self, "classes");
-}));
-$ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
-return $.ga(self, "classes");
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.mul($.pow($.ga(self, "classes"), 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 4n)});
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return $.mul($.ga(self, "classes"), $.libraries["math"].log([2n]));
-}));
-}), [["classes", () => ["is", $.b.int]]], {frozen: true});
-return {OneVsRest, ClassVar, ONE_DIRECTION, Loss, MOST_CLASSES, count, LossConstants};
-})();
-$.modules["losses.pseudo_huber"] = (() => {
-let PseudoHuber;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const scale = $.modules["errors"]["scale"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-PseudoHuber = $.dataclass($.cls("PseudoHuber", [Loss], ($ns) => {
-$ns.delta = 1.0;
-$ns.name = "pseudo-huber";
-$ns.label_kind = "target";
-$ns.curving = ONE_DIRECTION;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(PseudoHuber, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "delta", scale(["delta", $.ga(self, "delta")])]);
-return null;
-});
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.mul($.ga(self, "delta"), $.ga(self, "radius")), "smoothness": $.pow($.ga(self, "radius"), 2n)});
-}));
-$ns.unclipped = $.fn("unclipped", ["self", "scores", "labels", "limit", "xp"], {}, function (self, scores, labels, limit, xp) {
-let edge, residual;
-edge = $.div(limit, $.pow($.sub(1n, $.pow($.div(limit, $.ga(self, "delta")), 2n)), 0.5));
-residual = $.sub(scores, $.gi(labels, $.tuple([$.ellipsis, null])));
-return $.add($.gi(labels, $.tuple([$.ellipsis, null])), $.div($.sub($.cm(xp, "abs", [$.add(residual, edge)]), $.cm(xp, "abs", [$.sub(residual, edge)])), 2n));
-});
-}), [["delta", () => ["is", $.b.float]]], {frozen: true});
-return {PseudoHuber, ClassVar, ONE_DIRECTION, Loss, scale, LossConstants};
-})();
-$.modules["losses.sigmoid"] = (() => {
-let Sigmoid;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-Sigmoid = $.dataclass($.cls("Sigmoid", [Loss], ($ns) => {
-$ns.name = "sigmoid";
-$ns.label_kind = "binary";
-$ns.curving = ONE_DIRECTION;
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-let curvature;
-curvature = $.div($.pow($.ga(self, "radius"), 2n), $.mul(6n, $.pow(3n, 0.5)));
-return LossConstants([], {"lipschitz": $.div($.ga(self, "radius"), 4n), "smoothness": curvature, "weak_convexity": curvature, "range": 1.0});
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return 0.5;
-}));
-}), [], {frozen: true});
-return {Sigmoid, ClassVar, ONE_DIRECTION, Loss, LossConstants};
-})();
-$.modules["losses.tanh_network"] = (() => {
-let TanhNetwork;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const real = $.modules["errors"]["real"];
-const scale = $.modules["errors"]["scale"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-TanhNetwork = $.dataclass($.cls("TanhNetwork", [Loss], ($ns) => {
-$ns.outer_weights = $.tuple([1.0]);
-$ns.name = "tanh-network";
-$ns.label_kind = "binary";
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let given, weights;
-$.sup(TanhNetwork, self, "__post_init__")([]);
-given = $.ga(self, "outer_weights");
-if (($.t($.b.isinstance([given, $.b.str])) || !$.t($.b.hasattr([given, "__iter__"])))) {
-throw $.raised(InvalidParameter(["must be a sequence of numbers, one per hidden unit"], {"outer_weights": given}));
-}
-weights = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let weight; weight = $v1; yield real(["outer_weights", weight]); } })(given)]);
-if (!$.t($.b.any([weights]))) {
-throw $.raised(InvalidParameter(["must hold a number other than 0; else \u2113 is constant"], {"outer_weights": weights}));
-}
-scale(["the norm of outer_weights", $.libraries["math"].hypot([...$.each(weights)])]);
-$.cm($.b.object, "__setattr__", [self, "outer_weights", weights]);
-return null;
-});
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.b.len([$.ga(self, "outer_weights")]);
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-let bend, norm;
-norm = $.libraries["math"].hypot([...$.each($.ga(self, "outer_weights"))]);
-bend = $.mul($.mul($.div(4n, $.mul(3n, $.pow(3n, 0.5))), $.b.max([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])), $.pow($.ga(self, "radius"), 2n));
-return LossConstants([], {"lipschitz": $.mul(norm, $.ga(self, "radius")), "smoothness": $.add($.div($.pow($.mul(norm, $.ga(self, "radius")), 2n), 4n), bend), "weak_convexity": bend, "range": $.libraries["math"].fsum([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])});
-}));
-}), [["outer_weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
-return {TanhNetwork, ClassVar, Loss, scale, InvalidParameter, real, Any, LossConstants};
 })();
 // One certificate, checked by the translated verifier. Signatures are the browser's to check, and it answers later.
 

@@ -1,0 +1,200 @@
+"""Minimisers in a row (`Perturbed(chain=…)`): what they cost, what is run, and where the planner takes them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from noisygd_delete import Accountant, Budget, Curator, Records, learn, losses, make_plan, methods
+from noisygd_delete.accountant import Event
+from noisygd_delete.curator import learning
+from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
+from noisygd_delete.planner import advise, advised_plan, explain
+
+LOSS = losses.clip(losses.Logistic(1.0), 0.6)
+BUDGET = Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
+SIZES = {"records": 500, "features": 8, "regularization": 0.05}
+
+
+def planned(chain: int = 3, **changes):
+    facts = {**SIZES, "budget": BUDGET, "method": methods.Perturbed(chain=chain), **changes}
+    return make_plan(facts.pop("loss", LOSS), **facts)
+
+
+def table(rows: int = 500, seed: int = 0) -> Records:
+    generator = np.random.default_rng(seed)
+    made = generator.standard_normal((rows, 8))
+    made /= np.linalg.norm(made, axis=1, keepdims=True) * (1 + 1e-6)
+    return Records(made, np.where(made[:, 0] + 0.3 * generator.standard_normal(rows) > 0, 1.0, -1.0))
+
+
+# -- what it costs
+
+
+@pytest.mark.parametrize("solver", ["warm", "cold", "fixed"])
+@pytest.mark.parametrize("adjacency", ["replace", "zero-out"])
+@pytest.mark.parametrize(
+    "budget", [BUDGET, Budget(order=6, dp=1.0, deletion=0.05), Budget.from_gdp(dp=0.5, deletion=0.05)]
+)
+def test_a_chain_stays_within_its_budget(budget, adjacency, solver) -> None:
+    plan = planned(method=methods.Perturbed(chain=3, solver=solver), budget=budget, adjacency=adjacency)
+    assert budget.affords(plan.dp)
+    assert budget.affords(plan.deletion)
+    one = make_plan(LOSS, **SIZES, budget=budget, method=methods.Perturbed(solver=solver), adjacency=adjacency)
+    assert math.sqrt(3) * 0.99 <= plan.linear_term / one.linear_term <= math.sqrt(3) * 1.2
+    assert plan.delete_solver_passes == pytest.approx(3 * one.delete_solver_passes, rel=0.2)
+    if solver != "warm":
+        assert plan.deletion.gdp == 0
+
+
+def test_n_chains_together_cost_what_n_releases_may() -> None:
+    plan = planned(releases=5)
+    events = [Event("learn", 0, 0, plan.mechanism), *[Event("unlearn", 0, 1, plan.mechanism)] * 4]
+    account = Accountant(plan, events)
+    assert BUDGET.affords(account.dp_cumulative())
+    assert not account.affordable(Event("unlearn", 0, 1, plan.mechanism))
+
+
+def test_an_observed_release_of_a_chain_costs_its_links_squared() -> None:
+    """The adaptive figure, for a requester who saw p releases with the record: p times the links of each; a chain charged as one
+    minimiser would promise a third of it."""
+    plan = planned(method=methods.Perturbed(chain=3, solver="cold"), budget=Budget.from_gdp(dp=0.6, deletion=0.1))
+    single = replace(plan.mechanism, chain=1).interval("deletion", "definition-4.1", steps_with=1).gdp
+    for models in (1, 4):
+        assert plan.deletion_observed(models).gdp == pytest.approx(math.sqrt(3 * models) * single, rel=1e-9)
+
+
+def test_plans_and_facts_read_back_and_those_without_a_chain_read_as_before() -> None:
+    plan, one = planned(), planned(chain=1)
+    assert plan_from_dict(plan.to_dict()) == plan
+    assert mechanism_from_dict(plan.mechanism.to_dict()) == plan.mechanism
+    assert plan.mechanism.to_dict()["chain"] == 3
+    assert "chain" not in one.mechanism.to_dict()
+    assert "chain" not in one.method.to_dict()
+    for wrong in (0, 17, 1.5):
+        with pytest.raises(InvalidParameter, match="chain"):
+            methods.Perturbed(chain=wrong)
+    assert "3 times in a row" in explain(plan)
+
+
+# -- what is run
+
+
+def by_another_hand(records: Records, ridge: float, links: int, clip: float = 0.6) -> np.ndarray:
+    """Links of argmin mean clipped loss + (λ/2)‖θ − a‖², by scipy, from the definition."""
+    rows, labels = records.features.astype(float), records.labels
+    edge = math.log(1 / clip - 1)  # the margin at which the slope of log(1 + e^{−m}) is −clip
+
+    def value(theta: np.ndarray, centre: np.ndarray) -> float:
+        margins = labels * (rows @ theta)
+        straight = math.log1p(math.exp(-edge)) - clip * (margins - edge)
+        fit = np.where(margins < edge, straight, np.logaddexp(0, -margins)).mean()
+        return fit + ridge / 2 * np.sum((theta - centre) ** 2)
+
+    centre = np.zeros(rows.shape[1])
+    for _ in range(links):
+        centre = minimize(value, centre, args=(centre,), tol=1e-12, options={"maxiter": 5000}).x
+    return centre
+
+
+@pytest.mark.parametrize("links", [1, 2, 3])
+def test_with_next_to_no_noise_it_is_what_another_hand_finds(links) -> None:
+    """And where the centre stays at 0, the planted fault, it is not."""
+    records = table()
+    plan = planned(chain=links, budget=Budget.from_gdp(dp=1e5, deletion=1e5))
+    found = learn(records, plan, np.random.default_rng(0)).weights
+    expected = by_another_hand(records, plan.regularization, links)
+    assert np.linalg.norm(found - expected) < 2e-3 * np.linalg.norm(expected)
+    if links > 1:
+        wrong = by_another_hand(records, plan.regularization, 1)
+        assert np.linalg.norm(found - wrong) > 0.1 * np.linalg.norm(expected)
+
+
+def test_the_bound_on_rounding_counts_the_centre() -> None:
+    records, centre = table(), np.full((1, 8), 50.0)
+    facts = {"regularization": 0.05}
+    near, far = PreciseObjective(records, LOSS, **facts), PreciseObjective(records, LOSS, centre=centre, **facts)
+    assert far.gradient_error(1.0) > near.gradient_error(1.0)
+    assert far.gradient_error(1.0) == pytest.approx(near.gradient_error(1.0 + float(np.linalg.norm(centre))))
+    point = np.ones((1, 8))
+    np.testing.assert_allclose(far.gradient(point) - near.gradient(point), -0.05 * centre)
+    assert far.value_at_zero() == pytest.approx(near.value_at_zero() + 0.025 * float(np.sum(centre**2)))
+
+
+def test_every_link_draws_noise_of_its_own_and_begins_at_the_one_before(monkeypatch) -> None:
+    drawn, centres, right = [], [], learning.solve
+    draw = learning.draw_linear_term
+
+    def noted(objective, **facts):
+        centres.append(objective.centre.copy())
+        return right(objective, **facts)
+
+    monkeypatch.setattr(learning, "solve", noted)
+    monkeypatch.setattr(
+        learning, "draw_linear_term", lambda *given, **facts: drawn.append(draw(*given, **facts)) or drawn[-1]
+    )
+    curator = Curator(table(), planned())
+    curator.learn()
+    first = list(centres)
+    curator.delete([3])
+    assert len(drawn) == 6
+    assert len({term.per_record(1).tobytes() for term in drawn}) == 6
+    assert not first[0].any()
+    assert not centres[3].any()  # a request runs the whole chain again, on the records that are left
+    assert all(not np.array_equal(one, other) for one, other in zip(centres[1:3], centres[4:], strict=True))
+    grid = planned().mechanism.grid
+    for centre in (*centres[1:3], *centres[4:]):
+        assert np.array_equal(np.round(centre / grid) * grid, centre)  # as it would be published
+
+
+def test_a_table_that_is_mostly_zeros_is_read_sparsely_and_gives_the_same() -> None:
+    generator = np.random.default_rng(2)
+    rows = np.zeros((600, 400), np.float32)
+    for row in rows:
+        row[generator.choice(400, 9, replace=False)] = 0.33
+    labels = np.where(rows[:, :60].sum(axis=1) > 0.3, 1.0, -1.0)
+    facts = {"records": 600, "features": 400, "regularization": 0.05}
+    plan = make_plan(LOSS, **facts, budget=Budget.from_gdp(dp=1e4, deletion=1e4), method=methods.Perturbed(chain=2))
+    dense = learn(Records(rows, labels), plan, np.random.default_rng(0)).weights
+    assert learning.read_sparsely(Records(rows, labels)).sparse is not None
+    assert learning.read_sparsely(Records(np.full((600, 400), 0.01, np.float32), labels)).sparse is None
+    from scipy.sparse import csr_array
+
+    thin = learn(Records(csr_array(rows), labels), plan, np.random.default_rng(0)).weights
+    np.testing.assert_allclose(dense, thin, atol=1e-4 * np.abs(thin).max())
+
+
+# -- where the planner takes it
+
+
+def test_advice_takes_a_chain_where_the_noise_raised_the_ridge_and_one_row_bends_little() -> None:
+    facts = {"records": 26_000, "adjacency": "zero-out"}
+    budget = Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5))
+    wide = advise(losses.Logistic(1.0), features=1373, budget=budget, **facts)
+    plan = advised_plan(wide, None)
+    assert (plan.method.chain, plan.loss.constants.lipschitz) == (3, 0.6)
+    assert wide.options()["chain"] == 3
+    assert wide.options()["clip"] == 0.6
+    assert "chain 3, clip 0.6" in wide.in_short()
+    assert plan.linear_term * plan.mechanism.ratios()[0] <= 0.25 * 0.6
+    assert budget.affords(plan.dp)
+    narrow = advise(losses.Logistic(1.0), features=108, budget=budget, **facts)
+    assert advised_plan(narrow, None).method.chain == 1  # κ would be above 1/4
+    fixed = advise(losses.Logistic(1.0), features=1373, budget=budget, regularization=5e-4, **facts)
+    assert advised_plan(fixed, None).method.chain == 1  # λ was given, and stays what it is
+    several = advise(losses.Softmax(1.0, classes=3), features=1373, budget=budget, **facts)
+    assert several.chained is None
+
+
+def test_a_deletion_by_a_chain_forgets_the_row() -> None:
+    curator = Curator(table(), planned(method=methods.Perturbed(chain=2, solver="cold")))
+    curator.learn()
+    release = curator.delete([5])
+    assert release.guarantees["deletion"].gdp == 0
+    assert not curator.records.features[5].any()
