@@ -19,7 +19,7 @@ def claims_of_store(
     next release would leave it); and a record that is still there, from one release and, where there is any, from all so far.
     """
     found = {f"erased.{seen}": guarantee for seen, guarantee in erased_figures(accountant, plan).items()}
-    found["present.one"] = plan.dp
+    found["present.one"] = accountant.dp() if accountant.releases else plan.dp
     if accountant.releases:
         found["present.all"] = accountant.dp_cumulative()
     return {key: _one(key, guarantee, plan, by_calendar, delta) for key, guarantee in found.items()}

@@ -278,17 +278,25 @@ class Records:
             tuple(owners),
             next_id,
             EditCounts(len(erased), len(replaced), len(slots) - len(erased) - len(replaced)),
-            self._beside([*erased, *replaced]),
+            self._beside(slots, tuple(owners), len(erased), len(replaced)),
         )
 
-    def _beside(self, slots: Sequence[int]) -> frozenset[int] | None:
-        """The other slots of the persons whose rows these are."""
+    def _beside(
+        self, slots: Sequence[int], owners: Sequence[Id | None], erased: int, replaced: int
+    ) -> frozenset[int] | None:
+        """The slots that have rows of the same persons after the edit. A new content is no other row of a person of whom nothing was deleted."""
         if self._subjects is None:
             return None
-        persons = {self._subjects[slot] for slot in slots} - {None}
-        return frozenset(self._subjects.find([name for name in persons if name is not None]).tolist()) - frozenset(
-            slots
-        )
+        gone = {self._subjects[slot] for slot in slots[:erased]}
+        old, given = erased + replaced, zip(slots[erased:], owners[erased:], strict=True)
+        persons = {self._subjects[slot] for slot in slots[:old]} - {None}
+        found = frozenset(self._subjects.find([name for name in persons if name is not None]).tolist())
+        new = {
+            slot
+            for place, (slot, owner) in enumerate(given)
+            if owner in (gone if place < replaced else persons) - {None}
+        }
+        return found - frozenset(slots[:old]) | new
 
     def _slots_of(self, names: Sequence[Id], found: Mapping[Id, int] | None) -> list[int]:
         """Where these records are."""

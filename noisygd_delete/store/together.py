@@ -89,9 +89,9 @@ class Together:
         )
         named = [request.request_id for request in self._requests]
         parts = tuple(zip(named, (part.counts for part in self.edits), strict=True))
-        left, edited = list[int | None](), set[int]()
-        for part in self.edits:  # what an earlier one of them edited is not left by a later one
-            left.append(None if part.beside is None else len(part.beside - edited))
-            edited |= set(part.slots.tolist())
+        left, deleted = list[int | None](), set[int]()
+        for part in self.edits:  # what an earlier one of them deleted is not left by a later one
+            left.append(None if part.beside is None else len(part.beside - deleted))
+            deleted |= set(part.slots[: part.counts.deleted].tolist())
         parts = parts if publish or len(parts) > 1 else ()
         return InFlight(ledger.length, merged, publish, named[-1], parts, tuple(left), ledger.digest)

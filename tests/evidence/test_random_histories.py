@@ -17,9 +17,11 @@ from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.evidence import deriving
 from noisygd_delete.evidence.claims import Claim
 from noisygd_delete.evidence.facts import Erasure
+from noisygd_delete.evidence.standing import claims_of_store
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.plan import Plan
+from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.methods.sampled_gaussian import SampledGaussian
 from noisygd_delete.papers import erasure_certificate
 from noisygd_delete.privacy.guarantee import Guarantee
@@ -108,6 +110,20 @@ def test_every_claim_of_many_random_histories_stands_with_what_it_owes(
     wrong = {seed: found for seed in range(1000, 4000) if (found := judged(seed))}
     record_property("evidence", f"3,000 random histories: {len(wrong)} papers with a claim that lacks what it owes")
     assert wrong == {}
+
+
+def test_papers_about_a_store_state_of_a_record_still_there_what_its_certificates_do() -> None:
+    """Of the last model as it was made: a statistic that was made with it shows it too, which no plan knows."""
+    beyond = 0
+    for seed in range(24):
+        paper, events, _ = drawn(seed)
+        plan = plan_from_dict(paper["public_facts"]["plan"])
+        due = {claim["key"]: claim["values"] for claim in paper["claims"] if claim["key"].startswith("present.")}
+        told = claims_of_store(Accountant(plan, events), plan, delta=paper["public_facts"]["delta"])
+        for key, values in due.items():
+            assert told[key].values["advantage"] == pytest.approx(values["advantage"], rel=1e-9), (seed, key)
+        beyond += due["present.one"]["advantage"] > plan.dp.with_slack().advantage * (1 + 1e-6)
+    assert beyond > 0
 
 
 def newest_alone(monkeypatch: pytest.MonkeyPatch) -> None:

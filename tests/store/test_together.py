@@ -39,7 +39,10 @@ def state(store: Store) -> tuple[object, ...]:
     people = zip(table.ids_by_slot, table.subjects_by_slot, table.features, table.labels, strict=True)
     here = sorted((who, owner, row.tobytes(), float(label)) for who, owner, row, label in people if who is not None)
     tokens = {committed: token for token, (committed, _) in store.register.cases().items()}
-    facts = [(e.kind, e.pending, e.waiting, tokens.get(e.commitment)) for e in store.ledger.entries]
+    facts = [
+        (e.kind, e.pending, e.waiting, tokens.get(e.commitment), (e.answer or {}).get("remaining"))
+        for e in store.ledger.entries
+    ]
     return here, facts, store.pending_edits
 
 
@@ -66,6 +69,26 @@ def test_together_is_one_after_the_other(path: Path, tmp_path: Path, seed: int) 
         assert served == len(store.ledger.entries) - 2
         assert state(store) == state(other)
     assert verify(path).faults == ()
+
+
+@pytest.mark.parametrize(
+    ("requests", "left"),
+    [
+        ([EditRequest.delete([name(4)]), EditRequest.delete([name(5)])], [1, 0]),
+        ([EditRequest.replace({name(4): (row(70), 1.0)}), EditRequest.delete([name(5)])], [1, 1]),
+        ([EditRequest(deletions=[name(5)], replacements={name(4): (row(70), 1.0)})], [1]),
+        ([EditRequest.replace({name(4): (row(70), 1.0), name(5): (row(71), 1.0)})], [0]),
+        ([EditRequest.replace({name(4): (row(70), 1.0)})], [1]),
+        ([EditRequest.delete([name(4), name(5)]), EditRequest.delete([name(6)])], [0, 1]),
+        ([EditRequest(subjects=[person(4)], insertion=EditRequest.insert([name(99)], [row(99)], [1.0], subjects=[person(4)]).insertion)], [1]),
+        ([EditRequest(subjects=[person(4)], insertion=EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"]).insertion)], [0]),
+    ],
+)  # fmt: skip
+def test_rows_that_a_request_leaves_of_its_persons(path: Path, requests: list[EditRequest], left: list[int]) -> None:
+    """A row with a new content, or a new row, is one of a person all the same. Persons of this table have two rows."""
+    with Store.open(path) as store:
+        store.edit_all(requests)
+        assert [(e.answer or {})["remaining"] for e in store.ledger.entries[2:]] == left
 
 
 def three(store: Store) -> None:
