@@ -39,6 +39,11 @@ def risks_of_store(accountant: Accountant, plan: Plan, *, by_calendar: bool = Fa
     }
 
 
+def shown_so_far(accountant: Accountant, plan: Plan) -> Guarantee:
+    """What every model reveals of a record that is still there, by the proofs of all of them; before the first, what the plan promises."""
+    return accountant.dp_cumulative() if accountant.releases else plan.dp
+
+
 def erased_figures(accountant: Accountant, plan: Plan) -> dict[str, Guarantee]:
     """An erased record: from later models alone, and from all of them, the worst release so far; where nothing was erased yet, as the next
     release would leave it.

@@ -13,7 +13,7 @@ from typing import Any
 from ..evidence.claims import KEYS, Claim, sentence
 from ..evidence.deriving import conditions_of
 from ..evidence.erasure import from_data_of, kept_to_calendar
-from ..evidence.standing import claims_of_store
+from ..evidence.standing import claims_of_store, shown_so_far
 from ..privacy.shown import WRITTEN, rounded_up
 from ..register import Practice
 from ..store.ledger import Ledger
@@ -25,6 +25,7 @@ def fields(ledger: Ledger, practice: Practice) -> dict[str, Any]:
     """The fields, in JSON's own types; one relation of neighbours to a figure."""
     plan, problem = ledger.plan, ledger.plan.problem
     figures = claims_of_store(ledger.accountant, plan, by_calendar=kept_to_calendar(ledger))
+    shown = shown_so_far(ledger.accountant, plan)
     told = {key: _figure(claim) for key, claim in figures.items()}
     conditions = conditions_of(plan, ledger.accountant, from_data_of(ledger))
     return {
@@ -73,8 +74,8 @@ def fields(ledger: Ledger, practice: Practice) -> dict[str, Any]:
         "not_counted": ["tuning on the data", "releases made elsewhere from the same data"],
         "mechanism": {
             "method": plan.method.name,
-            "proof": plan.dp.source.split(" + "),
-            "constants": "proven" if plan.dp.proven else "declared by the user",
+            "proof": shown.source.split(" + "),
+            "constants": "proven" if shown.proven else "declared by the user",
             "assumptions": [sentence(claim) for claim in conditions],
         },
         "not_a_claim": sentence(Claim("not-anonymous", {})),

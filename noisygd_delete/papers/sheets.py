@@ -12,7 +12,7 @@ from typing import Any
 from ..evidence.claims import Claim, sentence, terms
 from ..evidence.deriving import NOT_COVERED, conditions_of
 from ..evidence.erasure import from_data_of, kept_to_calendar, standing
-from ..evidence.standing import claims_of_store, risks_of_store
+from ..evidence.standing import claims_of_store, risks_of_store, shown_so_far
 from ..methods.plan import Plan
 from ..records import NO_EDITS
 from ..register import Line, Practice
@@ -55,6 +55,7 @@ def model_card(
             for place in state.besides
         ],
         claims=list(claims.values()),
+        proofs=shown_so_far(ledger.accountant, ledger.plan).source.split(" + "),
         budget=common.budget(ledger.plan),
     )
 

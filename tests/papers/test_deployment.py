@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,18 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         made.serve(EditRequest.delete([name(3)], request_id="secret-token"), case=case)
         made.register.adopt(PRACTICE)
     return path
+
+
+def test_proofs_and_constants_are_those_of_every_release(store: Path, tmp_path: Path) -> None:
+    """Of a plan that was changed, earlier models stay where they are."""
+    shutil.copytree(store, tmp_path / "store")
+    with Store.open(tmp_path / "store") as opened:
+        before = fields(opened.ledger, PRACTICE)["mechanism"]
+        opened.relearn(plan(method="minimiser"))
+        made = fields(opened.ledger, PRACTICE)["mechanism"]
+        card = html.unescape(model_card(opened.ledger, PRACTICE, []))
+    assert set(before["proof"]) < set(made["proof"])
+    assert all(proof in card for proof in made["proof"])
 
 
 def test_every_field_is_there_and_every_figure_is_the_accountants(store: Path) -> None:
