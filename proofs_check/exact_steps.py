@@ -50,6 +50,9 @@ def _exact_steps(claim, effort: int) -> Finding:
             "sensitivity": delta,
         }
         found = claim.gdp(**chain, steps_with_record=t, steps_without_record=k)
+        moved = claim.gdp(**chain, steps_with_record=t, steps_without_record=k, in_place=False)
+        gone = claim.gdp(**chain, steps_with_record=0, steps_without_record=k, in_place=False)
+        require(moved >= found * (1 - 1e-12), "rows that move tell no less")
         gaps = [eta * delta / n + rounding] * t + [rounding] * k
         power = c ** np.arange(t + k - 1, -1, -1)
         weight = tau**2 * float((power**2).sum())
@@ -68,6 +71,10 @@ def _exact_steps(claim, effort: int) -> Finding:
         true = apart / math.sqrt(variance)
         require(true <= found * (1 + 1e-12), f"two machines are {true} apart, stated {found}")
         closest = min(closest, 1 - true / found)
+        length, spread = 0.0, 0.0  # rows in any order: as many steps apart by rounding alone as there may be
+        for _ in range(k):
+            length, spread = c * length + 2 * error, c**2 * spread + tau**2
+            require(length / math.sqrt(spread) <= gone * (1 + 1e-12), "what a record that is gone may show is above what is charged")
     require(closest < 0.01, "a case where the roundings are all of it must be near")
     worst = max(_one_step(claim, generator) for _ in range(60 * effort))
     return Finding(

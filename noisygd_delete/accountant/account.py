@@ -16,7 +16,7 @@ from ..errors import InvalidParameter, count
 from ..methods.base import Mechanism
 from ..privacy.guarantee import Guarantee
 from .events import Event, EventKinds
-from .intervals import Known, Stretch, answer, orders
+from .intervals import Known, Stretch, answer, costs, orders
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class Erasing:
     @property
     def parts(self) -> tuple[Stretch, ...]:
         """The stretches that separate the worlds with and without the record."""
-        return (*self.carried, *([(self.mechanism, self.since, self.steps)] if self.since else []))
+        own = (self.mechanism, self.since, self.steps)
+        return (*self.carried, *([own] if costs(own) else []))
 
     @property
     def hidden(self) -> Guarantee | None:
@@ -148,7 +149,6 @@ class Account:
         mechanism, first = event.mechanism, self.releases == 1
         erases = bool(event.counts.erased) and not first
         since = 0 if event.kind is not EventKinds.UNLEARN or (event.fresh and not event.warm) else self.since_fresh
-        since = since or int(mechanism.shows_order)
         if erases:
             self.before = self.published.copy()
         if event.kind is EventKinds.EXTRACTOR:
@@ -191,8 +191,9 @@ class Account:
     def since_erasing(self) -> Counter[Stretch]:
         """The same for who saw that release and all later ones and none before."""
         assert self.erasing is not None
-        parts = Counter(self.erasing.carried if self.erasing.mechanism.shows_order else self.erasing.parts)
-        parts.update(orders(self.published - self.before))
+        parts = Counter(self.erasing.parts)
+        own = Counter([(self.erasing.mechanism, self.erasing.steps, 0.0)])  # what its order shows is among them
+        parts.update(orders(self.published - self.before - own))
         return parts
 
     @property

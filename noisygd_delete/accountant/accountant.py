@@ -314,8 +314,13 @@ class Accountant:
         if len(shown) == self.releases:
             return self.deletion(1, account.erasing.number)
         if shown:
-            before = {number: [*filter(number.__gt__, shown)] for number in self._history.dearest(shown)}
-            answers = [self.deletion(1, number, [*seen, *range(number, end)]) for number, seen in before.items()]
+            # releases since an earlier erasure of the same chain, too, where rows come in any order: no less than the truth
+            later = orders(Counter({one: times for one, times in account.published.items() if not one[0].fresh}))
+            answers = []
+            for number in self._history.dearest(shown):
+                seen = [*filter(number.__gt__, shown), *range(number, end)]
+                composed = self._answer("deletion", world, self._history.parts(1, number, seen) + later, seen)
+                answers.append(_least(composed, world, self._history.hidden_past(number, seen)))
         else:
             later = orders(
                 account.published

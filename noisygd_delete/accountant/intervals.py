@@ -46,18 +46,24 @@ def stretches(
             if inside:
                 steps_with += event.exposure
             elif present_from <= number:
-                steps_with = steps_with or carried or int(event.mechanism.shows_order)
+                steps_with = steps_with or carried
                 steps_without += event.exposure
         if number in observed:
             if extractor:
                 yield extractor
                 extractor = None
             if event.kind != "extractor":
-                if steps_with and model is not None:
+                if model is not None and costs((model, steps_with, steps_without)):
                     yield model, steps_with, steps_without
                 steps_with = steps_without = 0
             if event.kind == "statistic" and inside:
                 yield event.mechanism, event.exposure, 0
+
+
+def costs(stretch: Stretch) -> bool:
+    """Whether it tells anything: of a record that is gone, where the order of the rows may."""
+    mechanism, steps_with, steps_without = stretch
+    return bool(steps_with or (steps_without and mechanism.shows_order))
 
 
 def orders(published: Counter[Stretch]) -> Counter[Stretch]:
@@ -65,7 +71,7 @@ def orders(published: Counter[Stretch]) -> Counter[Stretch]:
     shown: Counter[Stretch] = Counter()
     for (mechanism, exposure, _), times in published.items():
         if mechanism.shows_order:
-            shown[mechanism, 1, exposure] += times
+            shown[mechanism, 0, exposure] += times
     return shown
 
 
@@ -109,7 +115,6 @@ def erasures(
     model: Mechanism | None = None
     for number, event in enumerate(events, start=1):
         before = steps if event.kind == "unlearn" and (event.warm or not event.fresh) else 0
-        before = before or int(event.mechanism.shows_order)
         if event.kind == "extractor":
             yield seen, ()
             extractor = ((event.mechanism, event.exposure, 0.0),) if event.exposure else ()
@@ -117,7 +122,8 @@ def erasures(
             yield seen, ()
         else:
             model = event.mechanism
-            yield seen, (*extractor, *([(event.mechanism, before, event.exposure)] if before else []))
+            own = (event.mechanism, before, event.exposure)
+            yield seen, (*extractor, *([own] if costs(own) else []))
             steps = event.exposure + (0 if event.fresh else steps)
         if number in shown:
             seen.update(extractor)

@@ -16,7 +16,8 @@ chain whose gap is δ at every step are feasible side by side, both a_k ∝ c^{t
     μ(T, K) ≤ μ_real(T, K; gap s) + μ_real(T + K, 0; gap δ)           increasing in T, no probability beside it
 
 Linear loss, rounding one way in one world and the other way in the other: equality but for h. Two worlds from one observed point in which no
-row differs run the same function of the same words: 0, where rows keep their places.
+row differs run the same function of the same words: 0, where rows keep their places. Where they need not, each world may add them in
+an order of its own at any step: a record that is gone costs μ_real(∞, 0; gap δ), and so does that of every other stretch.
 """
 
 from __future__ import annotations
@@ -98,9 +99,13 @@ def gdp(
     gap: float,
     steps_with_record: float,
     steps_without_record: float = 0,
+    in_place: bool = True,
 ) -> float:
-    """μ(T, K), rounded up; infinite where τ is no more than twelve steps of the grid. `math.inf` steps: the supremum over any number."""
-    if steps_with_record == 0:
+    """μ(T, K), rounded up; infinite where τ is no more than twelve steps of the grid. `math.inf` steps: the supremum over any number.
+
+    Unless rows keep their places (`in_place`) steps without the record cost their roundings too, as many as there may have been.
+    """
+    if steps_with_record == 0 and (in_place or not steps_without_record):
         return 0.0
     variance, slower = noise**2 - (SMOOTHING * grid) ** 2, strong_convexity - _STEEPER / step_size
     if not (variance > 0 and slower > 0):
@@ -118,6 +123,8 @@ def gdp(
         **chain,
     )
     rounded = shifted_interpolation.gdp(
-        sensitivity=gap * records / step_size, steps_with_record=steps_with_record + steps_without_record, **chain
+        sensitivity=gap * records / step_size,
+        steps_with_record=steps_with_record + steps_without_record if in_place else math.inf,
+        **chain,
     )
     return (real + rounded) * (1 + 1e-9)

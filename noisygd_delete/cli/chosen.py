@@ -6,7 +6,6 @@ import argparse
 from dataclasses import dataclass
 from typing import Any
 
-from .. import methods
 from ..errors import InvalidParameter, NothingWorthHaving
 from ..methods.base import AUTO
 from ..methods.plan import Plan
@@ -90,7 +89,7 @@ def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
         **facts,
         **sizes,
         **releases,
-        method=parsed.method if getattr(parsed, "source", None) is None else methods.in_any_order()[0],
+        method=parsed.method if getattr(parsed, "source", None) is None else "perturbed",
         regularization=parsed.regularization,
         budget=advised_budget(parsed, sizes["records"]),
         requests=requests,

@@ -32,7 +32,7 @@ from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, Inval
 from ..losses.base import Loss
 from ..losses.staged import Staged
 from ..methods.plan import Plan
-from ..methods.procedure import Fitted, Prior, Procedure, Sampling, Solved
+from ..methods.procedure import Exactness, Fitted, Prior, Procedure, Sampling, Solved
 from ..records import EditRequest, Id, Records, SlotEdits
 from ..records.sparse import NO_ARRAY
 from .stages import train_stages
@@ -243,33 +243,18 @@ def _descend(
     start: Weights, records: CurrentRecords, plan: Plan, procedure: Procedure, noise: Noise, execution: Execution
 ) -> Weights:
     """The noisy steps."""
-    records = rows_here(records)
-    facts: dict[str, Any] = {"regularization": plan.regularization, "dtype": plan.problem.dtype}
-    scale = {"step_size": procedure.step_size, "noise_variance": procedure.noise_variance}
     steps_and_noise: dict[str, Any] = {
-        **scale,
+        "step_size": procedure.step_size,
+        "noise_variance": procedure.noise_variance,
         "steps": procedure.steps,
         "noise": noise,
         "progress": execution.progress,
     }
     if procedure.exactness is not None:
-        if records.sparse is not None or execution.device != "cpu":
-            raise InvalidParameter(
-                f"method {plan.method.name!r} takes its steps on the processor, over dense rows: leave the device out, or give rows as an array"
-            )
-        objective = Objective(records, plan.loss, group=execution.group, readings=procedure.steps, **facts)
-        weights = run_exactly(
-            start,
-            objective.gradient,
-            step_size=procedure.step_size,
-            noise_scale=math.sqrt(2 * procedure.step_size * procedure.noise_variance),
-            grid_bits=procedure.exactness.grid_bits,
-            radius=procedure.exactness.radius,
-            steps=procedure.steps,
-            noise=noise,
-            progress=execution.progress,
-        )
-    elif procedure.sampling is not None or plan.loss.clips_each:  # a network brings its own sums
+        return _descend_exactly(start, records, plan, procedure.exactness, steps_and_noise, execution)
+    records = rows_here(records)
+    facts: dict[str, Any] = {"regularization": plan.regularization, "dtype": plan.problem.dtype}
+    if procedure.sampling is not None or plan.loss.clips_each:  # a network brings its own sums
         clipped = ClippedObjective(records, plan.loss, regularization=plan.regularization)
         if procedure.sampling is not None:
             weights = _on_samples(start, clipped, records.slots, procedure.sampling, steps_and_noise)
@@ -290,6 +275,25 @@ def _descend(
             "the weights overflowed; the step size is too large for this loss, plan it with make_plan"
         )
     return weights
+
+
+def _descend_exactly(
+    start: Weights,
+    records: CurrentRecords,
+    plan: Plan,
+    exactness: Exactness,
+    facts: dict[str, Any],
+    execution: Execution,
+) -> Weights:
+    """The noisy steps on their grid, whoever holds the rows."""
+    if execution.device != "cpu":
+        raise InvalidParameter(
+            f"method {plan.method.name!r} takes its steps on the processor: leave the device out",
+            device=execution.device,
+        )
+    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, group=execution.group)
+    with limit_threads(records.slots * records.width * plan.loss.outputs):
+        return run_exactly(start, objective.gradient, grid_bits=exactness.grid_bits, radius=exactness.radius, **facts)
 
 
 def _on_samples(start: Weights, objective: Any, slots: int, sampling: Sampling, facts: dict[str, Any]) -> Weights:

@@ -22,7 +22,7 @@ def run_exactly(
     gradient: Callable[[Weights], Weights],
     *,
     step_size: float,
-    noise_scale: float,
+    noise_variance: float,
     grid_bits: int,
     radius: float,
     steps: int,
@@ -33,9 +33,9 @@ def run_exactly(
 
     Args:
         gradient: ∇L_D in float64, for weights of norm at most `radius` but for rounding.
-        noise_scale: τ per step and coordinate; the grid has step τ/2^`grid_bits`.
+        noise_variance: σ²; the grid has step τ/2^`grid_bits`, τ = σ√(2η).
     """
-    grid = grid_of(noise_scale, bits=grid_bits)
+    grid = grid_of(math.sqrt(2 * step_size * noise_variance), bits=grid_bits)
     point: Weights = np.array(weights, dtype=np.float64)
     for step in range(1, steps + 1):
         inside = project_to_ball(point, radius)

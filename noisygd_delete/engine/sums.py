@@ -92,8 +92,8 @@ def rows_here(records: CurrentRecords) -> Records:
     """
     if isinstance(records, RowsElsewhere):
         raise InvalidParameter(
-            "this needs rows, and those of this table lie elsewhere, where they answer sums alone: noisy steps rest "
-            "on blocks of rows that stay in their places. Plan with method 'perturbed', whose runs ask for sums"
+            "this needs rows, and those of this table lie elsewhere, where they answer sums alone. Plan with method 'perturbed' or "
+            "'sharp-exact', whose runs ask for sums"
         )
     return records
 

@@ -76,7 +76,8 @@ def release_served(erasure: Erasure, plan: Plan, history: Tallied) -> Event | No
             f"release {release} covers {event.edits} edits, fewer than the {erasure.rows} rows erased"
             + (f" and {erasure.inserted} inserted" if erasure.inserted else "")
         )
-    if erasure.read_at is not None and erasure.counted is None and not event.fresh:
+    chained = not (event.fresh or event.mechanism.shows_order)  # whose figures rest on what changed in between
+    if erasure.read_at is not None and erasure.counted is None and chained:
         raise InvalidParameter(
             f"release {release} continues from the model before, and nothing counted what changed in between: where rows lie in a source "
             "of their own, such a release is certified only with a count by a trigger or by versions"

@@ -76,7 +76,7 @@ class Mechanism(ABC):
 
     @property
     def shows_order(self) -> bool:
-        """Whether, within a tolerance, any release may show the order in which its rows came, and so a record that is gone: rows that
+        """Whether, within a tolerance or a rounding, any release may show the order in which its rows came, and so a record that is gone: rows that
         lie elsewhere may come in another order where it once was."""
         return False
 
@@ -103,11 +103,13 @@ class Mechanism(ABC):
         """What the model published after `steps_with` steps with the record and `steps_without` steps after its erasure (each
         as `exposure` counts them) reveals about it, given the point from which both worlds started (the initial law, or an observed model).
 
+        Without any step with it the record was gone before: that tells nothing but where `shows_order`.
+
         `steps_with` may be `math.inf`: the supremum over any history. What the observer did not see of that history, nobody
         who made requests may have seen either: whoever takes the supremum says so (`Guarantee.assuming`).
         """
-        between = Worlds(worlds)
-        return self.guarantee(about, between, **(self._cost(between, steps_with, steps_without) if steps_with else {}))
+        between, costs = Worlds(worlds), steps_with or (steps_without and self.shows_order)
+        return self.guarantee(about, between, **(self._cost(between, steps_with, steps_without) if costs else {}))
 
     @abstractmethod
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost: ...
@@ -150,7 +152,7 @@ class Mechanism(ABC):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        return {"method": self.method, **asdict(self)}
+        return {"method": self.method, **_told(self)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,6 +227,12 @@ class NoisySteps(Mechanism):
 
     def _chain(self) -> dict[str, Any]:
         return {"step_size": self.step_size, "noise_variance": self.noise_variance, "records": self.records}
+
+
+def _told(facts: Any) -> dict[str, Any]:
+    """Its fields, without those that came later where they are as things always were: such facts read as they always did."""
+    later = {"in_place": True, "chain": 1}
+    return {name: value for name, value in asdict(facts).items() if name not in later or value != later[name]}
 
 
 @lru_cache(maxsize=1024)
@@ -369,4 +377,4 @@ class Method(ABC):
         return type(self)(**kept)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, **asdict(self)}
+        return {"name": self.name, **_told(self)}

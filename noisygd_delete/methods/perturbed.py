@@ -77,10 +77,6 @@ class Perturbed(Method):
     def in_any_order(self) -> Perturbed:
         return replace(self, in_place=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        told, usual = super().to_dict(), {"in_place": True, "chain": 1}
-        return {name: value for name, value in told.items() if name not in usual or value != usual[name]}
-
     @property
     def _leaves_a_trace(self) -> bool:
         return self.solver == "warm" or not self.in_place

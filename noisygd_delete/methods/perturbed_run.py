@@ -179,12 +179,6 @@ class PerturbedRun(Mechanism):
             )
         return 1 / math.sqrt(self.chain * squared), 1.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """`in_place` only where it is not so, `chain` where there are several minimisers: other facts read as they always did."""
-        told = super().to_dict()
-        usual = {"in_place": True, "chain": 1}
-        return {name: value for name, value in told.items() if name not in usual or value != usual[name]}
-
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}
         return (

@@ -30,6 +30,7 @@ class SharpExactRun(SharpRun):
     features, outputs   d' of a row, and scores of a record; dimension d of the weights
     radius              W: every step begins within this norm
     grid_bits           b: the grid has step τ/2^b, τ = σ√(2η)
+    in_place            whether rows keep their places from one step to the next; else a sum may round otherwise in each
     """
 
     method: ClassVar[str] = "sharp-exact"
@@ -44,6 +45,7 @@ class SharpExactRun(SharpRun):
     dimension: int
     radius: float
     grid_bits: int
+    in_place: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -62,6 +64,10 @@ class SharpExactRun(SharpRun):
                 f"is too fine for weights up to radius={self.radius:g}: they would be no whole numbers of float64",
                 grid_bits=self.grid_bits,
             )
+
+    @property
+    def shows_order(self) -> bool:
+        return not self.in_place
 
     @property
     def noise_scale(self) -> float:
@@ -124,6 +130,7 @@ class SharpExactRun(SharpRun):
             gap=gap,
             steps_with_record=steps_with,
             steps_without_record=steps_without,
+            in_place=self.in_place,
         )
         return {"gdp_squared": mu**2}
 
@@ -132,7 +139,7 @@ class SharpExactRun(SharpRun):
         return (
             *bounded_gradients(self.lipschitz, proven=self.proven),
             ("slots-public", {"records": self.records}),
-            ("rows-in-place", own),
+            *((("rows-in-place", own),) if self.in_place else ()),
             ("exact-steps", own),
             ("machine-trusted", {}),
         )
@@ -142,12 +149,21 @@ class SharpExactRun(SharpRun):
 class SharpExact(Sharp):
     """`sharp` for convex losses, with float64 gradients, weights kept within a public norm, and exact noise on a public grid at every step.
 
-    Its noise and steps are those of `sharp` but for what the roundings cost, which is mostly below a thousandth, and without the slack. On
-    the processor, over dense rows in memory or mapped from a file; a step reads them in float64.
+    Its noise and steps are those of `sharp` but for what the roundings cost, which is mostly below a thousandth, and without the slack.
+    Steps ask for sums in float64, on the processor, of whoever holds the rows.
+
+    in_place  whether rows keep their places. Rows of a source or a cluster need not: then the roundings of every step are charged of
+              a record that is gone, too
     """
 
     name: ClassVar[str] = "sharp-exact"
     summary: ClassVar[str] = "sharp down to the last bit: every rounding inside the bound, exact noise at every step"
+    any_order: ClassVar[bool] = True  # its gradient error covers sums in any order, another one at every step
+
+    in_place: bool = True
+
+    def in_any_order(self) -> SharpExact:
+        return replace(self, in_place=False)
 
     def plan(self, problem: Problem) -> Plan:
         _check_covered(problem)
@@ -235,6 +251,7 @@ class SharpExact(Sharp):
             dimension=problem.dimension,
             radius=radius,
             grid_bits=bits,
+            in_place=self.in_place,
         )
 
     def exactness(self, plan: Plan) -> Exactness:

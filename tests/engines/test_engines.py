@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Curator, Execution, Records, losses
+from noisygd_delete import Budget, Curator, Execution, Records, learn, losses, make_plan
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.store.clusters.questions import Answer, GradientSum, PartitionQuestion
 from noisygd_delete.store.clusters.table import ClusterRecords
@@ -122,6 +122,19 @@ def test_the_same_plan_gives_the_same_release_and_the_same_numbers(table: Table)
     assert np.linalg.norm(ours - theirs) <= apart < np.linalg.norm(ours) / 100
     told = [[each.accountant.dp().to_dict(), each.accountant.dp_cumulative().to_dict()] for each in curators]
     assert told[0] == told[1]
+
+
+def test_noisy_steps_down_to_the_last_bit_ask_workers_for_sums_alone(table: Table) -> None:
+    """The same words: as near to a release from memory as the roundings that are charged; the same figures of who is still there."""
+    facts = {"records": SLOTS, "features": SCHEMA.features, "regularization": 0.1, "utility": False}
+    asked = make_plan(LOSS, **facts, budget=Budget(order=4, dp=2.0, deletion=0.5), method="sharp-exact").in_any_order()
+    models = [
+        learn(held, asked, execution=Execution(rng=np.random.default_rng(1))).weights
+        for held in (table.memory, table.records)
+    ]
+    mechanism = asked.mechanism
+    gone = mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=asked.learn_steps).gdp
+    assert 0 < np.linalg.norm(models[0] - models[1]) + mechanism.grid <= gone * mechanism.noise_scale + mechanism.grid
 
 
 def test_two_killed_workers_change_no_bit_of_a_release(table: Table) -> None:

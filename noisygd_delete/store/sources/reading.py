@@ -139,14 +139,9 @@ def columns_of(schema: Schema) -> list[str]:
 
 def require_any_order(plan: Plan) -> None:
     """Raise unless the plan's proof holds for rows that come in any order and change unseen between releases."""
-    if plan.mechanism.fresh and not (plan.learn_steps or plan.delete_steps):
+    if plan.method.any_order:
         return
     raise InvalidParameter(
-        f"method {plan.method.name!r} does not suit rows that lie elsewhere: "
-        + (
-            "the rounding that its noisy steps allow for rests on rows that stay in their places"
-            if plan.mechanism.fresh
-            else "its releases continue from one another, and rows would change in between unseen"
-        )
-        + f". Plan with method {' or '.join(map(repr, in_any_order()))}"
+        f"method {plan.method.name!r} does not suit rows that lie elsewhere: the rounding that its noisy steps allow for rests on rows "
+        f"that stay in their places. Plan with method {' or '.join(map(repr, in_any_order()))}"
     )
