@@ -74,7 +74,10 @@ def _exact_steps(claim, effort: int) -> Finding:
         length, spread = 0.0, 0.0  # rows in any order: as many steps apart by rounding alone as there may be
         for _ in range(k):
             length, spread = c * length + 2 * error, c**2 * spread + tau**2
-            require(length / math.sqrt(spread) <= gone * (1 + 1e-12), "what a record that is gone may show is above what is charged")
+            require(
+                length / math.sqrt(spread) <= gone * (1 + 1e-12),
+                "what a record that is gone may show is above what is charged",
+            )
     require(closest < 0.01, "a case where the roundings are all of it must be near")
     worst = max(_one_step(claim, generator) for _ in range(60 * effort))
     return Finding(
