@@ -2945,9 +2945,9 @@ $ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, ste
 return null;
 });
 $ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
-let between;
-between = Worlds([worlds]);
-return $.cm(self, "guarantee", [about, between], {...$.named(($.t(steps_with) ? $.cm(self, "_cost", [between, steps_with, steps_without]) : $.dict([])))});
+let between, costs;
+{const $v1 = [Worlds([worlds]), $.either(steps_with, () => $.both(steps_without, () => $.ga(self, "shows_order")))];between = $v1[0];costs = $v1[1];}
+return $.cm(self, "guarantee", [about, between], {...$.named(($.t(costs) ? $.cm(self, "_cost", [between, steps_with, steps_without]) : $.dict([])))});
 });
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
 
@@ -2975,8 +2975,8 @@ $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let limit, name;
 $.sup(NoisySteps, self, "__post_init__")([]);
 count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
-for (const $v1 of $.each($.tuple(["step_size", "noise_variance", "strong_convexity", "lipschitz"]))) {
-name = $v1;
+for (const $v2 of $.each($.tuple(["step_size", "noise_variance", "strong_convexity", "lipschitz"]))) {
+name = $v2;
 positive([name, $.b.getattr([self, name])]);
 }
 limit = $.ga(self, "largest_step_size");
@@ -3955,7 +3955,7 @@ _MOST_READ = 4096n;
 return {EventKinds, Statuses, Event, _READ, _MOST_READ, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict};
 })();
 $.modules["accountant.intervals"] = (() => {
-let Stretch, stretches, orders, alone, compose, answer, _list_releases, cost, within, affordable;
+let Stretch, stretches, costs, orders, alone, compose, answer, _list_releases, cost, within, affordable;
 const Counter = $.libraries["collections"]["Counter"];
 const replace = $.libraries["dataclasses"]["replace"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
@@ -3985,7 +3985,7 @@ if ($.t(inside)) {
 steps_with = $.iadd(steps_with, $.ga(event, "exposure"));
 } else {
 if ($.t($.le(present_from, number))) {
-steps_with = $.either(steps_with, () => $.either(carried, () => $.b.int([$.ga($.ga(event, "mechanism"), "shows_order")])));
+steps_with = $.either(steps_with, () => carried);
 steps_without = $.iadd(steps_without, $.ga(event, "exposure"));
 }
 }
@@ -3997,7 +3997,7 @@ yield extractor;
 extractor = null;
 }
 if ($.t(!$.eq($.ga(event, "kind"), "extractor"))) {
-if (($.t(steps_with) && $.t(!$.is(model, null)))) {
+if (($.t(!$.is(model, null)) && $.t(costs([$.tuple([model, steps_with, steps_without])])))) {
 yield $.tuple([model, steps_with, steps_without]);
 }
 {const $v4 = 0n;steps_with = $v4;steps_without = $v4;}
@@ -4009,21 +4009,26 @@ yield $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0n]);
 }
 return null;
 });
+costs = $.fn("costs", ["stretch"], {}, function (stretch) {
+let mechanism, steps_with, steps_without;
+{const $v5 = $.unpack(stretch, 3, -1);mechanism = $v5[0];steps_with = $v5[1];steps_without = $v5[2];}
+return $.b.bool([$.either(steps_with, () => $.both(steps_without, () => $.ga(mechanism, "shows_order")))]);
+});
 orders = $.fn("orders", ["published"], {}, function (published) {
 let _, exposure, mechanism, shown, times;
 shown = Counter([]);
-for (const $v5 of $.each($.cm(published, "items", []))) {
-{const $v6 = $.unpack($v5, 2, -1);{const $v7 = $.unpack($v6[0], 3, -1);mechanism = $v7[0];exposure = $v7[1];_ = $v7[2];}times = $v6[1];}
+for (const $v6 of $.each($.cm(published, "items", []))) {
+{const $v7 = $.unpack($v6, 2, -1);{const $v8 = $.unpack($v7[0], 3, -1);mechanism = $v8[0];exposure = $v8[1];_ = $v8[2];}times = $v7[1];}
 if ($.t($.ga(mechanism, "shows_order"))) {
-{const $v8 = shown, $v9 = $.tuple([mechanism, 1n, exposure]);$.si($v8, $v9, $.iadd($.gi($v8, $v9), times));}
+{const $v9 = shown, $v10 = $.tuple([mechanism, 0n, exposure]);$.si($v9, $v10, $.iadd($.gi($v9, $v10), times));}
 }
 }
 return shown;
 });
 alone = $.fn("alone", ["events", "steps", "extractor", "model"], {"steps": 0n, "extractor": $.tuple([]), "model": null}, function* (events, steps, extractor, model) {
 let event, shown;
-for (const $v10 of $.each(events)) {
-event = $v10;
+for (const $v11 of $.each(events)) {
+event = $v11;
 if ($.t($.eq($.ga(event, "kind"), "statistic"))) {
 shown = (($.t(steps) && $.t(!$.is(model, null))) ? [$.tuple([model, steps, 0.0])] : []);
 yield $.tuple([...$.each(extractor), ...$.each(shown), $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0])]);
@@ -4034,7 +4039,7 @@ extractor = ($.t($.ga(event, "exposure")) ? $.tuple([$.tuple([$.ga(event, "mecha
 yield extractor;
 continue;
 }
-{const $v11 = [$.ga(event, "mechanism"), $.add($.ga(event, "exposure"), ($.t($.ga(event, "fresh")) ? 0n : steps))];model = $v11[0];steps = $v11[1];}
+{const $v12 = [$.ga(event, "mechanism"), $.add($.ga(event, "exposure"), ($.t($.ga(event, "fresh")) ? 0n : steps))];model = $v12[0];steps = $v12[1];}
 yield $.tuple([...$.each(extractor), ...$.each(($.t(steps) ? [$.tuple([$.ga(event, "mechanism"), steps, 0.0])] : []))]);
 }
 return null;
@@ -4043,13 +4048,13 @@ compose = $.fn("compose", ["about", "adjacency", "parts", "last", "known"], {"kn
 let nothing, stretch;
 known = ($.t($.is(known, null)) ? $.dict([]) : known);
 nothing = $.tuple([$.ga(last, "mechanism"), 0n, 0n]);
-for (const $v12 of $.each($.tuple([...$.each(parts), nothing]))) {
-stretch = $v12;
+for (const $v13 of $.each($.tuple([...$.each(parts), nothing]))) {
+stretch = $v13;
 if ($.t(!$.has(known, stretch))) {
 $.si(known, stretch, cost([about, adjacency, stretch]));
 }
 }
-return $.cm(Guarantee, "composed", [[...$.each((function* ($first) { for (const $v13 of $.each($first)) { let stretch, times; {const $v14 = $.unpack($v13, 2, -1);stretch = $v14[0];times = $v14[1];} yield $.tuple([$.gi(known, stretch), times]); } })($.cm(parts, "items", []))), $.tuple([$.gi(known, nothing), 1n])]]);
+return $.cm(Guarantee, "composed", [[...$.each((function* ($first) { for (const $v14 of $.each($first)) { let stretch, times; {const $v15 = $.unpack($v14, 2, -1);stretch = $v15[0];times = $v15[1];} yield $.tuple([$.gi(known, stretch), times]); } })($.cm(parts, "items", []))), $.tuple([$.gi(known, nothing), 1n])]]);
 });
 answer = $.fn("answer", ["about", "adjacency", "parts", "last", "observed", "releases", "known"], {"known": null}, function (about, adjacency, parts, last, observed, releases, known) {
 let everything, seen, total;
@@ -4068,7 +4073,7 @@ return ("" + $.formatted($.b.len([observed]), "", "") + " releases from " + $.fo
 });
 cost = $.fn("cost", ["about", "adjacency", "stretch"], {}, function (about, adjacency, stretch) {
 let gone, mechanism, steps;
-{const $v15 = $.unpack(stretch, 3, -1);mechanism = $v15[0];steps = $v15[1];gone = $v15[2];}
+{const $v16 = $.unpack(stretch, 3, -1);mechanism = $v16[0];steps = $v16[1];gone = $v16[2];}
 return $.cm(mechanism, "interval", [about, adjacency], {"steps_with": steps, "steps_without": gone});
 });
 within = $.fn("within", ["spent", "plan"], {}, function (spent, plan) {
@@ -4079,7 +4084,7 @@ let shared;
 shared = $.either($.eq($.ga(plan, "releases"), 1n), () => within([spent, plan]));
 return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm($.ga(plan, "total"), "affords", [spent])));
 });
-return {Stretch, stretches, orders, alone, compose, answer, _list_releases, cost, within, affordable, Mechanism, replace, NON_ADAPTIVE, Guarantee, Counter};
+return {Stretch, stretches, costs, orders, alone, compose, answer, _list_releases, cost, within, affordable, Mechanism, replace, NON_ADAPTIVE, Guarantee, Counter};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, Account, _stretch, CONTRADICTION;
@@ -4095,12 +4100,15 @@ const Event = $.modules["accountant.events"]["Event"];
 const EventKinds = $.modules["accountant.events"]["EventKinds"];
 const Stretch = $.modules["accountant.intervals"]["Stretch"];
 const answer = $.modules["accountant.intervals"]["answer"];
+const costs = $.modules["accountant.intervals"]["costs"];
 const orders = $.modules["accountant.intervals"]["orders"];
 Erasing = $.dataclass($.cls("Erasing", [], ($ns) => {
 $ns.carried = $.tuple([]);
 $ns.closeness = null;
 $ns.parts = $.property($.fn("parts", ["self"], {}, function (self) {
-return $.tuple([...$.each($.ga(self, "carried")), ...$.each(($.t($.ga(self, "since")) ? [$.tuple([$.ga(self, "mechanism"), $.ga(self, "since"), $.ga(self, "steps")])] : []))]);
+let own;
+own = $.tuple([$.ga(self, "mechanism"), $.ga(self, "since"), $.ga(self, "steps")]);
+return $.tuple([...$.each($.ga(self, "carried")), ...$.each(($.t(costs([own])) ? [own] : []))]);
 }));
 $ns.hidden = $.property($.fn("hidden", ["self"], {}, function (self) {
 return $.cm($.ga(self, "mechanism"), "forgets_at", [$.ga(self, "closeness")]);
@@ -4194,7 +4202,6 @@ $.cm(self, "_close", [$.ga(self, "erasing")]);
 {const $v7 = [$.ga(event, "mechanism"), $.eq($.ga(self, "releases"), 1n)];mechanism = $v7[0];first = $v7[1];}
 erases = $.both($.b.bool([$.ga($.ga(event, "counts"), "erased")]), () => !$.t(first));
 since = (($.t(!$.is($.ga(event, "kind"), $.ga(EventKinds, "UNLEARN"))) || ($.t($.ga(event, "fresh")) && !$.t($.ga(event, "warm")))) ? 0n : $.ga(self, "since_fresh"));
-since = $.either(since, () => $.b.int([$.ga(mechanism, "shows_order")]));
 if ($.t(erases)) {
 $.sa(self, "before", $.cm($.ga(self, "published"), "copy", []));
 }
@@ -4246,10 +4253,11 @@ $.cm(parts, "update", [orders([$.sub($.ga(self, "published"), $.ga(self, "before
 return parts;
 }));
 $ns.since_erasing = $.fn("since_erasing", ["self"], {}, function (self) {
-let parts;
+let own, parts;
 if (!$.t(!$.is($.ga(self, "erasing"), null))) throw $.raised($.b.AssertionError);
-parts = Counter([($.t($.ga($.ga($.ga(self, "erasing"), "mechanism"), "shows_order")) ? $.ga($.ga(self, "erasing"), "carried") : $.ga($.ga(self, "erasing"), "parts"))]);
-$.cm(parts, "update", [orders([$.sub($.ga(self, "published"), $.ga(self, "before"))])]);
+parts = Counter([$.ga($.ga(self, "erasing"), "parts")]);
+own = Counter([[$.tuple([$.ga($.ga(self, "erasing"), "mechanism"), $.ga($.ga(self, "erasing"), "steps"), 0.0])]]);
+$.cm(parts, "update", [orders([$.sub($.sub($.ga(self, "published"), $.ga(self, "before")), own)])]);
 return parts;
 });
 $ns.alone = $.property($.fn("alone", ["self"], {}, function (self) {
@@ -4271,7 +4279,7 @@ _stretch = $.fn("_stretch", ["event"], {}, function (event) {
 return $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);
 });
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective";
-return {Erasing, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, replace, count, InvalidParameter, EventKinds, groupby, orders, answer};
+return {Erasing, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, replace, count, InvalidParameter, EventKinds, costs, groupby, orders, answer};
 })();
 $.modules["accountant.ahead"] = (() => {
 let Remaining, Ahead;
@@ -5438,7 +5446,7 @@ left = $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $
 return $.tuple([...$.each(_done([erasure, plan, served, left])), ...$.each(_source([erasure, served])), ...$.each(_figures([erasure, accountant, delta])), ...$.each((function* ($first) { for (const $v3 of $.each($first)) { let what; what = $v3; yield Claim([("" + "left." + $.formatted(what, "", "")), $.dict([])]); } })(left)), ...$.each(conditions_of([plan, accountant, $.ga(erasure, "from_data")])), ...$.each(_in_time([erasure])), ...$.each(_notices([erasure, left])), ...$.each((function* ($first) { for (const $v4 of $.each($first)) { let key; key = $v4; yield Claim([key, $.dict([])]); } })(NOT_COVERED)), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let what; what = $v5; yield Claim([("" + "to-do." + $.formatted(what, "", "")), $.dict([])]); } })(_to_do([$.ga(erasure, "status")], {"total": !$.is($.ga(plan, "total"), null)})))]);
 });
 release_served = $.fn("release_served", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
-let counts, event, name, release;
+let chained, counts, event, name, release;
 if ($.t($.is($.ga(erasure, "release"), null))) {
 return null;
 }
@@ -5455,7 +5463,8 @@ throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "")
 if (!$.t($.le($.add($.ga(erasure, "rows"), $.ga(erasure, "inserted")), $.ga(event, "edits")))) {
 throw $.raised(InvalidParameter([$.add(("" + "release " + $.formatted(release, "", "") + " covers " + $.formatted($.ga(event, "edits"), "", "") + " edits, fewer than the " + $.formatted($.ga(erasure, "rows"), "", "") + " rows erased"), ($.t($.ga(erasure, "inserted")) ? ("" + " and " + $.formatted($.ga(erasure, "inserted"), "", "") + " inserted") : ""))]));
 }
-if (($.t(!$.is($.ga(erasure, "read_at"), null)) && $.t($.is($.ga(erasure, "counted"), null)) && !$.t($.ga(event, "fresh")))) {
+chained = !($.t($.ga(event, "fresh")) || $.t($.ga($.ga(event, "mechanism"), "shows_order")));
+if (($.t(!$.is($.ga(erasure, "read_at"), null)) && $.t($.is($.ga(erasure, "counted"), null)) && $.t(chained))) {
 throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "") + " continues from the model before, and nothing counted what changed in between: where rows lie in a source of their own, such a release is certified only with a count by a trigger or by versions")]));
 }
 counts = $.ga(event, "counts");
@@ -8350,9 +8359,9 @@ point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
 contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
 return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
 });
-gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record"], {"steps_without_record": 0n}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record) {
+gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place"], {"steps_without_record": 0n, "in_place": true}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place) {
 let chain, real, rounded, slower, variance;
-if ($.t($.eq(steps_with_record, 0n))) {
+if (($.t($.eq(steps_with_record, 0n)) && ($.t(in_place) || !$.t(steps_without_record)))) {
 return 0.0;
 }
 {const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
@@ -8361,7 +8370,7 @@ return $.libraries["math"].inf;
 }
 chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
 real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
-rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": $.add(steps_with_record, steps_without_record), ...$.named(chain)});
+rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": ($.t(in_place) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
 return $.mul($.add(real, rounded), $.add(1n, 1e-09));
 });
 return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
@@ -8387,6 +8396,7 @@ _ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
 SharpExactRun = $.dataclass($.cls("SharpExactRun", [SharpRun], ($ns) => {
 $ns.method = "sharp-exact";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD whose every step is an exact discrete Gaussian, roundings charged";
+$ns.in_place = true;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
 $.sup(SharpExactRun, self, "__post_init__")([]);
@@ -8407,6 +8417,9 @@ throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" +
 }
 return null;
 });
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return !$.t($.ga(self, "in_place"));
+}));
 $ns.noise_scale = $.property($.fn("noise_scale", ["self"], {}, function (self) {
 return $.libraries["math"].sqrt([$.mul($.mul(2n, $.ga(self, "step_size")), $.ga(self, "noise_variance"))]);
 }));
@@ -8427,18 +8440,20 @@ return $.dict([["lipschitz", $.mul($.ga(self, "lipschitz"), _ROOM)], ["regulariz
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
 let gap, mu;
 gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.ga(self, "measured_error"), "strong_convexity": $.ga(self, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.ga(self, "grid"), ...$.named($.cm(self, "_reach", []))});
-mu = $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(self, "sensitivity", [worlds]), _ROOM), "step_size": $.ga(self, "step_size"), "strong_convexity": $.ga(self, "strong_convexity"), "noise": $.ga(self, "noise_scale"), "grid": $.ga(self, "grid"), "records": $.ga(self, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without});
+mu = $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(self, "sensitivity", [worlds]), _ROOM), "step_size": $.ga(self, "step_size"), "strong_convexity": $.ga(self, "strong_convexity"), "noise": $.ga(self, "noise_scale"), "grid": $.ga(self, "grid"), "records": $.ga(self, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place")});
 return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
 });
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own;
 own = $.dict([["method", $.ga(self, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(self, "records")]])]), $.tuple(["rows-in-place", own]), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
+return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(self, "records")]])]), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
 });
-}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["dimension", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["dimension", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
 SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
 $ns.name = "sharp-exact";
 $ns.summary = "sharp down to the last bit: every rounding inside the bound, exact noise at every step";
+$ns.any_order = true;
+$ns.in_place = true;
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 $.sup(SharpExact, self, "check_plan")([plan]);
 _check_covered([$.ga(plan, "problem")]);
@@ -8458,9 +8473,9 @@ bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.nam
 if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
 throw $.raised(InvalidParameter([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
 }
-return SharpExactRun([], {...$.named($.dict([...$.pairs(facts), ["slack", 0.0]])), "regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "dimension": $.ga(problem, "dimension"), "radius": radius, "grid_bits": bits});
+return SharpExactRun([], {...$.named($.dict([...$.pairs(facts), ["slack", 0.0]])), "regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "dimension": $.ga(problem, "dimension"), "radius": radius, "grid_bits": bits, "in_place": $.ga(self, "in_place")});
 });
-}), [], {frozen: true});
+}), [["in_place", () => ["is", $.b.bool]]], {frozen: true});
 _check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
 if ((!$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) || $.t($.ga($.ga(problem, "loss"), "clips_each")))) {
 throw $.raised(AssumptionViolated([("" + "is proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "sharp-exact"}));
