@@ -141,10 +141,10 @@ class Ahead:
 
     def deletion(self, delta: float) -> tuple[float, float]:
         """ε of what the last release added erased, as the plan promises it: to who saw later models only, if requests did not
-        depend on earlier ones; and to who saw every release."""
+        depend on earlier ones (where an extractor was trained, which no deletion takes back, as if all were seen); and to who saw every release."""
         observed = self.account.deletion_observed(self.plan.problem.deletion_notion)
-        alone, seen = (guarantee.with_slack().epsilon(delta) for guarantee in (self.plan.deletion, observed))
-        return alone, seen
+        later = observed if self.account.trained else self.plan.deletion
+        return later.with_slack().epsilon(delta), observed.with_slack().epsilon(delta)
 
     # --- many at once ---
 

@@ -59,7 +59,9 @@ def test_releases_are_those_of_the_dense_table(loss, method: str) -> None:
         passes = ours.pop("gradient_passes"), others.pop("gradient_passes")
         assert abs(passes[0] - passes[1]) <= 2
         assert canonical(ours) == canonical(others)  # every figure of every guarantee
-        np.testing.assert_allclose(mine.model.weights, theirs.model.weights, rtol=0, atol=2e-5)
+        # both are as near to the same minimiser as the solver was asked to come; steps without a solver differ by roundings
+        apart = 2 * plan.gradient_tolerance / plan.regularization + 2e-5 * plan.dimension**0.5
+        assert np.linalg.norm(mine.model.weights - theirs.model.weights) <= apart
         assert np.abs(theirs.model.weights).max() > 1e-2
 
 

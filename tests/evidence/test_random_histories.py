@@ -7,14 +7,14 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.evidence import deriving
+from noisygd_delete.evidence import deriving, standing
 from noisygd_delete.evidence.claims import Claim
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.standing import claims_of_store
@@ -43,10 +43,8 @@ def plan_of(method: str, rows: int) -> Plan:
     return replace(plan, problem=replace(plan.problem, rows_per_subject=rows))
 
 
-def drawn(seed: int) -> tuple[dict[str, Any], list[Event], dict[str, Any]]:
-    """(paper, releases, facts) of a random history: methods one after the other, statistics, extractors, all kinds of edits; of a release in it,
-    of what waits, or of what was withheld."""
-    chance = random.Random(seed)
+def history(chance: random.Random) -> tuple[Plan, list[Event], int]:
+    """(the plan in force, releases, rows of a person): methods one after the other, statistics, extractors, all kinds of edits."""
     rows = chance.choice((1, 1, 3))
     names = [chance.choice(MIXED) for _ in range(chance.choice((1, 1, 2, 3)))]
     events: list[Event] = []
@@ -65,6 +63,13 @@ def drawn(seed: int) -> tuple[dict[str, Any], list[Event], dict[str, Any]]:
                     Event("statistic", 1, 0, CountedRecords(records=2000, deviation=64.0, rows_per_subject=rows))
                 )
     events.append(Event("unlearn", plan.delete_steps, 3, plan.mechanism, EditCounts(deleted=2, replaced=1)))
+    return plan, events, rows
+
+
+def drawn(seed: int) -> tuple[dict[str, Any], list[Event], dict[str, Any]]:
+    """(paper, releases, facts) of a request in a random history: of a release in it, of what waits, or of what was withheld."""
+    chance = random.Random(seed)
+    plan, events, _ = history(chance)
     status = chance.choice(("published", "published", "pending", "withheld"))
     release = len(events) if status == "published" else None
     places = chance.choice(
@@ -256,3 +261,57 @@ def test_a_person_is_counted_until_the_last_row_is_gone(left: tuple[int, ...]) -
         if last:
             assert figures["erased.all"]["gdp"] >= everything * (1 - 1e-9)
             assert figures["erased.all"]["gdp"] <= everything * 3
+
+
+# --- papers about no single request: report, model card, annex, register ---
+
+
+def standing_faults(seed: int) -> list[str]:
+    """What the claims about a store as it stands state less than an observer of a random history is owed, each asked of the ledger by itself."""
+    plan, events, _ = history(random.Random(seed))
+    accountant = Accountant(plan, events)
+    claims = standing.claims_of_store(accountant, plan)
+    erasing = [number for number, event in enumerate(events, start=1) if event.counts.deleted or event.counts.replaced]
+    owing: dict[str, list[Guarantee]] = {
+        "present.one": [accountant.dp()],
+        "present.all": [accountant.dp_cumulative()],
+        "erased.later": [accountant.deletion(1, number, range(number, len(events) + 1)) for number in erasing],
+        "erased.all": [accountant.deletion(1, number) for number in erasing],
+    }
+    faults = []
+    for key, guarantees in owing.items():
+        claim = claims[key]
+        seen_by_all = key.endswith(".all")
+        if any(guarantee.advantage > claim.values["advantage"] for guarantee in guarantees):
+            faults.append(
+                f"{key} states {claim.values['advantage']:.4f}, owed {max(g.advantage for g in guarantees):.4f}"
+            )
+        if ("schedule-fixed" in claim.conditions) != seen_by_all or (
+            "requests-blind" in claim.conditions
+        ) == seen_by_all:
+            faults.append(f"{key} under {claim.conditions}")
+    return faults
+
+
+def test_papers_about_a_store_state_what_every_observer_is_owed() -> None:
+    assert {seed: found for seed in range(60) if (found := standing_faults(seed))} == {}
+
+
+def test_what_a_deletion_would_cost_is_no_less_than_what_it_costs() -> None:
+    for seed in range(60):
+        plan, events, _ = history(random.Random(seed))
+        ahead, then = Accountant(plan, events).ahead(), Accountant(plan, events)
+        ahead.add(then.planned())
+        then.record(then.planned())
+        owed_then = [guarantee.with_slack().epsilon(1e-6) for guarantee in (then.forgotten(), then.deletion_observed())]
+        assert all(told >= owing for told, owing in zip(ahead.deletion(1e-6), owed_then, strict=True)), seed
+
+
+def test_a_card_by_the_plan_s_own_figure_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan's figure is about its own runs: after other methods, a statistic or an extractor it may be too small."""
+    monkeypatch.setattr(standing, "claims_of_store", partial(_careless, standing.claims_of_store))
+    assert sum(bool(standing_faults(seed)) for seed in range(60)) >= 3
+
+
+def _careless(right: Callable[..., dict[str, Claim]], accountant: Accountant, plan: Plan) -> dict[str, Claim]:
+    return {**right(accountant, plan), "present.one": right(Accountant(plan), plan)["present.one"]}

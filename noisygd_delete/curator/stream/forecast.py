@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from ...accountant import Accountant
 from ...errors import InvalidRequest
 from ...methods.plan import Plan
-from ...privacy.guarantee import NON_ADAPTIVE
+from ...privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ...privacy.shown import shown
 from ...records import NO_EDITS, EditCounts, EditRequest, Records
 from .batching import Batching
@@ -70,12 +70,12 @@ class StreamForecast:
         if self.epsilon_before is not None and self.epsilon_after is not None:
             lines.append(
                 f"a record still there, over all releases: ε={shown(self.epsilon_before)} now, ε={shown(self.epsilon_after)} after "
-                f"(δ={shown(self.delta)})"
+                f"(δ={shown(self.delta)}), if {FIXED_SCHEDULE}"
             )
         if self.epsilon_deletion is not None:
             lines.append(
                 f"an erased record, from its release on: ε={shown(self.epsilon_deletion)} (δ={shown(self.delta)}), if {NON_ADAPTIVE}; "
-                f"every release observed: ε={shown(self.epsilon_deletion_observed)}"
+                f"every release observed: ε={shown(self.epsilon_deletion_observed)}, if {FIXED_SCHEDULE}"
             )
         return "\n".join(lines)
 

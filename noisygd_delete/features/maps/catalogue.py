@@ -60,16 +60,17 @@ def from_dict(
         raise InvalidParameter(f"a map needs kind, one of {', '.join(map(repr, KINDS))}")
     if depth > _DEEPEST:
         raise InvalidParameter(f"maps within maps, over {_DEEPEST} deep")
-    kind, parameters = KINDS[given["kind"]], {name: value for name, value in given.items() if name != "kind"}
+    called = given["kind"]
+    kind, parameters = KINDS[called], {name: value for name, value in given.items() if name != "kind"}
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]  # each is a dataclass
     for name in parameters:
         if name not in known:
             raise InvalidParameter(f"the map {kind.kind!r} has no parameter {name!r}; it has {', '.join(known)}")
-    if kind.kind in _COMPOSED:
-        parameters["of"] = _parts(parameters.get("of"), kind, columns, folder, depth)
+    if called in _COMPOSED:
+        parameters["of"] = _parts(parameters.get("of"), called, columns, folder, depth)
     if columns is not None:
         read = {"columns": columns, "reads": sum(width or 1 for width in columns)}
-        if gaps and kind.kind == "additive":
+        if gaps and called == "additive":
             read |= {"columns": tuple(width for at, width in enumerate(columns) if at - 1 not in gaps)}
             read |= {"gaps": tuple(at - sum(gap < at for gap in gaps) for at in gaps)}
         parameters = {**{name: value for name, value in read.items() if name in known}, **parameters}
@@ -90,13 +91,13 @@ def from_dict(
 
 
 def _parts(
-    given: Any, kind: type[PublicMap], columns: tuple[int, ...] | None, folder: Path | None, depth: int
+    given: Any, called: str, columns: tuple[int, ...] | None, folder: Path | None, depth: int
 ) -> tuple[PublicMap, ...]:
     if not isinstance(given, list):
-        raise InvalidParameter(f"the map {kind.kind!r} needs of, a list of maps")
+        raise InvalidParameter(f"the map {called!r} needs of, a list of maps")
     made: list[PublicMap] = []
     for part in given:
         made.append(from_dict(part, columns=columns, folder=folder, depth=depth + 1))
-        if kind.kind == "chain":
+        if called == "chain":
             columns = (0,) * made[-1].width
     return tuple(made)
