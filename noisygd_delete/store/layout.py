@@ -11,6 +11,7 @@ ledger.sqlite                public facts only; its last entry names the plan an
 register.sqlite              request ids with their salts, and what was stated about each request: may be forgotten (see
                              `requests`); absent before the first request id
 seal.json                    how long the ledger is and its last link, so that an end cut off is seen
+judged.json                  how far `verify` has judged the ledger (see `remembered`); absent where that is short
 publishers.json              where the model in force is put besides, and what lies there (see `onward`); absent where nobody asked
 journal/request.json         the request in flight; absent between requests
 service/                     what the service was asked and has not finished, kept by itself (see `service.inbox`); absent unless one ran
@@ -114,6 +115,10 @@ class Layout:
         return self.root / "seal.json"
 
     @property
+    def judged(self) -> Path:
+        return self.root / "judged.json"
+
+    @property
     def publishers(self) -> Path:
         return self.root / "publishers.json"
 
@@ -166,7 +171,7 @@ class Layout:
 
     def expected(self, path: Path) -> bool:
         """Whether a path under the root belongs to the layout (databases' own journals do, while in use)."""
-        own = {*self.made_first(), self.records, self.journal, self.request, self.lock, self.publishers}
+        own = {*self.made_first(), self.records, self.journal, self.request, self.lock, self.publishers, self.judged}
         own |= {self.ids_database, self.former_ids, self.register, self.former_register}
         own |= {database.with_name(database.name + end) for database in self.databases() for end in LEFTOVERS}
         within = path.relative_to(self.root).as_posix()

@@ -26,6 +26,7 @@ from .database import changing, connect, create, transaction
 from .disk import Disk
 from .entry import START, Entry, Outline, Row, checked, linked, outlined, parsed
 from .layout import Layout
+from .remembered import Judged
 
 LOOKED_AT = 32  # links at the end that every reading checks, and parses
 
@@ -367,23 +368,40 @@ class Ledger:
         kept = None if position is None else self.entry(position).account
         return None if kept is None else written.from_dict(kept)
 
-    def check(self) -> None:
-        """Every link, every entry, and every sum against the releases that it is the sum of.
+    def check(self, before: Judged | None = None) -> Judged:
+        """Every link; and every entry, every sum against the releases that it is the sum of, and the table of places, where they were not
+        judged `before`. Answers how far they are now.
 
         Raises:
             StoreCorrupt: the first that is wrong, by its number.
         """
-        account = Account()
+        with connect(self.path) as connection:
+            if before is not None and (
+                not 0 < before.entries <= self.length
+                or _link(connection, before.entries) != before.link
+                or places.digest(connection, before.entries) != before.places
+            ):
+                before = None
+            first = 0 if before is None else before.entries
+        account = Account() if first == 0 else _sums([self.entry(first - 1)], None)
+        if account is None:  # of an earlier version, without sums
+            return self.check()
+        found = list[places.Place]()
         for number, body, _ in self._checked():
+            if number <= first:
+                continue
             try:
-                _replayed([parsed(self.path, number, body)], account)
+                entry = parsed(self.path, number, body)
+                found += places.of([entry], number, account.releases)
+                _replayed([entry], account)
             except StoreCorrupt:
                 raise
             except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
                 raise _contradiction(self.path, f"entry {number}: {error}") from error
         try:
             with connect(self.path) as connection:
-                places.check(connection, places.of(self.outline))
+                places.check(connection, found, first)
+                return Judged(self.length, self.digest, places.digest(connection, self.length))
         except InvalidParameter as error:
             raise _contradiction(self.path, error) from error
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from itertools import zip_longest
 
 from ..errors import InvalidParameter
@@ -68,14 +69,26 @@ def plans(connection: sqlite3.Connection) -> list[int]:
     return [number for (number,) in connection.execute("SELECT number FROM places WHERE planned = 1 ORDER BY number")]
 
 
-def check(connection: sqlite3.Connection, expected: Iterable[Place]) -> None:
-    """Raise `InvalidParameter` unless the table, if there is one, says what the entries say."""
+def digest(connection: sqlite3.Connection, until: int) -> str:
+    """SHA-256 of the table up to the entry of this number; of nothing where there is none."""
+    said = sha256()
+    for row in _stated(connection, "<=", until) if known(connection) else ():
+        said.update(repr(row).encode())
+    return said.hexdigest()
+
+
+def check(connection: sqlite3.Connection, expected: Iterable[Place], after: int) -> None:
+    """Raise `InvalidParameter` unless the table, if there is one, says what the entries after this number say."""
     if known(connection):
-        stated = connection.execute("SELECT number, request_id, release, planned FROM places ORDER BY number")
-        for place, found in zip_longest(expected, stated):
+        for place, found in zip_longest(expected, _stated(connection, ">", after)):
             if place != found:
                 number = (place or found)[0]
                 raise InvalidParameter(f"the table of places does not say what entry {number} says")
+
+
+def _stated(connection: sqlite3.Connection, side: str, number: int) -> sqlite3.Cursor:
+    query = f"SELECT number, request_id, release, planned FROM places WHERE number {side} ? ORDER BY number"
+    return connection.execute(query, (number,))
 
 
 def _first(connection: sqlite3.Connection, condition: str, value: int | str) -> int | None:

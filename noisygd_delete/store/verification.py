@@ -13,7 +13,7 @@ import numpy as np
 from ..curator.learning import check_fit
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
 from ..records import bounded
-from . import journal, models, names, onward, presence, table, tie
+from . import journal, models, names, onward, presence, remembered, table, tie
 from .database import connect
 from .disk import explained, read
 from .forms import forms
@@ -42,7 +42,7 @@ class Soundness:
 
 
 def verify(path: str | Path, *, wait: float = 0.0) -> Soundness:
-    """Check the structure of a store without changing it.
+    """Check the structure of a store, changing nothing but the note of how far its ledger was judged (`remembered`).
 
     Raises:
         StoreError: there is no store. StoreLocked: another process is writing to it.
@@ -94,7 +94,8 @@ def _journal(layout: Layout) -> Iterator[str]:
 def _ledger(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
     ledger.require_readable_schema()
-    ledger.check()
+    before = remembered.remembered(layout.judged)
+    remembered.remember(layout.judged, before, ledger.check(before))
     Register(layout).check()
     onward.destinations(layout)
     for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):

@@ -14,7 +14,7 @@ from noisygd_delete.accountant import Account, Accountant, Event, events, histor
 from noisygd_delete.curator.stream import Batching, Stream, forecast
 from noisygd_delete.errors import StoreCorrupt
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of, standing
-from noisygd_delete.store import Store, budget, places, seal, status, tie, verify
+from noisygd_delete.store import Store, budget, places, remembered, seal, status, tie, verify
 from noisygd_delete.store import entry as entries
 from noisygd_delete.store import ledger as ledgers
 from noisygd_delete.store.disk import Disk
@@ -210,6 +210,59 @@ def test_a_request_that_somebody_hid_from_the_table_of_places_is_found(tmp_path)
     assert any("entry 60" in fault for fault in verify(path).faults)
     with Store.open(path) as store, pytest.raises(StoreCorrupt, match="another entry"):
         store.ledger.position("other")
+
+
+@pytest.fixture
+def judged_before(tmp_path, monkeypatch):
+    """A store that `verify` has judged, and whose ledger has grown since."""
+    monkeypatch.setattr(remembered, "WORTH", 50)
+    path = old_store(tmp_path / "store", 100)
+    assert verify(path).passed
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(3)], request_id="later"))
+    return path
+
+
+def test_what_was_judged_before_is_hashed_again_and_not_judged_again(judged_before, counted, monkeypatch):
+    few = after(judged_before, counted, lambda path: verify(path).passed or pytest.fail("not sound"))
+    few = after(judged_before, counted, verify)
+    assert few["links checked"] >= 100
+    for note in ("{}", "not one", json.dumps(remembered.Judged(5000, "0" * 64, "0" * 64)._asdict())):
+        (judged_before / "judged.json").write_text(note)
+        whole = after(judged_before, counted, verify)
+        assert min(whole[what] - few[what] for what in ("entries read", "releases recorded")) > 95, note
+    assert after(judged_before, counted, verify)["entries read"] <= few["entries read"]
+    monkeypatch.setattr(remembered, "__version__", "9.9.9")  # another version may know of more that is wrong
+    assert after(judged_before, counted, verify) == whole
+
+
+def test_what_somebody_changed_before_the_note_is_found(judged_before):
+    note = (judged_before / "judged.json").read_bytes()
+    with sqlite3.connect(judged_before / "ledger.sqlite") as connection:
+        named = connection.execute("SELECT request_id FROM places WHERE number = 60").fetchone()
+        connection.execute("UPDATE places SET request_id = 'other' WHERE number = 60")
+    connection.close()
+    assert any("entry 60" in fault for fault in verify(judged_before).faults)
+    with sqlite3.connect(judged_before / "ledger.sqlite") as connection:
+        connection.execute("UPDATE places SET request_id = ? WHERE number = 60", named)
+    connection.close()
+    tampered(judged_before, 50, cheaper_from(50, ledger_of(judged_before)))
+    assert any("entry 50: the sums" in fault for fault in verify(judged_before).faults)
+    assert (judged_before / "judged.json").read_bytes() == note  # nothing was judged
+
+
+def test_what_somebody_changed_after_the_note_is_found(judged_before):
+    tampered(judged_before, 102, cheaper_from(102, ledger_of(judged_before)))
+    with pytest.raises(StoreCorrupt, match="the sums"):
+        Store.open(judged_before)
+    assert not verify(judged_before).passed
+
+
+def test_a_body_changed_before_the_note_breaks_its_link(judged_before):
+    with sqlite3.connect(judged_before / "ledger.sqlite") as connection:
+        connection.execute("UPDATE entries SET body = replace(body, '\"steps\"', '\"step\"') WHERE number = 40")
+    connection.close()
+    assert any("entry 40 does not continue the hash chain" in fault for fault in verify(judged_before).faults)
 
 
 def test_a_link_broken_long_ago_is_found_by_verify_and_by_whoever_reads_it(tmp_path):
