@@ -58,6 +58,16 @@ class SharpExactRun(SharpRun):
             positive(name, getattr(self, name))
         for name in ("features", "outputs", "dimension"):
             count(name, getattr(self, name))
+        # a larger m, or fewer weights, would understate what a run costs
+        if self.strong_convexity != self.regularization:
+            raise InvalidParameter(
+                f"must be regularization={self.regularization:.17g}: the losses covered are convex",
+                strong_convexity=self.strong_convexity,
+            )
+        if self.dimension != self.outputs * self.features:
+            raise InvalidParameter(
+                f"must be outputs × features, {self.outputs} × {self.features}", dimension=self.dimension
+            )
         count("grid_bits", self.grid_bits, minimum=exact_steps.LEAST_BITS, maximum=exact_steps.MOST_BITS)
         if self.grid_bits > exact_steps.grid_bits(radius=self.radius, noise=self.noise_scale, **self._reach()):
             raise InvalidParameter(

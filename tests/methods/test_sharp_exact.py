@@ -79,6 +79,20 @@ def test_what_its_papers_say_and_that_plans_and_facts_survive_json() -> None:
         plan.mechanism.noisy_step(plan.problem.adjacency)
 
 
+@pytest.mark.parametrize("loss", [losses.Logistic(1.0), losses.Softmax(1.0, 3), losses.PseudoHuber(1.0, 0.3)])
+@pytest.mark.parametrize(
+    ("fact", "change"),
+    [("strong_convexity", lambda m: m * 1.5), ("strong_convexity", lambda m: math.nextafter(m, 1.0))]
+    + [("dimension", lambda d: d - 1), ("dimension", lambda d: d + 1)],
+)
+def test_facts_that_another_fact_fixes_cannot_be_stated_otherwise(loss: Any, fact: str, change: Any) -> None:
+    """A ledger or certificate with a larger m, or fewer weights, would state less than a run costs."""
+    facts = plan_by(loss=loss).mechanism.to_dict()
+    facts[fact] = change(facts[fact])
+    with pytest.raises(InvalidParameter, match=fact):
+        mechanism_from_dict(facts)
+
+
 def test_refusals_name_a_way_out() -> None:
     with pytest.raises(AssumptionViolated, match="'sharp' or 'composition'"):
         plan_by(loss=losses.Sigmoid(1.0), regularization=0.3)
