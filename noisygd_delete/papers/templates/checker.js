@@ -8411,6 +8411,12 @@ for (const $v2 of $.each($.tuple(["features", "outputs", "dimension"]))) {
 name = $v2;
 count([name, $.b.getattr([self, name])]);
 }
+if ($.t(!$.eq($.ga(self, "strong_convexity"), $.ga(self, "regularization")))) {
+throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(self, "strong_convexity")}));
+}
+if ($.t(!$.eq($.ga(self, "dimension"), $.mul($.ga(self, "outputs"), $.ga(self, "features"))))) {
+throw $.raised(InvalidParameter([("" + "must be outputs \u00d7 features, " + $.formatted($.ga(self, "outputs"), "", "") + " \u00d7 " + $.formatted($.ga(self, "features"), "", ""))], {"dimension": $.ga(self, "dimension")}));
+}
 count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
 if ($.t($.lt($.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(self, "noise_scale"), ...$.named($.cm(self, "_reach", []))}), $.ga(self, "grid_bits")))) {
 throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
