@@ -82,8 +82,12 @@ def test_what_its_papers_say_and_that_plans_and_facts_survive_json() -> None:
 @pytest.mark.parametrize("loss", [losses.Logistic(1.0), losses.Softmax(1.0, 3), losses.PseudoHuber(1.0, 0.3)])
 @pytest.mark.parametrize(
     ("fact", "change"),
-    [("strong_convexity", lambda m: m * 1.5), ("strong_convexity", lambda m: math.nextafter(m, 1.0))]
-    + [("dimension", lambda d: d - 1), ("dimension", lambda d: d + 1)],
+    [
+        ("strong_convexity", lambda m: m * 1.5),
+        ("strong_convexity", lambda m: math.nextafter(m, 1.0)),
+        ("dimension", lambda d: d - 1),
+        ("dimension", lambda d: d + 1),
+    ],
 )
 def test_facts_that_another_fact_fixes_cannot_be_stated_otherwise(loss: Any, fact: str, change: Any) -> None:
     """A ledger or certificate with a larger m, or fewer weights, would state less than a run costs."""
