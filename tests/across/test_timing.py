@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from noisygd_delete.curator import learning as learning_module
 from noisygd_delete.curator.learning import resume, train
 from noisygd_delete.engine import Objective
 from noisygd_delete.engine.noise import SecureNoise
+from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.methods import Minimiser, Perturbed
 from noisygd_delete.methods.plan import Plan
 
@@ -24,6 +26,11 @@ PLAN = make_plan(
     regularization=0.05,
     budget=Budget(order=4, dp=2.0, deletion=0.5),
     method="sharp",
+)
+EXACT = make_plan(
+    PLAN.loss,
+    **{name: getattr(PLAN.problem, name) for name in ("records", "features", "regularization", "budget")},
+    method="sharp-exact",
 )
 
 
@@ -43,36 +50,52 @@ def tables() -> dict[str, Records]:
     }
 
 
-def counted(records: Records, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def counted(plan: Plan, records: Records, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Gradients, steps, and how many draws the cipher was asked for, of a learn and a request."""
     gradients, steps, drawn = [], [], []
-    gradient, draw = Objective.gradient, SecureNoise._draw
+    kind: Any = PreciseObjective if plan.method.name == "sharp-exact" else Objective
+    gradient, draw = kind.gradient, SecureNoise._draw
     with monkeypatch.context() as patched:
-        patched.setattr(Objective, "gradient", lambda self, w: gradients.append(1) or gradient(self, w))
+        patched.setattr(kind, "gradient", lambda self, w: gradients.append(1) or gradient(self, w))
         patched.setattr(SecureNoise, "_draw", lambda self, size: drawn.append(size) or draw(self, size))
         heard = Execution(progress=steps.append)
-        resume(records, learn(records, PLAN, execution=heard), PLAN, execution=heard)
+        resume(records, learn(records, plan, execution=heard), plan, execution=heard)
     return [len(gradients), len(steps), *drawn]
 
 
 def test_steps_and_draws_depend_on_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [counted(records, monkeypatch) for records in tables().values()]
+    found = [counted(PLAN, records, monkeypatch) for records in tables().values()]
     assert found[0][:2] == [PLAN.learn_steps + PLAN.delete_steps] * 2
     assert all(counts == found[0] for counts in found)
 
 
-def advantage(one: Records, other: Records, runs: int = 60) -> float:
+def test_steps_to_the_last_bit_depend_on_no_record_and_their_draws_on_chance_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A discrete Gaussian is drawn by rejection: how many words that takes follows from the words, not from the rows."""
+    take, taken, found = SecureNoise._words, [], []
+    monkeypatch.setattr(SecureNoise, "_words", lambda self, size: taken.append(size) or take(self, size))
+    monkeypatch.setattr("noisygd_delete.engine.noise.os.urandom", lambda size: bytes(range(7, 7 + size)))
+    for records in tables().values():
+        taken.clear()
+        found.append([*counted(EXACT, records, monkeypatch), *taken])
+    assert found[0][:2] == [EXACT.learn_steps + EXACT.delete_steps] * 2
+    assert len(found[0]) > EXACT.learn_steps
+    assert all(counts == found[0] for counts in found)
+
+
+def advantage(one: Records, other: Records, runs: int = 60, plan: Plan = PLAN) -> float:
     """True minus false positive rate of the best threshold on the time of one release, turn and turn about.
 
     Chosen on the same runs, so it overstates: two samples of 60 from one law reach 0.36 in one case of a thousand.
     """
-    model = learn(one, PLAN)
+    model = learn(one, plan)
     times: dict[int, list[float]] = {0: [], 1: []}
     order = [0, 1] * runs
     random.Random(1).shuffle(order)
     for which in order:
         began = time.process_time_ns()
-        resume((one, other)[which], model, PLAN)
+        resume((one, other)[which], model, plan)
         times[which].append(time.process_time_ns() - began)
     cuts = np.sort([*times[0], *times[1]])
     shares = [np.searchsorted(np.sort(times[which]), cuts, side="right") / runs for which in (0, 1)]
@@ -90,11 +113,14 @@ def test_a_record_more_or_less_does_not_show_in_the_time_of_a_release(record_pro
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["half erased", "erased", "tiny", "one class"])
-def test_no_table_is_told_from_another_by_the_time_of_a_release(name: str, record_property) -> None:
+@pytest.mark.parametrize("plan", [PLAN, EXACT], ids=["sharp", "sharp-exact"])
+def test_no_table_is_told_from_another_by_the_time_of_a_release(plan: Plan, name: str, record_property) -> None:
     """Not one record but all of them changed."""
     found = tables()
-    measured = min(advantage(found["full"], found[name]) for _ in range(5))
-    record_property("evidence", f"full against {name}: advantage of the best threshold {measured:.2f}")
+    measured = min(advantage(found["full"], found[name], plan=plan) for _ in range(5))
+    record_property(
+        "evidence", f"{plan.method.name}, full against {name}: advantage of the best threshold {measured:.2f}"
+    )
     assert measured < 0.8
 
 

@@ -14,6 +14,7 @@ import pytest
 from scipy import sparse, stats
 
 from noisygd_delete import Budget, Curator, EditRequest, Execution, Records, Store, learn, losses, make_plan
+from noisygd_delete.bounds import exact_steps
 from noisygd_delete.curator import learning
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import check_records
@@ -336,3 +337,79 @@ def test_no_step_is_longer_than_what_contracts_not_even_by_a_rounding() -> None:
     assert replace(mechanism, step_size=longest).step_size == longest
     with pytest.raises(InvalidParameter, match="carry two models apart"):
         replace(mechanism, step_size=longest * (1 + 5e-13))
+
+
+class Still:
+    """Noise whose words are never asked for: the discrete Gaussian is put in its place."""
+
+    certified = False
+
+
+def off_the_true_step(plan: Any, records: Records, step_size: float, point: np.ndarray) -> float:
+    """‖machine's step − true step from the same grid point‖ in 160 bits, over E = (δ − h√d)/2."""
+    mechanism = plan.mechanism
+    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization)
+    found = engine.run_exactly(
+        point, objective.gradient, step_size=step_size, noise_variance=plan.noise_variance * plan.step_size / step_size,
+        grid_bits=mechanism.grid_bits, radius=mechanism.radius, steps=1, noise=Still(),
+    )  # fmt: skip
+    with mpmath.workprec(160):
+        length = mpmath.sqrt(sum(mpmath.mpf(float(w)) ** 2 for w in point[0]))
+        inside = [mpmath.mpf(float(w)) * min(1, mpmath.mpf(mechanism.radius) / length) for w in point[0]]
+        slope = [mpmath.mpf(plan.regularization) * w for w in inside]
+        for row, label in zip(records.features, records.labels, strict=True):
+            x = [mpmath.mpf(float(value)) for value in row]
+            pull = -label / (1 + mpmath.exp(label * mpmath.fdot(x, inside))) / len(records.labels)
+            slope = [one + pull * a for one, a in zip(slope, x, strict=True)]
+        true = [w - mpmath.mpf(plan.step_size) * g for w, g in zip(inside, slope, strict=True)]
+        off = mpmath.sqrt(sum((mpmath.mpf(float(one)) - two) ** 2 for one, two in zip(found[0], true, strict=True)))
+    facts = {"lipschitz": 1 + 2.0**-19, "regularization": plan.regularization, "step_size": plan.step_size}
+    d, h = point.size, mechanism.grid
+    charged = exact_steps.gap(
+        gradient_error=mechanism.measured_error, strong_convexity=plan.problem.strong_convexity,
+        radius=mechanism.radius, dimension=d, grid=h, **facts,
+    )  # fmt: skip
+    return float(off) / ((charged - h * math.sqrt(d)) / 2)
+
+
+@pytest.mark.parametrize("fault", ["none", "η once more rounded", "no projection"])
+def test_a_step_is_within_what_is_charged_of_the_same_step_in_160_bits(
+    fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, records, rng = plan_by(records=60, features=5, regularization=0.05), table(60), np.random.default_rng(9)
+    monkeypatch.setattr(engine, "discrete_gaussian", lambda size, noise, bits: np.zeros(size))
+    if fault == "no projection":
+        monkeypatch.setattr(engine, "project_to_ball", lambda weights, radius: weights)
+    step_size = float(np.float32(plan.step_size)) if fault == "η once more rounded" else plan.step_size
+    mechanism, worst = plan.mechanism, 0.0
+    for place in range(24):
+        point = rng.standard_normal((1, 5))
+        point *= mechanism.radius * (1.0, 0.2, 1.5, 1 + 1e-9)[place % 4] / np.linalg.norm(point)
+        point = np.rint(point / mechanism.grid) * mechanism.grid
+        worst = max(worst, off_the_true_step(plan, records, step_size, point))
+    assert (worst <= 1) == (fault == "none"), worst
+
+
+@pytest.mark.parametrize("fault", [False, True])
+def test_low_bits_of_a_release_do_not_name_the_table(fault: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last noise on a coarser grid than its centre, the planted fault, leaves the centre's low bits as they were."""
+    plan, draw = plan_by(records=400, features=5, regularization=0.1), engine.discrete_gaussian
+    if fault:
+        monkeypatch.setattr(
+            engine, "discrete_gaussian", lambda size, noise, bits: np.rint(draw(size, noise, bits=bits) / 1024) * 1024
+        )
+    start, rng, mechanism = np.full((1, 5), 0.25), np.random.default_rng(4), plan.mechanism
+    one = table()
+    other = one.copy().apply(EditRequest.delete([7]))
+    objectives = [PreciseObjective(held, plan.loss, regularization=0.1) for held in (one, other)]
+    centres = [np.rint((start - plan.step_size * each.gradient(start)) / mechanism.grid)[0, 0] for each in objectives]
+    assert centres[0] % 1024 != centres[1] % 1024
+    run = {"step_size": plan.step_size, "noise_variance": plan.noise_variance, "radius": mechanism.radius, "steps": 1}
+    told = 0
+    for world, objective in enumerate(objectives):
+        for _ in range(500):
+            point = engine.run_exactly(
+                start, objective.gradient, grid_bits=mechanism.grid_bits, noise=ResearchNoise(rng), **run
+            )
+            told += (point[0, 0] / mechanism.grid) % 1024 == centres[world] % 1024
+    assert (told < 20) != fault, "one residue in 1,024 by chance"

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete import Budget, losses, make_plan, methods
 from noisygd_delete.accountant import Event
 from noisygd_delete.methods import Perturbed, Stage
 from noisygd_delete.papers import Erasure, erasure_certificate, new_key, sign, verify_certificate
@@ -25,6 +25,7 @@ RENYI, PAIRS = Budget(order=8, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(
 PLANS: dict[str, dict[str, Any]] = {
     "sharp, in (ε, δ)": {"loss": losses.Logistic(radius=1.0), "method": "sharp", "budget": PAIRS},
     "sharp, down to the last bit": {"loss": losses.Softmax(radius=1.0, classes=3), "method": "sharp-exact", "budget": PAIRS},
+    "the same, rows in any order": {"loss": losses.Softmax(radius=1.0, classes=3), "method": methods.METHODS["sharp-exact"](in_place=False), "budget": PAIRS},
     "minimiser": {"loss": losses.Softmax(radius=1.0, classes=3), "method": "minimiser", "budget": RENYI},
     "perturbed, in (ε, δ)": {"loss": losses.OneVsRest(radius=1.0, classes=3), "method": "perturbed", "budget": PAIRS},
     "perturbed, of very many rows": {"loss": losses.Logistic(radius=1.0), "method": "perturbed", "budget": RENYI, "records": 10**9},
