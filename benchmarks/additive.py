@@ -1,6 +1,6 @@
 """Additive models at equal (ε, δ) on four tables: `maps.Additive` and the columns, beside DP-EBM; boosting and logistic without privacy.
 
-DP-EBM is `interpret`'s (the extra `rivals` of this repository's measurements), with the schema's ranges for its bounds. Every row of a
+DP-EBM is `interpret`'s (the extra `additive` of `lab/`), with the schema's ranges for its bounds. Every row of a
 split is equally likely to be tested. "Defaults" choose nothing by looking at test rows. "Best of grid" is the setting with the best mean
 on the test rows, for ours and for DP-EBM alike: what somebody could get who knew it beforehand.
 """

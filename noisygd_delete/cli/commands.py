@@ -27,6 +27,7 @@ _COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked 
     "stream": "stream",
     "predict": "predict",
     "evaluate": "evaluate",
+    "explain": "explain",
     **dict.fromkeys(("status", "budget", "verify"), "look"),
     "audit": "audit",
     **dict.fromkeys(("certificate", "report"), "certificate"),

@@ -11,8 +11,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from ..curator.curator import Release
-from ..errors import AssumptionViolated
-from ..features.maps import PublicMap
+from ..errors import AssumptionViolated, InvalidParameter
+from ..features.maps import Additive, PublicMap, Shapes
 from ..records import Id
 from .base import DeletionEstimator
 from .index import ids_of
@@ -76,6 +76,9 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         learner = isinstance(self.steps[-1][1], DeletionEstimator)  # not where the probe fits the steps before it
         if learner and "ids" not in parameters and (ids := ids_of(X, y, parameters.get(named))) is not None:
             parameters[named] = ids  # a step may lose the index on the way
+        names = list(X.columns) if hasattr(X, "columns") else None
+        plain = names is not None and getattr(maps[0] if maps else None, "columns", None) == (0,) * len(names)
+        self._names_in = names if plain else None  # of columns that are numbers, one name each
         fitted: Self = super().fit(X, y, **parameters)
         return fitted
 
@@ -107,6 +110,23 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
             coded[name] = (_dense(self[:-1].transform(table))[0], label)
         release: Release = self[-1].replace(coded, request_id=request_id)
         return release
+
+    def explain(self) -> Shapes:
+        """What an additive model says of each column: curves with the band of the noise, for notebooks, or as plain numbers (`to_dict`).
+
+        Raises:
+            InvalidParameter: the first step is no additive map, or the model has several scores.
+        """
+        map, model = getattr(self.steps[0][1], "map", None), self[-1]
+        if not isinstance(map, Additive):
+            raise InvalidParameter(
+                "a curve for each column takes an additive map: mapped(maps.Additive(...), estimator)"
+            )
+        names = getattr(self, "_names_in", None)
+        plan, classes = model.plan_, getattr(model, "classes_", None)
+        unit = "target, on the scale from −1 to 1" if classes is None else f"log odds of {classes[-1]}"
+        noise = plan.method.weight_deviation(plan)
+        return Shapes.of(map, model._current_model().weights, noise=noise, unit=unit, names=names)
 
     def insert(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, **options: Any) -> Release:
         """Insert raw rows into free slots."""

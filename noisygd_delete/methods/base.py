@@ -355,6 +355,16 @@ class Method(ABC):
         """Forecast of the excess risk of a release in the long run, where nothing is left of the start; nats per record."""
         return forecast_excess_risk(plan.problem, step_size=plan.step_size, noise_variance=plan.noise_variance)
 
+    def weight_deviation(self, plan: Plan) -> float:
+        """Of the noise of published weights in any direction, at most and to first order: where no row curves the objective.
+
+        Of noisy steps in the long run: σ/√(m(1 − ηm/2)).
+        """
+        convexity = plan.problem.strong_convexity
+        if not convexity > 0:
+            return math.inf
+        return math.sqrt(plan.noise_variance / (convexity * (1 - plan.step_size * convexity / 2)))
+
     def noise(self, plan: Plan) -> str:
         """The noise in symbols, for a line of text."""
         return f"σ²={plan.noise_variance:.6g}"

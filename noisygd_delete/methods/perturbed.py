@@ -40,7 +40,7 @@ from .perturbed_run import PerturbedRun
 from .plan import MOST_STAGES, Plan
 from .problem import Problem
 
-_CHAIN, _CLIPPED = 3, 0.6  # chosen on Adult and flights
+_CHAIN, _CLIPPED = 3, 0.6  # chosen on Adult
 
 
 @dataclass(frozen=True)
@@ -196,6 +196,12 @@ class Perturbed(Method):
             return None
         ratio, _ = method.mechanism(found).ratios()
         return found if ratio * found.linear_term <= flow.LARGEST_KAPPA * loss.constants.lipschitz else None
+
+    def weight_deviation(self, plan: Plan) -> float:
+        """√chain · s/(nm), for the widest column of a shaped noise, and τ."""
+        widest = math.sqrt(max(plan.noise_shape or (1.0,)))
+        stage = plan.linear_term * widest / (plan.records * plan.problem.strong_convexity)
+        return math.sqrt(self.chain) * math.hypot(stage, plan.output_noise)
 
     def noise(self, plan: Plan) -> str:
         return f"s={plan.linear_term:.6g}, τ={plan.output_noise:.6g}"

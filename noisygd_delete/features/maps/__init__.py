@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .onnx import OnnxFile
     from .scattering import Scattering
     from .sentences import SentenceEmbedding
+    from .shapes import Shape, Shapes
 
 __all__ = [
     "Additive",
@@ -37,6 +38,8 @@ __all__ = [
     "RandomFourier",
     "Scattering",
     "SentenceEmbedding",
+    "Shape",
+    "Shapes",
     "Term",
     "check",
     "from_dict",
@@ -56,5 +59,6 @@ __getattr__ = on_first_use(
         "OnnxFile": "onnx",
         "Scattering": "scattering",
         "SentenceEmbedding": "sentences",
+        **dict.fromkeys(("Shape", "Shapes"), "shapes"),
     },
 )

@@ -1,0 +1,240 @@
+"""What an additive model says, column by column: curves with the band that the noise alone gives, as plain numbers and as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...errors import InvalidParameter
+from .additive import Additive
+
+_MOST = 1000  # shapes of a file
+MOST_BARS = 12  # categories drawn
+_WIDE, _HIGH, _LEFT, _ROW = 320.0, 150.0, 44.0, 18.0
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One column's part of a score, its mean over bins or categories taken off.
+
+    values   by bin, or by category
+    edges    (values + 1) ends of the bins in the column's own unit; empty for a category
+    labels   of the categories
+    missing  where the cell was empty; None where no cell may be
+    """
+
+    name: str
+    values: tuple[float, ...]
+    edges: tuple[float, ...] = ()
+    labels: tuple[str, ...] = ()
+    missing: float | None = None
+
+    def __post_init__(self) -> None:
+        ends = len(self.edges) == len(self.values) + 1 if self.edges else len(self.labels) == len(self.values)
+        if not self.values or not ends or not np.isfinite([*self.values, *self.edges, self.missing or 0.0]).all():
+            raise InvalidParameter(
+                f"the shape of {self.name!r} has other bins or categories than values; export it again"
+            )
+
+    @property
+    def importance(self) -> float:
+        """Mean distance from its mean, every bin or category counting the same: no row is asked how often it has which."""
+        return float(np.abs(self.values).mean())
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """All of a model's, the most important first. A row's score is `constant` and one value of each column.
+
+    noise     deviation of the noise in any value, at most: s√chain/(nλ) for objective perturbation. Where many rows lie it is less,
+              which only the rows could say
+    unit      of the values
+    release   of the store, where there is one
+    """
+
+    shapes: tuple[Shape, ...]
+    constant: float
+    noise: float
+    unit: str
+    release: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        map: Additive,
+        weights: ArrayLike,
+        *,
+        noise: float,
+        unit: str,
+        names: Sequence[str] | None = None,
+        labels: Mapping[int, Sequence[str]] | None = None,
+        raw: Any = None,
+        release: int | None = None,
+    ) -> Shapes:
+        """Of a head of one score on the rows of this map.
+
+        Args:
+            noise: deviation of the noise of the weights in any direction, at most.
+            names: of the columns. labels: of the categories, by column. raw: (column, [−1, 1] values) to the column's own unit.
+        """
+        given = np.asarray(weights, np.float64).reshape(-1)
+        share, found, terms = 1 / np.sqrt(1 + len(map.blocks)), [], map.terms(given)
+        constant = float(given[map.width]) if len(given) > map.width else 0.0
+        for term in terms:
+            mean = float(term.values.mean())
+            constant += mean
+            values = tuple((share * (term.values - mean)).tolist())
+            name = f"column {term.column}" if names is None else str(names[term.column])
+            missing = None if term.missing is None else float(share * (term.missing - mean))
+            if term.edges is None:
+                own = (labels or {}).get(term.column, [str(number) for number in range(len(values))])
+                found.append(Shape(name, values, labels=tuple(_texts(own))))
+            else:
+                edges = term.edges if raw is None else raw(term.column, term.edges)
+                found.append(Shape(name, values, edges=tuple(np.asarray(edges).tolist()), missing=missing))
+        found.sort(key=lambda shape: -shape.importance)
+        return cls(tuple(found), float(share * constant), float(share * noise), unit, release)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": "shapes", **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, given: Any) -> Shapes:
+        """Read back `to_dict`.
+
+        Raises:
+            InvalidParameter: it is no such thing.
+        """
+        try:
+            if given["kind"] != "shapes" or len(given["shapes"]) > _MOST:
+                raise ValueError
+            made = []
+            for one in given["shapes"]:
+                lists = {name: tuple(map(float, one[name])) for name in ("values", "edges")}
+                missing = None if one["missing"] is None else float(one["missing"])
+                made.append(Shape(str(one["name"]), **lists, labels=tuple(_texts(one["labels"])), missing=missing))
+            release = None if given["release"] is None else int(given["release"])
+            return cls(tuple(made), float(given["constant"]), float(given["noise"]), str(given["unit"]), release)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidParameter(
+                "these are no shapes: give a file that `explain STORE --out FILE.json` wrote"
+            ) from error
+
+    def farthest(self, before: Shapes) -> float:
+        """Largest difference of a value of these shapes from the same value of others, in deviations of what noise gives their difference
+        at most."""
+        known = {shape.name: shape for shape in before.shapes}
+        apart = 0.0
+        for shape in self.shapes:
+            other = known.get(shape.name)
+            if other is None or len(other.values) != len(shape.values):
+                raise InvalidParameter(
+                    f"the other shapes have no column {shape.name!r} like this one: they are of another schema"
+                )
+            apart = max(apart, float(np.abs(np.subtract(shape.values, other.values)).max()))
+        return apart / max(float(np.hypot(self.noise, before.noise)), 1e-300)
+
+    def drawings(self, before: Shapes | None = None) -> list[str]:
+        """An <svg> for each shape; colours are those of the text around it, by `currentColor`, and `--accent` where that is set."""
+        known = {} if before is None else {shape.name: shape for shape in before.shapes}
+        tallest = max((abs(value) for shape in self.shapes for value in shape.values), default=1.0) + 2 * self.noise
+        return [_drawn(shape, known.get(shape.name), 2 * self.noise, tallest) for shape in self.shapes]
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        pictures = "".join(f'<div style="width:20rem">{picture}</div>' for picture in self.drawings())
+        return f'<div style="display:flex;flex-wrap:wrap;gap:1rem">{pictures}</div><p>{escape(self.caption())}</p>'
+
+    def caption(self) -> str:
+        return (
+            f"What each column adds to the {self.unit}, beside {self.constant:.2f} for every row; the most important column first. The band is two "
+            f"deviations of the noise, ±{2 * self.noise:.2f} at most: a bend inside it may be noise alone."
+        )
+
+
+def _texts(values: Sequence[Any]) -> list[str]:
+    return [str(value) for value in values]
+
+
+def _drawn(shape: Shape, before: Shape | None, band: float, tallest: float) -> str:
+    title = f'<text x="0" y="12" font-weight="600">{escape(shape.name[:44])}</text>'
+    body, high = (_curve if shape.edges else _bars)(shape, before, band, tallest)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE:g} {high:g}" width="100%" role="img" aria-label="{escape(shape.name)}" '
+        f'font-family="sans-serif" font-size="10" fill="currentColor">{title}{body}</svg>'
+    )
+
+
+def _curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
+    low, high = shape.edges[0], shape.edges[-1]
+
+    def across(value: float) -> float:
+        return _LEFT + (value - low) / (high - low) * (_WIDE - _LEFT - 4)
+
+    def up(value: float) -> float:
+        return 24 + (1 - value / tallest) / 2 * (_HIGH - 46)
+
+    def steps(values: Sequence[float]) -> list[str]:
+        ends = zip(values, shape.edges[:-1], shape.edges[1:], strict=True)
+        return [f"{across(x):.1f},{up(value):.1f}" for value, first, last in ends for x in (first, last)]
+
+    over, under = ([value + side for value in shape.values] for side in (band, -band))
+    parts = [
+        f'<polygon points="{" ".join([*steps(over), *reversed(steps(under))])}" fill="var(--accent, #1f5f8b)" opacity="0.18"/>',
+        f'<line x1="{_LEFT:g}" x2="{_WIDE - 4:g}" y1="{up(0):.1f}" y2="{up(0):.1f}" stroke="currentColor" opacity="0.4" stroke-width="0.6"/>',
+    ]
+    if before is not None and len(before.values) == len(shape.values):
+        parts.append(
+            f'<polyline points="{" ".join(steps(before.values))}" fill="none" stroke="#c2601c" stroke-width="1.3" stroke-dasharray="4 3"/>'
+        )
+    parts.append(
+        f'<polyline points="{" ".join(steps(shape.values))}" fill="none" stroke="var(--accent, #1f5f8b)" stroke-width="1.6"/>'
+    )
+    marks = [(tallest, "+"), (0.0, ""), (-tallest, "−")]
+    parts += [
+        f'<text x="{_LEFT - 4:g}" y="{up(value) + 3:.1f}" text-anchor="end">{sign}{abs(value):.1f}</text>'
+        for value, sign in marks
+    ]
+    for value, anchor in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
+        parts.append(f'<text x="{across(value):.1f}" y="{_HIGH - 8:g}" text-anchor="{anchor}">{value:.4g}</text>')
+    if shape.missing is not None:
+        parts.append(f'<text x="{_WIDE - 4:g}" y="12" text-anchor="end">empty: {shape.missing:+.2f}</text>')
+    return "".join(parts), _HIGH
+
+
+def _bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
+    order = sorted(range(len(shape.values)), key=lambda place: -abs(shape.values[place]))[:MOST_BARS]
+    middle, half = _WIDE * 0.68, _WIDE * 0.3
+
+    def across(value: float) -> float:
+        return middle + value / tallest * half
+
+    parts, y = [], 30.0
+    for place in order:
+        value = shape.values[place]
+        parts.append(
+            f'<text x="{middle - half - 6:.1f}" y="{y + 3:.1f}" text-anchor="end">{escape(shape.labels[place][:18])}</text>'
+        )
+        parts.append(
+            f'<line x1="{across(value - band):.1f}" x2="{across(value + band):.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--accent, #1f5f8b)" '
+            'stroke-width="7" opacity="0.22"/>'
+        )
+        if before is not None and len(before.values) == len(shape.values):
+            parts.append(
+                f'<circle cx="{across(before.values[place]):.1f}" cy="{y:.1f}" r="4" fill="none" stroke="#c2601c" stroke-width="1.3"/>'
+            )
+        parts.append(f'<circle cx="{across(value):.1f}" cy="{y:.1f}" r="2.6" fill="var(--accent, #1f5f8b)"/>')
+        y += _ROW
+    parts.append(
+        f'<line x1="{middle:.1f}" x2="{middle:.1f}" y1="20" y2="{y - 8:.1f}" stroke="currentColor" opacity="0.4" stroke-width="0.6"/>'
+    )
+    if len(order) < len(shape.values):
+        parts.append(
+            f'<text x="{_WIDE - 4:g}" y="12" text-anchor="end">{len(shape.values) - len(order)} more in the JSON</text>'
+        )
+    return "".join(parts), y + 4

@@ -1,0 +1,120 @@
+"""The shapes of a store's model: read with the schema's names and units, written as a page or as a picture."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidParameter, MissingDependency
+from ..features.maps import Additive, Shapes
+from ..features.maps.shapes import MOST_BARS
+from ..features.schema import Schema
+from ..features.schema.columns import Numeric
+from ..store import Store
+from .page import render
+
+PNG = b"\x89PNG"  # how every picture begins
+
+
+def shapes_of(store: Store) -> Shapes:
+    """Those of the model in force. No row is read.
+
+    Raises:
+        InvalidParameter: the model is not an additive one of one score. NotLearned: none is in force.
+    """
+    schema, plan, model = store.schema, store.plan, store.model
+    if not isinstance(schema.map, Additive):
+        raise InvalidParameter(
+            f"{store.path}: its model has no curve for each column: that takes an additive map (`init STORE … --map additive`)"
+        )
+    if plan.loss.outputs != 1:
+        raise InvalidParameter(
+            f"{store.path}: a model of {len(schema.classes or ())} classes has no one curve for a column"
+        )
+    names, labels, kinds = _columns(schema, schema.map)
+
+    def raw(place: int, values: Any) -> Any:
+        kind = kinds[place]
+        return kind.raw(values) if kind is not None else values
+
+    unit = (
+        "target, on the scale from −1 to 1"
+        if schema.classes is None
+        else f"log odds of {schema.label_column} = {schema.classes[1]}"
+    )
+    noise = plan.method.weight_deviation(plan)
+    return Shapes.of(
+        schema.map,
+        model.weights,
+        noise=noise,
+        unit=unit,
+        names=names,
+        labels=labels,
+        raw=raw,
+        release=store.ledger.model_release,
+    )
+
+
+def _columns(schema: Schema, map: Additive) -> tuple[list[str], dict[int, list[str]], list[Numeric | None]]:
+    """Of each column of the map: its name, its categories, and its kind where that is a number with a unit of its own."""
+    features = [(column, kind, name) for column, kind in schema.columns.items() for name in kind.names(column)]
+    names, labels, kinds, at = [], dict[int, list[str]](), list[Numeric | None](), 0
+    for place, width in enumerate(map.columns):
+        column, kind, name = features[at]
+        names.append(column if width else name)
+        if width:
+            labels[place] = [
+                each[2].removeprefix(f"{column}=").removeprefix(f"{column}: ") for each in features[at : at + width]
+            ]
+        kinds.append(kind if isinstance(kind, Numeric) and not width else None)
+        at += (width or 1) + (place in map.gaps)
+    return names, labels, kinds
+
+
+def shapes_page(shapes: Shapes, title: str, before: Shapes | None = None) -> str:
+    """One HTML file: every column's picture, the ones before beside them where they are given."""
+    apart = None if before is None else shapes.farthest(before)
+    return render(
+        "shapes.html", title=title, shapes=shapes, pictures=shapes.drawings(before), before=before, apart=apart
+    )
+
+
+def shapes_picture(shapes: Shapes, before: Shapes | None = None, most: int = 12) -> bytes:
+    """The most important shapes as one PNG.
+
+    Raises:
+        MissingDependency: matplotlib is not installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingDependency(
+            "a PNG needs matplotlib; pip install 'noisygd-delete[sklearn]', or ask for .html"
+        ) from error
+    chosen = shapes.shapes[:most]
+    known = {} if before is None else {shape.name: shape for shape in before.shapes}
+    down = -(-len(chosen) // 3)
+    figure = Figure(figsize=(10, 2.5 * down), layout="constrained")
+    for number, shape in enumerate(chosen, 1):
+        axes = figure.add_subplot(down, 3, number)
+        axes.set_title(shape.name, fontsize=9, loc="left")
+        values, band = np.array(shape.values), 2 * shapes.noise
+        other = known.get(shape.name)
+        if shape.edges:
+            axes.stairs(values + band, shape.edges, baseline=values - band, fill=True, alpha=0.2, color="#1f5f8b")
+            axes.stairs(values, shape.edges, color="#1f5f8b", baseline=None)
+            if other is not None:
+                axes.stairs(other.values, shape.edges, color="#c2601c", linestyle="--", baseline=None)
+        else:
+            order = np.argsort(-np.abs(values))[:MOST_BARS][::-1]
+            values, places = values[order], np.arange(len(order))
+            axes.errorbar(values, places, xerr=band, fmt="o", ms=3, color="#1f5f8b", ecolor="#1f5f8b55", elinewidth=4)
+            if other is not None:
+                axes.plot(np.array(other.values)[order], places, "o", ms=6, mfc="none", color="#c2601c")
+            axes.set_yticks(places, [shape.labels[place][:16] for place in order.tolist()], fontsize=6)
+    out = io.BytesIO()
+    FigureCanvasAgg(figure).print_png(out, metadata={"Software": None})  # type: ignore[no-untyped-call]
+    return out.getvalue()
