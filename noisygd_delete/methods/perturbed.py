@@ -12,12 +12,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from .. import losses
 from ..bounds import objective_perturbation as tilt
 from ..bounds import objective_perturbation_gdp as flow
 from ..bounds.arithmetic import GRID_BITS
 from ..bounds.conversion import best_order, renyi_epsilon
 from ..errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError, PlanInfeasible, choice, count
-from ..losses.clipped import clip
 from ..privacy.budget import Measures
 from ..privacy.curve import ONE_DIRECTION
 from ..privacy.guarantee import Guarantee
@@ -186,7 +186,7 @@ class Perturbed(Method):
         asked = problem.asked_regularization
         if self.chain > 1 or asked is None or problem.loss.label_kind != "binary" or form_of(problem) != ONE_DIRECTION:
             return None
-        loss = problem.loss if problem.loss.loss_of_fit > 1 else clip(problem.loss, _CLIPPED * lipschitz)
+        loss = problem.loss if problem.loss.loss_of_fit > 1 else losses.clip(problem.loss, _CLIPPED * lipschitz)
         share = loss.constants.lipschitz / lipschitz
         ridge = max(asked, float(f"{share * problem.regularization:.3g}"))
         method = replace(self, chain=_CHAIN)
