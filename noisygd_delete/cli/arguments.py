@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from ..errors import NoisyGDDeleteError, written
 from .streams import AnswerLost, complain, tell
 
 _LARGEST = 10**12  # slots, steps, releases
@@ -76,3 +78,18 @@ def number(text: str) -> float:
         return float(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text[:40]!r} must be a number") from error
+
+
+def options_of(parser: argparse.ArgumentParser) -> dict[str, str]:
+    """Parameter -> the option that sets it, for the options of one command."""
+    return {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
+
+
+def told(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
+    """The message of an error with each parameter that it is about as it is typed: `--parameter value`."""
+
+    def typed(name: str, value: Any) -> str:
+        text = value if isinstance(value, str) else written(value)
+        return f"{options[name]} {text}" if name in options else f"{name}={written(value)}"
+
+    return error.told(typed)

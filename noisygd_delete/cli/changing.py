@@ -21,8 +21,7 @@ from ..privacy.shown import shown
 from ..records import EditCounts, EditRequest, bounded
 from ..register import Case, Rights
 from ..store import Store, Tombstones
-from .doubt import warning
-from .left import left_text
+from .left import left_text, warning
 from .places import complain_behind
 from .requests import case_from, with_token
 from .shared import progress_bar, show

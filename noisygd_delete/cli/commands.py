@@ -12,10 +12,9 @@ from typing import Any
 
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from ..version import __version__
-from .arguments import Intermixed
+from .arguments import Intermixed, options_of, told
 from .overview import LINES
 from .streams import complain, flushed, written_out
-from .words import options_of, told
 
 _COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked for: each brings what it needs with it
     "demo": "demo",

@@ -17,8 +17,7 @@ from ..store.layout import Layout
 from ..store.onward import require_free
 from .changing import tombstones_from
 from .chosen import Chosen, chosen
-from .doubt import warning
-from .left import room, room_text
+from .left import room, room_text, warning
 from .planning import described
 from .shared import show
 from .source import create_over, some_rows, source_from, surveyed

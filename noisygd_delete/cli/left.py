@@ -1,4 +1,4 @@
-"""What is left of the budget of all publications, in the same words after every command that publishes."""
+"""What a plan and its budget leave: in the same words after every command that publishes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..accountant import Accountant
+from ..methods.words import worth
 from ..privacy.shown import brief, shown
 
 if TYPE_CHECKING:
@@ -57,3 +58,8 @@ def room_text(plan: Plan) -> str:
         f"deletions: rows go at once; room for {number} publication(s) after the learn, each for all that wait: over a year one in "
         f"{brief(found['days_each'], 3)} days, as `serve` spreads them (--period DAYS)"
     )
+
+
+def warning(plan: Plan) -> dict[str, str | None]:
+    """What an answer carries where its plan promises nothing worth having; for JSON, None where there is nothing to warn of."""
+    return {"warning": worth(plan) or None}

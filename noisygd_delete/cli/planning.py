@@ -14,7 +14,7 @@ from ..planner.cheapest import Choice
 from ..planner.streams import StreamPlan
 from ..privacy.budget import Budget
 from ..privacy.total import Total
-from .doubt import warning
+from .left import warning
 from .plan import PAPER_METHOD, PAPER_REGULARIZATION
 from .shared import show
 

@@ -33,9 +33,8 @@ from ..register import (
 )
 from ..register.case import TEXTS, overclaims
 from ..register.dates import MOST_HOLIDAYS, day
-from .arguments import Intermixed, number, whole
+from .arguments import Intermixed, number, options_of, whole
 from .shared import add_json, show
-from .words import options_of
 
 if TYPE_CHECKING:
     from ..store import Store

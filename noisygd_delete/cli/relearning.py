@@ -13,7 +13,7 @@ from ..methods.plan import Plan
 from ..planner import make_plan
 from ..privacy.shown import shown
 from .changing import open_store, released
-from .doubt import warning
+from .left import warning
 from .planning import budget_from, clipped_from, described, loss_from, total_from
 from .shared import show
 

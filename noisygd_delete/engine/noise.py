@@ -11,6 +11,7 @@ is marked "not certified".
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -144,3 +145,10 @@ def noise_source(rng: np.random.Generator | None, share: Callable[[Any], Any] = 
     `share` hands one process's key (or generator) to every process of a group: all of them draw the same noise.
     """
     return SecureNoise(share(os.urandom(KEY_BYTES))) if rng is None else ResearchNoise(share(rng))
+
+
+def poisson(slots: int, noise: Noise, *, rate: float) -> NDArray[np.int64]:
+    """Every slot on its own with probability ⌊rate · 2⁶⁴⌋/2⁶⁴, which is at most `rate`; their numbers, rising."""
+    edge = math.floor(math.ldexp(rate, 64))
+    drawn = noise.words(slots)
+    return np.flatnonzero(drawn < np.uint64(edge)) if edge < 1 << 64 else np.arange(slots)

@@ -8,6 +8,7 @@ number cells   one word, the number + 2; 1: elsewhere
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from . import WIDTHS
 
 WORD = np.dtype("<u8")
 Cells = NDArray[np.uint64]
+Slots = NDArray[np.int64]
+_SHARE = 1 << 22  # names sorted at a time
+_BLOCK = 1 << 14  # cells looked at at a time
 ELSEWHERE, SHIFT = 1, 2  # of a length or a number
 _COST = 4096 // WORD.itemsize  # words that a name takes elsewhere, on disk (see store.names)
 TAG = np.uint64(56)  # bits below the last byte of a word
@@ -68,3 +72,43 @@ def hash_cells(cells: Cells) -> NDArray[np.uint64]:
     hashes ^= hashes >> np.uint64(32)
     hashes *= _MIX[0]
     return hashes
+
+
+def first_repeat(cells: Cells, elsewhere: np.uint64) -> tuple[int, int] | None:
+    """Two slots that hold the same name, the second of them as early as any; None if all names in cells are different.
+
+    elsewhere: the last word of a cell whose name lies elsewhere.
+    """
+    found: list[tuple[int, int]] = []
+    for slots, again in _sorted(cells, elsewhere):
+        behind = slots[1:][again]
+        if len(behind):
+            first = int(behind.argmin())
+            found.append((int(slots[:-1][again][first]), int(behind[first])))
+    return min(found, key=lambda pair: pair[1], default=None)
+
+
+def most_alike(cells: Cells, elsewhere: np.uint64) -> int:
+    """How many slots the commonest name in a cell has; 0 where there is none."""
+    most = 0
+    for slots, again in _sorted(cells, elsewhere):
+        starts = np.flatnonzero(np.concatenate([np.ones(min(1, len(slots)), bool), ~again]))
+        most = max(most, int(np.diff(starts, append=len(slots)).max(initial=0)))
+    return most
+
+
+def _sorted(cells: Cells, elsewhere: np.uint64) -> Iterator[tuple[Slots, NDArray[np.bool_]]]:
+    """Slots whose names lie in cells, equal names together and in order of their slots, some at a time; and of each slot but the first
+    of them whether it has the name of the one before."""
+    shares = max(1, -(-len(cells) // _SHARE))
+    for share in range(shares):
+        some = [np.zeros(0, np.int64)]
+        for first in range(0, len(cells), _BLOCK):
+            block = cells[first : first + _BLOCK]
+            here = (block[:, -1] != 0) & (block[:, -1] != elsewhere)
+            some.append(first + np.flatnonzero(here & (hash_cells(block) % np.uint64(shares) == share)))
+        slots = np.concatenate(some)
+        held = cells[slots]
+        order = np.lexsort(held.T)
+        slots, held = slots[order], held[order]
+        yield slots, (held[1:] == held[:-1]).all(axis=1)

@@ -14,8 +14,19 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from . import alike
-from .cells import ELSEWHERE, SHIFT, TAG, WORD, Cells, hash_cells, pack_texts, widen, width_for
+from .cells import (
+    ELSEWHERE,
+    SHIFT,
+    TAG,
+    WORD,
+    Cells,
+    first_repeat,
+    hash_cells,
+    most_alike,
+    pack_texts,
+    widen,
+    width_for,
+)
 from .request import Id
 
 _MOST = (1 << 64) - SHIFT
@@ -200,12 +211,12 @@ class Names(Sequence[Any]):
     def most_alike(self) -> int:
         """How many slots the commonest name has; 0 where there are no names."""
         there = max(Counter(self.others.values()).values(), default=0)
-        return max(there, alike.most_alike(self.cells, self._elsewhere))
+        return max(there, most_alike(self.cells, self._elsewhere))
 
     @property
     def first_repeat(self) -> tuple[int, int] | None:
         """Two slots that have one name, the second of them as early as any; None if all are different."""
-        among, seen = alike.first_repeat(self.cells, self._elsewhere), dict[Id, int]()
+        among, seen = first_repeat(self.cells, self._elsewhere), dict[Id, int]()
         for slot, name in sorted(self.others.items()):
             if (first := seen.setdefault(name, slot)) != slot:
                 return (first, slot) if among is None or slot < among[1] else among

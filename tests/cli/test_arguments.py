@@ -12,7 +12,7 @@ import pytest
 
 from noisygd_delete import losses
 from noisygd_delete.cli import main, parser
-from noisygd_delete.cli.words import told
+from noisygd_delete.cli.arguments import told
 from noisygd_delete.errors import InvalidParameter, InvalidRecords
 from noisygd_delete.records import Records, check_size
 from noisygd_delete.store import status

@@ -16,8 +16,7 @@ from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
 from noisygd_delete.engine.clipped import ClippedObjective
 from noisygd_delete.engine.moments import least_squares, moments, noisy
-from noisygd_delete.engine.noise import ResearchNoise
-from noisygd_delete.engine.sampling import poisson
+from noisygd_delete.engine.noise import ResearchNoise, poisson
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.methods import Ladder, Stage
 from noisygd_delete.methods.moments import GRID, MomentsRun

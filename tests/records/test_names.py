@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from noisygd_delete import Records
 from noisygd_delete.errors import InvalidRecords
 from noisygd_delete.records import Names, names
-from noisygd_delete.records import alike as alike_cells
+from noisygd_delete.records import cells as all_cells
 
 TEXTS = st.text(max_size=12) | st.text("aé\0", min_size=15, max_size=60) | st.integers(200, 400).map(lambda n: "x" * n)
 NUMBERS = st.integers(-3, 9) | st.integers() | st.sampled_from([2**64 - 1, 2**64 - 2, 2**64 - 3])
@@ -79,7 +79,7 @@ def test_numbers_from_nought_take_a_word_each() -> None:
 
 
 def test_names_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (names, alike_cells):
+    for module in (names, all_cells):
         monkeypatch.setattr(module, "hash_cells", lambda cells: np.zeros(len(cells), np.uint64))
     alike(Names.of(["a", "b", None, "a", "c"]), ["a", "b", None, "a", "c"])
     alike(Names.of(["a", "b", None, "c"]), ["a", "b", None, "c"])
@@ -134,8 +134,8 @@ def test_a_name_that_lay_elsewhere_is_found_again_in_a_wider_cell() -> None:
 
 @pytest.mark.parametrize("share", [1, 7, 100])
 def test_names_are_compared_a_share_at_a_time(share: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alike_cells, "_SHARE", share)
-    monkeypatch.setattr(alike_cells, "_BLOCK", 5)
+    monkeypatch.setattr(all_cells, "_SHARE", share)
+    monkeypatch.setattr(all_cells, "_BLOCK", 5)
     listed = [f"p{k}" for k in range(40)]
     alike(Names.of(listed), listed)
     alike(Names.of([*listed, "p3", "p2", None, "p3"]), [*listed, "p3", "p2", None, "p3"])

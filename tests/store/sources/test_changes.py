@@ -18,7 +18,7 @@ from noisygd_delete.papers import erasure_certificate, verify_certificate
 from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.sources import source_at, trigger
-from noisygd_delete.store.sources.counting import missing, unseen
+from noisygd_delete.store.sources.table import missing_edits, unseen_edits
 
 from ...evidence.reading_papers import said as sentences
 from ..conftest import Crash, CrashAt
@@ -415,9 +415,9 @@ def test_what_nobody_told_is_what_was_counted_less_what_was_told() -> None:
         (EditCounts(1, 2, 3), EditCounts(1, 2, 3), EditCounts()),
         (EditCounts(unrecorded=2), EditCounts(1), EditCounts(1)),
     ):
-        assert unseen(told, found) == rest
-    assert missing(EditCounts(deleted=5), EditCounts(1, 2, 3)) == 2
-    assert missing(EditCounts(deleted=3), EditCounts(1, 2, 3)) == 0
+        assert unseen_edits(told, found) == rest
+    assert missing_edits(EditCounts(deleted=5), EditCounts(1, 2, 3)) == 2
+    assert missing_edits(EditCounts(deleted=3), EditCounts(1, 2, 3)) == 0
 
 
 def test_a_release_that_continues_is_certified_only_with_a_count(store: Store) -> None:
