@@ -48,7 +48,6 @@ def gradient_error(
     features: int,
     regularization: float,
     weights_norm: float,
-    one_by_one: bool = False,
 ) -> float:
     """Bound on ‖computed − true ∇L_D(θ)‖ of the float64 objective, for rows of norm ≤ R and ‖θ‖ ≤ `weights_norm`.
 
@@ -59,13 +58,10 @@ def gradient_error(
     least BLOCK rows) of its partition; then one for each process of a group, or those of a tree over the partitions of a
     cluster, which are fewer: (CHUNK + ⌈log₂(n/BLOCK)⌉ + MOST_PROCESSES)uL, however the rows are dealt out, which hardly grows
     with n. The regulariser errs by 2uλ‖θ‖. The sum is doubled for the second-order terms.
-
-    With `one_by_one` an addition for each BLOCK of rows is counted instead of a tree's: never fewer.
     """
     curved = curvature * (features + 2) * weights_norm
     last = max(MOST_PROCESSES, _in_a_tree(MOST_PARTITIONS))
-    chunks = -(-records // BLOCK)
-    additions = min(CHUNK, records) + (chunks if one_by_one else _in_a_tree(chunks)) + last
+    additions = min(CHUNK, records) + _in_a_tree(-(-records // BLOCK)) + last
     summed = (24 + 4 * outputs + additions) * lipschitz
     return 2 * _UNIT_ROUNDOFF["float64"] * (curved + summed + 4 * regularization * weights_norm)
 

@@ -269,12 +269,10 @@ def _tolerance(problem: Problem, method: Minimiser, step_size: float, steps: int
         # μ_dd/μ_dp = 2γnc^K/(Δ + 2γnc^K) must not exceed the ratio of the budgets
         ratio = problem.deletion_gdp() / problem.dp_gdp()
         most = math.inf if ratio >= 1 else ratio / (1 - ratio) * delta / (2 * n * forgotten) * (1 - 1e-9)
-    facts = _rounding_facts(problem)
-    least = _ROUNDING_ROOM * gradient_error(**facts)
+    least = _ROUNDING_ROOM * gradient_error(**_rounding_facts(problem))
     tolerance = method.gradient_tolerance
-    if tolerance is None:  # a plan from before sums were added in a tree stays what it was
-        former = _ROUNDING_ROOM * gradient_error(**facts, one_by_one=True)
-        tolerance = max(former if former <= most else least, min(_SHARE * delta / (2 * n), most))
+    if tolerance is None:
+        tolerance = max(least, min(_SHARE * delta / (2 * n), most))
     if not tolerance <= most:
         raise InvalidParameter(
             f"must be at most {most:g} for this deletion budget; lower it, raise the budget, or use solver 'cold', "

@@ -126,26 +126,25 @@ def output_of(problem: Problem, noise: float, inexact_rate: float, chain: int = 
         hessian_trace=hessian_trace(problem),
     )
     exponent = math.frexp(wanted)[1] - 1
-    for one_by_one in (True, False):  # a plan from before sums were added in a tree stays what it was
-        least = _ROUNDING_ROOM * rounding_of_gradient(problem, noise, chain, one_by_one=one_by_one)
-        for wider in range(_MOST_WIDENING + 1):
-            output_noise = math.ldexp(1.0, exponent + wider)
-            tolerance = flow.tolerance_for(
-                rate=inexact_rate,
-                output_noise=output_noise,
-                strong_convexity=_trial(problem)._least_curvature,
-                grid=math.ldexp(output_noise, -GRID_BITS),
-                dimension=problem.dimension,
-            )
-            if tolerance >= least:
-                return output_noise, tolerance
+    least = _ROUNDING_ROOM * rounding_of_gradient(problem, noise, chain)
+    for wider in range(_MOST_WIDENING + 1):
+        output_noise = math.ldexp(1.0, exponent + wider)
+        tolerance = flow.tolerance_for(
+            rate=inexact_rate,
+            output_noise=output_noise,
+            strong_convexity=_trial(problem)._least_curvature,
+            grid=math.ldexp(output_noise, -GRID_BITS),
+            dimension=problem.dimension,
+        )
+        if tolerance >= least:
+            return output_noise, tolerance
     raise InvalidParameter(
         f"the budgets leave the solver a tolerance of {tolerance:.3g} on the gradient, and its rounding needs "
         f"{least:.3g}: raise the deletion budget, or use solver 'cold', which forgets exactly; or raise λ"
     )
 
 
-def rounding_of_gradient(problem: Problem, noise: float, chain: int = 1, *, one_by_one: bool = False) -> float:
+def rounding_of_gradient(problem: Problem, noise: float, chain: int = 1) -> float:
     """A bound on the rounding of a measured gradient with b, wherever the solver may end: up to twice as far out as a minimiser.
 
     A stage ends within (L + ‖b‖/n)/λ of the one before, where it begins.
@@ -159,9 +158,7 @@ def rounding_of_gradient(problem: Problem, noise: float, chain: int = 1, *, one_
         records=problem.records,
         features=problem.features,
         regularization=problem.regularization,
-        weights_norm=2 * (longest if one_by_one else min(longest, longest_from_zero(problem, pull)))
-        + 2 * (chain - 1) * 2 * longest,
-        one_by_one=one_by_one,
+        weights_norm=2 * min(longest, longest_from_zero(problem, pull)) + 2 * (chain - 1) * 2 * longest,
     )
 
 

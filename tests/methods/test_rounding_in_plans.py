@@ -1,4 +1,4 @@
-"""What planning takes the rounding of sums to be: plans from before sums were added in a tree stay what they were."""
+"""What planning takes the rounding of sums to be: as sums are added today, in a tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from scipy import optimize
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods import minimiser, perturbed_noise
 from noisygd_delete.methods.perturbed_noise import longest_from_zero
 from noisygd_delete.methods.plan import Plan
 
@@ -48,17 +47,10 @@ def one_by_one(records: int, features: int, regularization: float) -> Fraction:
     return Fraction(2, 2**53) * (Fraction(1, 4) * (features + 2) * 2 / exact + 28 + additions + 8)
 
 
-def test_a_plan_of_before_stays_what_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Certificates plan again and compare. Both of these were as noisy or as loose as the rounding of the time asked for."""
-    perturbed, solved = planned("perturbed", 20_000_000, 8, 1e-3), planned("minimiser", 10**8, 8, 0.1)
-    assert perturbed.output_noise == 2.0**-16
-    assert perturbed.learning.start.tolerance >= float(10 * one_by_one(20_000_000, 8, 1e-3))
-    assert solved.gradient_tolerance == pytest.approx(float(10 * one_by_one(10**8, 8, 0.1)), rel=1e-12)
-    for room in (perturbed_noise, minimiser):
-        real = room.gradient_error
-        monkeypatch.setattr(room, "gradient_error", lambda real=real, **facts: real(**{**facts, "one_by_one": False}))
-    assert planned("perturbed", 20_000_000, 8, 1e-3).output_noise < perturbed.output_noise
-    assert planned("minimiser", 10**8, 8, 0.1).gradient_tolerance < solved.gradient_tolerance
+def test_new_plans_pay_for_no_rounding_of_before() -> None:
+    """Nothing plans again what was certified: papers state what was run. Both of these had noise or a tolerance by it."""
+    assert planned("perturbed", 20_000_000, 8, 1e-3).output_noise < 2.0**-16
+    assert planned("minimiser", 10**8, 8, 0.1).gradient_tolerance < float(10 * one_by_one(10**8, 8, 0.1)) / 5
 
 
 @pytest.mark.parametrize(
