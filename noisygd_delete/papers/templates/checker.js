@@ -3301,12 +3301,11 @@ inside = $.div($.mul(BLOCK, unit), $.sub(1n, $.mul(BLOCK, unit)));
 additions = $.add($.add($.floordiv(SPAN, BLOCK), $.mul(2n, $.cm($.add($.floordiv(records, SPAN), 1n), "bit_length", []))), MOST_PROCESSES);
 return $.add($.add($.add($.mul($.mul(2n, BLOCK), inside), $.mul($.mul($.mul(4n, records), additions), $.pow(2.0, $.neg(53n)))), NORM_TOLERANCE), _SLOPE_TOLERANCE);
 });
-gradient_error = $.fn("gradient_error", ["*", "lipschitz", "curvature", "outputs", "records", "features", "regularization", "weights_norm", "one_by_one"], {"one_by_one": false}, function (lipschitz, curvature, outputs, records, features, regularization, weights_norm, one_by_one) {
-let additions, chunks, curved, last, summed;
+gradient_error = $.fn("gradient_error", ["*", "lipschitz", "curvature", "outputs", "records", "features", "regularization", "weights_norm"], {}, function (lipschitz, curvature, outputs, records, features, regularization, weights_norm) {
+let additions, curved, last, summed;
 curved = $.mul($.mul(curvature, $.add(features, 2n)), weights_norm);
 last = $.b.max([MOST_PROCESSES, _in_a_tree([MOST_PARTITIONS])]);
-chunks = $.neg($.floordiv($.neg(records), BLOCK));
-additions = $.add($.add($.b.min([CHUNK, records]), ($.t(one_by_one) ? chunks : _in_a_tree([chunks]))), last);
+additions = $.add($.add($.b.min([CHUNK, records]), _in_a_tree([$.neg($.floordiv($.neg(records), BLOCK))])), last);
 summed = $.mul($.add($.add(24n, $.mul(4n, outputs)), additions), lipschitz);
 return $.mul($.mul(2n, $.gi(_UNIT_ROUNDOFF, "float64")), $.add($.add(curved, summed), $.mul($.mul(4n, regularization), weights_norm)));
 });
@@ -7673,11 +7672,11 @@ let constants;
 constants = $.ga($.ga(problem, "loss"), "constants");
 return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
 });
-rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain", "*", "one_by_one"], {"chain": 1n, "one_by_one": false}, function (problem, noise, chain, one_by_one) {
+rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
 let constants, longest, pull;
 {const $v1 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v1[0];pull = $v1[1];}
 longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
-return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, ($.t(one_by_one) ? longest : $.b.min([longest, longest_from_zero([problem, pull])]))), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest)), "one_by_one": one_by_one}));
+return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
 });
 longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
 let gap, regularization;
