@@ -12,7 +12,7 @@ except ImportError as error:
 from .base import DeletionEstimator
 from .models import NoisyGDClassifier, NoisyGDRegressor
 from .pipeline import RecordWisePipeline, check_record_wise
-from .public import MappedRows, mapped
+from .public import MappedRows, TableRows, for_table, mapped
 from .scaling import RowScaling
 
 __all__ = [
@@ -22,6 +22,8 @@ __all__ = [
     "NoisyGDRegressor",
     "RecordWisePipeline",
     "RowScaling",
+    "TableRows",
     "check_record_wise",
+    "for_table",
     "mapped",
 ]

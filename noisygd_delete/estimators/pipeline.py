@@ -76,9 +76,6 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         learner = isinstance(self.steps[-1][1], DeletionEstimator)  # not where the probe fits the steps before it
         if learner and "ids" not in parameters and (ids := ids_of(X, y, parameters.get(named))) is not None:
             parameters[named] = ids  # a step may lose the index on the way
-        names = list(X.columns) if hasattr(X, "columns") else None
-        plain = names is not None and getattr(maps[0] if maps else None, "columns", None) == (0,) * len(names)
-        self._names_in = names if plain else None  # of columns that are numbers, one name each
         fitted: Self = super().fit(X, y, **parameters)
         return fitted
 
@@ -117,16 +114,14 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         Raises:
             InvalidParameter: the first step is no additive map, or the model has several scores.
         """
-        map, model = getattr(self.steps[0][1], "map", None), self[-1]
-        if not isinstance(map, Additive):
+        step, model = self.steps[0][1], self[-1]
+        if not isinstance(getattr(step, "map", None), Additive):
             raise InvalidParameter(
-                "a curve for each column takes an additive map: mapped(maps.Additive(...), estimator)"
+                "a curve for each column takes an additive map: for_table(...), or mapped(maps.Additive(...), estimator)"
             )
-        names = getattr(self, "_names_in", None)
-        plan, classes = model.plan_, getattr(model, "classes_", None)
-        unit = "target, on the scale from −1 to 1" if classes is None else f"log odds of {classes[-1]}"
-        noise = plan.method.weight_deviation(plan)
-        return Shapes.of(map, model._current_model().weights, noise=noise, unit=unit, names=names)
+        weights, noise = model._current_model().weights, model.plan_.method.weight_deviation(model.plan_)
+        shapes: Shapes = step.shapes(weights, noise, getattr(model, "classes_", None))
+        return shapes
 
     def insert(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, **options: Any) -> Release:
         """Insert raw rows into free slots."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import io
-from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidParameter, MissingDependency
-from ..features.maps import Additive, Shapes
+from ..features.maps import Shapes
 from ..features.maps.shapes import MOST_BARS
-from ..features.schema import Schema
-from ..features.schema.columns import Numeric
+from ..features.schema.shapes import named_shapes
 from ..store import Store
 from .page import render
 
@@ -25,52 +23,12 @@ def shapes_of(store: Store) -> Shapes:
         InvalidParameter: the model is not an additive one of one score. NotLearned: none is in force.
     """
     schema, plan, model = store.schema, store.plan, store.model
-    if not isinstance(schema.map, Additive):
-        raise InvalidParameter(
-            f"{store.path}: its model has no curve for each column: that takes an additive map (`init STORE … --map additive`)"
-        )
     if plan.loss.outputs != 1:
         raise InvalidParameter(
             f"{store.path}: a model of {len(schema.classes or ())} classes has no one curve for a column"
         )
-    names, labels, kinds = _columns(schema, schema.map)
-
-    def raw(place: int, values: Any) -> Any:
-        kind = kinds[place]
-        return kind.raw(values) if kind is not None else values
-
-    unit = (
-        "target, on the scale from −1 to 1"
-        if schema.classes is None
-        else f"log odds of {schema.label_column} = {schema.classes[1]}"
-    )
     noise = plan.method.weight_deviation(plan)
-    return Shapes.of(
-        schema.map,
-        model.weights,
-        noise=noise,
-        unit=unit,
-        names=names,
-        labels=labels,
-        raw=raw,
-        release=store.ledger.model_release,
-    )
-
-
-def _columns(schema: Schema, map: Additive) -> tuple[list[str], dict[int, list[str]], list[Numeric | None]]:
-    """Of each column of the map: its name, its categories, and its kind where that is a number with a unit of its own."""
-    features = [(column, kind, name) for column, kind in schema.columns.items() for name in kind.names(column)]
-    names, labels, kinds, at = [], dict[int, list[str]](), list[Numeric | None](), 0
-    for place, width in enumerate(map.columns):
-        column, kind, name = features[at]
-        names.append(column if width else name)
-        if width:
-            labels[place] = [
-                each[2].removeprefix(f"{column}=").removeprefix(f"{column}: ") for each in features[at : at + width]
-            ]
-        kinds.append(kind if isinstance(kind, Numeric) and not width else None)
-        at += (width or 1) + (place in map.gaps)
-    return names, labels, kinds
+    return named_shapes(schema, model.weights, noise=noise, release=store.ledger.model_release)
 
 
 def shapes_page(shapes: Shapes, title: str, before: Shapes | None = None) -> str:

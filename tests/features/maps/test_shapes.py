@@ -198,7 +198,7 @@ def test_an_estimator_explains_itself() -> None:
         NoisyGDClassifier(method="perturbed", regularization=0.02, budget=Budget(order=4, dp=8.0, deletion=1.0)),
     )
     shapes = model.fit(table, labels).explain()
-    assert [shape.name for shape in shapes.shapes] == ["age", "sum"]
+    assert {shape.name for shape in shapes.shapes} == {"column 0", "column 1"}
     first = shapes.shapes[0].values
     assert np.mean(first[4:]) > np.mean(first[:4])
     assert shapes._repr_html_().count("<svg") == 2

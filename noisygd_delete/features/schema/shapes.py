@@ -1,0 +1,52 @@
+"""The shapes of an additive model under the names, categories and units of its schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ...errors import InvalidParameter
+from ..maps import Additive, Shapes
+from .columns import Numeric
+from .schema import Schema
+
+
+def named_shapes(schema: Schema, weights: ArrayLike, *, noise: float, release: int | None = None) -> Shapes:
+    """Of a head of one score on the schema's rows.
+
+    Args:
+        noise: as `Shapes.of` takes it.
+
+    Raises:
+        InvalidParameter: the schema's map is not an additive one.
+    """
+    if not isinstance(schema.map, Additive):
+        raise InvalidParameter(
+            "the model has no curve for each column: that takes an additive map (`init STORE … --map additive`)"
+        )
+    names, labels, kinds = _columns(schema, schema.map)
+
+    def raw(place: int, values: Any) -> Any:
+        kind = kinds[place]
+        return values if kind is None else kind.raw(values)
+
+    unit = "target, on the scale from −1 to 1"
+    if schema.classes is not None:
+        unit = f"log odds of {schema.label_column} = {schema.classes[-1]}"
+    return Shapes.of(schema.map, weights, noise=noise, unit=unit, names=names, labels=labels, raw=raw, release=release)
+
+
+def _columns(schema: Schema, map: Additive) -> tuple[list[str], dict[int, list[str]], list[Numeric | None]]:
+    """Of each column of the map: its name, its categories, and its kind where that is a number with a unit of its own."""
+    features = [(column, kind, name) for column, kind in schema.columns.items() for name in kind.names(column)]
+    names, labels, kinds, at = [], dict[int, list[str]](), list[Numeric | None](), 0
+    for place, width in enumerate(map.columns):
+        column, kind, name = features[at]
+        names.append(column if width else name)
+        if width:
+            inside = [each for _, _, each in features[at : at + width]]
+            labels[place] = [each.removeprefix(f"{column}=").removeprefix(f"{column}: ") for each in inside]
+        kinds.append(kind if isinstance(kind, Numeric) and not width else None)
+        at += (width or 1) + (place in map.gaps)
+    return names, labels, kinds
