@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "release.lock").read_text()
-LOCKED_EXTRAS = ("sklearn", "files", "postgres", "fast", "serve")
+LOCKED_EXTRAS = ("sklearn", "files", "postgres", "mysql", "fast", "serve")
 
 
 def extras_named(text: str) -> set[str]:
@@ -31,7 +31,19 @@ def extras_named(text: str) -> set[str]:
 
 def test_every_extra_that_is_named_is_there() -> None:
     there = set(PROJECT["optional-dependencies"])
-    assert there == {"sklearn", "torch", "files", "postgres", "serve", "publish", "engines", "fast", "all", "dev"}
+    assert there == {
+        "sklearn",
+        "torch",
+        "files",
+        "postgres",
+        "mysql",
+        "serve",
+        "publish",
+        "engines",
+        "fast",
+        "all",
+        "dev",
+    }
     pages = [ROOT / name for name in ("README.md", "RELEASING.md", "CONTRIBUTING.md", "Makefile", "pyproject.toml")]
     for folder in ("noisygd_delete", "lab", "docs", "examples", "tests", ".ci"):
         pages += [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".ipynb", ".toml", "")]
