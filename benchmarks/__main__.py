@@ -32,6 +32,7 @@ MEASUREMENTS = {
     "mnist_extractor": "DP-trained extractor and certified head on MNIST: accuracy, ε of both parts, time of a deletion",
     "nonconvex_accuracy": "sigmoid loss and tanh network beside logistic regression at one (ε, δ)",
     "nonconvex_steps": "steps for non-convex losses over n, d, λ, ω, ε_dd under every certificate",
+    "exact_steps": "sharp down to the last bit beside sharp over the reals: steps, noise, time of a step and of a deletion",
     "solver": "one solve beside scikit-learn: passes and time, warm and cold, at the same tolerance",
     "objective_perturbation": "objective perturbation against every other method, all with the same options, and its noise",
     "ladder": "the ladder on Adult at two ε_dd beside a cold start of the same passes and one whole run, three fresh splits",

@@ -1,0 +1,90 @@
+"""Noisy-GD down to the last bit beside the same over the reals: steps, noise, and the time of a step and of a deletion, in one process."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks import datasets, report
+from noisygd_delete import Budget, EditRequest, Plan, Records, learn, losses, make_plan
+from noisygd_delete.curator.learning import resume
+
+BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
+HEADER = [
+    "table", "λ", "K learn", "K delete", "σ² over float64's reals", "σ² over float32's", "gone, in any order: μ over ε_dd's",
+    "time of a step over float32's", "of a deletion",
+]  # fmt: skip
+LEGEND = """\
+Rényi order q=10, ε_dp=1, ε_dd=0.1, replace adjacency, Definition 4.1. *sharp* is planned over the reals, with the slack of rounding of its
+dtype; *sharp-exact* has every rounding inside the bound and no slack. *K*: steps, sharp in float32 → sharp-exact. *σ²*: noise variance of
+sharp-exact over that of sharp. *gone*: what one more release may tell of a record that is gone, by the order of rows alone, over what the
+deletion budget allows (where rows keep their places: 0). *time*: processor time of sharp-exact over sharp's, each the least of {repeats},
+turn and turn about, one thread."""
+
+
+def million() -> datasets.Data:
+    """10⁶ made rows of 20 features, unit norm."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((10**6, 20), dtype=np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.00001
+    table = Records(rows, np.where(rows[:, 0] > 0, 1.0, -1.0))
+    return datasets.Data("10⁶ made rows", table, table, losses.Logistic(1.0))
+
+
+def seconds(records: Records, plans: list[Plan], steps: int, repeats: int) -> list[float]:
+    """Of so many steps by each plan."""
+    found = [float("inf")] * len(plans)
+    short = [replace(plan, delete_steps_for_deletion=steps, delete_steps_for_utility=0) for plan in plans]
+    models = [learn(records, replace(plan, learn_steps=1)) for plan in plans]
+    for _ in range(repeats):
+        for place, (plan, model) in enumerate(zip(short, models, strict=True)):
+            began = time.process_time()
+            resume(records, model, plan)
+            found[place] = min(found[place], time.process_time() - began)
+    return found
+
+
+def lines(data: datasets.Data, regularizations: list[float], steps: int, repeats: int) -> Iterator[list[str]]:
+    """A line of the table for each λ."""
+    edited = data.train.apply(EditRequest.delete([0]))
+    for regularization in regularizations:
+        facts = {"records": data.train.slots, "features": data.train.width, "regularization": regularization}
+        real, wide, exact = (
+            make_plan(data.loss, **facts, budget=BUDGET, method=method, dtype=dtype)
+            for method, dtype in (("sharp", "float32"), ("sharp", "float64"), ("sharp-exact", "float64"))
+        )
+        gone = exact.in_any_order().mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=1)
+        taken = seconds(edited, [real, exact], steps, repeats)
+        step = taken[1] / taken[0]
+        yield [
+            f"{data.name}, {data.train.slots:,} × {data.train.width}, {data.loss.outputs} output(s)",
+            f"{regularization:g}",
+            f"{real.learn_steps:,} → {exact.learn_steps:,}",
+            f"{real.delete_steps:,} → {exact.delete_steps:,}",
+            f"1 + {exact.noise_variance / wide.noise_variance - 1:.1e}",
+            f"{exact.noise_variance / real.noise_variance:.4f}",
+            f"{gone.gdp / BUDGET.deletion_gdp():.1e}",
+            f"{step:.1f}",
+            f"{step * exact.delete_steps / real.delete_steps:.1f}",
+        ]
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks exact_steps", description=__doc__)
+    parser.add_argument("--regularization", nargs="+", type=float, default=[1e-1, 1e-2, 1e-3])
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--write", action="store_true", help="write benchmarks/results/exact_steps.md")
+    parsed = parser.parse_args(arguments)
+    commit, found = report.commit(), list[list[str]]()
+    for made in (datasets.digits, datasets.adult, million):
+        found += lines(made(), parsed.regularization, parsed.steps, parsed.repeats)
+        print(report.table(HEADER, found[-len(parsed.regularization) :]), flush=True)
+    if parsed.write:
+        command = " ".join(["OMP_NUM_THREADS=1 python -m benchmarks exact_steps", *arguments])
+        text = f"{LEGEND.format(repeats=parsed.repeats)}\n\n{report.table(HEADER, found)}"
+        report.write("exact_steps", "Noisy-GD down to the last bit, side by side", command, text, commit)
