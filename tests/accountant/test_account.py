@@ -11,13 +11,14 @@ import pytest
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Account, Event, written
-from noisygd_delete.accountant.intervals import alone, stretches
+from noisygd_delete.accountant.intervals import alone, compose, stretches
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.minimiser import MinimiserRun
 from noisygd_delete.methods.perturbed_run import PerturbedRun
 from noisygd_delete.methods.sampled_gaussian import SampledGaussian
 from noisygd_delete.methods.sharp import SharpRun
 from noisygd_delete.methods.theorem import TheoremRun
+from noisygd_delete.records import EditCounts
 
 CHAIN = {"records": 100, "step_size": 0.3, "noise_variance": 0.05, "strong_convexity": 0.4, "lipschitz": 1.0}
 NEAR = make_plan(
@@ -181,6 +182,19 @@ def test_a_release_again_and_again_is_that_many_releases():
                 for _ in range(times):
                     singly.record(event)
                 assert at_once == singly, (facts.method, times)
+
+
+@pytest.mark.parametrize(("warm", "kind"), [(True, "unlearn"), (False, "unlearn"), (True, "relearn")])
+def test_sums_over_rows_in_any_order_read_as_ledgers_state_them(warm, kind):
+    """A ledger is refused unless what its entries state is what is counted again: version 0.2 wrote 1 here."""
+    facts = replace(SOLVED, warm=warm, in_place=False)
+    account = Account.of([Event("learn", 0, 0, facts), Event(kind, 0, 1, facts, EditCounts(deleted=1))])
+    assert written.to_dict(account)["erasing"]["since"] == 1
+    other = replace(account.erasing, since=0)
+    world = "definition-4.1"
+    assert cost(compose("deletion", world, Counter(other.parts), account.last)) == cost(
+        compose("deletion", world, Counter(account.erasing.parts), account.last)
+    )
 
 
 def test_closeness_is_that_of_the_whole_chain():
