@@ -4201,6 +4201,7 @@ $.cm(self, "_close", [$.ga(self, "erasing")]);
 {const $v7 = [$.ga(event, "mechanism"), $.eq($.ga(self, "releases"), 1n)];mechanism = $v7[0];first = $v7[1];}
 erases = $.both($.b.bool([$.ga($.ga(event, "counts"), "erased")]), () => !$.t(first));
 since = (($.t(!$.is($.ga(event, "kind"), $.ga(EventKinds, "UNLEARN"))) || ($.t($.ga(event, "fresh")) && !$.t($.ga(event, "warm")))) ? 0n : $.ga(self, "since_fresh"));
+since = $.either(since, () => $.b.int([$.both($.ga(mechanism, "fresh"), () => $.ga(mechanism, "shows_order"))]));
 if ($.t(erases)) {
 $.sa(self, "before", $.cm($.ga(self, "published"), "copy", []));
 }
