@@ -149,7 +149,7 @@ class Account:
         mechanism, first = event.mechanism, self.releases == 1
         erases = bool(event.counts.erased) and not first
         since = 0 if event.kind is not EventKinds.UNLEARN or (event.fresh and not event.warm) else self.since_fresh
-        since = since or int(mechanism.fresh and mechanism.shows_order)  # as ledgers state it; it costs the same as none
+        since = since or int(mechanism.fresh and mechanism.shows_order)  # ledgers state it; it costs as none does
         if erases:
             self.before = self.published.copy()
         if event.kind is EventKinds.EXTRACTOR:
