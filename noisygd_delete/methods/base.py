@@ -275,11 +275,6 @@ class Method(ABC):
         return False
 
     @property
-    def passes_depend_on_data(self) -> bool:
-        """Whether the number of passes of a release does."""
-        return False
-
-    @property
     def sampling(self) -> Sampling | None:
         """The samples that its steps are taken on; None: on all rows."""
         return None

@@ -102,10 +102,6 @@ class Interleaved(Method):
             count("resumed_steps", self.resumed_steps)
 
     @property
-    def passes_depend_on_data(self) -> bool:
-        return self.solver != "fixed"
-
-    @property
     def relearns(self) -> bool:
         return True
 

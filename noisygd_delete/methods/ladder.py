@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from ..errors import InvalidParameter
 from ..losses.base import Loss
-from ..losses.staged import HEAD, NETWORK, Staged
+from ..losses.staged import NETWORK, Staged
 from ..privacy.guarantee import Guarantee
 from ..privacy.shown import shown
 from ..privacy.worlds import Worlds
@@ -62,10 +62,6 @@ class Ladder(Method):
                 "again)",
                 level=self.level,
             )
-
-    @property
-    def passes_depend_on_data(self) -> bool:
-        return any(stage.kind == HEAD for stage in self.stages)
 
     @property
     def sampled(self) -> bool:

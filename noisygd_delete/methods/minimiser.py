@@ -118,10 +118,6 @@ class Minimiser(Method):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
 
-    @property
-    def passes_depend_on_data(self) -> bool:
-        return self.solver != "fixed"
-
     def plan(self, problem: Problem) -> Plan:
         _check_one_minimiser(problem)
         eta = contracting_step_size(problem, self.step_size)

@@ -70,10 +70,6 @@ class Perturbed(Method):
         choice("solver", self.solver, SOLVERS)
         count("chain", self.chain, maximum=MOST_STAGES)
 
-    @property
-    def passes_depend_on_data(self) -> bool:
-        return self.solver != "fixed"
-
     def in_any_order(self) -> Perturbed:
         return replace(self, in_place=False)
 

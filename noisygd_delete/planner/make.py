@@ -1,20 +1,23 @@
-"""One method's plan for one problem."""
+"""One method's plan for one problem, or a refusal with what other methods would take where no machine can run it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from .. import methods
-from ..errors import InvalidParameter, PlanInfeasible
+from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible
 from ..losses.base import Loss
-from ..methods import Method
+from ..methods import Composition, Ladder, Method, Sharp
 from ..methods.plan import Plan
 from ..methods.problem import Problem
 from ..privacy.budget import Budget
 from ..privacy.total import Total
-from .feasibility import runnable, with_rivals
 from .ridge import with_ridge
 from .usual import capped
+
+MOST_PASSES = 10**12  # of the plans that are usually far below it: months on the smallest table
 
 
 def make_plan(
@@ -95,15 +98,69 @@ def make_plan(
     try:
         return capped(plan_for(with_ridge(problem, plan_for, ridge)), total)
     except PlanInfeasible as error:
-        raise with_rivals(error, plan_for) from None
+        raise _with_rivals(error) from None
 
 
 def plan_for(problem: Problem) -> Plan:
     """The plan by the method that the problem names; raises as `make_plan`."""
     try:
-        return runnable(problem.method.plan(problem))
+        return _runnable(problem.method.plan(problem))
     except ArithmeticError as error:
         raise InvalidParameter(
             f"no plan in floating-point numbers for λ={problem.regularization:g}, n={problem.records:g}, "
             f"{problem.budget.describe()}: a step count or the noise is beyond their range; choose λ and budgets nearer to 1"
         ) from error
+
+
+def _runnable(plan: Plan) -> Plan:
+    """The plan, unless no machine can run its steps.
+
+    Raises:
+        PlanInfeasible: more than `MOST_PASSES` passes over the table in a learn or in a request; carries the plan.
+    """
+    learn = plan.learn_solver_passes + plan.learn_steps
+    delete = plan.delete_solver_passes + plan.delete_steps
+    if max(learn, delete) <= MOST_PASSES:
+        return plan
+    raise PlanInfeasible(
+        f"method {plan.method.name!r} needs {float(learn):.3g} passes over the table to learn and {float(delete):.3g} per request at "
+        f"λ={plan.regularization:g} (condition number {plan.problem.objective_smoothness / plan.regularization:.3g}); the limit is "
+        f"{float(MOST_PASSES):.0e}. Raise λ: steps grow in proportion to 1/λ",
+        plan=plan,
+        alternatives=("a larger regularization λ",),
+    )
+
+
+def _with_rivals(error: PlanInfeasible) -> PlanInfeasible:
+    """The same refusal, with what the other methods for a non-convex loss would take."""
+    if error.plan is None or error.plan.loss.constants.convex:
+        return error
+    rivals = tuple(_rivals(error.plan.problem))
+    return PlanInfeasible(
+        "; ".join((str(error), *rivals)), plan=error.plan, alternatives=(*error.alternatives, *rivals)
+    )
+
+
+def _rivals(problem: Problem) -> Iterable[str]:
+    climbed = _steps(replace(problem, method=Ladder()))
+    if climbed:
+        yield f"method 'ladder': {climbed}, no horizon; the ε_dd of its base stays"
+    weak = problem.loss.constants.weak_convexity
+    if problem.strong_convexity > 0:
+        weakly = _steps(replace(problem, method=Sharp()))
+        if weakly:
+            yield f"method 'sharp' (weakly convex: λ > β₋={weak:.3g}): {weakly}"
+    else:
+        yield f"λ above β₋={weak:.3g} with method 'sharp' makes the objective strongly convex, and the tight bound applies"
+    composition = Composition()
+    composed = _steps(replace(problem, method=composition))
+    if composed:
+        yield f"method 'composition': {composed}, a fresh learn after {composition.requests_per_learn} requests"
+
+
+def _steps(problem: Problem) -> str | None:
+    try:
+        found = plan_for(problem)
+    except NoisyGDDeleteError:
+        return None
+    return f"σ²={found.noise_variance:.3g}, K_A={found.learn_steps}, K_Ā={found.delete_steps}"

@@ -16,11 +16,11 @@ from ..records import bounded
 from . import journal, models, names, onward, presence, remembered, table, tie
 from .database import connect
 from .disk import explained, read
-from .forms import forms
 from .layout import Layout
 from .ledger import Ledger
 from .lock import Lock
 from .requests import Register
+from .sources.verdicts import forms
 
 _CHUNK = 1 << 22
 _SHORTEST = 4

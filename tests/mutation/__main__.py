@@ -60,7 +60,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "planner": (
-        ("explain", "explain_nonconvex", "feasibility", "comparison"),
+        ("explain", "comparison"),
         ("planner/test_planner.py", "planner/test_targets.py", "across/test_extreme_numbers.py"),
     ),
     "accountant": (("text", "export", "statement"), ("accountant", "accountant/test_adaptive_requests.py")),

@@ -7,13 +7,13 @@ Neither the texts nor a name of a file that holds one is ever repeated.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
 from ...errors import InvalidParameter, Word
-from ..forms import forms
 
 MOST_TOKENS = 10_000
 _PIECE = 1 << 22
@@ -89,6 +89,12 @@ class Needles:
     def within(self, values: Iterable[object]) -> set[int]:
         """Which of the texts are in these values, each as its own text."""
         return self.among(_joined(values))
+
+
+def forms(token: str) -> set[bytes]:
+    """The bytes that a text may be written as."""
+    written = json.dumps(token)[1:-1]
+    return {form.encode(code) for form in (token, written) for code in ("utf-8", "utf-16-le", "utf-16-be")}
 
 
 def _forms(token: str) -> set[bytes]:
