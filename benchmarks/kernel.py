@@ -9,10 +9,11 @@ from collections.abc import Callable
 import numpy as np
 
 from noisygd_delete import Records, losses
-from noisygd_delete.engine import Objective, device_steps, kernel
+from noisygd_delete.engine import Objective, device_steps
 from noisygd_delete.engine.device import DeviceObjective
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.noisygd import run, run_in_blocks
+from noisygd_delete.engine.threads import processors
 
 from . import datasets, report
 from .timing import ratio, rounds
@@ -56,7 +57,7 @@ def measure(name: str, records: Records, loss: losses.Loss, repeats: int) -> lis
     objective = Objective(records, loss, regularization=1e-3)
     weights = rng.standard_normal(objective.shape)
     noise = SecureNoise()
-    threads = objective._kernel._threads if objective._kernel is not None else kernel._processors()
+    threads = objective._kernel._threads if objective._kernel is not None else processors(rows.size)
     single, slopes = weights.astype(np.float32), np.ones((loss.outputs, len(rows)), np.float32)
 
     def steps(gradient: Callable[[np.ndarray], np.ndarray]) -> Callable[[], object]:

@@ -1,8 +1,13 @@
-"""A solve and a step by products at the processor's own number of BLAS threads, over the same on one thread."""
+"""A solve and a step by products: at the BLAS's own threads, on one thread, and as the package runs them."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -33,28 +38,58 @@ def line(rows: int, features: int, classes: int, repeats: int) -> list[str]:
     def solving() -> object:
         return solve(precise, **facts, objective_smoothness=RIDGE + loss.constants.smoothness)
 
-    def on_one(work):
-        def limited() -> None:
-            with threadpool_limits(1, user_api="blas"):
-                work()
+    def blas(limit: int | None) -> Callable[[], None]:
+        """A step whose every product is shared among threads of the BLAS: all that are set, or one."""
 
-        return limited
+        def step() -> None:
+            kept, threads._PARALLEL = threads._PARALLEL, sys.maxsize
+            try:
+                with nullcontext() if limit is None else threads.limit_threads():
+                    plain.gradient(weights)
+            finally:
+                threads._PARALLEL = kept
+
+        return step
+
+    def ours() -> None:
+        with threads.limit_threads():
+            plain.gradient(weights)
+
+    def on_one() -> None:
+        with threadpool_limits(1, user_api="blas"):
+            solving()
 
     candidates = {
         "solve": (solving, 1),
-        "solve on one": (on_one(solving), 1),
-        "step": (lambda: plain.gradient(weights), 1),
-        "step on one": (on_one(lambda: plain.gradient(weights)), 1),
+        "solve on one": (on_one, 1),
+        "step": (blas(None), 1),
+        "step on one": (blas(1), 1),
+        "ours": (ours, 1),
     }
     times = rounds(candidates, repeats)
+    with neighbours():
+        beside = rounds({name: candidates[name] for name in ("step", "step on one", "ours")}, repeats)
     work = rows * features * loss.outputs
     return [
         f"{rows:,} × {features}, {classes} score{'s' if classes > 1 else ''}",
         f"{work:.1e}",
-        "one" if work < threads.LEAST else "as set",
         f"{ratio(times, 'solve', 'solve on one'):.2f}",
-        f"{ratio(times, 'step', 'step on one'):.2f}",
+        *(f"{ratio(when, name, 'ours'):.2f}" for when in (times, beside) for name in ("step", "step on one")),
     ]
+
+
+@contextmanager
+def neighbours() -> Iterator[None]:
+    """A busy process for every processor but one."""
+    busy = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(max(1, (os.cpu_count() or 1) - 1))
+    ]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
 
 
 def main(arguments: list[str]) -> None:
@@ -66,14 +101,16 @@ def main(arguments: list[str]) -> None:
     header = [
         "table",
         "numbers × scores",
-        "threads of a solve",
-        "solve: default / one thread",
-        "step: default / one thread",
+        "solve: BLAS's threads / one",
+        "step: BLAS's threads / ours",
+        "step: one thread / ours",
+        "beside a busy neighbour: BLAS's / ours",
+        "one / ours",
     ]
     body = f"""\
-numpy's and scipy's BLAS at their default threads over the same work on one thread, alternating in one process; medians. Above 1: one
-thread is faster. `engine/threads.py` gives a solve one thread below {threads.LEAST:,} numbers × scores; noisy steps
-keep what is set.
+Ratios of times by the clock, alternating in one process; medians. A solve runs its products on one thread below {threads.LEAST:,}
+numbers × scores, else on those that the BLAS has. A step works on parts of the table side by side, each product on one thread ("ours"): above 1, ours
+is faster than a BLAS that shares every product among its threads, or than one thread. The neighbour: a busy process on all processors but one.
 
 {report.table(header, lines)}"""
     print(

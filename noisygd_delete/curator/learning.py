@@ -303,7 +303,8 @@ def _descend(
         weights = run(start, SparseObjective(records, plan.loss, **facts).gradient, **steps_and_noise)
     elif execution.device == "cpu":
         objective = Objective(records, plan.loss, group=execution.group, readings=procedure.steps, **facts)
-        weights = run(start, objective.gradient, **steps_and_noise)
+        with limit_threads():
+            weights = run(start, objective.gradient, **steps_and_noise)
     else:
         there = DeviceObjective(records, plan.loss, device=execution.device, group=execution.group, **facts)
         weights = run_in_blocks(start, there.descend, block=STEPS, **steps_and_noise)

@@ -10,7 +10,6 @@ depend on threads, so neither does the result, bit for bit.
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -21,13 +20,13 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import SPAN
 from ..losses.base import Loss
 from .summation import in_a_tree
+from .threads import pool, processors
 from .windows import windows
 
 LEAST = 1 << 20  # numbers in a table worth a compiled loop
 WORTH = (
     1 << 28
 )  # numbers in all readings of a run worth loading the compiler for: about where both were measured to be even
-_PARALLEL = 1 << 22  # numbers in a table worth waking a second thread for
 _TASKS = 8  # for each thread
 
 
@@ -55,7 +54,7 @@ class Kernel:
         self._rows, self._flat, self._labels = rows, rows.reshape(-1), labels
         self._own, spans = own, -(-len(own) // SPAN)
         self._sums = np.zeros((spans, rows.shape[1]))
-        self._threads = min(spans, _processors()) if rows.size >= _PARALLEL else 1
+        self._threads = min(spans, processors(rows.size))
         tasks = 1 if self._threads == 1 else min(spans, _TASKS * self._threads)
         cuts = [own.start + spans * task // tasks * SPAN for task in range(tasks)] + [own.stop]
         self._tasks = [range(*pair) for pair in pairwise(cuts)]
@@ -71,7 +70,7 @@ class Kernel:
                 self._add(self._flat, self._labels, single, part.start, part.stop, *self._facts, span)
 
         if self._threads > 1:
-            list(_pool(self._threads, os.getpid()).map(work, self._tasks))
+            list(pool(self._threads, os.getpid()).map(work, self._tasks))
         else:
             for task in self._tasks:
                 work(task)
@@ -86,17 +85,3 @@ def _compiles() -> bool:
     except (ImportError, RuntimeError):
         return False
     return True
-
-
-def _processors() -> int:
-    """As many threads as OMP_NUM_THREADS says, which also governs matrix products; else one for each processor."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    if asked.isdigit():
-        return max(1, int(asked))
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@cache
-def _pool(threads: int, _process: int) -> ThreadPoolExecutor:
-    """Threads of this process: they do not survive a fork, hence its id."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="noisygd-delete")

@@ -19,6 +19,7 @@ from ..records import Records
 from .group import ALONE, Group
 from .kernel import Kernel, serves
 from .summation import in_a_tree
+from .threads import side_by_side
 from .windows import windows
 
 _CELLS = 1 << 20  # scores, or numbers of rows, handled at a time: both products read them from cache
@@ -74,7 +75,7 @@ class Objective:
     def _products(self, weights: Weights) -> Weights:
         """The sum by matrix products: one per block, the blocks added in float64."""
         stacked = weights.reshape(-1, self.shape[1]).astype(self._kind)
-        parts = (self._span(stacked, *part) for part in self._parts(len(stacked)))
+        parts = side_by_side(lambda part: self._span(stacked, *part), self._parts(len(stacked)), self._rows.size)
         return in_a_tree(parts, stacked.shape).reshape(weights.shape)
 
     def _parts(self, columns: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:

@@ -1,33 +1,73 @@
-"""How many threads a solve's matrix products get: one, where the table is small.
+"""Who gets the processors: threads of our own over the parts of a table, and one thread for each matrix product.
 
-numpy and scipy each bring a BLAS with threads of its own; a solve calls both in turn, and between the products of a small
-one each pool waits for work in a loop, on the other's processors. Noisy steps call one pool only and keep their threads.
-From what size on more threads pay was measured (benchmarks/results/threads.md). A caller's own limit, OMP_NUM_THREADS for
-example, is never raised. The sums are the same within the declared slack.
+The threads of a BLAS wait for each other in a loop at the end of every product. Where a neighbour has a processor, each of the many products of
+a step then waits for a thread that does not run: steps were measured ten times slower so (benchmarks/results/threads.md). Parts that are
+worked on side by side wait once, asleep. A large solve keeps the BLAS's own threads, for its few large products. A caller's own limit,
+OMP_NUM_THREADS for example, is never raised. In which thread a part is worked on changes no sum: parts are added in their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 LEAST = 1 << 25  # numbers of the rows times scores of a record, from which on a solve keeps the threads that are set
+_PARALLEL = 1 << 20  # numbers in a table worth waking a second thread for
+
+T = TypeVar("T")
+Made = TypeVar("Made")
 
 
 @cache
 def _pools() -> ThreadpoolController:
-    """The BLAS libraries of this process; whoever asks has loaded numpy's and scipy's."""
+    """The BLAS libraries of this process; whoever asks has loaded numpy's."""
     return ThreadpoolController()
 
 
 @contextmanager
-def limit_threads(work: int) -> Iterator[None]:
+def limit_threads(work: int = 0) -> Iterator[None]:
     """Within, matrix products run on one thread if a pass multiplies fewer than `LEAST` numbers: a public size."""
     if work >= LEAST:
         yield
         return
     with _pools().limit(limits=1, user_api="blas"):
         yield
+
+
+def processors(numbers: int) -> int:
+    """How many threads a table of so many numbers gets: one, where it is small; else as many as OMP_NUM_THREADS says, which also governs
+    matrix products; else one for each processor that this process may use."""
+    if numbers < _PARALLEL:
+        return 1
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdigit():
+        return max(1, int(asked))
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def pool(threads: int, _process: int) -> ThreadPoolExecutor:
+    """Threads of this process: they do not survive a fork, hence its id."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="noisygd-delete")
+
+
+def side_by_side(work: Callable[[T], Made], parts: Iterable[T], numbers: int) -> Iterator[Made]:
+    """What becomes of each part, in their order; a few are worked on ahead. `numbers`: of the table that they are parts of."""
+    threads = processors(numbers)
+    if threads == 1:
+        yield from map(work, parts)
+        return
+    ahead = deque[Future[Made]]()
+    for part in parts:
+        ahead.append(pool(threads, os.getpid()).submit(work, part))
+        if len(ahead) > 2 * threads:
+            yield ahead.popleft().result()
+    while ahead:
+        yield ahead.popleft().result()

@@ -13,7 +13,7 @@ import pytest
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
 from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
-from noisygd_delete.engine import Objective, kernel, windows
+from noisygd_delete.engine import Objective, kernel, threads, windows
 from noisygd_delete.engine import objective as engine_objective
 from noisygd_delete.engine.kernel import Kernel
 
@@ -137,17 +137,17 @@ def test_convergents_of_lambert_enclose_tanh() -> None:
     assert convergent(a, 7) - convergent(a, 8) < Fraction(4, 10**11)
 
 
-@pytest.mark.parametrize("threads", ["2", "3"])
-def test_threads_change_no_bit(threads: str, monkeypatch) -> None:
+@pytest.mark.parametrize("number", ["2", "3"])
+def test_threads_change_no_bit(number: str, monkeypatch) -> None:
     rows, labels = table(50_000, 24)
-    monkeypatch.setattr(kernel, "_PARALLEL", 0)
+    monkeypatch.setattr(threads, "_PARALLEL", 0)
     weights = np.random.default_rng(2).standard_normal((1, 24))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     one = objective(rows, labels, losses.Logistic(1.0)).gradient_sum(weights)
-    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    monkeypatch.setenv("OMP_NUM_THREADS", number)
     many = objective(rows, labels, losses.Logistic(1.0))
     assert many._kernel is not None
-    assert many._kernel._threads == int(threads)
+    assert many._kernel._threads == int(number)
     assert all((many.gradient_sum(weights) == one).all() for _ in range(5))
 
 
