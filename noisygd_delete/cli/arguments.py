@@ -33,6 +33,12 @@ class Intermixed(argparse.ArgumentParser):
         except AnswerLost as error:
             raise SystemExit(complain(f"{self.prog}: {error}", 2)) from error
 
+    def format_help(self) -> str:
+        """With the names of the options that are told once for all commands."""
+        common = [action.option_strings[0] for action in self._actions if action.help is argparse.SUPPRESS]
+        also = f"\nalso: {', '.join(common)} (see noisygd-delete --help)\n" if common else ""
+        return super().format_help() + also
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         in_order = any(action.nargs == argparse.PARSER for action in self._actions)  # it has commands of its own
         if self._mixing or in_order:

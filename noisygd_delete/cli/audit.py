@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from .arguments import number, seed, whole
-from .plan import add_plan_arguments
-from .shared import add_json, progress_bar, show
+from .plan import PLANNED
+from .problem import add_plan_file, take
+from .shared import add_common, progress_bar, show
 
 if TYPE_CHECKING:
     from ..audit import AuditResult
@@ -22,19 +23,18 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "audit",
         help="attack a plan with synthetic worst-case records: claimed against measured",
-        epilog="examples: noisygd-delete audit STORE; noisygd-delete audit --records 26000 --features 108 --method sharp --no-utility; "
-        "noisygd-delete audit --by one-run --records 1000 --features 1000 --method minimiser",
+        epilog="examples: noisygd-delete audit STORE; noisygd-delete plan --records 1000 --features 1000 --method minimiser --out plan.toml; "
+        "noisygd-delete audit --plan plan.toml --by one-run",
         allow_abbrev=False,
     )
     parser.add_argument(
-        "store", nargs="?", metavar="STORE", help="audit its plan; without it, the plan of the options below"
+        "store",
+        nargs="?",
+        metavar="STORE",
+        help="audit its plan; without it, that of --plan, which then says --records and --features too",
     )
-    parser.add_argument(
-        "--wait", type=number, default=0.0, metavar="SECONDS", help="wait for another process to finish"
-    )
-    parser.add_argument("--records", type=whole, help="n, number of slots")
-    parser.add_argument("--features", type=whole, help="columns, the constant one included")
-    add_plan_arguments(parser)
+    add_common(parser, "wait")
+    add_plan_file(parser)
     chosen = parser.add_argument_group("audit")
     chosen.add_argument(
         "--by",
@@ -58,7 +58,7 @@ def register(commands: Any) -> None:
         "--factor", type=number, default=3.0, help="a row passes if its bound comes so close to the claim (default 3)"
     )
     chosen.add_argument("--seed", type=seed, help="repeat the same synthetic runs")
-    add_json(parser)
+    add_common(parser, "json")
     parser.set_defaults(run=_run)
 
 
@@ -92,12 +92,12 @@ def _plan(parsed: argparse.Namespace) -> Plan:
     from .changing import open_store
     from .planning import plan_from
 
-    sizes = parsed.records, parsed.features
     if parsed.store is None:
-        if None in sizes:
-            raise InvalidParameter("audit needs a STORE, or --records and --features of a plan")
-        return plan_from(parsed, records=parsed.records, features=parsed.features)
-    if sizes != (None, None):
-        raise InvalidParameter("a STORE has a plan already; leave --records and --features out")
+        take(parsed, PLANNED)
+        if None in (parsed.records, parsed.features):
+            raise InvalidParameter("audit needs a STORE, or --plan FILE with the records and features of a plan")
+        return plan_from(parsed, records=parsed.records, features=parsed.features, one_hot_blocks=parsed.one_hot_blocks)
+    if parsed.plan is not None or parsed.asked:
+        raise InvalidParameter("a STORE has a plan already; leave --plan and all that belongs to a plan out")
     with open_store(parsed) as store:
         return store.plan

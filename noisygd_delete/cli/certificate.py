@@ -14,7 +14,7 @@ from ..papers.catalogue import ORIGINAL, languages
 from ..records import bounded
 from .arguments import number, whole
 from .passphrase import add_passphrase_file, passphrase_of
-from .shared import add_json, show
+from .shared import add_common, show
 
 if TYPE_CHECKING:
     from ..evidence.facts import Erasure
@@ -43,12 +43,7 @@ def register(commands: Any) -> None:
     certificate.add_argument(
         "--html", metavar="FILE", help="write the page here; opened in a browser, it checks itself"
     )
-    certificate.add_argument(
-        "--language",
-        choices=languages(),
-        default=ORIGINAL,
-        help="of the page of --html; the signed file is the same for all",
-    )
+    certificate.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
     certificate.add_argument(
         "--envelope", metavar="FILE", help="write it here as an in-toto statement in a DSSE envelope; needs --key"
     )
@@ -80,7 +75,7 @@ def register(commands: Any) -> None:
         metavar="FILE",
         help="output of `residue --json`: where it was looked for what was erased, as your statement",
     )
-    add_json(certificate)
+    add_common(certificate, "json")
     certificate.set_defaults(run=_certificate)
 
     report = commands.add_parser(
@@ -92,10 +87,10 @@ def register(commands: Any) -> None:
     report.add_argument("store", metavar="STORE")
     report.add_argument("--out", required=True, metavar="FILE", help="write the page here")
     report.add_argument("--title", help="default: what it is, in its language")
-    report.add_argument("--language", choices=languages(), default=ORIGINAL, help="default: en")
+    report.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
     report.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     report.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
-    add_json(report)
+    add_common(report, "json")
     report.set_defaults(run=_report)
 
 

@@ -6,9 +6,9 @@ import argparse
 from typing import Any
 
 from .arguments import whole
-from .plan import add_plan_arguments
+from .problem import add_plan_file
 from .requests import add_promises, add_statements
-from .shared import add_device, add_explain, add_tombstones, run_by, store_command
+from .shared import add_common, run_by, store_command
 
 
 def register(commands: Any) -> None:
@@ -19,8 +19,8 @@ def register(commands: Any) -> None:
         "learn STORE",
         run_by("changing", "learn"),
     )
-    learn.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
-    add_explain(learn)
+    add_common(learn, "dry-run")
+    add_common(learn, "explain")
 
     delete = store_command(
         commands,
@@ -55,7 +55,7 @@ def register(commands: Any) -> None:
         metavar="FILE",
         help="CSV or Parquet with the columns of the schema; every id is in use",
     )
-    correct.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    add_common(correct, "delimiter")
     add_promises(correct)
     _request_options(correct)
     add_statements(correct)
@@ -68,7 +68,7 @@ def register(commands: Any) -> None:
         run_by("changing", "insert"),
     )
     insert.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet with the columns of the schema")
-    insert.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    add_common(insert, "delimiter")
     _request_options(insert)
 
     publish = store_command(
@@ -79,7 +79,7 @@ def register(commands: Any) -> None:
         run_by("changing", "publish"),
     )
     publish.add_argument("--redo", action="store_true", help="even with no edit pending: new noise, charged in full")
-    publish.add_argument("--dry-run", action="store_true", help="say what it would cost; change nothing")
+    add_common(publish, "dry-run")
     elsewhere = publish.add_argument_group(
         "rows that lie elsewhere, where the application deletes them (see `init --source`)"
     )
@@ -94,26 +94,23 @@ def register(commands: Any) -> None:
         "--position", help="of its commit, if known (transaction:734, version:12); default: before now"
     )
 
-    add_tombstones(publish)
+    add_common(publish, "tombstones", "tombstone-key")
 
     relearn = store_command(
         commands,
         "relearn",
         "train afresh, under a new plan where options say so",
-        "relearn STORE --dp 2 --dry-run",
+        "relearn STORE --plan plan.toml --dry-run",
         run_by("relearning", "relearn"),
     )
     relearn.add_argument("--slots", type=whole, metavar="N", help="a larger n; default: as before")
-    relearn.add_argument("--dry-run", action="store_true", help="show the plan; change nothing")
-    add_plan_arguments(relearn)
-    add_explain(relearn)
-    plain = argparse.ArgumentParser()
-    add_plan_arguments(plain)
-    relearn.set_defaults(**dict.fromkeys(vars(plain.parse_args([]))))  # None: as in the plan in force
+    add_common(relearn, "dry-run")
+    add_plan_file(relearn)
+    add_common(relearn, "explain")
     for parser in (learn, publish, relearn):
         _request_id(parser)
     for parser in (learn, delete, correct, insert, publish, relearn):
-        add_device(parser)
+        add_common(parser, "device", "memory")
 
 
 def _request_id(parser: argparse.ArgumentParser) -> None:
@@ -125,5 +122,5 @@ def _request_id(parser: argparse.ArgumentParser) -> None:
 def _request_options(parser: argparse.ArgumentParser) -> None:
     _request_id(parser)
     parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
-    parser.add_argument("--dry-run", action="store_true", help="check everything; change nothing")
-    add_tombstones(parser)
+    add_common(parser, "dry-run")
+    add_common(parser, "tombstones", "tombstone-key")

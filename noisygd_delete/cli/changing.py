@@ -246,7 +246,7 @@ def sentence(release: Release) -> str:
     if release.status is Statuses.WITHHELD:
         return (
             f"release withheld: {release.counts.text()}; the rows are edited and the old model is withdrawn, "
-            "because one more release would exceed the budget. Next: relearn with a larger --dp, or --total-epsilon where a total was set "
+            "because one more release would exceed the budget. Next: `relearn --plan FILE`, planned with a larger --dp, or --total-epsilon where a total was set "
             "(--dry-run says whether it is enough); "
             "under composition, where the horizon is spent, relearn as it is"
         )

@@ -22,7 +22,9 @@ from ..planner.usual import (
     usual_total,
 )
 from ..privacy.budget import Budget
-from .planning import budget_from, check_stream, compared, own_options, plan_from, stream_from, total_from
+from .plan import PLANNED, SIZES, STREAM
+from .planning import budget_from, check_stream, compared, plan_from, stream_from, total_from
+from .problem import command, joined
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ def chosen(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
         advice = advised(parsed, **sizes)
         if not advice.worth_having:
             raise NothingWorthHaving(
-                f"{advice.refusal()}. To go on all the same give the command again with {spelled_out(parsed, advice, again=True)}: every certificate "
-                "holds, the model may be no better than guessing"
+                f"{advice.refusal()}. To go on all the same {command(advised_problem(parsed, advice))} and give the command again with --plan plan.toml in "
+                "place of what it says of a plan: every certificate holds, the model may be no better than guessing"
             )
         plan = advised_plan(advice, _total(parsed, advice.plan))
         requests = parsed.requests
@@ -76,9 +78,10 @@ def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
     requests = parsed.requests
     if requests is not None or parsed.period is not None:
         check_stream(parsed)
-    own = own_options(parsed)
-    if own:
-        raise InvalidParameter(f"{own}: an option of one method; name the method with --method")
+    if parsed.method_fields:
+        raise InvalidParameter(
+            f"--method {parsed.method}: advice chooses {', '.join(parsed.method_fields)}; leave it out, or use `plan`"
+        )
     if parsed.ridge is not None:
         raise InvalidParameter(
             "--ridge: the advice chooses λ; give --regularization λ to have it as it is, or name a --method"
@@ -97,32 +100,29 @@ def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
     )
 
 
-def spelled_out(parsed: argparse.Namespace, advice: Advice, *, again: bool = False) -> str:
-    """The advice as options of `init`, with all of what was asked that differs from its defaults.
-
-    again   for a command that has what was asked already, so that nothing may contradict it
-    """
-    options, budget, problem = advice.options(), advice.plan.budget, advice.plan.problem
-    if again and parsed.requests is not None:
-        options = {name: value for name, value in options.items() if name not in ("releases", "batch")}
+def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any]:
+    """What was asked with the advice in it, for `plan --out`: the same plan, whoever reads it."""
+    chosen, budget, problem = advice.options(), advice.plan.budget, advice.plan.problem
+    asked = {name: value for name, value in parsed.asked.items() if name not in (*STREAM, *SIZES, "proof", "ridge")}
     if parsed.model_norm is not None:
-        options |= {"ridge": "forecast", "model_norm": parsed.model_norm}
-        options["regularization"] = problem.asked_regularization or problem.regularization
-    options |= {"dp": budget.dp, "deletion": budget.deletion, "delta": budget.dp_delta, "order": budget.order}
-    options |= {"clip": options.get("clip") if parsed.clip is None else parsed.clip, "huber_delta": parsed.huber_delta}
-    options |= {"total_epsilon": parsed.total_epsilon, "total_delta": parsed.total_delta}
-    unsaid = {"releases": 1, "batch": 1}
-    usual = {"adjacency": "replace", "deletion_notion": "definition-4.1", "rows_per_subject": 1, "dtype": "float32"}
-    options |= {name: getattr(parsed, name) for name in usual}
-    words = []
-    for name, value in options.items():
-        if value is not None and value != {**unsaid, **usual}.get(name):
-            text = repr(value) if isinstance(value, float) else str(value)
-            own = hasattr(parsed, name)
-            words.append(f"--{name.replace('_', '-')} {text}" if own else f"--option {name}={text}")
-    flags = {"gdp": parsed.gdp, "no_utility": parsed.no_utility, "no_total": parsed.no_total}
-    words += [f"--{name.replace('_', '-')}" for name, said in flags.items() if said]
-    return " ".join(words)
+        asked["ridge"] = "forecast"
+        chosen["regularization"] = problem.asked_regularization or problem.regularization
+    own = {name: value for name, value in chosen.items() if name not in PLANNED}
+    clip = chosen.pop("clip", None) if parsed.clip is None else parsed.clip
+    amounts = {
+        "clip": clip,
+        "dp": budget.dp,
+        "deletion": budget.deletion,
+        "delta": budget.dp_delta,
+        "order": budget.order,
+    }
+    return {
+        "method": joined(chosen["method"], own),
+        "regularization": chosen["regularization"],
+        **{name: value for name, value in amounts.items() if value is not None},
+        **{name: chosen[name] for name in ("releases", "batch") if chosen[name] != PLANNED[name]},
+        **{name: value for name, value in asked.items() if name not in (*chosen, *amounts)},
+    }
 
 
 def asked_releases(parsed: argparse.Namespace) -> int:

@@ -13,7 +13,8 @@ from typing import Any
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from ..version import __version__
 from .arguments import Intermixed, options_of, told
-from .overview import LINES
+from .former import respelled
+from .overview import COMMON, LINES
 from .streams import complain, flushed, written_out
 
 _COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked for: each brings what it needs with it
@@ -88,7 +89,9 @@ def _root() -> tuple[argparse.ArgumentParser, Any]:
         epilog="start with: noisygd-delete demo · help on a command: noisygd-delete COMMAND --help · completion: "
         'eval "$(noisygd-delete --print-completion bash)"',
         allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    root.add_argument_group("options of commands", COMMON)
     root.add_argument(
         "--print-completion",
         choices=("bash", "zsh", "tcsh"),
@@ -111,10 +114,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
     written_out()
     arguments = sys.argv[1:] if arguments is None else arguments
+    arguments, asked, note = respelled(arguments)
     parsed = _parser_for(arguments[0] if arguments else "--help").parse_args(arguments)
+    if asked:
+        parsed.asked = asked
+        parsed.options |= {dest: f"--{dest.replace('_', '-')}" for dest in asked}
     name = f"noisygd-delete {parsed.command}"
     try:
-        return carry_out(parsed)
+        status = carry_out(parsed)
+        return complain(f"{name}: {note}", 0) if note and status == 0 else status
     except NoisyGDDeleteError as error:
         status = next((code for kind, code in _STATUS if isinstance(error, kind)), 2)
         return complain(f"{name}: {told(error, parsed.options)}", status)

@@ -18,7 +18,9 @@ from ..store.onward import require_free
 from .changing import tombstones_from
 from .chosen import Chosen, chosen
 from .left import room, room_text, warning
+from .plan import ADVISED
 from .planning import described
+from .problem import take
 from .shared import show
 from .source import create_over, some_rows, source_from, surveyed
 
@@ -55,6 +57,8 @@ def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
     """A new store. `held_out` takes rows of a file for itself, which the store then does not hold."""
     if parsed.store is None:
         raise InvalidParameter("give STORE, the folder to make")
+    take(parsed, ADVISED)
+    parsed.slots = parsed.records if parsed.slots is None else parsed.slots
     for address in parsed.publish_to:
         require_free(Layout.at(parsed.store), address)
     schema = _schema(parsed)
@@ -146,6 +150,10 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
 
 
 def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> tuple[Chosen, Plan]:
+    if parsed.features not in (None, schema.features):
+        raise InvalidParameter(
+            f"--plan: it is for {parsed.features} features, and {parsed.schema} gives {schema.features}"
+        )
     fill_loss(parsed, schema)
     if parsed.rows_per_subject is None:
         parsed.rows_per_subject = schema.rows_per_subject or 1
@@ -267,5 +275,5 @@ def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
         parsed.loss = "pseudo-huber"
     elif parsed.loss is None and schema.classes is not None:
         parsed.loss = "logistic" if len(schema.classes) == 2 else "softmax"
-    if parsed.loss in ("softmax", "multilayer-perceptron") and parsed.classes is None and schema.classes:
-        parsed.classes = len(schema.classes)
+    if parsed.loss in ("softmax", "multilayer-perceptron", "one-vs-rest") and schema.classes:
+        parsed.loss_fields = {"classes": len(schema.classes), **parsed.loss_fields}

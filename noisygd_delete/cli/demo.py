@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .shared import add_json, progress_bar, show
+from .shared import add_common, progress_bar, show
 
 
 def register(commands: Any) -> None:
@@ -16,7 +16,7 @@ def register(commands: Any) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("--method", default="sharp", choices=("theorem", "sharp"), help="default: sharp")
-    add_json(parser)
+    add_common(parser, "json")
     parser.set_defaults(run=_run)
 
 

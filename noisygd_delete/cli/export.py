@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
 from ..papers.catalogue import ORIGINAL, languages
-from .shared import add_json, show
+from .shared import add_common, show
 
 _YAML = b'software: "noisygd-delete'  # how every file of it begins
 _PLAIN = b'{"format": 1, "kind": "'
@@ -46,10 +46,8 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--audit", metavar="FILE", help="output of `audit --json`, quoted in the annex beside the bounds"
     )
-    parser.add_argument(
-        "--language", choices=languages(), default=ORIGINAL, help="of the card and the annex; default: en"
-    )
-    add_json(parser)
+    parser.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
+    add_common(parser, "json")
     parser.set_defaults(run=_export)
 
 

@@ -6,8 +6,8 @@ import argparse
 from typing import Any
 
 from .arguments import whole
-from .plan import add_plan_arguments, add_stream_arguments
-from .shared import add_explain, add_json, add_memory, add_tombstones, run_by
+from .problem import add_plan_file
+from .shared import add_common, run_by
 from .source import add_source
 
 
@@ -27,7 +27,7 @@ def register(commands: Any) -> None:
         "--id", metavar="COL", help="column with each record's own id (or `id` in the schema; else rows are numbered)"
     )
     parser.add_argument("--subject", metavar="COL", help="column with the person each record is about")
-    parser.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    add_common(parser, "delimiter")
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--schema", metavar="FILE", help="public bounds and categories (TOML)")
     source.add_argument(
@@ -41,7 +41,7 @@ def register(commands: Any) -> None:
         metavar="N",
         help="n, public; default: a twentieth more than rows, as room for insertions",
     )
-    parser.add_argument("--dry-run", action="store_true", help="check everything and show the plan; write nothing")
+    add_common(parser, "dry-run")
     parser.add_argument(
         "--publish-to",
         action="append",
@@ -49,21 +49,17 @@ def register(commands: Any) -> None:
         metavar="ADDRESS",
         help="put every model in force there too (see `publish-to`); may be given several times",
     )
-    add_tombstones(parser)
-    add_init_arguments(parser)
-    add_memory(parser)
-    add_explain(parser)
-    add_json(parser)
+    add_common(parser, "tombstones", "tombstone-key")
+    add_map(parser)
+    add_plan_file(parser)
+    add_common(parser, "memory", "explain", "json")
     parser.set_defaults(run=run_by("creating", "init"))
 
 
-def add_init_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of a plan, for commands that make a store: what is left out is advised, or decided by the schema."""
+def add_map(parser: argparse.ArgumentParser) -> None:
+    """A public map in place of the schema's."""
     parser.add_argument(
         "--map",
         choices=["additive"],
         help="a public map of the columns, as [map] in the schema: additive gives each column a curve of its own (docs/which_model.md)",
     )
-    add_plan_arguments(parser, advised=True)
-    add_stream_arguments(parser.add_argument_group("stream (publications and their batch are then chosen by forecast)"))
-    parser.set_defaults(loss=None, radius=None, rows_per_subject=None)

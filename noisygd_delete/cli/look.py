@@ -15,7 +15,7 @@ from ..store.status import budget, status
 from .arguments import number, whole
 from .left import left_text
 from .places import sentence
-from .shared import add_tombstones, read_certificate, show, store_command
+from .shared import add_common, read_certificate, show, store_command
 
 if TYPE_CHECKING:
     from ..store import Soundness
@@ -49,7 +49,7 @@ def register(commands: Any) -> None:
             )
             _add_questions(parser)
         if name == "verify":
-            add_tombstones(parser)
+            add_common(parser, "tombstones", "tombstone-key")
             parser.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
             parser.add_argument(
                 "--certificate",

@@ -1,10 +1,25 @@
 """What `noisygd-delete --help` says of each command, so that no command loads for it; a test compares it with the commands' own words."""
 
+COMMON = """\
+--json              print one JSON object instead of text
+--explain           the whole of it: what drives noise and cost, every other way
+--dry-run           check everything and say what it would do or cost; change nothing
+--wait SECONDS      for another process to finish with the store
+--delimiter TEXT    of a CSV file (default: found from the header)
+--device DEVICE     where steps are taken: cpu, cuda, cuda:1 (default: NOISYGD_DELETE_DEVICE, or cpu)
+--memory SIZE       of rows read from a source, as 800M or 6G (default: a quarter of the machine's); a
+                    larger table goes through an encrypted scratch file in TMPDIR or /var/tmp, whose key
+                    is in memory alone
+--tombstones FILE   list of erased ids outside the store: note those erased, refuse those erased before
+--tombstone-key FILE  its key (both are made by `keygen KEY --tombstones LIST`)
+--language CODE     of a page to read: en, de (default: en)
+--received, --channel, --identity-checked
+                    what the register notes of a request: see register receive --help"""
 LINES = {
     "demo": "learn and delete on scikit-learn's digits, with accuracy, cost and the whole budget",
     "quickstart": "from a CSV or Parquet file to a model in one command; with --delete to a signed certificate",
     "advise": "which method, λ and how many publications to begin with; needs sizes only",
-    "plan": "steps and noise for a budget, explained",
+    "plan": "steps and noise for a budget, explained; with --out a file of them for other commands",
     "init": "make a store from a CSV or Parquet file and a schema",
     "learn": "train from the initial law and publish the first model",
     "delete": "erase records, or all records of persons, and publish a model without them",

@@ -1,4 +1,4 @@
-"""`noisygd-delete plan`: from a budget to steps and noise, before any record is touched; and what the arguments of a plan come to."""
+"""`noisygd-delete plan`: from a budget to steps and noise, before any record is touched; and what is asked of a plan comes to."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import losses, methods
 from ..errors import InvalidParameter
+from ..evidence.outputs import output
 from ..methods import Method
 from ..methods.plan import Plan
 from ..planner import cheapest_plan, compare_plans, explain, make_plan, plan_stream
@@ -15,26 +16,16 @@ from ..planner.streams import StreamPlan
 from ..privacy.budget import Budget
 from ..privacy.total import Total
 from .left import warning
-from .plan import PAPER_METHOD, PAPER_REGULARIZATION
+from .plan import ADVISED, PAPER_METHOD, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM
+from .problem import take, written
 from .shared import show
 
 MORE = "more: --explain"
-_OWN = (
-    *("step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance", "form"),
-    *("learn_steps", "delete_steps", "requests_per_learn", "fresh_learn", "fresh_every", "resumed_steps"),
-    *("stages", "level"),
-)
 
 
 def method_from(parsed: argparse.Namespace) -> Method:
     """The method the arguments name, with the options of its own that were given."""
-    given = {name: getattr(parsed, name) for name in _OWN if getattr(parsed, name) is not None}
-    return methods.of(parsed.method or PAPER_METHOD, **given | dict(parsed.option or ()))
-
-
-def own_options(parsed: argparse.Namespace) -> str:
-    """The options of a single method that were given, as they are typed; "" where none was."""
-    return ", ".join(f"--{name.replace('_', '-')}" for name in (*_OWN, "option") if getattr(parsed, name) is not None)
+    return methods.of(parsed.method or PAPER_METHOD, **parsed.method_fields)
 
 
 def described(parsed: argparse.Namespace, plan: Plan) -> str:
@@ -46,18 +37,10 @@ def described(parsed: argparse.Namespace, plan: Plan) -> str:
 
 def loss_from(parsed: argparse.Namespace) -> losses.Loss:
     """The loss the arguments name; an option that does not belong to it is an error."""
-    fields: dict[str, Any] = {"name": parsed.loss, "radius": parsed.radius}
-    if parsed.classes is not None:
-        fields["classes"] = parsed.classes
-    elif parsed.loss in ("softmax", "one-vs-rest", "multilayer-perceptron"):
-        raise InvalidParameter(f"--loss {parsed.loss} needs --classes")
-    if parsed.hidden is not None:
-        fields["hidden"] = parsed.hidden
-    if parsed.huber_delta is not None:
-        fields["delta"] = parsed.huber_delta
-    if parsed.outer_weights is not None:
-        fields["outer_weights"] = parsed.outer_weights
-    return clipped_from(parsed, losses.from_dict(fields))
+    fields = parsed.loss_fields
+    if parsed.loss in ("softmax", "one-vs-rest", "multilayer-perceptron") and "classes" not in fields:
+        raise InvalidParameter(f"--loss {parsed.loss} needs its number of classes: --loss {parsed.loss}:classes=3")
+    return clipped_from(parsed, losses.from_dict({"name": parsed.loss, "radius": parsed.radius, **fields}))
 
 
 def clipped_from(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
@@ -146,7 +129,7 @@ def check_stream(parsed: argparse.Namespace) -> None:
     """Refuse what does not go with a budget for a number of requests."""
     if parsed.requests is None:
         raise InvalidParameter("--period DAYS needs --requests N: how many deletion requests come in that time")
-    chosen = ", ".join(filter(None, ("--releases" if parsed.releases > 1 else "", own_options(parsed))))
+    chosen = ", ".join(["--releases"] * (parsed.releases > 1) + list(parsed.method_fields))
     if chosen:
         raise InvalidParameter(
             f"--requests chooses how often to publish, and the options of the method, by forecast: leave {chosen} out, or leave "
@@ -177,7 +160,9 @@ def _cheapest(parsed: argparse.Namespace) -> Choice:
     if parsed.requests is not None and parsed.releases > 1:
         raise InvalidParameter("--requests N plans N + 1 releases; give --releases or --requests, not both")
     releases = parsed.releases if parsed.requests is None else parsed.requests + 1
-    given = {"step_size": parsed.step_size, "noise_variance": parsed.noise_variance}
+    fixed = {
+        name: parsed.method_fields[name] for name in ("step_size", "noise_variance") if name in parsed.method_fields
+    }
     return cheapest_plan(
         loss_from(parsed),
         records=parsed.records,
@@ -193,11 +178,50 @@ def _cheapest(parsed: argparse.Namespace) -> Choice:
         dtype=parsed.dtype,
         **({} if parsed.method is None else {"method": parsed.method}),
         total=total_from(parsed, delta=budget_from(parsed).shown_delta),
-        **{name: value for name, value in given.items() if value is not None},
+        **fixed,
     )
 
 
 def plan(parsed: argparse.Namespace) -> int:
+    asked = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
+    take(parsed, PLANNED | {"proof": None} | STREAM, asked)
+    target = None if parsed.out is None else output("--out", parsed.out)
+    if target is not None and None in (parsed.records, parsed.features):
+        target.write(written(asked))
+        show(
+            parsed,
+            {"plan": parsed.out, "asked": asked},
+            f"wrote {parsed.out}: give --plan {parsed.out} to init, quickstart, advise, relearn or audit",
+        )
+        return 0
+    if None in (parsed.records, parsed.features):
+        raise InvalidParameter(
+            "give --records and --features, or --out FILE alone to write what is asked for other commands"
+        )
+    if target is not None and (parsed.compare or parsed.cheapest or not {"requests", "period"}.isdisjoint(asked)):
+        raise InvalidParameter(
+            "--out writes what is asked, not what a forecast chose: leave --compare and --cheapest out, and with --requests the sizes"
+        )
+    status = _show(parsed)
+    if target is not None:  # what was shown is what is written
+        target.write(written(_defaults(parsed) | asked))
+    return status
+
+
+def _defaults(parsed: argparse.Namespace) -> dict[str, Any]:
+    """What `plan` takes where nothing is said, and advice would choose otherwise."""
+    budget = budget_from(parsed)
+    measure = {} if parsed.gdp or parsed.delta is not None else {"order": budget.order}
+    return {
+        "method": PAPER_METHOD,
+        "regularization": parsed.regularization,
+        **measure,
+        "dp": budget.dp,
+        "deletion": budget.deletion,
+    }
+
+
+def _show(parsed: argparse.Namespace) -> int:
     if parsed.cheapest:
         choice = _cheapest(parsed)
         show(parsed, choice.to_dict(), f"{described(parsed, choice.plan)}\n\n{choice.text()}")

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from .evaluate import CAUTION
-from .shared import show, store_command
+from .shared import add_common, show, store_command
 
 if TYPE_CHECKING:
     from ..store.prediction import Predictions
@@ -27,7 +27,7 @@ def register(commands: Any) -> None:
         _run,
     )
     parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet; label and id may be missing")
-    parser.add_argument("--delimiter", help="of a CSV file; default: found from the header")
+    add_common(parser, "delimiter")
     parser.add_argument("--probabilities", action="store_true", help="of each class too, a column each in --out")
     parser.add_argument("--out", metavar="FILE", help="write one prediction a line (CSV)")
 

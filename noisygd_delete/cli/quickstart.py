@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 from .arguments import number
-from .init import add_init_arguments
-from .shared import add_json, run_by
+from .init import add_map
+from .problem import add_plan_file
+from .shared import add_common, run_by
 
 
 def register(commands: Any) -> None:
@@ -15,7 +15,7 @@ def register(commands: Any) -> None:
         "quickstart",
         help="from a CSV or Parquet file to a model in one command; with --delete to a signed certificate",
         description="Makes a folder with a draft of the schema, a store and a key. In a terminal it asks about each range and list "
-        "that it found in the data; elsewhere, and with --yes, it takes them, and papers say so. Options of a plan (see init --help) are taken too.",
+        "that it found in the data; elsewhere, and with --yes, it takes them, and papers say so.",
         epilog="example: noisygd-delete quickstart people.csv --label income --delete 17",
         allow_abbrev=False,
     )
@@ -33,9 +33,7 @@ def register(commands: Any) -> None:
     command.add_argument(
         "--yes", action="store_true", help="ask nothing in a terminal either: take what the draft proposes"
     )
-    known = len(command._actions)
-    add_init_arguments(command)
-    for action in command._actions[known:]:  # taken as they are by `init`, whose help has them
-        action.help = argparse.SUPPRESS
-    add_json(command)
+    add_map(command)
+    add_plan_file(command)
+    add_common(command, "json")
     command.set_defaults(run=run_by("starting", "start"))

@@ -33,8 +33,8 @@ from ..register import (
 )
 from ..register.case import TEXTS, overclaims
 from ..register.dates import MOST_HOLIDAYS, day
-from .arguments import Intermixed, number, options_of, whole
-from .shared import add_json, show
+from .arguments import Intermixed, options_of, whole
+from .shared import add_common, show
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -83,10 +83,8 @@ def _action(
     if one:
         parser.add_argument("token", metavar="REQUEST")
     if writes:
-        parser.add_argument(
-            "--wait", type=number, default=0.0, metavar="SECONDS", help="wait for another process to finish"
-        )
-    add_json(parser)
+        add_common(parser, "wait")
+    add_common(parser, "json")
     parser.set_defaults(run=run)
     return parser
 
@@ -108,7 +106,7 @@ def _looking(actions: Any) -> None:
     listed.add_argument("--open", action="store_true", help="only those where something is left to do")
     listed.add_argument("--out", metavar="FILE", help="write all of it as CSV here")
     listed.add_argument("--html", metavar="FILE", help="write it as a page here, a hundred requests at a time")
-    listed.add_argument("--language", choices=languages(), default=ORIGINAL, help="of the page of --html; default: en")
+    listed.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
     listed.add_argument("--page", type=whole, default=1, metavar="N", help="which hundred; default: 1")
     _action(actions, "show", "all that is known of one request", "STORE 9f2c31", _show, writes=False)
 
@@ -243,7 +241,7 @@ def _keeping(actions: Any) -> None:
         one=False,
     )
     gone.add_argument("--request-id", metavar="TOKEN", help="this one, whatever its time")
-    gone.add_argument("--dry-run", action="store_true", help="say how many; change nothing")
+    add_common(gone, "dry-run")
 
 
 def _list(parsed: argparse.Namespace) -> int:

@@ -9,16 +9,21 @@ from typing import Any
 
 from .. import losses
 from ..accountant import Accountant
+from ..errors import InvalidParameter
+from ..losses.clipped import Clipped
 from ..methods.plan import Plan
 from ..planner import make_plan
 from ..privacy.shown import shown
 from .changing import open_store, released
 from .left import warning
-from .planning import budget_from, clipped_from, described, loss_from, total_from
+from .plan import PLANNED
+from .planning import budget_from, clipped_from, described, loss_from, method_from, total_from
+from .problem import take
 from .shared import show
 
 
 def relearn(parsed: argparse.Namespace) -> int:
+    take(parsed, dict.fromkeys(PLANNED))  # None: as in the plan in force
     with open_store(parsed) as store:
         plan = _replanned(parsed, store.plan)
         plan = plan.after(store.plan) if store.ledger.releases else plan
@@ -68,6 +73,8 @@ def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
     for name in arguments:
         if getattr(parsed, name, None) is not None:
             arguments[name] = getattr(parsed, name)
+    if parsed.method is not None:
+        arguments["method"] = method_from(parsed)
     if parsed.no_utility:
         arguments["utility"] = False
     new_total = total_from(parsed, delta=problem.budget.shown_delta if parsed.delta is None else parsed.delta)
@@ -75,6 +82,10 @@ def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
         arguments["total"] = new_total
     if parsed.slots is not None:
         arguments["records"] = parsed.slots
+    if arguments["features"] != problem.features:
+        raise InvalidParameter(
+            f"--plan: it is for {arguments['features']} features, and the store has {problem.features}"
+        )
     amounts = {name: getattr(parsed, name) for name in ("dp", "deletion") if getattr(parsed, name) is not None}
     if any(value is not None for value in (parsed.order, parsed.delta, parsed.gdp)):
         parsed.gdp = bool(parsed.gdp)
@@ -94,16 +105,12 @@ def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
 
 
 def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
-    if parsed.loss is None:
-        base = getattr(loss, "base", loss)
-        parsed.loss = base.name
-        parsed.clip = getattr(loss, "limit", None) if parsed.clip is None else parsed.clip
-        description = base.to_dict()
-        if all(
-            given is None
-            for given in (parsed.radius, parsed.classes, parsed.hidden, parsed.huber_delta, parsed.outer_weights)
-        ):
-            return clipped_from(parsed, losses.from_dict(description))
-    if parsed.radius is None:
-        parsed.radius = loss.radius
-    return loss_from(parsed)
+    if parsed.loss is not None:
+        parsed.radius = loss.radius if parsed.radius is None else parsed.radius
+        return loss_from(parsed)
+    base = loss
+    if isinstance(loss, Clipped):
+        base, parsed.clip = loss.base, loss.limit if parsed.clip is None else parsed.clip
+    if parsed.radius is not None:
+        base = losses.from_dict(base.to_dict() | {"radius": parsed.radius})
+    return clipped_from(parsed, base)

@@ -18,15 +18,10 @@ if TYPE_CHECKING:
 
 
 def add_statements(parser: argparse.ArgumentParser) -> None:
-    """What the register notes of the request itself."""
-    group = parser.add_argument_group("for the register (see `register --help`)")
-    group.add_argument(
-        "--received",
-        metavar="TIME",
-        help="when the request came in, ISO 8601 with the zone of that place (2026-05-04T09:30+02:00); left out, no deadline is known",
-    )
-    group.add_argument("--channel", choices=list(map(str, Channels)), help="how it came in")
-    group.add_argument("--identity-checked", action="store_true", help="you made sure who asks")
+    """What the register notes of the request itself; `register receive --help` tells it."""
+    parser.add_argument("--received", metavar="TIME", help=argparse.SUPPRESS)
+    parser.add_argument("--channel", choices=list(map(str, Channels)), help=argparse.SUPPRESS)
+    parser.add_argument("--identity-checked", action="store_true", help=argparse.SUPPRESS)
 
 
 def add_promises(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .requests import add_promises, add_statements
-from .shared import add_device, run_by, store_command
+from .shared import add_common, run_by, store_command
 
 
 def register(commands: Any) -> None:
@@ -40,7 +40,7 @@ def register(commands: Any) -> None:
         )
         add_promises(parser)
         add_statements(parser)
-        add_device(parser)
+        add_common(parser, "device", "memory")
     lift = store_command(
         commands,
         "lift",
@@ -53,4 +53,4 @@ def register(commands: Any) -> None:
     lift.add_argument("--aside-key", required=True, metavar="FILE", help="its key")
     lift.add_argument("--told", required=True, metavar="DAY", help="when the person was told that the restriction ends")
     lift.add_argument("--later", action="store_true", help="put the rows back now, leave the release to a later one")
-    add_device(lift)
+    add_common(lift, "device", "memory")

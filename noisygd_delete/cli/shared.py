@@ -19,41 +19,19 @@ from .streams import tell
 if TYPE_CHECKING:
     from ..engine.noisygd import Progress
 
+_HOW: dict[str, dict[str, Any]] = {
+    **{name: {"action": "store_true"} for name in ("json", "explain", "dry-run")},
+    "wait": {"type": number, "default": 0.0, "metavar": "SECONDS"},
+    "memory": {"type": size, "metavar": "SIZE"},
+    **{name: {"metavar": "FILE"} for name in ("tombstones", "tombstone-key")},
+}
 _PATIENCE = 0.5  # seconds of a run that no bar is drawn for: loading what draws it would be a part of them
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-
-
-def add_explain(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--explain", action="store_true", help="the whole of it: what drives noise and cost, every other way"
-    )
-
-
-def add_tombstones(parser: argparse.ArgumentParser) -> None:
-    """A list of erased ids, kept outside the store."""
-    group = parser.add_argument_group("refusing erased ids (made by `keygen KEY --tombstones LIST`)")
-    group.add_argument("--tombstones", metavar="LIST", help="note ids erased, refuse ids erased before")
-    group.add_argument("--tombstone-key", metavar="KEY", help="its key")
-
-
-def add_device(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--device", help="where steps are taken: cpu, cuda, cuda:1 (default: NOISYGD_DELETE_DEVICE, or cpu)"
-    )
-    add_memory(parser)
-
-
-def add_memory(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--memory",
-        type=size,
-        metavar="SIZE",
-        help="of rows that are read from a source, as 800M or 6G (default: a quarter of the machine's); a larger table goes through an "
-        "encrypted scratch file in TMPDIR or /var/tmp, whose key is in memory alone",
-    )
+def add_common(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Options that mean the same in every command: told once, by `noisygd-delete --help`, and named by the help of each that takes them."""
+    for name in names:
+        parser.add_argument(f"--{name}", help=argparse.SUPPRESS, **_HOW.get(name, {}))
 
 
 def run_by(module: str, name: str) -> Callable[[argparse.Namespace], int]:
@@ -74,10 +52,7 @@ def store_command(
         name, help=text, epilog=f"example: noisygd-delete {example}", allow_abbrev=False
     )
     parser.add_argument("store", metavar="STORE")
-    parser.add_argument(
-        "--wait", type=number, default=0.0, metavar="SECONDS", help="wait for another process to finish"
-    )
-    add_json(parser)
+    add_common(parser, "wait", "json")
     parser.set_defaults(run=run)
     return parser
 

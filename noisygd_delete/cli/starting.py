@@ -23,7 +23,6 @@ from ..papers.evaluation import measure
 from ..store import Store
 from .commands import carry_out, parser
 from .creating import create, listed
-from .init import add_init_arguments
 from .shared import show
 
 _MOST_APART = 10_000  # rows to measure on
@@ -79,12 +78,9 @@ def _fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> i
     store = str(folder / "store")
     share = min(parsed.apart, _MOST_APART / rows)
     apart = HeldOut(share if share * rows >= _ENOUGH_APART else 0.0, never=parsed.delete)
-    asked = argparse.ArgumentParser()
-    add_init_arguments(asked)
 
     def init(found: argparse.Namespace) -> int:
-        for name in vars(asked.parse_args([])):  # of the plan, as they were given here
-            setattr(found, name, getattr(parsed, name))
+        found.plan, found.asked, found.map = parsed.plan, parsed.asked, parsed.map
         return create(found, held_out=apart)
 
     made = _answer(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)

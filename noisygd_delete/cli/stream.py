@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .arguments import number
 from .batches import add_batches
 from .requests import add_statements
-from .shared import add_device, add_json, add_tombstones, run_by
+from .shared import add_common, run_by
 
 
 def register(commands: Any) -> None:
@@ -23,13 +22,11 @@ def register(commands: Any) -> None:
     parser.add_argument("--csv", action="store_true", help="read CSV whatever the name")
     when = parser.add_argument_group("publication")
     add_batches(when)
-    parser.add_argument("--dry-run", action="store_true", help="say what it would take and cost; change nothing")
+    add_common(parser, "dry-run")
     parser.add_argument("--holdout", metavar="FILE", help="public records: report the last model's accuracy on them")
-    parser.add_argument(
-        "--wait", type=number, default=0.0, metavar="SECONDS", help="wait for another process to finish"
-    )
+    add_common(parser, "wait")
     add_statements(parser)
-    add_tombstones(parser)
-    add_device(parser)
-    add_json(parser)
+    add_common(parser, "tombstones", "tombstone-key")
+    add_common(parser, "device", "memory")
+    add_common(parser, "json")
     parser.set_defaults(run=run_by("streaming", "stream"))

@@ -150,11 +150,12 @@ def test_a_missing_id_in_another_normal_form_is_said_so(folder: Path, complaint)
 
 def test_errors_name_options_as_they_are_typed(complaint) -> None:
     options = parser().parse_args(["plan", "--records", "1", "--features", "1"]).options
-    error = InvalidParameter("order=3 is nobody's option here", step_size=0.5, method="sharp", else_where="x")
+    error = InvalidParameter("order=3 is nobody's option here", regularization=0.5, method="sharp", else_where="x")
     assert (
-        told(error, options) == "--step-size 0.5 and --method sharp and else_where='x' order=3 is nobody's option here"
+        told(error, options)
+        == "--regularization 0.5 and --method sharp and else_where='x' order=3 is nobody's option here"
     )
-    assert str(error) == "step_size=0.5 and method='sharp' and else_where='x' order=3 is nobody's option here"
+    assert str(error) == "regularization=0.5 and method='sharp' and else_where='x' order=3 is nobody's option here"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     assert "--order 0.5 must be > 1" in complaint("plan", "--records", "100", "--features", "2", "--order", "0.5")
 

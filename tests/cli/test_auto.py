@@ -115,14 +115,32 @@ def test_a_table_too_small_is_refused_with_numbers_and_what_it_proposes_works_as
     assert "even if rows lie spread evenly over the columns" in said
     assert "(ε=2, δ=1e-6) for present records" in said
     assert not Path("store").exists()
-    named = call(capsys, *INIT, *proposed(said))
+    named = call(capsys, *INIT, "--plan", proposed(said))
     assert named["created"]
     assert "better than guessing" in named["warning"]
 
 
-def proposed(said: str) -> list[str]:
-    """The options that a refusal proposes."""
-    return shlex.split(said.split("give the command again with ")[1].split(": every certificate", maxsplit=1)[0])
+def proposed(said: str) -> str:
+    """The file that a refusal proposes, written by the command that it prints."""
+    printed = said.split("To go on all the same ")[1].split(
+        " and give the command again with --plan plan.toml", maxsplit=1
+    )[0]
+    return written(printed)
+
+
+def written(printed: str) -> str:
+    """The file that a printed `plan` writes."""
+    words = shlex.split(printed)
+    assert main(words[1:]) == 0
+    return words[-1]
+
+
+def asked(*words: str) -> list[str]:
+    """A problem in a file, and what says nothing of it, as options of a command."""
+    own = list(words[words.index("--slots") :]) if "--slots" in words else []
+    problem = [word for word in words if word not in own]
+    assert main(["plan", *problem, "--out", "asked.toml"]) == 0
+    return [*own, "--plan", "asked.toml"] if problem else own
 
 
 HOPELESS = {
@@ -146,10 +164,13 @@ HOPELESS = {
 @pytest.mark.parametrize("words", HOPELESS.values(), ids=list(HOPELESS))
 def test_whatever_was_asked_a_refusal_proposes_what_is_not_refused(capsys, words: list[str]) -> None:
     write(12)
-    assert main([*INIT, *words]) == 2
+    before = asked(*words)
+    assert main([*INIT, *before]) == 2
     said = capsys.readouterr().err
     assert "Nothing here is likely to be worth having" in said
-    made = call(capsys, *INIT, *words, *proposed(said))
+    made = call(
+        capsys, *INIT, *before[: before.index("--plan") if "--plan" in before else None], "--plan", proposed(said)
+    )
     assert made["created"]
     option = lambda name: words[words.index(name) + 1]  # noqa: E731
     assert made["plan"]["method"] in said
@@ -168,7 +189,8 @@ ADVISED = {**HOPELESS, "a row norm": ["--radius", "1"], "a batch": ["--batch", "
 def test_the_command_that_advice_ends_with_runs_as_printed(capsys, words: list[str], records: int) -> None:
     write(12)
     words = [word for word in words if word not in ("--slots", "14")]
-    told = call(capsys, "advise", "--records", str(records), "--schema", "schema.toml", *words)
+    told = call(capsys, "advise", "--records", str(records), "--schema", "schema.toml", *asked(*words))
+    assert main(shlex.split(told["plan_command"])[1:]) == 0
     init = shlex.split(told["init"].replace("STORE", "store").replace("FILE", "people.csv"))
     made = call(capsys, *init[1:], "--dry-run")
     assert made["plan"]["method"] == told["chosen"]

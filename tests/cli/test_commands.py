@@ -51,8 +51,8 @@ def test_plan_in_every_measure(capsys: pytest.CaptureFixture[str]) -> None:
         (["--delta", "2"], "strictly between"),
         (["--gdp"], "needs method 'sharp'"),
         (["--order", "3", "--gdp"], "at most one"),
-        (["--loss", "softmax"], "needs --classes"),
-        (["--huber-delta", "2"], "does not take"),
+        (["--loss", "softmax"], "--loss softmax:classes=3"),
+        (["--loss", "logistic:delta=2"], "does not take"),
     ],
 )
 def test_errors_are_one_line_on_stderr_and_status_2(more, message: str, capsys: pytest.CaptureFixture[str]) -> None:

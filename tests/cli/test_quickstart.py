@@ -164,8 +164,9 @@ def test_what_a_refusal_proposes_runs_as_printed(folder: Path, capsys) -> None:
     (folder / "people.csv").write_text("\n".join(lines[:31]) + "\n")
     assert main(quickstart()) == 2
     said = capsys.readouterr().err
-    options = said[said.index("--method") :].split("`")[0].partition(":")[0].split()
-    assert main(quickstart(*options)) == 0
+    printed = said[said.index("noisygd-delete plan") :].partition(" and give")[0].split()
+    assert main(printed[1:]) == 0
+    assert main(quickstart("--plan", "plan.toml")) == 0
     assert "too few rows to keep some apart" in capsys.readouterr().out
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from noisygd_delete.cli import parser
+from noisygd_delete.cli.overview import COMMON
 
 FOLDER = Path(__file__).parents[2] / "docs" / "commands"
 
@@ -66,6 +67,8 @@ def page(command: argparse.ArgumentParser, words: str, about: str, level: int = 
     """A command with its tables and its example; the commands below it follow as sections."""
     parts = [f"{'#' * level} {words}", "", f"{cell(about)[:1].upper()}{cell(about)[1:]}."]
     parts += tables(command)
+    common = [f"`{action.option_strings[0]}`" for action in command._actions if action.help is argparse.SUPPRESS]
+    parts += ["", f"Also: {', '.join(common)} ([told once](index.md))."] if common else []
     examples = re.findall(r"noisygd-delete [^;]+", re.sub(r"\s+", " ", command.epilog or ""))
     parts += ["", "Example:", "", "```", *(line.strip() for line in examples), "```"] if examples else []
     below = {action.dest: action.help or "" for action in _listed(command)}
@@ -88,6 +91,8 @@ def pages() -> dict[str, str]:
     written = {f"{word}.md": page(command, word, about[word]) for word, command in children(whole).items()}
     index = ["# All commands and options", "", "Written from the program's own parser; `--help` says the same.", ""]
     index += ["| command | |", "|---|---|", *(f"| [`{word}`]({word}.md) | {cell(about[word])} |" for word in about)]
+    index += ["", "## Options that mean the same in every command", ""]
+    index += ["A command takes those that it has a use for; its own page names them.", "", "```", COMMON, "```"]
     return {"index.md": "\n".join(index) + "\n", **written}
 
 
