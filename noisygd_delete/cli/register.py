@@ -191,7 +191,7 @@ def _telling(actions: Any) -> None:
         writes=False,
     )
     written.add_argument("--out", required=True, metavar="FILE", help="write the page here")
-    written.add_argument("--language", default="en", metavar="CODE", help=f"{' or '.join(languages())}; default: en")
+    written.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
     written.add_argument(
         "--because", default="", metavar="TEXT", help="why it was refused, or takes longer; printed, kept nowhere"
     )

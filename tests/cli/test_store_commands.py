@@ -172,7 +172,7 @@ def test_a_spent_budget_is_status_3_and_the_rows_are_erased(folder: Path, capsys
     assert call(capsys, "status", "store")["model"] == "withdrawn"
     assert "exceed the budget" in complaint(capsys, "relearn", "store", status=3)
     assert main(["delete", "store", "identifier-003"]) == 3
-    assert "relearn with a larger --dp" in capsys.readouterr().out
+    assert "planned with a larger --dp" in capsys.readouterr().out
     assert call(capsys, "relearn", "store", "--dp", "9", "--releases", "5")["edits"] == 2
 
 

@@ -87,7 +87,7 @@ def test_the_command_prints_a_line_that_makes_the_same_plan(capsys: pytest.Captu
     asked = ["--records", "26000", "--features", "20", "--dp", "2", "--deletion", "0.2", "--delta", "1e-6"]
     assert main(["advise", *asked, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    words = told["init"].split()
+    words = told["plan_command"].split()
     given = words[words.index("--method") :]
     assert main(["plan", "--records", "26000", "--features", "20", *given, "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
