@@ -88,7 +88,7 @@ def test_the_command_prints_a_line_that_makes_the_same_plan(capsys: pytest.Captu
     assert main(["advise", *asked, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     words = told["plan_command"].split()
-    given = words[words.index("--method") :]
+    given = words[words.index("--method") : words.index("--out")]
     assert main(["plan", "--records", "26000", "--features", "20", *given, "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     (chosen,) = (way for way in told["candidates"] if way["method"] == told["chosen"])
