@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import InvalidParameter
 from .arguments import whole
 from .plan import ADVISED
-from .problem import add_plan_file, command, take, written
+from .problem import HEAD, add_plan_file, command, take, written
 from .shared import add_common, show
 
 
@@ -42,7 +42,7 @@ def _run(parsed: argparse.Namespace) -> int:
     from .planning import MORE
 
     take(parsed, ADVISED)
-    target = None if parsed.out is None else output("--out", parsed.out)
+    target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode(), inputs=[parsed.schema])
     if parsed.records is None or (parsed.features is None and parsed.schema is None):
         raise InvalidParameter("give --records, and --features or --schema: on the command line, or in --plan FILE")
     features, blocks = parsed.features, parsed.one_hot_blocks

@@ -17,7 +17,7 @@ from ..privacy.budget import Budget
 from ..privacy.total import Total
 from .left import warning
 from .plan import ADVISED, PAPER_METHOD, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM
-from .problem import take, written
+from .problem import HEAD, take, written
 from .shared import show
 
 MORE = "more: --explain"
@@ -185,7 +185,7 @@ def _cheapest(parsed: argparse.Namespace) -> Choice:
 def plan(parsed: argparse.Namespace) -> int:
     asked = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
     take(parsed, PLANNED | {"proof": None} | STREAM, asked)
-    target = None if parsed.out is None else output("--out", parsed.out)
+    target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode())
     if target is not None and None in (parsed.records, parsed.features):
         target.write(written(asked))
         show(

@@ -18,6 +18,7 @@ from ..methods.base import AUTO
 from .arguments import number, whole
 from .plan import SIZES, add_problem_arguments
 
+HEAD = "# for --plan FILE of init, quickstart, advise, relearn and audit; by noisygd-delete plan"
 _FIELDS = re.compile(r",(?=\s*\w+=)")  # commas between fields, not those within a value
 
 
@@ -97,7 +98,7 @@ def read(file: str) -> dict[str, Any]:
 
 def written(asked: Mapping[str, Any]) -> str:
     """The file that `read` reads."""
-    lines = ["# for --plan FILE of init, quickstart, advise, relearn and audit; by noisygd-delete plan"]
+    lines = [HEAD]
     for name, value in asked.items():
         text = ",".join(map(str, value)) if isinstance(value, tuple) else value
         lines.append(f"{name} = {json.dumps(text, ensure_ascii=False)}")
@@ -172,14 +173,14 @@ def _stages(text: str) -> tuple[Any, ...]:
         kind, *numbers = part.split(":")
         if len(numbers) > 3:
             raise InvalidParameter(
-                f"{part!r} must be KIND, KIND:STEPS, KIND:STEPS:STEP_SIZE or KIND:STEPS:STEP_SIZE:SHARE"
+                f"stages: {part!r} must be KIND, KIND:STEPS, KIND:STEPS:STEP_SIZE or KIND:STEPS:STEP_SIZE:SHARE"
             )
         try:
             steps = whole(numbers[0]) if numbers else None
             size, rate = (number(numbers[k]) if len(numbers) > k else None for k in (1, 2))
             found.append(Stage(kind.strip(), steps, size, sampling_rate=rate))
         except (InvalidParameter, argparse.ArgumentTypeError) as error:
-            raise InvalidParameter(f"{part!r}: {error}") from error
+            raise InvalidParameter(f"stages: {part!r}: {error}") from error
     return tuple(found)
 
 

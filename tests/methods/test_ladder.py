@@ -271,19 +271,10 @@ def test_a_store_by_the_command_line(tmp_path: Path, capsys, stages, names) -> N
         f'id = "id"\n[label]\ncolumn = "y"\nclasses = {classes}\n[columns.a]\nbounds = [-10, 14]\n'
     )
     store, data, schema = str(tmp_path / "store"), str(tmp_path / "people.csv"), str(tmp_path / "schema.toml")
-    chosen = [
-        "--method",
-        "ladder",
-        "--loss",
-        "multilayer-perceptron",
-        "--hidden",
-        "3",
-        "--clip",
-        "0.5",
-        "--stages",
-        stages,
-    ]
-    made = call(capsys, "init", store, "--data", data, "--schema", schema, *chosen)
+    plan = str(tmp_path / "plan.toml")
+    chosen = ["--method", f"ladder:stages={stages}", "--loss", "multilayer-perceptron:hidden=3", "--clip", "0.5"]
+    call(capsys, "plan", *chosen, "--out", plan)
+    made = call(capsys, "init", store, "--data", data, "--schema", schema, "--plan", plan)
     assert [stage["kind"] for stage in made["plan"]["options"]["stages"]] == [
         part.split(":")[0] for part in stages.split(",")
     ]
@@ -309,13 +300,13 @@ def test_a_store_by_the_command_line(tmp_path: Path, capsys, stages, names) -> N
     call(capsys, "verify-certificate", paper, "--public-key", f"{key}.pub")
     call(capsys, "budget", store)
     call(capsys, "status", store)
-    assert main(["relearn", store, "--stages", "network:4,network:2"]) == 0
+    call(capsys, "plan", "--method", "ladder:stages=network:4,network:2", "--out", plan)
+    call(capsys, "relearn", store, "--plan", plan)
 
 
 def test_stages_that_cannot_be_read_are_one_line(capsys) -> None:
     for text in ("network", "network:x", "tree:3,head", "network:1:2:3:4,head", "network:1:2:3,head", "moments:2"):
-        with pytest.raises(SystemExit):
-            main(["plan", "--records", "60", "--features", "4", "--method", "ladder", "--stages", text])
+        assert main(["plan", "--records", "60", "--features", "4", "--method", f"ladder:stages={text}"]) == 2
         said = capsys.readouterr().err
         assert said.count("\n") == 1
         assert "stage" in said.lower() or "whole number" in said
