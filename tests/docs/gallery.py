@@ -1,7 +1,6 @@
-"""The page of the examples and their pictures: `python -m tests.docs.gallery` runs each example and writes docs/examples.md.
+"""The page of the examples and their pictures: `python -m tests.docs.gallery` writes docs/examples.md and draws what has no picture yet.
 
-The words of the page are those of examples/README.md, and what each example printed. An example draws into the file that $PICTURE names.
-`--words` leaves the pictures and what was printed as they are, and writes the rest of the page.
+The words of the page are those of examples/README.md. An example draws into the file that $PICTURE names.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ PAGE, PICTURES = ROOT / "docs" / "examples.md", ROOT / "docs" / "pictures"
 STYLE = "svg.fonttype: none\nsvg.hashsalt: noisygd\naxes.spines.top: False\naxes.spines.right: False\nlegend.frameon: False\n"
 HEAD = """# Examples
 
-Each is a script of one screen or two: `python examples/start/first_deletion.py`. It ends in assertions, prints its lesson, and with
-`PICTURE=first.svg` before the command it draws one picture. All of them are run by the tests.
+Each is a script of one screen or two that ends in assertions: `python examples/start/first_deletion.py`. With `PICTURE=first.svg` before the
+command it draws one picture. The tests run all of them.
 """
 
 
@@ -36,8 +35,8 @@ def listed() -> list[tuple[str, list[tuple[str, str]]]]:
     return tables
 
 
-def drawn(script: str, picture: Path) -> str:
-    """Run an example with $PICTURE; what it printed."""
+def draw(script: str, picture: Path) -> None:
+    """Run an example with $PICTURE."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "matplotlibrc").write_text(STYLE)
         environment = {
@@ -47,43 +46,33 @@ def drawn(script: str, picture: Path) -> str:
             "MPLBACKEND": "svg",
             "PYTHONPATH": str(ROOT),
         }
-        done = subprocess.run([sys.executable, ROOT / "examples" / script], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)  # fmt: skip
+        subprocess.run([sys.executable, ROOT / "examples" / script], cwd=folder, env=environment, check=True)
     text = picture.read_text()
     picture.write_text(re.sub(r"\s*<dc:date>.*?</dc:date>", "", text) if text.startswith("<?xml") else text)
-    return done.stdout
 
 
-def page(printed: dict[str, str]) -> str:
-    """The page, given what each example printed (only its last lines are shown)."""
+def page() -> str:
+    """Every example with its line and, of a script, its picture."""
     out = [HEAD]
     for heading, rows in listed():
         out.append(f"## {heading[0].upper()}{heading[1:]}\n")
         for script, line in rows:
             out.append(f"**`examples/{script}`**: {line}.\n")
-            if script in printed:
+            if script.endswith(".py"):
                 out.append(f"![{line}](pictures/{Path(script).stem}.svg){{ .picture }}\n")
-                out.append("```text\n" + "\n".join(printed[script].rstrip().splitlines()[-6:]) + "\n```\n")
     return "\n".join(out)
-
-
-def already(text: str) -> dict[str, str]:
-    """What the page at hand says each example printed."""
-    return dict(re.findall(r"^\*\*`examples/([\w/.]+)`\*\*.*\n\n!.*\n\n```text\n((?:.*\n)*?)```$", text, re.MULTILINE))
 
 
 def main() -> None:
     reader = argparse.ArgumentParser()
-    reader.add_argument("--words", action="store_true")
-    reader.add_argument("only", nargs="*", help="draw these scripts alone")
-    given = reader.parse_args()
+    reader.add_argument("again", nargs="*", help="draw these scripts anew")
+    again = reader.parse_args().again
     PICTURES.mkdir(exist_ok=True)
-    printed = already(PAGE.read_text()) if PAGE.exists() else {}
-    for script in (
-        [] if given.words else [script for _, rows in listed() for script, _ in rows if script.endswith(".py")]
-    ):
-        if not given.only or script in given.only:
-            printed[script] = drawn(script, PICTURES / f"{Path(script).stem}.svg")
-    PAGE.write_text(page(printed))
+    for script in (script for _, rows in listed() for script, _ in rows if script.endswith(".py")):
+        picture = PICTURES / f"{Path(script).stem}.svg"
+        if script in again or not picture.exists():
+            draw(script, picture)
+    PAGE.write_text(page())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,50 @@
+"""The terminal session of the first page: `python -m tests.docs.session` runs it and writes what it said into README.md.
+
+A test compares what does not depend on a draw or on the day.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from sklearn.datasets import load_breast_cancer
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "README.md"
+BEGINS, ENDS = "<!-- session: python -m tests.docs.session -->\n", "<!-- end -->\n"
+COMMAND = "quickstart biopsies.csv --label diagnosis --id patient --delete patient-007 --yes"
+
+
+def written_down() -> str:
+    """What the page says was said."""
+    return PAGE.read_text().split(BEGINS)[1].split(ENDS)[0]
+
+
+def run() -> str:
+    """The session in a folder of its own: the command after a dollar, and its answer."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = load_breast_cancer(as_frame=True)
+        data.data.insert(0, "patient", [f"patient-{number:03d}" for number in range(len(data.data))])
+        data.data["diagnosis"] = data.target.map({0: "malignant", 1: "benign"})
+        data.data.to_csv(Path(folder) / "biopsies.csv", index=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "noisygd_delete", *COMMAND.split()],
+            cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"}, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    return f"```text\n$ noisygd-delete {COMMAND}\n{done.stdout}```\n"
+
+
+def without_chance(text: str) -> str:
+    """The session but for what differs from run to run: the draws of the noise and of the rows kept apart, and the day."""
+    text = re.sub(r"right on [\d.]+%; always saying '\w+': [\d.]+%", "right on …", text)
+    return re.sub(r"\d+ (?=rows|slots)|on \d+ \w+ \d{4}|ε=[\d.]+", "…", text)
+
+
+if __name__ == "__main__":
+    before, after = PAGE.read_text().split(BEGINS)[0], PAGE.read_text().split(ENDS)[1]
+    PAGE.write_text(before + BEGINS + run() + ENDS + after)

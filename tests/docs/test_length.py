@@ -1,0 +1,60 @@
+"""How much there is to read: the whole, the way through, and nothing twice."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+import pytest
+
+from tests.docs.prose import ROOT, prose, words
+
+yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+WRITTEN = [page for page in PAGES if page.parent.name != "commands"]  # those are made of the parser, option by option
+# 62,000 were counted before; this only falls
+LIMIT = 48_000
+PATH = 13_000
+
+
+def navigation() -> list[object]:
+    return next(iter(yaml.safe_load_all((ROOT / "mkdocs.yml").read_text())))["nav"]
+
+
+def way_through() -> list[str]:
+    """The pages of the site's first section: what a reader reads from beginning to end."""
+    (section,) = (entry["Way through"] for entry in navigation() if isinstance(entry, dict) and "Way through" in entry)
+    return list(section)
+
+
+def sentences(text: str) -> list[str]:
+    """Sentences of twelve words and more of the prose of a page, as one line each."""
+    joined = re.sub(r"\s+", " ", re.sub(r"\n\s*(?:[*-]|\d+\.) ", " ¶ ", re.sub(r"\n\n+", " ¶ ", prose(text))))
+    parts = re.split(r"(?<=[.!?:;]) |¶", joined)
+    return [part.strip() for part in parts if len(part.split()) >= 12]
+
+
+def test_the_documentation_is_within_its_limit() -> None:
+    assert sum(words(page.read_text()) for page in PAGES) <= LIMIT
+
+
+def test_the_way_through_has_at_most_ten_pages() -> None:
+    pages = way_through()
+    assert pages[0] == "index.md"
+    assert len(pages) <= 10
+    assert sum(words((DOCS / page).read_text()) for page in pages) <= PATH
+    linked = (DOCS / "index.md").read_text()
+    assert [page for page in pages[1:] if f"({page})" not in linked] == []
+
+
+def test_no_page_says_a_sentence_of_another() -> None:
+    said: dict[str, set[str]] = defaultdict(set)
+    for page in WRITTEN:
+        for sentence in sentences(page.read_text()):
+            said[sentence].add(page.name)
+    assert {sentence: pages for sentence, pages in said.items() if len(pages) > 1} == {}
+    assert len(said) > 500
+    assert sentences("One two three four five six seven eight nine ten eleven\ntwelve. No.") == [
+        "One two three four five six seven eight nine ten eleven twelve."
+    ]

@@ -1,0 +1,19 @@
+"""What README's terminal says is what a terminal says."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+pytest.importorskip("pandas", reason="pandas is not installed")
+pytest.importorskip("jinja2", reason="jinja2 is not installed")
+
+from tests.docs import session  # noqa: E402
+
+
+def test_the_session_of_the_first_page_is_what_the_command_says() -> None:
+    written = session.written_down()
+    assert session.without_chance(session.run()) == session.without_chance(written), "python -m tests.docs.session"
+    assert "signed and verified" in written
+    assert session.without_chance("method 'sharp', 51 times in 100") == "method 'sharp', 51 times in 100"
+    assert session.without_chance(written.replace("51 times", "50 times")) != session.without_chance(written)
