@@ -8,7 +8,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 pytest.importorskip("pandas", reason="pandas is not installed")
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 
-from tests.docs import session  # noqa: E402
+from tests.docs import session
 
 
 def test_the_session_of_the_first_page_is_what_the_command_says() -> None:
