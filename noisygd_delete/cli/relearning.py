@@ -68,8 +68,7 @@ def _relearning_text(foreseen: Mapping[str, Any]) -> str:
 def _replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
     """The plan in force with what the arguments change; the very same plan where they change nothing."""
     problem = plan.problem
-    kept = [field.name for field in fields(problem) if field.name != "slack_in_budget"]  # every new plan counts it
-    arguments = {name: getattr(problem, name) for name in kept}
+    arguments = {field.name: getattr(problem, field.name) for field in fields(problem)}
     for name in arguments:
         if getattr(parsed, name, None) is not None:
             arguments[name] = getattr(parsed, name)

@@ -36,6 +36,7 @@ def make_plan(
     utility: bool = True,
     utility_tolerance: float = 0.01,
     dtype: str = "float32",
+    slack_in_budget: bool = True,
     ridge: str = "given",
     model_norm: float | None = None,
     asked_regularization: float | None = None,
@@ -61,6 +62,8 @@ def make_plan(
         rows_per_subject: rows of one data subject that must be forgotten together.
         utility: also take enough steps that accuracy never degrades over any number of requests.
         dtype: of the rows in the gradient; "float64" makes the rounding slack negligible.
+        slack_in_budget: whether the rounding slack of the gradient sums counts inside the budget. False plans as before
+            0.2: the bounds over the reals meet it, and those with the slack exceed it by (1 + slack)².
         ridge: "given" takes λ as it is; "forecast" raises it where the noise would carry the model away along flat directions, by
             public numbers alone (`planner.ridge`). The plan says by how much and what that costs.
         model_norm: B for ridge="forecast", the norm that a good model may have; None: from n and the loss.
@@ -90,6 +93,7 @@ def make_plan(
         utility=utility,
         utility_tolerance=utility_tolerance,
         dtype=dtype,
+        slack_in_budget=slack_in_budget,
         asked_regularization=asked_regularization,
         model_norm=model_norm,
         one_hot_blocks=one_hot_blocks,

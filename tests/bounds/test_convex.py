@@ -106,7 +106,7 @@ def test_the_adult_figures_of_the_design() -> None:
         features=108,
         regularization=1e-3,
         budget=Budget(order=10, dp=1.0, deletion=0.1),
-        dtype="float64",  # its slack is negligible
+        slack_in_budget=False,
     )
     assert (plan.learn_steps, plan.delete_steps_for_deletion, plan.delete_steps_for_utility) == (12_009, 2_312, 7_164)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import mpmath
 import pytest
 from scipy.special import ndtri
@@ -74,15 +72,14 @@ def test_no_promise_with_its_slack_exceeds_the_budget(loss, method, budget, dtyp
 
 
 @pytest.mark.parametrize("releases", [1, 5])
-def test_a_plan_from_before_still_opens_and_runs_on(releases) -> None:
-    new = planned(LOGISTIC, {"method": "sharp"}, RENYI, releases=releases)
-    problem = replace(new.problem, slack_in_budget=False)
-    old = problem.method.plan(problem)
+def test_a_plan_from_before_still_opens_and_is_planned_again_as_it_was(releases) -> None:
+    old = planned(LOGISTIC, {"method": "sharp"}, RENYI, slack_in_budget=False, releases=releases)
     assert over(RENYI, "dp", old.dp if releases == 1 else old.dp.times(releases)) > 1
     fields = old.to_dict()
     del fields["problem"]["slack_in_budget"]  # as it was written then
     read = plan_from_dict(fields)
     assert read == old
+    assert make_plan(**{name: getattr(read.problem, name) for name in read.problem.__dataclass_fields__}) == old
     accountant = Accountant(read)
     for _ in range(releases):
         assert accountant.affordable(accountant.planned())
