@@ -20,6 +20,7 @@ REAL = {
 }  # bounds over the real numbers, Gaussian steps
 SOLVED = {"minimiser", "perturbed"}  # a solver runs until it is done: its time may depend on the records
 EXACT = {"perturbed"}  # exact noise on a grid
+STEPS = {"sharp-exact"}  # exact noise at every step
 
 
 def parts(mechanism: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -48,11 +49,15 @@ def owed(releases: list[dict[str, Any]], facts: dict[str, Any]) -> set[tuple[str
             due |= {("time-unseen", method), ("solver-tolerance", method)}
         if method in EXACT:
             due |= {("exact-noise", method), ("machine-trusted", ""), ("gradient-norm", "")}
+        if method in STEPS:
+            due |= {("exact-steps", method), ("machine-trusted", ""), ("gradient-norm", "")}
         if run.get("kept"):
             due |= {("left.base", ""), ("stages-published", "")}
     kinds = {release["kind"] for release in releases}
     due |= {("left.extractor", "")} if "extractor" in kinds else set()
     due |= {("left.statistics", ""), ("counts-one-cell", "")} if "statistic" in kinds else set()
+    if facts.get("read_at") is not None:
+        due |= {("source.order", ""), ("source.uncounted" if facts["counted"] is None else "source.counted", "")}
     columns = facts["from_data"]
     due |= {("ranges-unknown" if columns is None else "ranges-from-data" if columns else "ranges-public", "")}
     if facts["rows_per_person"] > 1 and facts["remaining"] != 0:
@@ -86,11 +91,13 @@ def faults(paper: dict[str, Any], releases: list[dict[str, Any]], facts: dict[st
     left = keys & {"left.base", "left.extractor"}
     if left and keys & {"published.fresh", "published.resumed", "published.warm", "model-withdrawn"}:
         found.append("computed without it, beside a part that was not")
+    if facts.get("deleted_at") is not None and "rows-in-place" in keys:
+        found.append("rows of a source keep their places")
     if keys >= {"withheld", "model-in-use"}:
         found.append("withdrawn, and in use")
     alternatives = (
         ("ranges-public", "ranges-from-data", "ranges-unknown"), ("person-gone", "rows-remain", "rows-may-remain"),
-        ("elsewhere.none", "elsewhere.left"), ("published", "withheld", "pending"),
+        ("elsewhere.none", "elsewhere.left"), ("source.counted", "source.uncounted"), ("published", "withheld", "pending"),
     )  # fmt: skip
     found += [f"both said: {group}" for group in alternatives if len(keys & set(group)) > 1]
     for claim in paper["claims"]:
