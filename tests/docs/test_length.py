@@ -13,9 +13,9 @@ yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 WRITTEN = [page for page in PAGES if page.parent.name != "commands"]  # those are made of the parser, option by option
-# 62,000 were counted before; this only falls
-LIMIT = 48_000
-PATH = 13_000
+# 53,007 by this count when it began; both only fall
+LIMIT = 43_500
+PATH = 8_800
 
 
 def navigation() -> list[object]:
