@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from noisygd_delete import losses
 from noisygd_delete.engine import Objective, threads
@@ -23,6 +22,8 @@ from .timing import ratio, rounds
 
 SIZES = ((1_500, 65, 10), (26_000, 108, 1), (20_000, 100, 10), (60_000, 785, 10), (1_000_000, 100, 1))
 RIDGE = 1e-3
+MULTIPLIED = 2 * 10**8  # by the steps that are timed together, about
+LARGE = 10**8  # from which on a solve is timed twice
 
 
 def line(rows: int, features: int, classes: int, repeats: int) -> list[str]:
@@ -38,42 +39,41 @@ def line(rows: int, features: int, classes: int, repeats: int) -> list[str]:
     def solving() -> object:
         return solve(precise, **facts, objective_smoothness=RIDGE + loss.constants.smoothness)
 
-    def blas(limit: int | None) -> Callable[[], None]:
-        """A step whose every product is shared among threads of the BLAS: all that are set, or one."""
+    work = rows * features * loss.outputs
+    steps = max(5, min(400, MULTIPLIED // work))
 
-        def step() -> None:
-            kept, threads._PARALLEL = threads._PARALLEL, sys.maxsize
+    def taking(*, limited: bool, side_by_side: bool) -> tuple[Callable[[], None], int]:
+        """Steps one after the other, as a run takes them: the threads of one way are asleep before another is timed."""
+
+        def run() -> None:
+            kept = threads._PARALLEL
+            threads._PARALLEL = kept if side_by_side else sys.maxsize
             try:
-                with nullcontext() if limit is None else threads.limit_threads():
-                    plain.gradient(weights)
+                with threads.limit_threads() if limited else nullcontext():
+                    for _ in range(steps):
+                        plain.gradient(weights)
             finally:
                 threads._PARALLEL = kept
 
-        return step
-
-    def ours() -> None:
-        with threads.limit_threads():
-            plain.gradient(weights)
+        return run, steps
 
     def on_one() -> None:
-        with threadpool_limits(1, user_api="blas"):
+        with threads.limit_threads():
             solving()
 
-    candidates = {
-        "solve": (solving, 1),
-        "solve on one": (on_one, 1),
-        "step": (blas(None), 1),
-        "step on one": (blas(1), 1),
-        "ours": (ours, 1),
+    solves = rounds({"solve": (solving, 1), "solve on one": (on_one, 1)}, repeats if work < LARGE else 2)
+    ways = {
+        "step": taking(limited=False, side_by_side=False),
+        "step on one": taking(limited=True, side_by_side=False),
+        "ours": taking(limited=True, side_by_side=True),
     }
-    times = rounds(candidates, repeats)
+    times = rounds(ways, repeats)
     with neighbours():
-        beside = rounds({name: candidates[name] for name in ("step", "step on one", "ours")}, repeats)
-    work = rows * features * loss.outputs
+        beside = rounds(ways, repeats)
     return [
         f"{rows:,} × {features}, {classes} score{'s' if classes > 1 else ''}",
         f"{work:.1e}",
-        f"{ratio(times, 'solve', 'solve on one'):.2f}",
+        f"{ratio(solves, 'solve', 'solve on one'):.2f}",
         *(f"{ratio(when, name, 'ours'):.2f}" for when in (times, beside) for name in ("step", "step on one")),
     ]
 
@@ -97,7 +97,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--repeats", type=int, default=9)
     chosen = parser.parse_args(arguments)
     measured = report.commit()
-    lines = [line(*size, chosen.repeats if size[0] * size[1] * size[2] < 10**8 else 2) for size in SIZES]
+    lines = [line(*size, chosen.repeats) for size in SIZES]
     header = [
         "table",
         "numbers × scores",
@@ -108,8 +108,9 @@ def main(arguments: list[str]) -> None:
         "one / ours",
     ]
     body = f"""\
-Ratios of times by the clock, alternating in one process; medians. A solve runs its products on one thread below {threads.LEAST:,}
-numbers × scores, else on those that the BLAS has. A step works on parts of the table side by side, each product on one thread ("ours"): above 1, ours
+Ratios of times by the clock, alternating in one process, many steps at a time; medians. A solve runs its products on one thread below {threads.LEAST:,}
+numbers × scores, else on those that the BLAS has. A step runs its products on one thread, from {threads._PARALLEL:,}
+numbers on over parts of the table side by side ("ours"): above 1, ours
 is faster than a BLAS that shares every product among its threads, or than one thread. The neighbour: a busy process on all processors but one.
 
 {report.table(header, lines)}"""

@@ -1,7 +1,7 @@
 """Who gets the processors: threads of our own over the parts of a table, and one thread for each matrix product.
 
 The threads of a BLAS wait for each other in a loop at the end of every product. Where a neighbour has a processor, each of the many products of
-a step then waits for a thread that does not run: steps were measured ten times slower so (benchmarks/results/threads.md). Parts that are
+a step then waits for a thread that does not run: steps were measured up to three times slower so (benchmarks/results/threads.md). Parts that are
 worked on side by side wait once, asleep. A large solve keeps the BLAS's own threads, for its few large products. A caller's own limit,
 OMP_NUM_THREADS for example, is never raised. In which thread a part is worked on changes no sum: parts are added in their order.
 """
@@ -19,7 +19,7 @@ from typing import TypeVar
 from threadpoolctl import ThreadpoolController
 
 LEAST = 1 << 25  # numbers of the rows times scores of a record, from which on a solve keeps the threads that are set
-_PARALLEL = 1 << 20  # numbers in a table worth waking a second thread for
+_PARALLEL = 1 << 22  # numbers in a table worth waking a second thread for
 
 T = TypeVar("T")
 Made = TypeVar("Made")
