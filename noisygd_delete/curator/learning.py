@@ -242,8 +242,8 @@ def _solved(
 ) -> tuple[Weights, int]:
     """The minimiser, or the last of several in a row, and the passes that were taken. What is between them stays in here."""
     centre, passes, start = None, 0, published if begin.solver == "warm" else None
-    if isinstance(records, Records) and execution.group is ALONE:
-        records = read_sparsely(records)
+    if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
+        records = read_sparsely(records)  # where it is quicker: as long as it may be seen how full the rows are
     for _ in range(begin.chain):
         if centre is not None:
             centre, start = _released(centre, procedure, noise), None

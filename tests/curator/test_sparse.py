@@ -9,9 +9,10 @@ import pytest
 from scipy import sparse
 
 from noisygd_delete import Budget, Curator, Execution, Records, errors, learn, losses, make_plan, unlearn
+from noisygd_delete.curator import learning
 from noisygd_delete.curator.curator import Release
 from noisygd_delete.evidence.canonical import canonical
-from noisygd_delete.methods import Ladder, Stage
+from noisygd_delete.methods import Ladder, Perturbed, Stage
 from noisygd_delete.records import EditRequest, SparseRows
 from noisygd_delete.store import Store
 
@@ -131,3 +132,16 @@ def test_a_ladder_is_refused_before_anything_is_released(stages) -> None:
     with pytest.raises(errors.InvalidParameter, match="rows written out"):
         curator.learn()
     assert curator.accountant.releases == 0
+
+
+@pytest.mark.parametrize(("solver", "looked"), [("cold", True), ("warm", True), ("fixed", False)])
+def test_a_fixed_solver_reads_a_table_the_same_way_however_full_it_is(solver, looked, monkeypatch) -> None:
+    """A wide table that is mostly zeros is read sparsely, which is quicker: whoever watches the clock would see how full the rows are, and
+    so that all others have left."""
+    seen = []
+    monkeypatch.setattr(learning, "read_sparsely", lambda records: seen.append(records) or records)
+    plan = plan_for(TWO, Perturbed(solver=solver))
+    curator = Curator(tables(TWO)[1], plan)
+    curator.learn(np.random.default_rng(1))
+    curator.delete([3], rng=np.random.default_rng(2))
+    assert bool(seen) == looked
