@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..accountant import Statuses
-from ..curator.curator import Release
+from ..curator.curator import ABOUT, Release, conditions
 from ..engine import Execution
 from ..engine.group import ALONE, worth_sharing
 from ..errors import InvalidParameter, InvalidRequest
@@ -28,13 +28,6 @@ from .shared import progress_bar, show
 from .streams import standard_input
 
 _WITHHELD = 3
-_SEEN = {  # whom a figure of a release is about, and who observes
-    "dp": "a record still there, this model alone",
-    "dp_cumulative": "a record still there, every model kept",
-    "deletion": "an erased record, later models alone",
-    "deletion_observed": "an erased record, every model kept",
-}
-_EVERY_MODEL = ("dp_cumulative", "deletion_observed")
 
 
 def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
@@ -258,10 +251,8 @@ def sentence(release: Release) -> str:
     done.append(f"{release.steps} steps" if release.steps else "solved, and noise added once")
     lines = [f"release {release.release} ({release.label}): {', '.join(done)}"]
     for name, guarantee in release.guarantees.items():
-        conditions = [NON_ADAPTIVE] if guarantee.non_adaptive else []
-        conditions += [FIXED_SCHEDULE] if name in _EVERY_MODEL else []
-        under = f", if {' and '.join(conditions)}" if conditions else ""
-        lines.append(f"  {_SEEN[name]}: at most {guarantee.at_most} over guessing ({guarantee.adjacency}){under}")
+        limit = f"at most {guarantee.at_most} over guessing ({guarantee.adjacency})"
+        lines.append(f"  {ABOUT[name]}: {limit}{conditions(name, guarantee)}")
     return "\n".join(lines)
 
 

@@ -17,7 +17,7 @@ from ..errors import MissingDependency
 from ..losses import Softmax
 from ..planner import make_plan
 from ..privacy.budget import Budget
-from ..privacy.guarantee import NON_ADAPTIVE
+from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.shown import shown
 from ..records import Records
 
@@ -73,8 +73,10 @@ method '{self.method}', budget {self.budget}, replace adjacency
 deleted ids {", ".join(map(str, self.deleted))}: {self.records_left} records left, the rows are zero, and for each deleted record
   an observer of the new model gains at most {shown(self.deletion_advantage, percent=True)} advantage over guessing whether it was ever there:
   (ε={shown(self.deletion_epsilon)}, δ={shown(self.delta)}) from this release alone, if {NON_ADAPTIVE}; an observer of both
-  models gains at most {shown(self.observed_advantage, percent=True)}, whatever the requests were, if what was seen decided no release's time
-for each record still there: (ε={shown(self.dp_epsilon)}, δ={shown(self.delta)}) from one release, (ε={shown(self.cumulative_epsilon)}, δ={shown(self.delta)}) from both"""
+  models gains at most {shown(self.observed_advantage, percent=True)}, whatever the requests were,
+  if {FIXED_SCHEDULE}
+for each record still there: (ε={shown(self.dp_epsilon)}, δ={shown(self.delta)}) from one release, (ε={shown(self.cumulative_epsilon)}, δ={shown(self.delta)}) from both,
+  if {FIXED_SCHEDULE}"""
 
 
 def demonstrate(*, method: str, progress_bar: ProgressBar) -> Demonstration:

@@ -16,7 +16,7 @@ from typing import BinaryIO, cast
 from ..curator.stream import Stream, StreamSummary, forecast
 from ..curator.stream.parsing import Numbered, numbered, read
 from ..errors import InvalidRequest
-from ..privacy.guarantee import Guarantee
+from ..privacy.guarantee import Guarantee, under
 from ..privacy.shown import shown
 from ..records import EditRequest, Records, bounded
 from ..store import Store
@@ -201,14 +201,16 @@ def _summary(summary: StreamSummary, delta: float) -> str:
     ]
     lines += [f"  refused: {reason}" for _, reason in summary.refused]
     if summary.publications:
-        lines.append(f"  {'one release, a record still there':<70}{_words(summary.publications[-1].dp, delta)}")
+        lines.append(
+            f"  {'one release, a record still there':<70}{_words(summary.publications[-1].dp, delta, several=False)}"
+        )
     for name, guarantee in (
         ("all releases, a record still there", summary.present),
         ("an erased record, seen from its erasure on, requests fixed beforehand", summary.erased),
         ("an erased record, every release seen, requests of any kind", summary.everything),
     ):
         if guarantee is not None:
-            lines.append(f"  {name:<70}{_words(guarantee, delta)}")
+            lines.append(f"  {name:<70}{_words(guarantee, delta, several=True)}")
     if summary.accuracy is not None:
         lines.append(f"  accuracy on the hold-out: {summary.accuracy:.4f}")
     if summary.withheld:
@@ -218,7 +220,6 @@ def _summary(summary: StreamSummary, delta: float) -> str:
     return "\n".join(lines)
 
 
-def _words(guarantee: Guarantee, delta: float) -> str:
-    return (
-        f"advantage at most {guarantee.at_most}, (ε={shown(guarantee.with_slack().epsilon(delta))}, δ={shown(delta)})"
-    )
+def _words(guarantee: Guarantee, delta: float, *, several: bool) -> str:
+    epsilon = shown(guarantee.with_slack().epsilon(delta))
+    return f"advantage at most {guarantee.at_most}, (ε={epsilon}, δ={shown(delta)}){under(guarantee, several=several)}"

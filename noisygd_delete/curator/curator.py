@@ -17,22 +17,28 @@ from ..accountant import Accountant, Event, EventKinds, Statuses, label
 from ..engine import CurrentRecords, Execution, rows_here
 from ..errors import BudgetExceeded, NotLearned
 from ..methods.plan import Plan
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.guarantee import Guarantee, under
 from ..privacy.shown import table_html
 from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, check_token
 from .learning import Model, Training, check_edit, check_fit, train, train_on
 
-_ASKED = {
-    "dp": "a record still there, this release alone",
-    "dp_cumulative": "a record still there, every release",
-    "deletion": "an erased record, this release alone",
-    "deletion_observed": "an erased record, every release",
+ABOUT = {  # whom a figure of a release is about, and who observes
+    "dp": "a record still there, this model alone",
+    "dp_cumulative": "a record still there, every model kept",
+    "deletion": "an erased record, later models alone",
+    "deletion_observed": "an erased record, every model kept",
 }
 
 
-def _limit(guarantee: Guarantee) -> str:
-    condition = f", if {NON_ADAPTIVE}" if guarantee.non_adaptive else ""
-    return f"advantage at most {guarantee.at_most} ({guarantee.adjacency}, {guarantee.unit}){condition}"
+def conditions(name: str, guarantee: Guarantee) -> str:
+    """ ", if …": what a figure of a release holds under, by its name."""
+    return under(guarantee, several=name in ("dp_cumulative", "deletion_observed"))
+
+
+def _limit(name: str, guarantee: Guarantee) -> str:
+    return (
+        f"advantage at most {guarantee.at_most} ({guarantee.adjacency}, {guarantee.unit}){conditions(name, guarantee)}"
+    )
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class Release:
             "what": f"{self.label}, {self.status}",
             "edits": self.counts.text() if self.edits else "none",
             "steps": self.steps,
-            **{_ASKED.get(name, name): _limit(each) for name, each in self.guarantees.items()},
+            **{ABOUT.get(name, name): _limit(name, each) for name, each in self.guarantees.items()},
         }
         return table_html(f"Release {self.release}", facts)
 

@@ -31,6 +31,12 @@ NON_ADAPTIVE = (
 FIXED_SCHEDULE = "nothing that was seen decided when a model was published"  # else the dates are a message too
 
 
+def under(guarantee: Guarantee, *, several: bool) -> str:
+    """ ", if …": the conditions of a figure in a line of text; `several`: it is about more models than one. "" where there is none."""
+    conditions = [NON_ADAPTIVE] * guarantee.non_adaptive + [FIXED_SCHEDULE] * several
+    return f", if {' and '.join(conditions)}" if conditions else ""
+
+
 def stated_delta(name: str, value: Any) -> float:
     """A δ that may be stated: below `LEAST_DELTA` no noise drawn on a machine holds it."""
     delta = probability(name, value)

@@ -276,6 +276,7 @@ def test_reprs_are_short_escaped_and_say_what_papers_say() -> None:
     assert release.guarantees["deletion_observed"].at_most in repr(release)
     assert release.guarantees["deletion_observed"].at_most in release._repr_html_()
     assert "if requests did not depend on earlier models" in release._repr_html_()
+    assert release._repr_html_().count("if nothing that was seen decided when a model was published") == 2
     assert model.accountant_.dp_cumulative().at_most in repr(model.accountant_)
     assert model.plan_.deletion.at_most in model.plan_._repr_html_()
     assert repr(type(model.accountant_)()) == "Accountant(no releases)"
