@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from ..errors import InvalidRecords, choice
 from ..features.maps import Additive, PublicMap, Shapes
+from ..features.maps.shapes import score_unit
 from ..features.schema import Schema, Table
 from ..features.schema.shapes import named_shapes
 from ..features.schema.text import FloatColumn, write_text
@@ -42,8 +42,7 @@ class MappedRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def shapes(self, weights: Any, noise: float, classes: Any) -> Shapes:
         """What a head with these weights says of each column, by number."""
         assert isinstance(self.map, Additive)
-        unit = "target, on the scale from −1 to 1" if classes is None else f"log odds of {classes[-1]}"
-        return Shapes.of(self.map, weights, noise=noise, unit=unit)
+        return Shapes.of(self.map, weights, noise=noise, unit=score_unit(classes))
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -61,8 +60,12 @@ def mapped(map: PublicMap, estimator: DeletionEstimator) -> RecordWisePipeline:
     The estimator's feature_bounds, row_norm and fit_intercept are set to take the rows as they are: the map has brought them to
     norm 1 with their constant column. The plan carries the map's digest.
     """
+    return _before("map", MappedRows(map), estimator)
+
+
+def _before(name: str, rows: MappedRows, estimator: DeletionEstimator) -> RecordWisePipeline:
     estimator.set_params(feature_bounds=(-1, 1), row_norm=1.0, fit_intercept=False)
-    return RecordWisePipeline([("map", MappedRows(map)), ("model", estimator)])
+    return RecordWisePipeline([(name, rows), ("model", estimator)])
 
 
 class TableRows(MappedRows):
@@ -100,12 +103,11 @@ class TableRows(MappedRows):
             )
         texts = {name: _texts(X[name]) for name in schema.columns}
         rows = schema.encode(Table("the table", texts, range(len(X))), labelled=False).rows
-        return rows if self.map is None else csr_array(rows)
+        return rows if schema.map is None else csr_array(rows)
 
     def shapes(self, weights: Any, noise: float, classes: Any) -> Shapes:
         """What a head with these weights says of each column, in its own unit."""
-        unit = "target, on the scale from −1 to 1" if classes is None else f"log odds of {classes[-1]}"
-        return replace(named_shapes(self.schema, weights, noise=noise), unit=unit)
+        return named_shapes(self.schema, weights, noise=noise, unit=score_unit(classes))
 
 
 def _texts(column: Any) -> Any:
@@ -125,5 +127,4 @@ def for_table(
     Args:
         columns, kind: as `TableRows` takes them.
     """
-    estimator.set_params(feature_bounds=(-1, 1), row_norm=1.0, fit_intercept=False)
-    return RecordWisePipeline([("rows", TableRows(columns, kind)), ("model", estimator)])
+    return _before("rows", TableRows(columns, kind), estimator)

@@ -188,6 +188,10 @@ class Interleaved(Method):
         assert self.fresh_every is not None
         return _fresh(plan.releases, self.fresh_every)
 
+    def weight_deviation(self, plan: Plan) -> float:
+        """The larger of a fresh publication's and of what noisy steps tend to: those after it lead from the one to the other."""
+        return max(Perturbed(solver=self.solver).weight_deviation(plan), super().weight_deviation(plan))
+
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         Perturbed(solver=self.solver).check_plan(plan)

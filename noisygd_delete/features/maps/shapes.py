@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import InvalidParameter
+from ...errors import InvalidParameter, non_negative, real
 from .additive import Additive
 
 _MOST = 1000  # shapes of a file
@@ -62,6 +63,10 @@ class Shapes:
     noise: float
     unit: str
     release: int | None = None
+
+    def __post_init__(self) -> None:
+        real("constant", self.constant)
+        non_negative("noise", self.noise)
 
     @classmethod
     def of(
@@ -120,7 +125,7 @@ class Shapes:
                 made.append(Shape(str(one["name"]), **lists, labels=tuple(_texts(one["labels"])), missing=missing))
             release = None if given["release"] is None else int(given["release"])
             return cls(tuple(made), float(given["constant"]), float(given["noise"]), str(given["unit"]), release)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InvalidParameter(
                 "these are no shapes: give a file that `explain STORE --out FILE.json` wrote"
             ) from error
@@ -153,8 +158,13 @@ class Shapes:
     def caption(self) -> str:
         return (
             f"What each column adds to the {self.unit}, beside {self.constant:.2f} for every row; the most important column first. The band is two "
-            f"deviations of the noise, ±{2 * self.noise:.2f} at most: a bend inside it may be noise alone."
+            f"deviations of the noise, ±{math.ceil(200 * self.noise) / 100:.2f} at most: a bend inside it may be noise alone."
         )
+
+
+def score_unit(classes: Sequence[Any] | None, of: str = "") -> str:
+    """In what a score is: of the last class, or of a target where there are none."""
+    return "target, on the scale from −1 to 1" if classes is None else f"log odds of {of}{classes[-1]}"
 
 
 def _texts(values: Sequence[Any]) -> list[str]:

@@ -8,15 +8,18 @@ from numpy.typing import ArrayLike
 
 from ...errors import InvalidParameter
 from ..maps import Additive, Shapes
+from ..maps.shapes import score_unit
 from .columns import Numeric
 from .schema import Schema
 
 
-def named_shapes(schema: Schema, weights: ArrayLike, *, noise: float, release: int | None = None) -> Shapes:
+def named_shapes(
+    schema: Schema, weights: ArrayLike, *, noise: float, unit: str | None = None, release: int | None = None
+) -> Shapes:
     """Of a head of one score on the schema's rows.
 
     Args:
-        noise: as `Shapes.of` takes it.
+        noise: as `Shapes.of` takes it. unit: default: by the schema's label.
 
     Raises:
         InvalidParameter: the schema's map is not an additive one.
@@ -31,9 +34,8 @@ def named_shapes(schema: Schema, weights: ArrayLike, *, noise: float, release: i
         kind = kinds[place]
         return values if kind is None else kind.raw(values)
 
-    unit = "target, on the scale from −1 to 1"
-    if schema.classes is not None:
-        unit = f"log odds of {schema.label_column} = {schema.classes[-1]}"
+    if unit is None:
+        unit = score_unit(schema.classes, f"{schema.label_column} = ")
     return Shapes.of(schema.map, weights, noise=noise, unit=unit, names=names, labels=labels, raw=raw, release=release)
 
 

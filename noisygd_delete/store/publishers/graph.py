@@ -19,9 +19,8 @@ from ...features.schema.spelling import spellings
 from .plain import PlainModel
 
 _OPSET, _ML_OPSET, _IR = 20, 3, 9  # what runtimes of the last years read
-BEGINS = (
-    bytes((8, _IR, 18, 14)) + b"noisygd-delete"
-)  # how a file of ours begins: version of the format, and the producer
+# how a file of ours begins: version of the format, and the producer
+BEGINS = bytes((8, _IR, 18, 14)) + b"noisygd-delete"
 _SPACE = "[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*"  # as `str.strip` has it
 _HEADROOM = 1 - 2.0**-23  # as in `Schema`
 

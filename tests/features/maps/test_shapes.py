@@ -14,7 +14,7 @@ from noisygd_delete import Budget, NoisyGDClassifier, Records, Store, learn, los
 from noisygd_delete.cli.commands import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.estimators import mapped
-from noisygd_delete.features.maps import Shapes
+from noisygd_delete.features.maps import Shapes, catalogue
 from noisygd_delete.papers.shapes import shapes_of, shapes_page, shapes_picture
 
 MAP = maps.Additive(columns=(0, 3, 0), gaps=(2,), levels=4)
@@ -204,3 +204,40 @@ def test_an_estimator_explains_itself() -> None:
     assert shapes._repr_html_().count("<svg") == 2
     with pytest.raises(InvalidParameter, match="additive"):
         mapped(maps.RandomFourier(2, 8), NoisyGDClassifier(method="perturbed")).explain()
+
+
+def test_the_band_of_a_stream_holds_the_noise_of_a_fresh_publication_too() -> None:
+    """Whose noise has the public shape of the columns. Planted: the steps alone, which is what a method's own noise is as a rule."""
+    plan = make_plan(
+        losses.Logistic(1.0),
+        records=4000,
+        features=41,
+        regularization=0.05,
+        budget=Budget.from_gdp(dp=3.0, deletion=2.5),
+        method="interleaved",
+        releases=8,
+        one_hot_blocks=(0, 0, 30, 0, 8),
+    )
+    row = np.zeros((1, 41), np.float32)
+    row[0, [0, 2, 33]] = 0.2, 0.3, 0.3
+    records = Records(row, [1.0], slots=4000)
+    drawn = [learn(records, plan, np.random.default_rng(seed)).weights.reshape(-1) for seed in range(400)]
+    steps, band = methods.Method.weight_deviation(plan.method, plan), plan.method.weight_deviation(plan)
+    widest = np.array(drawn)[:, np.array(plan.noise_shape) > 0.999 * max(plan.noise_shape)].std(axis=0).mean()
+    assert 1.1 * steps < widest < 1.05 * band
+
+
+@pytest.mark.parametrize("fact", [{"noise": math.inf}, {"noise": -1.0}, {"constant": math.nan}, {"release": 1e999}])
+def test_numbers_of_a_file_that_no_model_has_are_refused(fact) -> None:
+    made = Shapes.of(MAP, np.ones(MAP.width), noise=0.1, unit="score").to_dict()
+    with pytest.raises(InvalidParameter):
+        Shapes.from_dict(made | fact)
+
+
+def test_a_band_is_written_rounded_up() -> None:
+    made = Shapes.of(MAP, np.ones(MAP.width), noise=0.101, unit="score")
+    assert float(re.findall(r"±([\d.]+)", made.caption())[0]) >= 2 * made.noise
+
+
+def test_every_map_is_found_under_its_own_name() -> None:
+    assert {name: kind.kind for name, kind in catalogue.KINDS.items()} == {name: name for name in catalogue.KINDS}
