@@ -236,16 +236,21 @@ def test_a_planted_fault_is_seen(fault: Callable[..., None], monkeypatch: pytest
 # --- figures of a person whose rows leave in several requests, against the exact chain ---
 
 
+def runs_of(plan: Plan, steps: Sequence[int], fresh: Sequence[bool]) -> list[linear_history.Run]:
+    """Releases of a plan on the linear loss, whose law is known."""
+    facts = {
+        "step_size": plan.step_size,
+        "regularization": plan.regularization,
+        "noise_variance": plan.noise_variance,
+        "records": plan.records,
+    }
+    return [linear_history.Run(fresh=anew, steps=k, **facts) for anew, k in zip(fresh, steps, strict=True)]
+
+
 def exact(plan: Plan, gaps: list[float], observed: set[int]) -> float:
     """μ of the linear loss: what each release had of the person, in the sum of gradients."""
-    steps = [plan.learn_steps, *[plan.delete_steps] * (len(gaps) - 1)]
-    runs = [
-        linear_history.Run(
-            fresh=number == 0, steps=k, step_size=plan.step_size, regularization=plan.regularization,
-            noise_variance=plan.noise_variance, records=plan.records,
-        )
-        for number, k in enumerate(steps)
-    ]  # fmt: skip
+    later = len(gaps) - 1
+    runs = runs_of(plan, [plan.learn_steps, *[plan.delete_steps] * later], [True, *[False] * later])
     return math.sqrt(linear_history.squared_mu(runs, gap=gaps, present_from=1, erased_at=None, observed=observed))
 
 
@@ -349,13 +354,7 @@ def test_any_set_of_releases_over_rows_in_any_order_covers_the_exact_chain() -> 
         chance = random.Random(seed)
         fresh = [True, *(chance.random() < 0.2 for _ in range(chance.randrange(1, 6)))]
         steps = [plan.learn_steps if anew else plan.delete_steps + chance.randrange(0, 15, 5) for anew in fresh]
-        runs = [
-            linear_history.Run(
-                fresh=anew, steps=k, step_size=plan.step_size, regularization=plan.regularization,
-                noise_variance=plan.noise_variance, records=plan.records,
-            )
-            for anew, k in zip(fresh, steps, strict=True)
-        ]  # fmt: skip
+        runs = runs_of(plan, steps, fresh)
         kinds = ["learn", *("relearn" if anew else "unlearn" for anew in fresh[1:])]
         events = [
             Event(kind, k, int(number > 0), plan.mechanism, EditCounts(deleted=int(number > 0)))
