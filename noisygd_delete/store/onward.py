@@ -3,6 +3,8 @@
 The ledger says which release is in force; publishers.json says what each publisher was last known to hold. The difference is what is
 still to be done, so no release is lost on the way: after every change, and whenever the store is opened, publishers are brought to
 what the ledger says. One that fails keeps nothing back: the release stands, the failure is noted, and the next opening tries again.
+The seal says how often the list was changed: one that was put back from an earlier copy is told by that, and what it does not name is a
+place that is not known, until somebody has named them all again.
 """
 
 from __future__ import annotations
@@ -19,12 +21,12 @@ import msgspec
 
 from ..errors import InvalidParameter, NoisyGDDeleteError, NotLearned, PublisherError, StoreCorrupt
 from ..records import bounded
-from . import presence
+from . import presence, seal
 from .disk import Disk, explained, read
 from .entry import now
 from .layout import Layout
 from .ledger import Ledger
-from .publishers.address import FOLDER, checked, name_of
+from .publishers.address import FOLDER, UNKNOWN, checked, name_of
 
 if TYPE_CHECKING:
     from ..curator.learning import Model
@@ -37,6 +39,7 @@ _SHOWN = 300  # characters of a failure that are kept
 _MOST = 50  # publishers
 _UNDER_WAY = "it was being put there when the program was interrupted"
 _NOTHING_CHANGED = "nothing was changed"
+_PUT_BACK = "what lies there is not known: the list of publishers was put back from an earlier copy, or lost"
 
 
 @dataclass(frozen=True)
@@ -82,19 +85,46 @@ class Destination:
 
 @dataclass(frozen=True)
 class Listed:
-    """publishers.json. `store`: a random id that everything put there is marked by."""
+    """publishers.json. `store`: a random id that everything put there is marked by; `changes`: how often the list was changed."""
 
     store: str
     publishers: tuple[Destination, ...] = ()
     format: int = _FORMAT
+    changes: int = 0
 
 
 def listed(layout: Layout) -> Listed | None:
-    """What publishers.json says; None where there is none.
+    """What is known of publishers; None where there are none. Of a list that was put back: what it names, where anything may lie, and
+    places that are not known.
 
     Raises:
-        StoreCorrupt: it is not one that this program wrote.
+        StoreCorrupt: publishers.json is not one that this program wrote.
     """
+    (store, changes), found = (
+        seal.list_noted(layout.ledger),
+        _read(layout),
+    )  # the seal first: a list is written before it
+    if not _is_put_back(found, changes):
+        return found
+    named = [place for place in (found.publishers if found else ()) if place.address != UNKNOWN]
+    doubtful = (replace(place, held=None, oldest=1, problem=_PUT_BACK) for place in (*named, Destination(UNKNOWN)))
+    return Listed(store, tuple(doubtful), changes=changes)
+
+
+def fault(layout: Layout) -> str | None:
+    """What is wrong with the list, for `verify`; None: nothing."""
+    noted = seal.list_noted(layout.ledger)[1]
+    if not _is_put_back(_read(layout), noted):
+        return None
+    return f"{layout.publishers}: put back from an earlier copy, or removed; any other command notes that there may be places it does not name"
+
+
+def _is_put_back(found: Listed | None, changes: int) -> bool:
+    """Whether the list was changed more often than this one: it was put back from an earlier copy, or removed."""
+    return (0 if found is None else found.changes) < changes
+
+
+def _read(layout: Layout) -> Listed | None:
     if not layout.publishers.exists():
         return None
     try:
@@ -172,7 +202,7 @@ def add(disk: Disk, layout: Layout, address: str, model: str | None, alias: str 
         raise InvalidParameter(f"a store publishes to at most {_MOST} places")
     with explained(layout.root, _NOTHING_CHANGED):
         _require_free(found, given, disk)
-        _write(disk, layout, replace(found, publishers=(*found.publishers, given)))
+        _written(disk, layout, replace(found, publishers=(*found.publishers, given)))
 
 
 def require_free(layout: Layout, address: str) -> None:
@@ -222,11 +252,12 @@ def dismiss(disk: Disk, layout: Layout, address: str) -> Destination:
         )
     gone = known[0]
     try:
-        left = () if gone.held is None and gone.oldest is None else _opened(found, gone, disk).withdraw(None)
+        empty = gone.address == UNKNOWN or (gone.held is None and gone.oldest is None)
+        left = () if empty else _opened(found, gone, disk).withdraw(None)
     except Exception as error:
         raise PublisherError(f"{gone.address}: {_words(error)}. It stays in the list; try again") from error
     with explained(layout.root, _NOTHING_CHANGED):
-        _write(disk, layout, replace(found, publishers=tuple(each for each in found.publishers if each is not gone)))
+        _written(disk, layout, replace(found, publishers=tuple(each for each in found.publishers if each is not gone)))
     return replace(gone, held=None, problem="; ".join(left) or None)
 
 
@@ -283,13 +314,15 @@ def _words(error: Exception) -> str:
 def _changed(disk: Disk, layout: Layout, found: Listed, place: int, known: Destination) -> Listed:
     """The list with this in its place, also on disk."""
     publishers = (*found.publishers[:place], known, *found.publishers[place + 1 :])
-    changed = replace(found, publishers=publishers)
-    _write(disk, layout, changed)
+    return _written(disk, layout, replace(found, publishers=publishers))
+
+
+def _written(disk: Disk, layout: Layout, found: Listed) -> Listed:
+    """The list with one change more, on disk; then the seal says so."""
+    changed = replace(found, changes=found.changes + 1)
+    disk.replace(layout.publishers, (json.dumps(asdict(changed), indent=1, ensure_ascii=False) + "\n").encode())
+    seal.note_list(disk, layout.ledger, changed.store, changed.changes)
     return changed
-
-
-def _write(disk: Disk, layout: Layout, found: Listed) -> None:
-    disk.replace(layout.publishers, (json.dumps(asdict(found), indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def told(layout: Layout, ledger: Ledger) -> list[dict[str, Any]]:

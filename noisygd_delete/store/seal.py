@@ -1,9 +1,13 @@
-"""Outside the ledger: how long it is, and its last link. An end that was cut off is seen."""
+"""Outside the ledger: how long it is, and its last link; and how often the list of publishers was changed.
+
+An end that was cut off is seen, and a list that was put back from an earlier copy.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from ..errors import StoreCorrupt
 from ..records import bounded
@@ -19,26 +23,50 @@ def seal_of(ledger: Path) -> Path:
 
 def write(disk: Disk, ledger: Path, length: int, digest: str) -> None:
     """A crash before this leaves the former length, which still holds."""
-    seal = {"entries": length, "sha256": digest}
-    disk.replace(seal_of(ledger), (json.dumps(seal) + "\n").encode())
+    listed = _parts(ledger).get("publishers")
+    _put(disk, ledger, {"entries": length, "sha256": digest} | ({} if listed is None else {"publishers": listed}))
+
+
+def note_list(disk: Disk, ledger: Path, store: str, changes: int) -> None:
+    """The list of publishers of the store that marks what it puts there by this id was changed so often. A crash before this leaves one
+    change fewer, which the list still has."""
+    parts = _parts(ledger)
+    if parts:
+        _put(disk, ledger, parts | {"publishers": {"store": store, "changes": changes}})
+
+
+def list_noted(ledger: Path) -> tuple[str, int]:
+    """(id, how often the list was changed) as the seal says; nothing and 0 where there was no list."""
+    listed = _parts(ledger).get("publishers", {"store": "", "changes": 0})
+    return listed["store"], listed["changes"]
 
 
 def sealed(ledger: Path) -> tuple[int, str] | None:
     """(length, last link) as the seal says, None where there is none."""
+    parts = _parts(ledger)
+    return (parts["entries"], parts["sha256"]) if parts else None
+
+
+def _put(disk: Disk, ledger: Path, parts: dict[str, Any]) -> None:
+    disk.replace(seal_of(ledger), (json.dumps(parts) + "\n").encode())
+
+
+def _parts(ledger: Path) -> dict[str, Any]:
+    """What the seal says; nothing where there is none."""
     path = seal_of(ledger)
     if not path.exists() and not path.is_symlink():
-        return None
+        return {}
     try:
-        seal = bounded.parsed(read(path, 1 << 12).decode())
-        if (
-            set(seal) != {"entries", "sha256"}
-            or type(seal["entries"]) is not int
-            or not isinstance(seal["sha256"], str)
-        ):
+        parts = bounded.parsed(read(path, 1 << 12).decode())
+        kinds = {name: type(value) for name, value in parts.items()}
+        if (kinds.pop("publishers", dict), kinds) != (dict, {"entries": int, "sha256": str}):
             raise ValueError("other parts")
-    except (ValueError, TypeError) as error:
+        listed = parts.get("publishers", {"store": "", "changes": 0})
+        if {name: type(value) for name, value in listed.items()} != {"store": str, "changes": int}:
+            raise ValueError("other parts")
+    except (ValueError, TypeError, AttributeError) as error:
         raise StoreCorrupt(f"{path}: not a seal of a ledger; put it back from a backup of the store") from error
-    return seal["entries"], seal["sha256"]
+    return dict(parts)
 
 
 def missing(ledger: Path) -> StoreCorrupt:

@@ -97,7 +97,9 @@ def _ledger(layout: Layout) -> Iterator[str]:
     before = remembered.remembered(layout.judged)
     remembered.remember(layout.judged, before, ledger.check(before))
     Register(layout).check()
-    onward.destinations(layout)
+    put_back = onward.fault(layout)
+    if put_back is not None:
+        yield put_back
     for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):
         try:
             same = bounded.parsed(read(path).decode()) == fields

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlparse
 from ...errors import InvalidParameter
 
 FOLDER, MLFLOW, ALIAS = "folder:", "mlflow:", "production"
+UNKNOWN = "unknown:"  # places that a store may have put models at, and no longer knows
 SQLITE = "sqlite:///"
 ARTEFACTS = "mlartifacts"  # folder beside a database of MLflow in a file
 RELEASE = re.compile(r"release-[1-9][0-9]*-[0-9a-f]{12}")
@@ -55,6 +56,8 @@ def checked(address: str, model: str | None, alias: str | None, *, default: str)
         return MLFLOW + _tracking(address.removeprefix(MLFLOW)), model, alias
     if model is not None or alias is not None:
         raise InvalidParameter("--model and --alias are names in MLflow's registry; they belong to mlflow:URI")
+    if address == UNKNOWN:
+        return UNKNOWN, None, None
     if address.startswith(FOLDER) and address != FOLDER:
         if os.name == "nt":
             raise InvalidParameter(

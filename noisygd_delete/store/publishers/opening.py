@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .address import ALIAS, FOLDER, MLFLOW
+from ...errors import PublisherError
+from .address import ALIAS, FOLDER, MLFLOW, UNKNOWN
 from .folder import Folder
 from .publisher import Ground, Publisher
 
@@ -20,7 +21,12 @@ def publisher_at(
 
     Raises:
         MissingDependency: the library that reaches this kind of address is not installed.
+        PublisherError: it stands for places that nobody knows.
     """
+    if address == UNKNOWN:
+        raise PublisherError(
+            f"the list of publishers was put back from an earlier copy, or lost: name every place again (publish-to), then this one: {UNKNOWN} --end"
+        )
     if address.startswith(FOLDER):
         return Folder(Path(address.removeprefix(FOLDER)), store, ground)
     if address.startswith(MLFLOW):
