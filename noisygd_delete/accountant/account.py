@@ -71,7 +71,7 @@ class Account:
     relearned    fresh learns after the first
     closeness    of the last model to the law of its records, where the mechanism knows and no extractor is carried
     erasing      the last release that erased something; before: what was published before it
-    dearest      of the releases that erased something before the last fresh run, those that no other one covers
+    dearest      of the releases that erased something before the last fresh run, or took other steps, those that no other one covers
     """
 
     releases: int = 0
@@ -144,10 +144,11 @@ class Account:
             return
         self.said = None
         self.model = self.model if event.kind is EventKinds.EXTRACTOR else self.releases
-        if event.fresh and self.erasing is not None and self.erasing not in self.dearest:
-            self._close(self.erasing)
-        mechanism, first = event.mechanism, self.releases == 1
+        mechanism, last, first = event.mechanism, self.erasing, self.releases == 1
         erases = bool(event.counts.erased) and not first
+        longer = erases and last is not None and last.since and last.steps != event.exposure  # it may forget more
+        if last is not None and (event.fresh or longer) and last not in self.dearest:
+            self._close(last)
         since = 0 if event.kind is not EventKinds.UNLEARN or (event.fresh and not event.warm) else self.since_fresh
         since = since or int(mechanism.fresh and mechanism.shows_order)  # ledgers state it; it costs as none does
         if erases:

@@ -337,7 +337,8 @@ class Accountant:
             answers += [
                 each[n - 2] for n, event in enumerate(self._history, 1) if 1 < n <= first and event.counts.erased
             ]
-        return max(answers, key=lambda answer: answer.with_slack().advantage)  # plans may round differently
+        exact = [answer.with_slack() for answer in answers]  # plans may round differently
+        return answers[max(range(len(answers)), key=lambda one: (exact[one].advantage, exact[one].total_rate))]
 
     def forgotten(self) -> Guarantee:
         """What the last release alone reveals about what it erased: Definition 4.1 as the plan states it.

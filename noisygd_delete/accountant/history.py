@@ -150,16 +150,14 @@ class History:
 
     def dearest(self, shown: Collection[int]) -> list[int]:
         """The releases among which is the erasure that costs most, to an observer of the `shown` ones before it and of all from
-        it on: the latest of each stretch between fresh learns; of those with an equal part of their own, the one before which
-        more was seen.
-
-        Between fresh learns every release runs the same steps, so presence for longer costs more.
+        it on: the latest of so many steps of each stretch between fresh learns, as presence for longer costs more; of those with an
+        equal part of their own, the one before which more was seen.
         """
-        events, latest, stretch = list(self), dict[int, int](), 0
+        events, latest, stretch = list(self), dict[tuple[int, int], int](), 0
         for number, event in enumerate(events, start=1):
             stretch += event.fresh and number > 1
             if event.counts.erased and number > 1:
-                latest[stretch] = number
+                latest[stretch, event.exposure] = number
         asked = set(latest.values())
         dearest: dict[object, tuple[int, int]] = {}  # a part of its own -> (stretches seen before, release)
         for number, (seen, parts) in enumerate(erasures(events, frozenset(shown)), start=1):

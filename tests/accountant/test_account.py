@@ -184,6 +184,38 @@ def test_a_release_again_and_again_is_that_many_releases():
                 assert at_once == singly, (facts.method, times)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_the_costliest_erasure_need_not_be_the_latest_of_its_chain(seed):
+    """Releases of one chain may take different numbers of steps: an early, short one forgets less than a late, long one."""
+    chance = random.Random(seed)
+    facts = chance.choice([FACTS[0], FACTS[1], EXACT.mechanism, EXACT.in_any_order().mechanism])
+    gone = EditCounts(deleted=1)
+    events = [Event("learn", 20, 0, facts)]
+    events += [Event("unlearn", chance.choice([1, 3, 40]), 1, facts, gone) for _ in range(chance.randrange(2, 6))]
+    accountant, end = Accountant(events=events), len(events) + 1
+    for shown in ((), range(1, end), range(1, end, 2), range(2, end, 3)):
+        dearest = accountant.costliest_deletion(shown).total_rate
+        for number in range(2, end):
+            seen = [*filter(number.__gt__, shown), *range(number, end)]
+            assert accountant.deletion(1, number, seen).total_rate <= dearest * (1 + 1e-12), (shown, number)
+
+
+def test_of_erasures_that_hide_nothing_any_more_the_costliest_is_named():
+    """Advantages of 1 are equal as numbers, and their ε are not."""
+    loud = [replace(FACTS[0], noise_variance=noise) for noise in (1e-8, 1e-6, 1e-9)]
+    gone = EditCounts(deleted=1)
+    events = [Event(kind, 20, int(kind == "unlearn"), facts, gone if kind == "unlearn" else EditCounts())
+              for facts in loud for kind in ("relearn", "unlearn")]  # fmt: skip
+    events[0] = replace(events[0], kind="learn")
+    accountant, end = Accountant(events=events), len(events) + 1
+    for shown in ((), range(1, 3)):
+        dearest = accountant.costliest_deletion(shown)
+        assert dearest.advantage == 1
+        for number in range(2, end, 2):
+            seen = [*filter(number.__gt__, shown), *range(number, end)]
+            assert accountant.deletion(1, number, seen).epsilon(1e-6) <= dearest.epsilon(1e-6) * (1 + 1e-12)
+
+
 @pytest.mark.parametrize(("warm", "kind"), [(True, "unlearn"), (False, "unlearn"), (True, "relearn")])
 def test_sums_over_rows_in_any_order_read_as_ledgers_state_them(warm, kind):
     """A ledger is refused unless what its entries state is what is counted again: version 0.2 wrote 1 here."""
