@@ -4185,7 +4185,7 @@ throw $.raised(InvalidParameter(["a change of plan or of n needs a fresh learn (
 return null;
 });
 $ns._add = $.fn("_add", ["self", "event"], {}, function (self, event) {
-let carried, erases, first, mechanism, since, started;
+let carried, erases, first, last, longer, mechanism, since, started;
 $.sa(self, "releases", $.iadd($.ga(self, "releases"), 1n));
 $.cm($.ga(self, "mechanisms"), "setdefault", [$.ga(event, "mechanism")]);
 if ($.t($.is($.ga(event, "kind"), $.ga(EventKinds, "STATISTIC")))) {
@@ -4195,11 +4195,12 @@ return null;
 }
 $.sa(self, "said", null);
 $.sa(self, "model", ($.t($.is($.ga(event, "kind"), $.ga(EventKinds, "EXTRACTOR"))) ? $.ga(self, "model") : $.ga(self, "releases")));
-if (($.t($.ga(event, "fresh")) && $.t(!$.is($.ga(self, "erasing"), null)) && $.t(!$.has($.ga(self, "dearest"), $.ga(self, "erasing"))))) {
-$.cm(self, "_close", [$.ga(self, "erasing")]);
-}
-{const $v7 = [$.ga(event, "mechanism"), $.eq($.ga(self, "releases"), 1n)];mechanism = $v7[0];first = $v7[1];}
+{const $v7 = [$.ga(event, "mechanism"), $.ga(self, "erasing"), $.eq($.ga(self, "releases"), 1n)];mechanism = $v7[0];last = $v7[1];first = $v7[2];}
 erases = $.both($.b.bool([$.ga($.ga(event, "counts"), "erased")]), () => !$.t(first));
+longer = $.both(erases, () => $.both(!$.is(last, null), () => $.both($.ga(last, "since"), () => !$.eq($.ga(last, "steps"), $.ga(event, "exposure")))));
+if (($.t(!$.is(last, null)) && ($.t($.ga(event, "fresh")) || $.t(longer)) && $.t(!$.has($.ga(self, "dearest"), last)))) {
+$.cm(self, "_close", [last]);
+}
 since = (($.t(!$.is($.ga(event, "kind"), $.ga(EventKinds, "UNLEARN"))) || ($.t($.ga(event, "fresh")) && !$.t($.ga(event, "warm")))) ? 0n : $.ga(self, "since_fresh"));
 since = $.either(since, () => $.b.int([$.both($.ga(mechanism, "fresh"), () => $.ga(mechanism, "shows_order"))]));
 if ($.t(erases)) {
