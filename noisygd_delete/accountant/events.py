@@ -65,6 +65,7 @@ class Event:
             raise InvalidParameter(f"is less than the sum of its kinds: {self.counts.text()}", edits=self.edits)
         object.__setattr__(self, "counts", self.counts.among(self.edits))
         self.mechanism.check_steps(self.steps)
+        self.mechanism.check_start(self.steps, fresh=self.fresh)
         facts = self.mechanism.carried, self.mechanism.tells
         if (self.kind is EventKinds.EXTRACTOR, self.kind is EventKinds.STATISTIC) != facts:
             raise InvalidParameter(

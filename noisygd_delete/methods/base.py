@@ -99,6 +99,9 @@ class Mechanism(ABC):
     def check_steps(self, steps: int) -> None:  # noqa: B027 - most cover any number
         """Raise `InvalidParameter` where a release of so many steps is not one that the bounds cover."""
 
+    def check_start(self, steps: int, *, fresh: bool) -> None:  # noqa: B027 - most may begin either way
+        """Raise `InvalidParameter` where one of so many steps does not begin in this way: afresh, or at the model published before."""
+
     def interval(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
         """What the model published after `steps_with` steps with the record and `steps_without` steps after its erasure (each
         as `exposure` counts them) reveals about it, given the point from which both worlds started (the initial law, or an observed model).

@@ -62,6 +62,15 @@ class InterleavedRun(SharpRun):
     def exposure(self, steps: int) -> int:
         return 2 * steps if steps else 1
 
+    def check_start(self, steps: int, *, fresh: bool) -> None:
+        if fresh == bool(steps):
+            raise InvalidParameter(
+                "must be 0: a fresh publication by 'interleaved' has no noisy steps"
+                if fresh
+                else "must be at least 1 where a publication by 'interleaved' resumes from the model before",
+                steps=steps,
+            )
+
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         endless = steps_with == math.inf
         fresh = endless or steps_with % 2 == 1

@@ -61,8 +61,10 @@ class Plan:
     def __post_init__(self) -> None:
         for name in ("learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"):
             count(name, getattr(self, name), minimum=0)
-        for steps in (self.learn_steps, self.delete_steps):  # refuses what no theorem covers: an expanding step, say
-            self.mechanism.check_steps(steps)
+        mechanism = self.mechanism
+        for steps, fresh in ((self.learn_steps, True), (self.delete_steps, mechanism.fresh)):
+            mechanism.check_steps(steps)  # refuses what no theorem covers: an expanding step, say
+            mechanism.check_start(steps, fresh=fresh)
 
     @property
     def method(self) -> Method:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Records, errors, losses, make_plan
-from noisygd_delete.accountant import Accountant
+from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.planner import compare_plans
 
@@ -105,6 +105,17 @@ def test_a_hidden_fresh_publication_is_counted() -> None:
     assert exact_gdp(plan, [True, True, True], [2], 2.0) <= account.dp().gdp
     assert account.dp().gdp == pytest.approx(account.dp_of_each()[-1].gdp)
     assert account.what_if(account.planned("relearn")).deletion(1, 4, [4]).gdp == 0
+
+
+def test_a_publication_that_would_be_counted_as_another_is_refused() -> None:
+    """Exposure tells fresh ones from resumed ones by its parity: neither a learn of steps nor a resume without any may be stated."""
+    plan = linear_plan()
+    for kind, steps in (("learn", 3), ("unlearn", 0), ("relearn", 1)):
+        with pytest.raises(errors.InvalidParameter, match="steps"):
+            Event(kind, steps, 0, plan.mechanism)
+    for name, steps in (("learn_steps", 3), ("delete_steps_for_deletion", 0)):
+        with pytest.raises(errors.InvalidParameter, match="steps"):
+            plan_from_dict({**plan.to_dict(), name: steps, "delete_steps_for_utility": 0})
 
 
 def test_the_deletion_figure_of_the_plan_covers_every_moment() -> None:
