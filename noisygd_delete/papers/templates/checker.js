@@ -2944,6 +2944,10 @@ $ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, ste
 
 return null;
 });
+$ns.check_start = $.fn("check_start", ["self", "steps", "*", "fresh"], {}, function (self, steps, fresh) {
+
+return null;
+});
 $ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
 let between, costs;
 {const $v1 = [Worlds([worlds]), $.either(steps_with, () => $.both(steps_without, () => $.ga(self, "shows_order")))];between = $v1[0];costs = $v1[1];}
@@ -3458,14 +3462,16 @@ $ns.output_noise = 0.0;
 $ns.stages = $.tuple([]);
 $ns.kept = 0n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name, steps;
+let fresh, mechanism, name, steps;
 for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"]))) {
 name = $v1;
 count([name, $.b.getattr([self, name])], {"minimum": 0n});
 }
-for (const $v2 of $.each($.tuple([$.ga(self, "learn_steps"), $.ga(self, "delete_steps")]))) {
-steps = $v2;
-$.cm($.ga(self, "mechanism"), "check_steps", [steps]);
+mechanism = $.ga(self, "mechanism");
+for (const $v2 of $.each($.tuple([$.tuple([$.ga(self, "learn_steps"), true]), $.tuple([$.ga(self, "delete_steps"), $.ga(mechanism, "fresh")])]))) {
+{const $v3 = $.unpack($v2, 2, -1);steps = $v3[0];fresh = $v3[1];}
+$.cm(mechanism, "check_steps", [steps]);
+$.cm(mechanism, "check_start", [steps], {"fresh": fresh});
 }
 return null;
 });
@@ -3898,6 +3904,7 @@ throw $.raised(InvalidParameter([("" + "is less than the sum of its kinds: " + $
 }
 $.cm($.b.object, "__setattr__", [self, "counts", $.cm($.ga(self, "counts"), "among", [$.ga(self, "edits")])]);
 $.cm($.ga(self, "mechanism"), "check_steps", [$.ga(self, "steps")]);
+$.cm($.ga(self, "mechanism"), "check_start", [$.ga(self, "steps")], {"fresh": $.ga(self, "fresh")});
 facts = $.tuple([$.ga($.ga(self, "mechanism"), "carried"), $.ga($.ga(self, "mechanism"), "tells")]);
 if ($.t(!$.eq($.tuple([$.is($.ga(self, "kind"), $.ga(EventKinds, "EXTRACTOR")), $.is($.ga(self, "kind"), $.ga(EventKinds, "STATISTIC"))]), facts))) {
 throw $.raised(InvalidParameter([("" + "does not go with the facts of method " + $.formatted($.ga($.ga(self, "mechanism"), "method"), "r", "") + "; an extractor is described by a SampledGaussian, a statistic by CountedRecords, every other release by the mechanism of its plan")], {"kind": $.b.str([$.ga(self, "kind")])}));
@@ -7766,6 +7773,7 @@ let _FEWEST_RESUMED, InterleavedRun, Interleaved;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
@@ -7779,6 +7787,12 @@ $ns.method = "interleaved";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the objective perturbation that it began from";
 $ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
 return ($.t(steps) ? $.mul(2n, steps) : 1n);
+});
+$ns.check_start = $.fn("check_start", ["self", "steps", "*", "fresh"], {}, function (self, steps, fresh) {
+if ($.t($.eq(fresh, $.b.bool([steps])))) {
+throw $.raised(InvalidParameter([($.t(fresh) ? "must be 0: a fresh publication by 'interleaved' has no noisy steps" : "must be at least 1 where a publication by 'interleaved' resumes from the model before")], {"steps": steps}));
+}
+return null;
 });
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
 let clean, endless, fresh, steps, with_record;
@@ -7836,7 +7850,7 @@ longest = $.dict([["steps_with", $.add(1n, $.mul(2n, with_record))], ["steps_wit
 return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.named(longest)}), "assuming", [NON_ADAPTIVE]);
 });
 }), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, PerturbedRun, SharpRun, count, choice, NON_ADAPTIVE};
+return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, PerturbedRun, SharpRun, count, choice, InvalidParameter, NON_ADAPTIVE};
 })();
 $.modules["losses.staged"] = (() => {
 let NETWORK, HEAD, STAGE_KINDS, Staged;
