@@ -149,6 +149,7 @@ KEYS: dict[str, Claimable] = {
     "elsewhere.left": Claimable(
         "notice", {"places": "count", "kinds": "list", "left": "count"}, "what the publishers hold"
     ),
+    "elsewhere.unknown": Claimable("notice", {}, "what the publishers hold"),
     "backups": Claimable("notice", {"rows": "count", "day": "day"}),
     "not-covered.earlier-models": Claimable("uncovered", {}),
     "not-covered.backups": Claimable("uncovered", {}),

@@ -18,6 +18,7 @@ from ..privacy.guarantee import Guarantee
 from ..privacy.shown import right_of_hundred
 from ..privacy.worlds import Worlds
 from .claims import Claim
+from .elsewhere import UNKNOWN
 from .facts import Erasure
 
 HARDLY = 0.9  # an advantage that limits little
@@ -288,14 +289,14 @@ def _notices(erasure: Erasure, left: tuple[str, ...]) -> Iterator[Claim]:
 
 
 def _elsewhere(erasure: Erasure) -> Iterator[Claim]:
-    """What the other places hold to which models are put."""
-    if not erasure.publishers:
+    """What the other places hold to which models are put, and whether all of them are known."""
+    named = [place for place in erasure.publishers if place["kind"] != UNKNOWN]
+    if len(named) < len(erasure.publishers):
+        yield Claim("elsewhere.unknown", {})
+    if not named:
         return
-    places = {
-        "places": len(erasure.publishers),
-        "kinds": sorted({str(place["kind"]) for place in erasure.publishers}),
-    }
-    left = len([place for place in erasure.publishers if _may_have_used(place["oldest"], erasure.release)])
+    places = {"places": len(named), "kinds": sorted({str(place["kind"]) for place in named})}
+    left = len([place for place in named if _may_have_used(place["oldest"], erasure.release)])
     yield Claim("elsewhere.left", {**places, "left": left}) if left else Claim("elsewhere.none", places)
 
 

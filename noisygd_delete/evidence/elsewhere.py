@@ -13,6 +13,7 @@ from .notices import text
 
 MOST_PLACES = 1000  # of a residue report
 MOST_PUBLISHERS = 50
+UNKNOWN = "unknown"  # the kind that stands for places that a list of publishers no longer names
 
 
 def in_order_of_the_source(

@@ -68,9 +68,9 @@ def owed(releases: list[dict[str, Any]], facts: dict[str, Any]) -> set[tuple[str
         due |= {("delta-large", "")}
     if facts["status"] != "published":
         due |= {(facts["status"], "")}
-        due |= {("model-in-use", "")} if facts["status"] == "pending" else set()
+        due |= {("model-in-use", "")} if facts["status"] == "pending" and not facts.get("withdrawn") else set()
     oldest = [place["oldest"] for place in facts["publishers"] if place["oldest"] is not None]
-    if any(facts["release"] is None or one < facts["release"] for one in oldest):
+    if any(facts["release"] is None or one < facts["release"] for one in oldest) and not facts.get("places_unknown"):
         due |= {("elsewhere.left", "")}
     return due
 

@@ -1,0 +1,358 @@
+"""Histories of a store drawn at random: batches, withheld and pending releases, places besides, and files put back from another moment.
+
+Either the store refuses what it finds, or every paper that it issues says what is so, by an oracle of what was asked (`oracles.desk`).
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete import Budget, EditRequest
+from noisygd_delete.accountant import Event
+from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NoisyGDDeleteError, NotLearned, StoreCorrupt
+from noisygd_delete.evidence import deriving, erasure
+from noisygd_delete.evidence.erasure import erasure_in, ledger_of
+from noisygd_delete.papers import erasure_certificate
+from noisygd_delete.papers.requests import line_of, notices_of, practice_of, register_lines
+from noisygd_delete.records import Records
+from noisygd_delete.store import Store, onward, tie, verify
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.together import Together
+
+from ..oracles import desk, owed
+from ..store.conftest import SCHEMA, memory_folder, name, person, plan, records, row
+from ..store.test_put_back import in_parts, put_back, same
+
+ROWS, SLOTS = 9, 12
+
+
+class History:
+    """A store, what is true of it, and copies of both from earlier moments."""
+
+    def __init__(self, root: Path, seed: int) -> None:
+        self.root, self.chance = root, random.Random(seed)
+        self.path, self.number, self.refused = root / "store", 0, 0
+        self.desk = desk.Desk({name(k): person(k) for k in range(ROWS)})
+        self.places: dict[str, bool] = {}  # by name: whether it answers
+        self.copies: list[tuple[Path, desk.Desk]] = []
+        with Store.create(self.path, records(), SCHEMA, plan(releases=self.chance.choice((2, 4, 9)))) as store:
+            store.learn()
+        self.desk.release()
+
+    # --- what is asked ---
+
+    def request(self) -> tuple[str, EditRequest, Callable[[], None]]:
+        """(token, a request that can be served, what it does to the truth)."""
+        people, chance, token = self.desk.people, self.chance, f"r{self.number}"
+        self.number += 1
+        here, deleted, replaced = sorted(people), list[str](), list[str]()
+        kind = chance.choice(("row", "person", "rows", "replace", "both", "delete and insert", "insert"))
+        if len(here) < 4:
+            kind = "insert"
+        first = chance.choice(here)
+        of_person = [who for who in here if people[who] == people[first]]
+        if kind in ("row", "delete and insert"):
+            deleted = [first]
+        elif kind == "person":
+            deleted = of_person
+        elif kind == "rows":
+            deleted = sorted({first, chance.choice(here)})
+        elif kind in ("replace", "both"):
+            replaced, deleted = [first], [who for who in of_person if who != first] if kind == "both" else []
+        new = {}
+        if kind in ("delete and insert", "insert") and len(here) - len(deleted) < SLOTS - 1:
+            left = [people[who] for who in here if who not in deleted]
+            owner = chance.choice((people[first], f"new-{token}"))
+            owner = owner if left.count(owner) < 2 else f"new-{token}"
+            new = {name(1000 + self.number): owner}
+        if not (deleted or replaced or new):
+            deleted = [first]
+        k = 100 + self.number
+        insertion = None
+        if new:
+            ((who, owner),) = new.items()
+            insertion = EditRequest.insert([who], [row(k)], [1.0], subjects=[owner]).insertion
+        asked = EditRequest(
+            deletions=deleted,
+            replacements={who: (row(k + 300), 1.0) for who in replaced},
+            insertion=insertion,
+            request_id=token,
+        )
+        return token, asked, lambda: self.desk.edit(token, deleted, replaced, new)
+
+    def released(self, store: Store, before: int) -> None:
+        if store.ledger.releases > before:
+            self.desk.release()
+        elif store.ledger.head.kind == "withheld":
+            self.desk.withhold()
+
+    def serve(self, store: Store) -> None:
+        _, asked, done = self.request()
+        before, publish = store.ledger.releases, self.chance.random() < 0.5
+        store.serve(asked, publish=publish)
+        done()
+        self.released(store, before)
+
+    def batch(self, store: Store) -> None:
+        """Several requests in one call, each on what the one before it left; with their release, or without."""
+        asked: list[EditRequest] = []
+        for _ in range(self.chance.randrange(2, 5)):
+            _, request, done = self.request()
+            asked.append(request)
+            done()
+        before = store.ledger.releases
+        edited = store.edit_all(asked, publish_from=self.chance.choice((None, 1, 3)))
+        assert edited.outcomes == [None] * len(asked)
+        self.released(store, before)
+
+    def publish(self, store: Store) -> None:
+        before = store.ledger.releases
+        with suppress(NoisyGDDeleteError):
+            store.publish(redo=self.chance.random() < 0.3)
+        self.released(store, before)
+
+    def relearn(self, store: Store) -> None:
+        budget = Budget(order=4, dp=2.0 * len(self.desk.releases), deletion=0.5)
+        before = store.ledger.releases
+        with suppress(BudgetExceeded, InvalidParameter):
+            store.relearn(plan(releases=9, budget=budget))
+        self.released(store, before)
+
+    def withdraw(self, store: Store) -> None:
+        with suppress(NotLearned):
+            store.withdraw()
+            self.desk.withdrawn = True
+
+    def place(self, store: Store) -> None:
+        self.number += 1
+        if len(self.places) < 3:
+            store.publish_to(f"folder:{self.root / f'place-{self.number}'}")
+            self.places[f"place-{self.number}"] = True
+
+    def break_or_mend(self, store: Store) -> None:
+        if not self.places:
+            return
+        where = self.chance.choice(sorted(self.places))
+        folder, away = self.root / where, self.root / f"{where}-away"
+        if self.places[where] and folder.exists():
+            folder.rename(away)
+            folder.write_text("a file")
+            self.places[where] = False
+        elif not self.places[where]:
+            folder.unlink()
+            away.rename(folder)
+            self.places[where] = True
+
+    def keep(self, store: Store) -> None:
+        kept = self.root / f"copy-{len(self.copies)}"
+        shutil.copytree(self.path, kept)
+        self.copies.append((kept, copy.deepcopy(self.desk)))
+
+    def lying(self) -> list[int | None]:
+        """The earliest release in each place, by looking there."""
+        found: list[int | None] = []
+        for where, answers in self.places.items():
+            folder = self.root / (where if answers else f"{where}-away")
+            numbers = [re.fullmatch(r"release-(\d+)-[0-9a-f]+", each.name) for each in folder.glob("release-*")]
+            found.append(min((int(one[1]) for one in numbers if one), default=None))
+        return found
+
+    # --- files put back ---
+
+    def restore(self) -> None:
+        """Some files, or all, as they were at an earlier moment. What the store refuses is put right again."""
+        if not self.copies:
+            return
+        kept, then = self.chance.choice(self.copies)
+        now, changed = self.root / "now", [f for f in self._files(kept) if not same(kept, self.path, f)]
+        if not changed:
+            return
+        how = self.chance.choice(("one", "one", "two", "records", "list", "all"))
+        mix = {
+            "one": self.chance.sample(changed, 1),
+            "two": self.chance.sample(changed, min(2, len(changed))),
+            "records": [file for file in changed if file.startswith("records/")],
+            "list": [file for file in changed if file == "publishers.json"],
+            "all": changed,
+        }[how]
+        shutil.copytree(self.path, now)
+        put_back(self.path, kept, tuple(mix))
+        whole = set(mix) == set(changed)
+        try:
+            Store.open(self.path).close()
+        except StoreCorrupt:
+            assert not verify(self.path).passed
+            assert not whole, "a whole copy is a store"
+            self.refused += 1
+            shutil.rmtree(self.path)
+            now.rename(self.path)
+            return
+        shutil.rmtree(now)
+        if whole:
+            self.desk = copy.deepcopy(then)
+            self._forget_places()
+
+    def _forget_places(self) -> None:
+        """A whole copy is a store: only what is kept outside tells what was done since. So its places are those that it knows to hold something."""
+        with Store.open(self.path) as store:
+            known = {Path(each.address).name for each in store.publishers if each.held or each.oldest}
+        for where in set(self.places) - known:
+            del self.places[where]
+
+    def _files(self, kept: Path) -> list[str]:
+        return sorted({*in_parts(kept), *in_parts(self.path)})
+
+    # --- what is judged ---
+
+    def judged(self) -> Iterator[str]:
+        """Sentences that are not so, in any paper that the store issues as it stands."""
+        if not verify(self.path).passed:
+            return
+        with Store.open(self.path) as store:
+            table = store.records
+            held = {who: owner for who, owner in zip(table.ids_by_slot, table.subjects_by_slot, strict=True) if who}
+            if held != self.desk.people:
+                yield f"trained on {sorted(set(held) ^ set(self.desk.people))}"
+        ledger = ledger_of(self.path)
+        for token, asked in self.desk.requests.items():
+            if not (asked.deleted or asked.replaced):
+                continue
+            try:
+                line = line_of(self.path, token)
+                received = None
+                notices = notices_of(line, practice_of(self.path), received)
+                stated, held_plan, events = erasure_in(ledger, request_id=token, notices=notices)
+            except InvalidParameter:  # the register does not know it: nothing is issued
+                continue
+            paper = erasure_certificate(stated, plan=held_plan, events=events)
+            released = [_edits(event) for event in events]
+            yield from (f"{token}: {fault}" for fault in desk.faults(paper, released, self.desk, token, self.lying()))
+            yield from (
+                f"{token}: {fault}" for fault in self._owed(paper, events, token, held_plan.problem.rows_per_subject)
+            )
+        for line in register_lines(self.path):
+            known = self.desk.requests.get(line.token)
+            if known is None or line.served is None:
+                yield f"{line.token} stands in the register, and was not asked, or not served"
+            elif line.served.release != known.release or line.served.rows != known.deleted + known.replaced:
+                yield f"{line.token} stands in the register as {line.served}"
+
+    def _owed(self, paper: dict, events: list[Event], token: str, rows: int) -> list[str]:
+        asked = self.desk.requests[token]
+        public = paper["public_facts"]
+        facts = {
+            "rows_per_person": rows,
+            "remaining": asked.left,
+            "from_data": (),
+            "delta": public["delta"],
+            "slots": public["plan"]["problem"]["records"],
+            "status": self.desk.status(token),
+            "release": asked.release,
+            "publishers": [{"oldest": oldest} for oldest in self.lying()],
+            "by_calendar": False,
+            "places_unknown": any(claim["key"] == "elsewhere.unknown" for claim in paper["claims"]),
+            "withdrawn": self.desk.withdrawn,
+        }
+        return owed.faults(paper, [event.to_dict() for event in events], facts)
+
+
+def _edits(event: Event) -> dict[str, int]:
+    return {kind: getattr(event.counts, kind) for kind in desk.NONE}
+
+
+DONE = ("serve", "serve", "batch", "batch", "publish", "relearn", "withdraw", "place", "break_or_mend", "keep", "keep")
+
+
+def judged(seed: int, steps: int = 14) -> tuple[list[str], int]:
+    """(what a paper says that is not so, how often the store refused what was put back) in one history."""
+    with memory_folder() as root:
+        history = History(root, seed)
+        for _ in range(steps):
+            if history.chance.random() < 0.3:
+                history.restore()
+            else:
+                with Store.open(history.path) as store:
+                    getattr(history, history.chance.choice(DONE))(store)
+            if found := list(history.judged()):
+                return found, history.refused
+        return [], history.refused
+
+
+def test_papers_of_random_stores_say_what_is_so() -> None:
+    found = {seed: judged(seed) for seed in range(12)}
+    assert {seed: faults for seed, (faults, _) in found.items() if faults} == {}
+    assert sum(refused for _, refused in found.values()) >= 3
+
+
+@pytest.mark.long
+def test_papers_of_many_random_stores_say_what_is_so(record_property: Callable[[str, str], None]) -> None:
+    found = {seed: judged(seed, 20) for seed in range(1000, 1400)}
+    wrong = {seed: faults for seed, (faults, _) in found.items() if faults}
+    refused = sum(refused for _, refused in found.values())
+    record_property(
+        "evidence",
+        f"400 random stores, {refused} times what was put back was refused: {len(wrong)} with a false sentence",
+    )
+    assert wrong == {}
+
+
+def lists_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onward, "_is_put_back", lambda found, changes: False)
+
+
+def ties_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tie, "check", lambda *given: None)
+
+
+def seal_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Ledger, "_check_seal", lambda *given: None)
+    ties_unasked(monkeypatch)
+
+
+def each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an earlier request of a batch deleted counts as left by a later one."""
+    right = Together.change
+
+    def careless(self: Together, *given: object, **options: object) -> object:
+        left = tuple(None if part.beside is None else len(part.beside) for part in self.edits)
+        return replace(right(self, *given, **options), left=left)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Together, "change", careless)
+
+
+def new_row_uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new row of a person whose old one went in the same request."""
+    right = Records._beside
+    monkeypatch.setattr(
+        Records, "_beside", lambda self, slots, owners, *n: right(self, slots, tuple(None for _ in owners), *n)
+    )
+
+
+def waiting_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        erasure,
+        "_status",
+        lambda ledger, published: erasure.Statuses.PENDING if published is None else erasure.Statuses.PUBLISHED,
+    )
+
+
+def places_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deriving, "_may_have_used", lambda oldest, release: False)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [lists_unasked, ties_unasked, seal_unasked, each_alone, new_row_uncounted, waiting_is_withheld, places_unread],
+)
+def test_a_planted_fault_is_seen(fault: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    assert any(judged(seed)[0] for seed in range(60))
