@@ -6,6 +6,7 @@ import sys
 from importlib import import_module
 
 MEASUREMENTS = {
+    "quickstart": "one command from a file to a certificate, on tables that ship with a package: score beside scikit-learn",
     "kernel": "time of a step over the time of reading the matrix once",
     "first_hour": "docs/first-hour.md on the whole tables: score beside scikit-learn, commands, passes, time",
     "tables": "a table from CSV to rows over pandas, peak memory, bytes per id",

