@@ -58,13 +58,17 @@ class SparseSums(HeldSums):
         whole: Any = rows
         super().__init__(whole, labels, loss)
 
-    def _chunks(self, dtype: str) -> Iterator[Iterator[tuple[Any, NDArray[Any]]]]:
+    def _tasks(self) -> Iterator[slice]:
+        for start in range(0, self.slots, SPAN):
+            yield slice(start, min(start + SPAN, self.slots))
+
+    def _pieces(self, part: slice, dtype: str) -> Iterator[tuple[Any, NDArray[Any]]]:
         labels = self._labels if dtype == "float64" else self._short
-        for start, part in zip(range(0, self.slots, CHUNK), self._parts, strict=True):
-            yield iter([(part.astype(dtype, copy=False), labels[start : start + CHUNK])])
+        for start in range(part.start, part.stop, CHUNK):
+            yield self._chunks[start // CHUNK].astype(dtype, copy=False), labels[start : start + CHUNK]
 
     @cached_property
-    def _parts(self) -> list[Any]:
+    def _chunks(self) -> list[Any]:
         """Views, made once: to make one costs as much as many products with it."""
         starts = range(0, self.slots, CHUNK)
         return [self._rows.part(start, min(start + CHUNK, self.slots)) for start in starts]

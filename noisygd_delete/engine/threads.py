@@ -2,7 +2,7 @@
 
 The threads of a BLAS wait for each other in a loop at the end of every product. Where a neighbour has a processor, each of the many products of
 a step then waits for a thread that does not run: steps were measured up to three times slower so (benchmarks/results/threads.md). Parts that are
-worked on side by side wait once, asleep. A large solve keeps the BLAS's own threads, for its few large products. A caller's own limit,
+worked on side by side wait once, asleep. Beside its passes a large solve keeps the BLAS's own threads, for the few large products of its sample. A caller's own limit,
 OMP_NUM_THREADS for example, is never raised. In which thread a part is worked on changes no sum: parts are added in their order.
 """
 
@@ -65,9 +65,10 @@ def side_by_side(work: Callable[[T], Made], parts: Iterable[T], numbers: int) ->
         yield from map(work, parts)
         return
     ahead = deque[Future[Made]]()
-    for part in parts:
-        ahead.append(pool(threads, os.getpid()).submit(work, part))
-        if len(ahead) > 2 * threads:
+    with limit_threads():
+        for part in parts:
+            ahead.append(pool(threads, os.getpid()).submit(work, part))
+            if len(ahead) > 2 * threads:
+                yield ahead.popleft().result()
+        while ahead:
             yield ahead.popleft().result()
-    while ahead:
-        yield ahead.popleft().result()

@@ -122,18 +122,17 @@ def test_the_bounds_cover_exact_sums() -> None:
 class Faulty(SparseSums):
     """A chunk whose values are taken from one place too early."""
 
-    def _chunks(self, dtype):
-        for chunk in super()._chunks(dtype):
-            for rows, labels in chunk:
-                rows.data = np.roll(rows.data, 1)
-                yield iter([(rows, labels)])
+    def _pieces(self, part, dtype):
+        for rows, labels in super()._pieces(part, dtype):
+            rows.data = np.roll(rows.data, 1)
+            yield rows, labels
 
 
 class Forgetful(SparseSums):
     """The last chunk left out."""
 
-    def _chunks(self, dtype):
-        return iter(list(super()._chunks(dtype))[:-1])
+    def _pieces(self, part, dtype):
+        return iter(list(super()._pieces(part, dtype))[:-1])
 
 
 @pytest.mark.parametrize("fault", [Faulty, Forgetful])

@@ -11,8 +11,9 @@ import pytest
 
 from noisygd_delete import Budget, Curator, Execution, Records, learn, losses, make_plan
 from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, MOST_PARTITIONS, MOST_PROCESSES, gradient_error
+from noisygd_delete.engine import threads
 from noisygd_delete.engine.objective_float64 import PreciseObjective
-from noisygd_delete.engine.sums_held import HeldSums
+from noisygd_delete.engine.sums_held import HeldSums, _sums_of_chunks
 from noisygd_delete.errors import InvalidParameter
 
 from ..store.clusters.in_process import in_partitions
@@ -206,5 +207,33 @@ def pieces_of(outputs: int, width: int, monkeypatch: pytest.MonkeyPatch) -> list
 def test_pieces_hold_rows_for_several_outputs_and_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
     many = pieces_of(100, 1000, monkeypatch)
     assert min(many[:-1]) >= 400, "products of fewer rows than that are far from their rate"
-    assert max(pieces_of(2, 1000, monkeypatch)) * 1000 <= 1 << 17, "what stays in the cache stays there"
+    assert max(pieces_of(2, 1000, monkeypatch)) * 1000 <= 1 << 18, "what stays in the cache stays there"
     assert max(pieces_of(100, 30_000, monkeypatch)) * 30_000 <= 1 << 22
+
+
+@pytest.mark.parametrize("rows", [1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK - 1, 2 * CHUNK, 3 * CHUNK + 5])
+def test_no_sum_runs_over_more_rows_than_the_bound_counts(rows: int) -> None:
+    numbers = np.arange(2 * rows, dtype=np.float32).reshape(rows, 2)
+    slopes = np.asfortranarray(np.tile([[1.0], [-2.0]], rows))
+    sums = _sums_of_chunks(slopes, numbers)
+    expected = [slopes[:, at : at + CHUNK] @ numbers[at : at + CHUNK] for at in range(0, rows, CHUNK)]
+    np.testing.assert_array_equal(sums, expected)
+
+
+@pytest.mark.parametrize(("rows", "width"), [(40_000, 3), (9000, 200), (5000, 3000)])
+@pytest.mark.parametrize("processors", [1, 3])
+def test_parts_side_by_side_add_up_to_the_same_bits(rows: int, width: int, processors: int, monkeypatch) -> None:
+    """On however many threads; and within the declared rounding of exact sums of the same floats."""
+    generator = np.random.default_rng(rows)
+    table = (generator.standard_normal((rows, width)) / width).astype(np.float32)
+    loss = losses.Linear(1.0)
+    monkeypatch.setattr(threads, "processors", lambda numbers: processors)
+    got = HeldSums(table, np.zeros(rows), loss).gradient(np.ones((1, width)), "float64")
+    exact = np.array([math.fsum(column) for column in table.T.astype(float)])
+    slope = loss.derivative(np.zeros((1, 1)), np.zeros(1), np)[0, 0]
+    bound = {"lipschitz": 1.0, "curvature": 0.0, "outputs": 1, "records": rows, "features": width}
+    allowed = rows * gradient_error(**bound, regularization=0.0, weights_norm=math.sqrt(width))
+    assert np.linalg.norm(got[0] - slope * exact) <= allowed
+    monkeypatch.setattr(threads, "processors", lambda numbers: 1)
+    again = HeldSums(table, np.zeros(rows), loss).gradient(np.ones((1, width)), "float64")
+    assert got.tobytes() == again.tobytes()

@@ -123,9 +123,10 @@ class ScratchRows:
         return chosen
 
     def _block(self, block: int) -> NDArray[np.float32]:
-        if self._held[0] != block:
-            self._held = block, self._read(block)
-        return self._held[1]
+        held = self._held
+        if held[0] != block:
+            held = self._held = block, self._read(block)  # threads may read at once: each returns what it read
+        return held[1]
 
     def _read(self, block: int) -> NDArray[np.float32]:
         if block * BLOCK >= self._filled:
