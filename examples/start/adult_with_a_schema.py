@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 from noisygd_delete import Budget, EditRequest, Records, Schema, Store, losses, make_plan
+from noisygd_delete.evidence import erasure_certificate, new_key, plain_words, sign, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.papers import erasure_certificate, new_key, plain_words, sign, verify_certificate
 
 named = sys.argv[1] if len(sys.argv) > 1 else Path(os.environ.get("NOISYGD_DELETE_DATA", ".")) / "adult.csv.gz"
 if not Path(named).exists():

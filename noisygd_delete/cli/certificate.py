@@ -80,7 +80,7 @@ def register(commands: Any) -> None:
 
     report = commands.add_parser(
         "report",
-        help="one HTML page about the whole store: requests, budget, cost, what fades, accuracy bound",
+        help="one HTML page about the whole store: requests, budget, cost, accuracy bound",
         epilog="example: noisygd-delete report STORE --out report.html",
         allow_abbrev=False,
     )
@@ -95,12 +95,11 @@ def register(commands: Any) -> None:
 
 
 def _certificate(parsed: argparse.Namespace) -> int:
-    from ..evidence.certificate_log import BEGINS as LOG
-    from ..evidence.certificate_log import PROOF, entered
+    from ..evidence import certificate_log, erasure_certificate, plain_words, sign
     from ..evidence.envelope import BEGINS, enveloped
     from ..evidence.erasure import erasure_in, ledger_of
     from ..evidence.stamp import stamped
-    from ..papers import certificate_html, erasure_certificate, plain_words, sign
+    from ..papers import certificate_html
     from ..papers.page import PAGE, file_text
     from ..papers.requests import line_of, notices_of, practice_of, received_of
 
@@ -112,9 +111,11 @@ def _certificate(parsed: argparse.Namespace) -> int:
     stamp = None if parsed.timestamp is None else output("--timestamp", parsed.timestamp, inputs=[*read, parsed.out])
     proof = None
     if parsed.log is not None:
-        output("--log", parsed.log, begins=LOG, inputs=[*read, parsed.out])
+        output("--log", parsed.log, begins=certificate_log.BEGINS, inputs=[*read, parsed.out])
     if parsed.log_proof is not None:
-        proof = output("--log-proof", parsed.log_proof, begins=PROOF, inputs=[*read, parsed.out, parsed.log])
+        proof = output(
+            "--log-proof", parsed.log_proof, begins=certificate_log.PROOF, inputs=[*read, parsed.out, parsed.log]
+        )
     if (parsed.log is None) != (proof is None) or (proof is not None and (parsed.key is None or out is None)):
         raise InvalidParameter(
             "--log, --log-proof, --out and --key go together: the signed file of --out is what is entered"
@@ -145,7 +146,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
         paper = sign(paper, parsed.key, password=password)
     text = file_text(paper)
     answered = None if stamp is None else stamped(text.encode(), parsed.timestamp_server)
-    entry = None if proof is None else entered(parsed.log, paper, parsed.key, password=password)
+    entry = None if proof is None else certificate_log.entered(parsed.log, paper, parsed.key, password=password)
     if out is not None:
         out.write(text)
     if proof is not None:

@@ -36,7 +36,7 @@ LINES = {
     "verify": "check that the store is what its ledger says; or that given texts are in no byte of it",
     "audit": "attack a plan with synthetic worst-case records: claimed against measured",
     "certificate": "the erasure certificate of a request, as signed JSON and as a page to print",
-    "report": "one HTML page about the whole store: requests, budget, cost, what fades, accuracy bound",
+    "report": "one HTML page about the whole store: requests, budget, cost, accuracy bound",
     "restrict": "take records out of the table for a time (Article 18 GDPR): kept encrypted in a file of yours, used by no release",
     "object": "the same for an objection (Article 21 GDPR), until it is decided: then lift, or destroy file and key",
     "lift": "put records back whose processing was restricted, the person having been told before (Article 18(3) GDPR)",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..loading import on_first_use
 
 if TYPE_CHECKING:
-    from .certificate import erasure_certificate
+    from .certificate import erasure_certificate, plain_words
     from .checks import Verification
     from .erasure import erasure_in
     from .facts import Erasure
@@ -21,6 +21,7 @@ __all__ = [
     "erasure_in",
     "key_id",
     "new_key",
+    "plain_words",
     "sign",
     "verify_certificate",
 ]
@@ -30,7 +31,7 @@ __getattr__ = on_first_use(
     {
         "Erasure": "facts",
         "Verification": "checks",
-        "erasure_certificate": "certificate",
+        **dict.fromkeys(("erasure_certificate", "plain_words"), "certificate"),
         "erasure_in": "erasure",
         **dict.fromkeys(("key_id", "new_key", "sign"), "signing"),
         "verify_certificate": "verification",

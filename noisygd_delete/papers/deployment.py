@@ -10,11 +10,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..evidence.claims import KEYS, Claim, sentence
+from ..evidence.certificate import written
+from ..evidence.claims import Claim, sentence
 from ..evidence.deriving import conditions_of
 from ..evidence.erasure import from_data_of, kept_to_calendar
 from ..evidence.standing import claims_of_store, shown_so_far
-from ..privacy.shown import WRITTEN, rounded_up
 from ..register import Practice
 from ..store.ledger import Ledger
 from ..version import __version__
@@ -84,11 +84,7 @@ def fields(ledger: Ledger, practice: Practice) -> dict[str, Any]:
 
 def _figure(claim: Claim) -> dict[str, Any]:
     """A figure with its worlds, its unit and its conditions; bounds rounded up, null where there is none."""
-    units = KEYS[claim.key].values
-    values = {
-        name: rounded_up(value, WRITTEN) if units[name] == "bound" and value is not None else value
-        for name, value in claim.values.items()
-    }
+    values = written(claim)["values"]
     kept = ("worlds", "rows_per_person", "of_hundred", "advantage", "epsilon", "delta", "order", "renyi", "gdp")
     conditions = [sentence(Claim(key, {})) for key in claim.conditions]
     return {name: values[name] for name in kept} | {"holds_only_if": conditions}

@@ -9,9 +9,9 @@ from html import escape
 from typing import Any
 
 from ..errors import MissingDependency
-from ..privacy.shown import brief, shown
+from ..privacy.shown import shown
 from .catalogue import ORIGINAL, Language, labels, language
-from .curves import BurnDown, Costs, Forgetting, Utility
+from .curves import BurnDown, Costs
 from .paper import audit_name
 
 BLUE, ORANGE, GREY = "#1f5f8b", "#c2601c", "#5b6575"
@@ -58,9 +58,7 @@ def _drawn(draw: Callable[[Any], None], name: str, words: Language, size: tuple[
 
 _ALOUD = {  # what a picture shows, for whoever has it read aloud
     "budget": "picture: what the releases reveal, one by one and together",
-    "forgetting": "picture: how a trace fades with the steps after the erasure",
     "cost": "picture: passes over the table, by release",
-    "utility": "picture: proven bound on the accuracy, by release",
     "audit": "picture: what attacks showed, beside what is certified",
 }
 
@@ -90,26 +88,6 @@ def burn_down(curve: BurnDown, delta: float, words: Language = _ENGLISH) -> str:
     return _drawn(draw, "budget", words)
 
 
-def forgetting(curve: Forgetting, words: Language = _ENGLISH) -> str:
-    def draw(axes: Any) -> None:
-        axes.semilogy(curve.steps, curve.theorem, color=ORANGE, label=words.say("Theorem 5.1"))
-        axes.semilogy(curve.steps, curve.sharp, color=BLUE, label=words.say("sharp"))
-        axes.semilogy(
-            curve.steps, curve.exact, color="black", ls=(0, (1, 4)), lw=2.4, label=words.say("limit (linear loss)")
-        )
-        if curve.budget is not None:
-            axes.axhline(curve.budget, color=GREY, ls="--", lw=1, label=words.say("budget"))
-        axes.axvline(curve.planned, color=GREY, lw=1)
-        axes.annotate(f"K_Ā = {curve.planned} ", (curve.planned, axes.get_ylim()[1]), va="top", ha="right", color=GREY)
-        axes.set(
-            xlabel=words.say("steps after the erasure, K_Ā"),
-            ylabel=words.say("ε_dd at order {n}", n=words.numbers(brief(curve.order))),
-        )
-        _legend(axes)
-
-    return _drawn(draw, "forgetting", words)
-
-
 def costs(curve: Costs, words: Language = _ENGLISH) -> str:
     def draw(axes: Any) -> None:
         axes.plot(
@@ -122,18 +100,6 @@ def costs(curve: Costs, words: Language = _ENGLISH) -> str:
         _legend(axes)
 
     return _drawn(draw, "cost", words)
-
-
-def utility(curve: Utility, words: Language = _ENGLISH) -> str:
-    def draw(axes: Any) -> None:
-        axes.plot(curve.release, curve.bound, "o-", color=BLUE, ms=4, label=words.say("bound after each release"))
-        axes.axhline(curve.kept, color=ORANGE, ls="--", label=words.say("level the plan keeps"))
-        axes.set(xlabel=words.say("release"), ylabel=words.say("loss above its minimum, at most"))
-        axes.set_ylim(0, 1.15 * max(*curve.bound, curve.kept))
-        _whole(axes)
-        _legend(axes)
-
-    return _drawn(draw, "utility", words)
 
 
 def audits(results: Sequence[Mapping[str, Any]], words: Language = _ENGLISH) -> str:

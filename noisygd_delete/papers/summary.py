@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -69,16 +70,10 @@ def store_report(
         }
         for (number, event), single, cumulative in told
     ]
-    pictures: dict[str, str | None] = {"budget": None, "cost": None, "utility": None, "forgetting": None, "audit": None}
+    pictures: dict[str, str | None] = {"budget": None, "cost": None, "audit": None}
     if rows:
         pictures["budget"] = plots.burn_down(course, delta, words)
         pictures["cost"] = plots.costs(curves.costs(accountant, plan), words)
-        excess = curves.utility(accountant, plan)
-        if excess is not None and len(excess.release):
-            pictures["utility"] = plots.utility(excess, words)
-    decay = curves.forgetting(plan)
-    if decay is not None:
-        pictures["forgetting"] = plots.forgetting(decay, words)
     if audit:
         pictures["audit"] = plots.audits(audit, words)
     remaining = accountant.remaining()
@@ -121,7 +116,7 @@ def store_report(
         if people is None or len(left) == len(people)
         else [row_of(line, words) for line in people[: curves.LISTED]],
         left_of_budget=_left(remaining, plan),
-        accuracy=accuracy(plan),
+        accuracy=accuracy(plan) if plan.excess_risk < math.inf else None,
         pictures=pictures,
         audit=audit,
     )

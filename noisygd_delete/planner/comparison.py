@@ -10,10 +10,8 @@ from typing import Any
 
 from ..bounds.search import first_whole
 from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible, choice, count, positive
-from ..methods import METHODS, Mechanism, compared
+from ..methods import METHODS, compared
 from ..methods.plan import Plan
-from ..methods.sharp import SharpRun
-from ..methods.theorem import TheoremRun
 from .make import make_plan
 
 _ALIKE = 1.05  # forecasts that lie nearer than this do not tell methods apart
@@ -195,9 +193,3 @@ def _candidate(name: str, target: float, requests: int | None, arguments: dict[s
 def _excess(plan: Plan) -> float:
     """Forecast of a release's excess risk in the objective asked for."""
     return plan.method.forecast(plan) + plan.problem.ridge_cost
-
-
-def bounds_of_same_run(plan: Plan, *, printed_step_size: float) -> tuple[Mechanism, Mechanism]:
-    """A plan's run as Theorem 5.1 bounds it (at the step size that it allows) and as shifted interpolation does."""
-    facts = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance)
-    return TheoremRun(**{**facts, "step_size": printed_step_size}), SharpRun(**facts)

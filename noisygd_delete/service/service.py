@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt
+from ..evidence import erasure_certificate, sign
 from ..evidence.erasure import erasure_in, ledger_of
-from ..papers import erasure_certificate, sign
 from ..papers.register_page import PAGE_LINES, register_page
 from ..papers.requests import line_of, notices_of, practice_of, received_of, register_lines
 from ..register import Line

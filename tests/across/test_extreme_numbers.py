@@ -13,9 +13,9 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import solver_steps
 from noisygd_delete.bounds.solver_steps import proven_steps
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible
+from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
-from noisygd_delete.papers import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.planner.cheapest import cheapest_plan
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)

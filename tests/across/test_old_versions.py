@@ -12,10 +12,10 @@ import pytest
 from noisygd_delete import Accountant, Store
 from noisygd_delete.accountant import Event
 from noisygd_delete.cli import main
+from noisygd_delete.evidence import verify_certificate
 from noisygd_delete.evidence.verification import SCHEMES
 from noisygd_delete.methods import MECHANISMS
 from noisygd_delete.methods.reading import plan_from_dict
-from noisygd_delete.papers import verify_certificate
 from noisygd_delete.store import layout
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "version-0.1"

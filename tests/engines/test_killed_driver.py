@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from noisygd_delete import Curator
+from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.papers import erasure_certificate
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.clusters import on_ray, spark_session
 from noisygd_delete.store.layout import Layout

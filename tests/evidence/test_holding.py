@@ -15,14 +15,13 @@ import pytest
 from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import shifted_interpolation, theorem_5_1
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence import claims, signing
+from noisygd_delete.evidence import claims, erasure_certificate, new_key, signing, verify_certificate
 from noisygd_delete.evidence.claims import Claim, sentence
 from noisygd_delete.evidence.envelope import enveloped, opened
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.evidence.signing import read_private, sign, signed_by
 from noisygd_delete.methods import minimiser, perturbed_noise, perturbed_run
-from noisygd_delete.papers import erasure_certificate, new_key, verify_certificate
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts, bounded
 

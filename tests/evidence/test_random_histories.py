@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.evidence import deriving, standing
+from noisygd_delete.evidence import deriving, erasure_certificate, standing
 from noisygd_delete.evidence.claims import Claim
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.standing import claims_of_store
@@ -23,7 +23,6 @@ from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.methods.sampled_gaussian import SampledGaussian
-from noisygd_delete.papers import erasure_certificate
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
 

@@ -19,9 +19,8 @@ import pytest
 from noisygd_delete import Budget, EditRequest
 from noisygd_delete.accountant import Event
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NoisyGDDeleteError, NotLearned, StoreCorrupt
-from noisygd_delete.evidence import deriving, erasure
+from noisygd_delete.evidence import deriving, erasure, erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
-from noisygd_delete.papers import erasure_certificate
 from noisygd_delete.papers.requests import line_of, notices_of, practice_of, register_lines
 from noisygd_delete.records import Records
 from noisygd_delete.store import Store, onward, tie, verify

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from noisygd_delete.evidence import erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.evidence.facts import Erasure
-from noisygd_delete.papers import erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.records import bounded
 
 from ..oracles import third_verifier as third

@@ -17,9 +17,9 @@ import numpy as np
 from noisygd_delete import EditRequest, Plan, Schema
 from noisygd_delete.curator.stream.parsing import read
 from noisygd_delete.errors import InvalidRequest, NoisyGDDeleteError
+from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.evidence.signing import canonical
 from noisygd_delete.methods.reading import plan_from_dict
-from noisygd_delete.papers import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.records import bounded
 from noisygd_delete.store import Store, Tombstones, journal, models, status
 from noisygd_delete.store.layout import Layout

@@ -24,10 +24,10 @@ from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.engine.sums import RowsElsewhere
 from noisygd_delete.engine.sums_held import HeldSums
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
+from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.methods.calibration import published_together
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
-from noisygd_delete.papers import erasure_certificate, verify_certificate
 
 from ..store.conftest import SCHEMA
 from ..store.conftest import plan as store_plan

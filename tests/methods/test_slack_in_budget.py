@@ -11,9 +11,9 @@ from noisygd_delete.accountant import Event, PrivacyFilter, report, within
 from noisygd_delete.bounds import gaussian as gaussian_bounds
 from noisygd_delete.engine import noise
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence import Erasure, erasure_certificate
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.reading import plan_from_dict
-from noisygd_delete.papers import Erasure, erasure_certificate
 from noisygd_delete.privacy.guarantee import LEAST_DELTA
 
 RENYI = Budget(order=10, dp=1.0, deletion=0.1)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.evidence.canonical import canonical
-from noisygd_delete.papers import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.records import EditCounts
 
 from ..docs.test_documentation import ROOT, blocks

@@ -15,9 +15,10 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.accountant.tallies import MOST_TALLIES
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.evidence.verification import history_fault
-from noisygd_delete.papers import Erasure, certificate_html, erasure_certificate, new_key, sign, verify_certificate
+from noisygd_delete.papers import certificate_html
 from noisygd_delete.records import EditCounts
 
 from ..evidence.reading_papers import at, figure, said

@@ -10,10 +10,11 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.cli import parser
+from noisygd_delete.evidence import Erasure, erasure_certificate
 from noisygd_delete.evidence.claims import KEYS
 from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.methods import CountedRecords
-from noisygd_delete.papers import Erasure, certificate_html, erasure_certificate
+from noisygd_delete.papers import certificate_html
 from noisygd_delete.papers.catalogue import ORIGINAL, languages
 from noisygd_delete.papers.paper import COMMANDS
 from noisygd_delete.privacy.sentences import languages as claim_languages

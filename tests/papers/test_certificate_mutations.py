@@ -13,10 +13,9 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import conversion
-from noisygd_delete.evidence import verification
+from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verification, verify_certificate
 from noisygd_delete.evidence.checks import Check
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.papers import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.records import EditCounts, bounded
 
 from ..evidence.reading_papers import at

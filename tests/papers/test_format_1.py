@@ -9,7 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from noisygd_delete.cli import main
-from noisygd_delete.papers import verify_certificate
+from noisygd_delete.evidence import verify_certificate
 
 from ..oracles import certificate as oracle
 from .certificate_mutations import dumped, with_value

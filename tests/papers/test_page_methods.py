@@ -9,8 +9,8 @@ from typing import Any
 
 from noisygd_delete import Budget, losses, make_plan, methods
 from noisygd_delete.accountant import Event
+from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.methods import Perturbed, Stage
-from noisygd_delete.papers import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.papers.checker import page_script
 from noisygd_delete.records import EditCounts, bounded
 from tools.page import checker, script, verifier

@@ -13,7 +13,8 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
-from noisygd_delete.papers import certificate_html, new_key, sign, store_report
+from noisygd_delete.evidence import new_key, sign
+from noisygd_delete.papers import certificate_html, store_report
 
 from .browser import in_a_browser, run
 from .test_certificate_languages import PAPERS

@@ -10,14 +10,8 @@ from typing import Any
 import pytest
 
 from noisygd_delete.accountant import Account, Event
-from noisygd_delete.papers import (
-    Erasure,
-    certificate_html,
-    erasure_certificate,
-    new_key,
-    sign,
-    verify_certificate,
-)
+from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
+from noisygd_delete.papers import certificate_html
 from noisygd_delete.records import EditCounts, bounded
 from tools.page import checker
 

@@ -13,8 +13,8 @@ from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event, EventKinds, Statuses
 from noisygd_delete.curator.curator import Release
 from noisygd_delete.errors import InvalidParameter, Word
+from noisygd_delete.evidence import Erasure
 from noisygd_delete.methods.reading import plan_from_dict
-from noisygd_delete.papers import Erasure
 from noisygd_delete.privacy.budget import Measures
 from noisygd_delete.privacy.worlds import Worlds
 from noisygd_delete.store.entry import Entry, EntryKinds

@@ -225,8 +225,8 @@ def test_what_is_not_there_or_not_done_that_way_is_said(store: Path, opened: Ope
 
 
 def test_a_signed_certificate_needs_the_role_and_the_key(store: Path, tmp_path: Path, opened: Opened) -> None:
+    from noisygd_delete.evidence import verify_certificate
     from noisygd_delete.evidence.signing import new_key
-    from noisygd_delete.papers import verify_certificate
 
     new_key(tmp_path / "key.pem")
     desk = opened(store, batch=1, key=tmp_path / "key.pem")

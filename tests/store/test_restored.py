@@ -70,8 +70,8 @@ def test_an_old_copy_put_back_passes_verify_and_fails_against_the_last_certifica
 
 def test_a_signer_who_states_other_releases_is_found_out_by_the_ledger(path, tmp_path, key, capsys) -> None:
     """Everything else follows from what is stated, so that the paper by itself verifies."""
+    from noisygd_delete.evidence import erasure_certificate, sign, verify_certificate
     from noisygd_delete.evidence.erasure import erasure_in, ledger_of
-    from noisygd_delete.papers import erasure_certificate, sign, verify_certificate
 
     for k in range(4):
         erase(path, k)
@@ -112,8 +112,8 @@ def test_a_certificate_that_proves_nothing_is_not_relied_on(path, tmp_path, key,
 
 
 def test_a_certificate_made_without_a_store_says_so(path, key) -> None:
+    from noisygd_delete.evidence import Erasure, erasure_certificate, sign
     from noisygd_delete.evidence.verification import history_fault
-    from noisygd_delete.papers import Erasure, erasure_certificate, sign
 
     with Store.open(path) as store:
         events, ledger = store.accountant.events, store.ledger

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in, events_of, ledger_of, standing
-from noisygd_delete.papers import Erasure, erasure_certificate, new_key, sign, store_report, verify_certificate
+from noisygd_delete.papers import store_report
 from noisygd_delete.papers.requests import register_lines
 from noisygd_delete.papers.sheets import model_card
 from noisygd_delete.register import Practice

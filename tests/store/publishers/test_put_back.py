@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.cli import main
+from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
-from noisygd_delete.papers import erasure_certificate
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.seal import sealed

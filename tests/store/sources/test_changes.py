@@ -13,8 +13,8 @@ from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import CountBroken, InvalidParameter, SourceError, StoreError
+from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in, standing
-from noisygd_delete.papers import erasure_certificate, verify_certificate
 from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.sources import source_at, trigger

@@ -10,8 +10,8 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError
+from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.papers import erasure_certificate
 from noisygd_delete.records import LeftOut
 from noisygd_delete.service.persons import held_in
 from noisygd_delete.store import Store, verify

@@ -17,7 +17,7 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError
-from noisygd_delete.papers import new_key, sign, verify_certificate
+from noisygd_delete.evidence import new_key, sign, verify_certificate
 from noisygd_delete.store import Store
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of

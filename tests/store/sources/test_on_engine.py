@@ -23,8 +23,8 @@ from noisygd_delete.errors import (
     SourceError,
     StoreCorrupt,
 )
+from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.papers import erasure_certificate
 from noisygd_delete.records import NONE_LEFT_OUT
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.clusters import files

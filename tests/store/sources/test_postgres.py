@@ -12,9 +12,9 @@ import pytest
 from noisygd_delete import Accountant, EditRequest, Records
 from noisygd_delete.engine import Objective
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidRequest, SourceError, StoreError
+from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.methods import CountedRecords
-from noisygd_delete.papers import erasure_certificate, verify_certificate
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.position import covers

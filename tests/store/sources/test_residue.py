@@ -18,8 +18,8 @@ import pytest
 
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter, SourceError
+from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.papers import erasure_certificate, verify_certificate
 from noisygd_delete.store import Store
 from noisygd_delete.store.sources import Residue, Verdicts, avro, residue, source_at
 from noisygd_delete.store.sources.residue_iceberg import in_use
