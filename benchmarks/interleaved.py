@@ -15,7 +15,7 @@ from noisygd_delete_lab.solver import minimise
 from benchmarks import datasets, report
 from benchmarks.objective_perturbation import BLOCKS
 from noisygd_delete import Budget, Curator, Plan, make_plan
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import Objective
 from noisygd_delete.errors import NoisyGDDeleteError
 
 CELLS = ((1e-2, 0.3), (1e-3, 1.0), (1e-3, 0.3), (1e-4, 1.0))
@@ -61,7 +61,7 @@ def streamed(
         release = curator.delete(erased) if number else curator.learn()
         passes += release.gradient_passes
         if (number + 1) % every == 0:
-            objective = PreciseObjective(curator.records, data.loss, regularization=regularization)
+            objective = Objective(curator.records, data.loss, regularization=regularization, dtype="float64")
             best = minimise(curator.records, data.loss, regularization=regularization, tolerance=PRECISE).weights
             risks.append(objective.value(np.atleast_2d(release.model.weights)) - objective.value(best))
             right.append(release.model.accuracy(data.test))

@@ -21,6 +21,7 @@ from benchmarks import datasets, report
 from noisygd_delete import Budget, Curator, EditRequest, Model, Plan, Records, compare_plans, make_plan
 from noisygd_delete.curator.learning import resume
 from noisygd_delete.engine.noise import SecureNoise
+from noisygd_delete.engine.objective import Objective
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.engine.solver import Solution, solve
 from noisygd_delete.losses import Loss
@@ -53,7 +54,8 @@ class Case:
         self.edited = data.train.apply(EditRequest.delete(DELETED))
         self.objective = self._objective(self.edited)
         self.minimiser = self._minimise(self.objective, PRECISE)
-        self.least = self.objective.value(self.minimiser)
+        self.valued = Objective(self.edited, self.loss, regularization=regularization, dtype="float64")
+        self.least = self.valued.value(self.minimiser)
         self.sizes = {
             "records": data.train.slots,
             "features": data.train.features.shape[1],
@@ -95,7 +97,7 @@ class Case:
 
     def quality(self, models: list[Model]) -> tuple[float, float]:
         """Mean accuracy on the test rows and mean excess risk on the edited table."""
-        risks = [self.objective.value(np.atleast_2d(model.weights)) - self.least for model in models]
+        risks = [self.valued.value(np.atleast_2d(model.weights)) - self.least for model in models]
         return float(np.mean([model.accuracy(self.data.test) for model in models])), float(np.mean(risks))
 
     # the ways

@@ -68,7 +68,7 @@ class Sample:
         """∇ of the sample's objective, regulariser and linear term included, in float32."""
         self.passes += self._share
         slopes = self._objective.loss.derivative(self._scores(weights), self._labels, np)
-        gradient: Vector = slopes.T @ self._rows / self._taken + self._objective.regular_part(weights)[1]
+        gradient: Vector = slopes.T @ self._rows / self._taken + self._objective.regular_gradient(weights)
         return gradient
 
     def inverse(self, weights: Vector) -> Operator:

@@ -40,12 +40,6 @@ class Sums(Protocol):
     def gradient(self, weights: Vector, dtype: str) -> Vector:
         """Σ_x ∇ℓ(θ; x), float64 in the shape of the weights; `dtype` "float32" allows rounding that nobody bounds."""
 
-    def value(self, weights: Vector) -> float:
-        """Σ_x ℓ(θ; x)."""
-
-    def value_at_zero(self) -> float:
-        """Σ_x ℓ(0; x): every score is 0, so this reads labels alone."""
-
     def strided(self, rows: int) -> tuple[Vector, Vector]:
         """About `rows` slots, evenly spaced: their rows (float32), and their labels."""
 

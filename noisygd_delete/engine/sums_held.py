@@ -24,7 +24,6 @@ _CACHED = 1 << 18  # numbers of a piece of a chunk in float64, which stays in th
 _LEAST = 64  # rows of a piece
 _FOR_EACH_OUTPUT = 4  # rows of a piece: with fewer, several outputs' products are too small to run at their rate
 _HELD = 1 << 22  # numbers of a piece at most, for that
-_LABELS = 1 << 20  # of labels alone
 _TASK = 1 << 20  # numbers worth handing to a thread
 
 
@@ -89,24 +88,6 @@ class HeldSums:
 
         parts = chain.from_iterable(side_by_side(add, self._tasks(), self.slots * self.width))
         return self._group.total(in_a_tree(parts, weights.shape))
-
-    def value(self, weights: NDArray[np.float64]) -> float:
-        def add(part: slice) -> float:
-            pieces = self._pieces(part, "float64")
-            return sum(
-                float(self._loss.value(np.asfortranarray(rows @ weights.T), labels, np).sum())
-                for rows, labels in pieces
-            )
-
-        total = sum(side_by_side(add, self._tasks(), self.slots * self.width))
-        return float(self._group.total(np.array([total]))[0])
-
-    def value_at_zero(self) -> float:
-        fit = 0.0
-        for start in range(0, self.slots, _LABELS):
-            labels = self._labels[start : start + _LABELS]
-            fit += float(self._loss.value(np.zeros((len(labels), self._loss.outputs)), labels, np).sum())
-        return fit
 
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
         return self.every(max(1, self.slots // rows))

@@ -193,7 +193,6 @@ def test_the_rounding_bound_covers_float64_gradients(loss, regularization, size)
     assert bound <= 1e-12 * (1 + norm)
     engine = Objective(records, loss, regularization=regularization, dtype="float64")
     np.testing.assert_allclose(objective.gradient(weights), engine.gradient(weights), rtol=0, atol=2 * bound)
-    assert objective.value(weights) == pytest.approx(engine.value(weights), rel=1e-12, abs=1e-15)
 
 
 def test_the_tolerance_covers_rounding(monkeypatch) -> None:
@@ -217,7 +216,25 @@ def test_a_start_that_is_mostly_noise_is_not_used() -> None:
     assert warm.gradient_passes == cold.gradient_passes
     again = solve(objective, start=cold.weights, tolerance=1e-7, **curvature)
     assert again.gradient_passes <= 2
-    assert objective.value_at_zero() == pytest.approx(np.log(4))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3, 3.0, 30.0])
+@pytest.mark.parametrize("loss", [losses.Logistic(1.0), losses.Softmax(1.0, classes=4)], ids=lambda loss: loss.name)
+def test_a_warm_start_costs_about_no_more_than_a_cold_one(loss, noise: float, monkeypatch) -> None:
+    """Whatever noise is on the model: some rows tell that a start is far. One that is taken all the same costs more."""
+    objective, curvature = (
+        several_sizes(loss),
+        {"strong_convexity": 1e-4, "objective_smoothness": 1e-4 + loss.constants.smoothness},
+    )
+    cold = solve(objective, start=None, tolerance=1e-7, **curvature)
+    size = noise * np.linalg.norm(cold.weights) / np.sqrt(cold.weights.size)
+    draws = np.random.default_rng(3).standard_normal((6, *objective.shape))
+    warm = [solve(objective, start=cold.weights + size * draw, tolerance=1e-7, **curvature) for draw in draws]
+    assert max(one.gradient_passes for one in warm) <= 1.2 * cold.gradient_passes
+    if noise > 10:
+        monkeypatch.setattr(solver, "_is_far", lambda *_: False)
+        taken = solve(objective, start=cold.weights + size * draws[0], tolerance=1e-7, **curvature)
+        assert taken.gradient_passes > 1.5 * cold.gradient_passes
 
 
 def passes_of(objective, start, tolerance, inverse) -> int:
@@ -432,8 +449,6 @@ def test_the_rounding_of_b_is_part_of_the_certified_norm() -> None:
     assert np.sqrt(((tilted.gradient(weights) - truth) ** 2).sum()) <= tilted.gradient_error(
         float(np.linalg.norm(weights))
     )
-    shifted = tilted.value(weights) - plain.value(weights)
-    assert shifted == pytest.approx(float(np.vdot(weights, term.per_record(300))), rel=1e-12)
     term.rounding = 3e-4  # 1e-6 per record: above γ, so it cannot be met
     with pytest.raises(AssumptionViolated):
         solve(tilted, start=None, tolerance=9e-7, strong_convexity=1e-2, objective_smoothness=0.26)

@@ -62,8 +62,6 @@ def test_sums_are_those_of_the_dense_table(loss, n: int, width: int, seed: int) 
     assert error == dense.gradient_error(float(np.linalg.norm(weights))) < 1e-10
     assert np.linalg.norm(thin.gradient(weights) - dense.gradient(weights)) <= 2 * error
     np.testing.assert_allclose(thin.gradient(weights, "float32"), dense.gradient(weights), rtol=0, atol=1e-5)
-    assert thin.value(weights) == pytest.approx(dense.value(weights), rel=1e-12)
-    assert thin.value_at_zero() == dense.value_at_zero()
     for few in (1, 37, 1000):
         mine, theirs = thin.strided(few), dense.strided(few)
         np.testing.assert_array_equal(mine[0].toarray(), theirs[0])

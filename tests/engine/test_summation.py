@@ -134,12 +134,6 @@ class RepeatedSums:
     def gradient(self, weights: np.ndarray, dtype: str) -> np.ndarray:
         return self.held.gradient(weights, dtype) * self.times
 
-    def value(self, weights: np.ndarray) -> float:
-        return self.held.value(weights) * self.times
-
-    def value_at_zero(self) -> float:
-        return self.held.value_at_zero() * self.times
-
     def strided(self, rows: int) -> tuple[np.ndarray, np.ndarray]:
         return self.held.strided(min(rows, self.held.slots))
 

@@ -107,8 +107,6 @@ def test_sums_are_those_of_memory_within_the_declared_slack(table: Table) -> Non
     gradients = [theirs.gradient(weights) for _ in range(5)]
     assert len({each.tobytes() for each in gradients}) == 1, "partition after partition, every time"
     assert np.linalg.norm(gradients[0] - ours.gradient(weights)) <= bound < 1e-10
-    assert theirs.value(weights) == pytest.approx(ours.value(weights), rel=1e-12)
-    assert theirs.value_at_zero() == pytest.approx(ours.value_at_zero(), rel=1e-12)
     rows, labels = theirs.strided(50)
     assert rows.shape == (ours.strided(50)[0].shape[0], SCHEMA.features)
     assert len(labels) == len(rows)

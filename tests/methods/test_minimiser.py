@@ -26,6 +26,7 @@ from noisygd_delete import (
 from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import shifted_interpolation
 from noisygd_delete.cli import main
+from noisygd_delete.engine.objective import Objective
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError
@@ -198,9 +199,10 @@ def test_the_forecast_covers_what_is_measured() -> None:
     rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-6)
     records = Records(rows, np.where(rows[:, 0] > 0, 1.0, -1.0))
     plan = solved(records=2000, features=8, regularization=1e-2, diffusion_steps=5)
-    objective = PreciseObjective(records, plan.loss, regularization=1e-2)
+    objective = Objective(records, plan.loss, regularization=1e-2, dtype="float64")
+    precise = PreciseObjective(records, plan.loss, regularization=1e-2)
     least = objective.value(
-        solve(objective, start=None, tolerance=1e-9, strong_convexity=1e-2, objective_smoothness=0.26).weights
+        solve(precise, start=None, tolerance=1e-9, strong_convexity=1e-2, objective_smoothness=0.26).weights
     )
     risks = [objective.value(np.atleast_2d(learn(records, plan, rng).weights)) - least for _ in range(200)]
     told = forecast_excess_risk(

@@ -104,17 +104,6 @@ class GradientSum(OfSums):
 
 
 @dataclass(frozen=True)
-class ValueSum(OfSums):
-    """Σ ℓ(θ; x) over its rows; weights None: at 0."""
-
-    weights: NDArray[np.float64] | None
-
-    def of(self, partition: Partition) -> float:
-        held = self.held(partition)
-        return held.value_at_zero() if self.weights is None else held.value(self.weights)
-
-
-@dataclass(frozen=True)
 class EveryStepth(OfSums):
     """Every so-manyth of its rows, the first of partition k at `firsts[k]`, and their labels."""
 

@@ -18,7 +18,7 @@ from ...engine.summation import in_a_tree
 from ...engine.sums import RowsElsewhere, check_partitions
 from ...errors import InvalidRecords, SourceError
 from ...losses.base import Loss
-from .questions import Answer, EveryStepth, Facts, GradientSum, Longest, PartitionQuestion, ValueSum
+from .questions import Answer, EveryStepth, Facts, GradientSum, Longest, PartitionQuestion
 
 _MOST_ANSWERED = 1 << 30  # bytes of all answers to one question
 
@@ -129,17 +129,6 @@ class ClusterSums:
 
     def gradient(self, weights: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
         return in_a_tree(self._records.ask(GradientSum(self._loss, weights, dtype)), weights.shape)
-
-    def value(self, weights: NDArray[np.float64]) -> float:
-        return self._valued(ValueSum(self._loss, weights))
-
-    def value_at_zero(self) -> float:
-        return self._valued(ValueSum(self._loss, None))
-
-    def _valued(self, question: ValueSum) -> float:
-        free = self.slots - self._records.rows
-        null = float(self._loss.value(np.zeros((1, self._loss.outputs)), self._labels(1, np.float64), np).sum())
-        return float(sum(self._records.ask(question))) + free * null
 
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
         """The same slots as of a table in memory, whose free slots are its last."""

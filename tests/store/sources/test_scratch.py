@@ -95,7 +95,6 @@ def test_the_sums_are_those_of_memory_to_the_bit(loss) -> None:
     weights = np.random.default_rng(5).standard_normal(ours.shape)
     for dtype in ("float64", "float32"):
         np.testing.assert_array_equal(ours.gradient(weights, dtype), theirs.gradient(weights, dtype))
-    assert (ours.value(weights), ours.value_at_zero()) == (theirs.value(weights), theirs.value_at_zero())
     for one, other in zip(ours.strided(500), theirs.strided(500), strict=True):
         np.testing.assert_array_equal(one, other)
     assert ours.gradient_error(1.0) == theirs.gradient_error(1.0)
@@ -231,7 +230,6 @@ else:
     held = Records(np.tile(some, (rows // block, 1)), np.ones(rows))
 objective = PreciseObjective(held, loss, regularization=0.1)
 objective.gradient(np.zeros((1, features)))
-objective.value_at_zero()
 print((peak() - before) / (4 * rows * features))
 """
 
