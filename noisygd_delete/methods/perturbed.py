@@ -194,10 +194,11 @@ class Perturbed(Method):
         return found if ratio * found.linear_term <= flow.LARGEST_KAPPA * loss.constants.lipschitz else None
 
     def weight_deviation(self, plan: Plan) -> float:
-        """√chain · s/(nm), for the widest column of a shaped noise, and τ."""
-        widest = math.sqrt(max(plan.noise_shape or (1.0,)))
-        stage = plan.linear_term * widest / (plan.records * plan.problem.strong_convexity)
-        return math.sqrt(self.chain) * math.hypot(stage, plan.output_noise)
+        """s/(nm), for the widest column of a shaped noise, and τ, of each minimiser; the next hands it on times λ/m at most."""
+        widest, convexity = math.sqrt(max(plan.noise_shape or (1.0,))), plan.problem.strong_convexity
+        stage = plan.linear_term * widest / (plan.records * convexity)
+        handed_on = math.fsum((plan.regularization / convexity) ** (2 * stages) for stages in range(self.chain))
+        return math.sqrt(handed_on) * math.hypot(stage, plan.output_noise)
 
     def noise(self, plan: Plan) -> str:
         return f"s={plan.linear_term:.6g}, τ={plan.output_noise:.6g}"

@@ -52,8 +52,8 @@ class Shape:
 class Shapes:
     """All of a model's, the most important first. A row's score is `constant` and one value of each column.
 
-    noise     deviation of the noise in any value, at most: s√chain/(nλ) for objective perturbation. Where many rows lie it is less,
-              which only the rows could say
+    noise     deviation of the noise in the value of any bin or category, at most: s√chain/(nλ) for objective perturbation of a convex
+              loss. Where many rows lie it is less, which only the rows could say
     unit      of the values
     release   of the store, where there is one
     """

@@ -98,6 +98,24 @@ def test_the_band_is_the_noise_where_no_row_lies(chain: int) -> None:
     )
 
 
+def test_the_band_of_a_chain_that_may_curve_away_holds_its_noise() -> None:
+    """Sigmoid's rows may bend the objective by −β₋: the pull towards the model before is then handed on more than once over."""
+    plan = make_plan(
+        losses.Sigmoid(1.0),
+        records=400,
+        features=3,
+        regularization=0.5,
+        budget=Budget(order=4, dp=1.0, deletion=0.5),
+        method=methods.Perturbed(chain=3),
+    )
+    convexity, variance = plan.problem.strong_convexity, 0.0
+    assert convexity < 0.45
+    for _ in range(3):
+        own = (plan.linear_term / (plan.records * convexity)) ** 2 + plan.output_noise**2
+        variance = (0.5 / convexity) ** 2 * variance + own
+    assert plan.method.weight_deviation(plan) == pytest.approx(math.sqrt(variance))
+
+
 def a_store(path, rows: int = 300) -> Store:
     generator = np.random.default_rng(3)
     (path / "schema.toml").write_text(SCHEMA + '\n[map]\nkind = "additive"\nlevels = 4\n')
