@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from ..errors import InvalidRecords, choice
+from ..errors import InvalidParameter, InvalidRecords, choice
 from ..features.maps import Additive, PublicMap, Shapes
 from ..features.maps.shapes import score_unit
 from ..features.schema import Schema, Table
@@ -64,6 +64,10 @@ def mapped(map: PublicMap, estimator: DeletionEstimator) -> RecordWisePipeline:
 
 
 def _before(name: str, rows: MappedRows, estimator: DeletionEstimator) -> RecordWisePipeline:
+    if not isinstance(estimator, DeletionEstimator):
+        raise InvalidParameter(
+            f"a {type(estimator).__name__} erases nothing; give a NoisyGDClassifier or a NoisyGDRegressor"
+        )
     estimator.set_params(feature_bounds=(-1, 1), row_norm=1.0, fit_intercept=False)
     return RecordWisePipeline([(name, rows), ("model", estimator)])
 

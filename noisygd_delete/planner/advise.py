@@ -283,7 +283,7 @@ def guessing_loss(loss: Loss) -> float:
 
 
 def _percent(share: float) -> str:
-    return f"{brief(100 * share, 2)} %" if share < 1 else f"{100 * share:.0f} %"
+    return f"{brief(100 * share, 2)} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
 def _ways(method: str, proof: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor
 from noisygd_delete.errors import InvalidParameter, InvalidRecords
@@ -99,3 +100,9 @@ def test_a_target_has_curves_too() -> None:
     shapes = model.fit(table, np.clip(target, -1, 1)).explain()
     assert shapes.shapes[0].name == "age"
     assert "target" in shapes.unit
+
+
+@pytest.mark.parametrize("other", [pd.Series([1, 2]), LogisticRegression(), None])
+def test_what_is_no_estimator_of_this_package_is_refused_by_name(other) -> None:
+    with pytest.raises(InvalidParameter, match=f"a {type(other).__name__} erases nothing; give a NoisyGDClassifier"):
+        for_table(COLUMNS, other)
