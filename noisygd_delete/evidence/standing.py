@@ -6,6 +6,7 @@ from ..accountant import Accountant
 from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
+from ..records import NO_EDITS, EditCounts
 from .claims import Claim
 from .deriving import figure
 
@@ -13,12 +14,22 @@ _OF_SOME = ("present.one", "erased.later")  # to whoever does not know every mod
 
 
 def claims_of_store(
-    accountant: Accountant, plan: Plan, *, delta: float | None = None, by_calendar: bool = False
+    accountant: Accountant,
+    plan: Plan,
+    *,
+    delta: float | None = None,
+    by_calendar: bool = False,
+    waiting: EditCounts = NO_EDITS,
 ) -> dict[str, Claim]:
-    """By key: an erased record, from later models alone and from all, by the worst release so far (where nothing was erased yet, as the
-    next release would leave it); and a record that is still there, from one release and, where there is any, from all so far.
+    """By key: an erased record, from later models alone and from all, by the worst release so far (where nothing was erased yet, or what
+    was erased waits for its release, as the next one would leave it); and a record that is still there, from one release and, where
+    there is any, from all so far.
+
+    Args:
+        waiting: edits that no release covers yet.
     """
-    found = {f"erased.{seen}": guarantee for seen, guarantee in erased_figures(accountant, plan).items()}
+    figures = erased_figures(accountant, plan, waiting)
+    found = {f"erased.{seen}": guarantee for seen, guarantee in figures.items()}
     found["present.one"] = accountant.dp() if accountant.releases else plan.dp
     if accountant.releases:
         found["present.all"] = accountant.dp_cumulative()
@@ -44,17 +55,18 @@ def shown_so_far(accountant: Accountant, plan: Plan) -> Guarantee:
     return accountant.dp_cumulative() if accountant.releases else plan.dp
 
 
-def erased_figures(accountant: Accountant, plan: Plan) -> dict[str, Guarantee]:
-    """An erased record: from later models alone, and from all of them, the worst release so far; where nothing was erased yet, as the next
-    release would leave it.
+def erased_figures(accountant: Accountant, plan: Plan, waiting: EditCounts = NO_EDITS) -> dict[str, Guarantee]:
+    """An erased record: from later models alone, and from all of them, the worst release so far; where nothing was erased yet, or what was
+    erased waits for its release, as the next one would leave it.
     """
-    erasing = accountant.account.erasing
-    if erasing is None:
-        if not accountant.releases:
-            return {"later": plan.deletion, "all": plan.deletion_observed()}
+    if not accountant.releases:
+        return {"later": plan.deletion, "all": plan.deletion_observed()}
+    first = accountant.account.erasing is None
+    if first or waiting.erased:
         accountant = accountant.what_if(accountant.planned())
-        return {"later": accountant.deletion_of_each(last=1)[0], "all": accountant.deletion(1, accountant.releases)}
-    later = accountant.costliest_deletion(())
+    erasing = accountant.account.erasing
+    assert erasing is not None
+    later = accountant.deletion_of_each(last=1)[0] if first else accountant.costliest_deletion(())
     assert later is not None
     return {"later": later, "all": accountant.deletion(1, erasing.number)}
 

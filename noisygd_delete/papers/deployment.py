@@ -13,7 +13,7 @@ from typing import Any
 from ..evidence.certificate import written
 from ..evidence.claims import Claim, sentence
 from ..evidence.deriving import conditions_of
-from ..evidence.erasure import from_data_of, kept_to_calendar
+from ..evidence.erasure import from_data_of, kept_to_calendar, standing
 from ..evidence.standing import claims_of_store, shown_so_far
 from ..register import Practice
 from ..store.ledger import Ledger
@@ -24,7 +24,8 @@ from . import common
 def fields(ledger: Ledger, practice: Practice) -> dict[str, Any]:
     """The fields, in JSON's own types; one relation of neighbours to a figure."""
     plan, problem = ledger.plan, ledger.plan.problem
-    figures = claims_of_store(ledger.accountant, plan, by_calendar=kept_to_calendar(ledger))
+    by_calendar, waiting = kept_to_calendar(ledger), standing(ledger).pending
+    figures = claims_of_store(ledger.accountant, plan, by_calendar=by_calendar, waiting=waiting)
     shown = shown_so_far(ledger.accountant, plan)
     told = {key: _figure(claim) for key, claim in figures.items()}
     conditions = conditions_of(plan, ledger.accountant, from_data_of(ledger))

@@ -31,8 +31,8 @@ def model_card(
     """A page about the model for whoever uses it. `key`: id of the key that signs certificates; `code`: of the language."""
     state, times = standing(ledger), [item.time for item in ledger.outline]
     edits = sum((event.counts for event in ledger.events), NO_EDITS)
-    claims = claims_of_store(ledger.accountant, ledger.plan, by_calendar=kept_to_calendar(ledger))
-    words = language(code)
+    by_calendar, words = kept_to_calendar(ledger), language(code)
+    claims = claims_of_store(ledger.accountant, ledger.plan, by_calendar=by_calendar, waiting=state.pending)
     return _sheet(
         "card.html",
         ledger,

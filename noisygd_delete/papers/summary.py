@@ -81,7 +81,8 @@ def store_report(
     counts = None if people is None else counted(people)
     left = [line for line in people or [] if line.closed is None][:_FIRST]
     every = sum((event.counts for event in accountant.events), NO_EDITS)
-    claims = claims_of_store(accountant, plan, delta=delta, by_calendar=by_calendar)
+    waiting = NO_EDITS if standing is None else standing.pending
+    claims = claims_of_store(accountant, plan, delta=delta, by_calendar=by_calendar, waiting=waiting)
     return render(
         "report.html",
         words=words,

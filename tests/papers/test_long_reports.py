@@ -38,6 +38,20 @@ def test_what_nothing_was_erased_from_is_told_of_the_next_release() -> None:
     assert erased_figures(accountant, plan)["later"] == ahead.deletion_of_each()[0]
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_an_erased_record_that_waits_for_its_release_has_all_models_against_it(method: str) -> None:
+    """Withheld or pending: whoever kept every model has those of after the last erasure that was published, too."""
+    plan, events, _ = history(method, 1, most=12)
+    accountant = Accountant(plan, events)
+    found = erased_figures(accountant, plan, EditCounts(deleted=1))
+    before = accountant.dp_cumulative(adjacency="zero-out").with_slack()
+    assert found["all"].with_slack().advantage >= before.advantage > 0
+    assert found["all"].with_slack().epsilon(1e-6) >= before.epsilon(1e-6)
+    done = erased_figures(accountant, plan, EditCounts(inserted=1))
+    assert done == erased_figures(accountant, plan)
+    assert found["later"].with_slack().advantage >= done["later"].with_slack().advantage
+
+
 def test_a_long_report_converts_as_much_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_by("theorem")
     learn = Event("learn", plan.learn_steps, 0, plan.mechanism)

@@ -200,17 +200,18 @@ class Stream:
     def summary(self, holdout: Records | None = None) -> StreamSummary:
         """The account so far. `holdout`: public records, for the accuracy of the current model."""
         accountant = self.curator.accountant
-        shown = self._shown(accountant.releases)
-        current = _model_of(self.curator)
+        waits = self.curator.pending_edits and accountant.releases  # what waits is erased, too, and every model is against it
+        after = accountant.what_if(accountant.planned()) if waits else accountant
+        current, shown = _model_of(self.curator), self._shown(after.releases)
         return StreamSummary(
             served=self._served,
             repeated=self._repeated,
             refused=tuple(self._refused),
             publications=tuple(self._publications),
             present=accountant.dp_cumulative(),
-            erased=accountant.costliest_deletion(shown),
-            everything=accountant.costliest_deletion(range(1, accountant.releases + 1)),
-            adaptivity=len(shown),
+            erased=after.costliest_deletion(shown),
+            everything=after.costliest_deletion(range(1, after.releases + 1)),
+            adaptivity=len(self._shown(accountant.releases)),
             gradient_evaluations=self._evaluations,
             seconds=self._seconds,
             accuracy=None if holdout is None or current is None else current.accuracy(holdout),

@@ -254,3 +254,16 @@ def test_no_batch_is_too_large_and_no_edit_waits_too_long(size, limit, gaps) -> 
         assert size is None or edits <= size
         for _ in range(edits):
             assert limit is None or moment - born[next(waiting)] <= limit * (1 + 1e-9)
+
+
+def test_whose_erasure_waits_is_told_of_every_model_that_was_published() -> None:
+    """Planted: the figure of the last erasure that was published, which the models since then are not in."""
+    curator = learned()
+    stream = Stream(curator, Batching(size=2), rng=np.random.default_rng(2))
+    for request in deletions(3):
+        stream.push(request)
+    assert curator.pending_edits == 1
+    waiting, kept = stream.summary(), curator.accountant.dp_cumulative(adjacency="zero-out")
+    assert waiting.everything.gdp >= kept.gdp > curator.accountant.deletion(1, 2).gdp
+    stream.flush()
+    assert stream.summary().everything == waiting.everything
