@@ -200,7 +200,9 @@ class Stream:
     def summary(self, holdout: Records | None = None) -> StreamSummary:
         """The account so far. `holdout`: public records, for the accuracy of the current model."""
         accountant = self.curator.accountant
-        waits = self.curator.pending_edits and accountant.releases  # what waits is erased, too, and every model is against it
+        waits = (
+            self.curator.pending_edits and accountant.releases
+        )  # what waits is erased, too, and every model is against it
         after = accountant.what_if(accountant.planned()) if waits else accountant
         current, shown = _model_of(self.curator), self._shown(after.releases)
         return StreamSummary(
