@@ -1,4 +1,4 @@
-"""The kinds of column: a number with public bounds, a value of a public list, one of two values, a moment between public ones, text.
+"""The kinds of column: a number with public bounds, a value of a public list, one of two values, a moment between public ones (and `hashed`).
 
 Each writes its features of one cell into the row of that cell, and nothing it writes depends on another row. A kind's features have a
 squared norm of at most its `width`; the row is scaled to its norm behind them (`schema`).
@@ -9,21 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..maps.rows import sums
 from . import values
 from .arrow import TextColumn
 from .files import Table
 from .spelling import place_of, spellings
 from .text import Floats
 from .values import NONE, Mask
-
-if TYPE_CHECKING:
-    from ..maps import HashedNgrams
 
 _CURVES = {"none": np.positive, "log1p": np.log1p}
 
@@ -225,36 +221,6 @@ class Boolean:
 
     def to_dict(self) -> dict[str, Any]:
         return {"boolean": list(self.values), "unknown": self.unknown}
-
-
-@dataclass(frozen=True)
-class Text:
-    """Free text, as hashed n-grams (`maps.HashedNgrams`) brought to norm 1: no vocabulary is read off the data."""
-
-    ngrams: HashedNgrams
-
-    @property
-    def width(self) -> int:
-        return self.ngrams.width
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        return (0,) * self.width
-
-    def names(self, column: str) -> list[str]:
-        return [f"{column}: n-grams {bucket}" for bucket in range(self.width)]
-
-    def write(self, out: Floats, table: Table, column: str) -> Written:
-        made = self.ngrams.features(list(table.column(column, "text in the schema")))
-        norms = np.sqrt(sums(made * made))
-        out[:] = made / np.where(norms > 0, norms, 1.0)[:, None]
-        return Written(np.where(made.any(axis=1), 1.0, 0.0))  # of norm 1, or empty
-
-    def example(self) -> str:
-        return "text"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"text": self.ngrams.units, "longest": self.ngrams.longest, "buckets": self.ngrams.buckets}
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def _column(name: str, look: Look) -> list[str]:
     header = f"[columns.{_text(name)}]"
     if look.seems == "text":
         return [
-            f'# {header}: {look.fields["different"]} different texts, names or free text: left out (text = "words" would read it)'
+            f'# {header}: {look.fields["different"]} different texts, names or free text: left out (hashed = 32 or text = "words" would read it)'
         ]
     if look.seems in _LEFT_OUT:
         return [f"# {header}: {_LEFT_OUT[look.seems]}, left out"]
@@ -109,6 +109,8 @@ def _entry(look: Look) -> list[str]:
     first, *rest = (f"{key} = {_value(value)}" for key, value in look.fields.items())
     what = "list" if look.seems in ("category", "boolean") else "range"
     asks = [f"# ASK: {ask}" for ask in look.asks]
+    if look.public:
+        return [*asks, f"{first}  # {look.public}", *rest]
     own = f"from_data = true  # ASK: is this {what} the data's own? Put a public {what} in its place and take this line out"
     return [*asks, first, *rest, own]
 

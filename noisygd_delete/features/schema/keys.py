@@ -13,7 +13,8 @@ import numpy as np
 
 from ...errors import InvalidParameter, InvalidSchema
 from ..maps import PublicMap, from_dict
-from .columns import Boolean, Category, Kind, Moment, Numeric, Text
+from .columns import Boolean, Category, Kind, Moment, Numeric
+from .hashed import MOST_BUCKETS, Hashed, Text
 from .options import CYCLES, DECIMALS, KINDS, LABEL, MIDDLE, ROWS, TABLES, THOUSANDS, TOP, TRANSFORMS, UNITS, UNKNOWN
 from .values import NONE, may_be_format, read_moment, write_bound
 
@@ -183,7 +184,7 @@ def _map(fields: Any, columns: dict[str, Kind], where: str, folder: Path | None)
         raise InvalidSchema(
             f"{where}: a text column makes its own features and goes through no map; remove one of the two"
         )
-    layout = [(kind.width,) if isinstance(kind, Category) else (0,) * kind.width for kind in columns.values()]
+    layout = [(kind.width,) if isinstance(kind, (Category, Hashed)) else (0,) * kind.width for kind in columns.values()]
     widths = tuple(width for part in layout for width in part)
     before = accumulate((len(part) for part in layout), initial=0)
     gaps = tuple(at for at, kind in zip(before, columns.values(), strict=False) if getattr(kind, "indicator", False))
@@ -205,7 +206,7 @@ def _column(fields: Any, where: str) -> tuple[Kind, bool]:
     if len(kinds) != 1:
         raise InvalidSchema(
             f"{where}: give either bounds = [lo, hi] (a number), categories = [...], boolean = [no, yes], dates = [first, last], "
-            "times = [first, last] or text, and only one of them"
+            "times = [first, last], hashed = buckets or text, and only one of them"
         )
     for key in given.fields:
         if key not in KINDS[kinds[0]]:
@@ -275,6 +276,13 @@ def _moment(column: _Fields, key: str, cycles: tuple[str, ...], *, clock: bool) 
     )
 
 
+def _hashed(column: _Fields) -> Hashed:
+    buckets = column.count("hashed")
+    if buckets is None or not 2 <= buckets <= MOST_BUCKETS:
+        raise column.fault("hashed", f"a whole number of buckets, 2 to {MOST_BUCKETS}")
+    return Hashed(buckets)
+
+
 def _text(column: _Fields) -> Text:
     given = {name: column.fields[name] for name in ("longest", "buckets") if name in column.fields}
     from ..maps import HashedNgrams  # few tables have text
@@ -291,5 +299,6 @@ _KINDS: dict[str, Callable[[_Fields], Kind]] = {
     "boolean": _boolean,
     "date": _date,
     "time": _time,
+    "hashed": _hashed,
     "text": _text,
 }

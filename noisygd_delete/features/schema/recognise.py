@@ -1,4 +1,4 @@
-"""What a column of text looks like: id, free text, constant, two values, date, time, number, code, category.
+"""What a column of text looks like: id, free text, constant, two values, date, time, number, code, category of a few values or of many.
 
 A look at the data, for the draft of a schema alone (`draft`): a person decides. Nothing here is used when rows are made.
 """
@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,11 +26,22 @@ _MOST_CODES, _ROWS_PER_CODE = 12, 50
 _RARE, _MANY_ROWS = 10, 1000  # a value of fewer rows among so many may point at somebody: it is not listed
 _EDGE = 0.005  # of the rows, that a range leaves out at either end
 _LONG_TAIL = 8
+_LEAST_TO_HASH, _ROWS_PER_BUCKET, _MOST_BUCKETS = (
+    16_000,
+    500,
+    256,
+)  # in fewer rows the columns cost more by noise than they tell
 _DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
 _FORMATS = (None, *(day + hour for day in _DAYS for hour in ("", " %H:%M", " %H:%M:%S")))
 _MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"))
 _TRIED = 400  # texts that a form is first tried on
 _ID = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid|key|no|nr|number|index|rownames?)$|^unnamed: 0$)|[a-z]I[dD]$")
+_NEARLY = 0.95  # of the rows have a value of their own: under an id's name, or as numbers of so many digits, an id all the same
+_DIGITS_OF_ID = 8
+_NATURAL = (  # ranges that a name alone gives, where they hold what is there
+    (re.compile(r"(?i:(^|[_\s.-])age$|^age([_\s.-]|$))|[a-z]Age$"), (0.0, 120.0)),
+    (re.compile(r"(?i:percent|(^|[_\s.-])pct([_\s.-]|$))"), (0.0, 100.0)),
+)
 _ID_FOR_SURE = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid)$)|[a-z]I[dD]$")
 
 Counts = Mapping[str, int]  # rows of each text
@@ -40,15 +51,17 @@ Counts = Mapping[str, int]  # rows of each text
 class Look:
     """What a column looks like.
 
-    seems   number, category, boolean, date or time, as a schema has them; or why it is left out: empty, constant, id (every row
+    seems   number, category, boolean, date, time or hashed, as a schema has them; or why it is left out: empty, constant, id (every row
             has its own), shared (an id of several rows), text
     fields  its keys; ranges and lists were read off the data
     asks    what a person should be asked, besides whether they are public
+    public  why nothing of it is the data's own, where that is so
     """
 
     seems: str
     fields: dict[str, Any] = field(default_factory=dict)
     asks: tuple[str, ...] = ()
+    public: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,13 +102,13 @@ def look_at(name: str, texts: Sequence[str]) -> Look:
     moments = _moments(plain, numbers)
     if moments is None and _is_id(name, plain, numbers, own=len(plain) == rows):
         return Look("id" if len(plain) == rows else "shared")
-    found = moments or (_category(counts, rows) if numbers is None else _number(numbers, plain))
+    found = moments or (_category(counts, rows) if numbers is None else _number(name, numbers, plain))
     if not gaps and found.seems == "number":  # there may be one in the next file
-        return Look(found.seems, found.fields | {"missing": MIDDLE}, found.asks)
+        return replace(found, fields=found.fields | {"missing": MIDDLE})
     if not gaps or found.seems not in _ON_A_SCALE:
         return found
     missing = {"missing": "column", **({"empty": marks} if marks else {})}
-    return Look(found.seems, found.fields | missing, found.asks)
+    return replace(found, fields=found.fields | missing)
 
 
 def target(texts: Sequence[str]) -> Look:
@@ -115,12 +128,24 @@ def _is_id(name: str, plain: Counts, numbers: _Numbers | None, *, own: bool) -> 
     under a name that leaves no doubt."""
     if len(plain) <= _MOST_CATEGORIES and not (own and _ID.search(name)):
         return False
-    if not own:
-        return bool(_ID_FOR_SURE.search(name)) and (numbers is None or numbers.whole)
-    if numbers is None:
+    if numbers is None and own:
         return True
-    values = [value for value, _ in numbers.counts]
-    return numbers.whole and (bool(_ID.search(name)) or values[-1] - values[0] == len(values) - 1)
+    if numbers is not None and not numbers.whole:
+        return False
+    nearly = len(plain) >= _NEARLY * sum(plain.values())
+    named = (_ID if numbers is not None and nearly else _ID_FOR_SURE).search(name)
+    return bool(named) or (own and _are_in_a_row(numbers)) or (nearly and _have_digits_of_ids(plain))
+
+
+def _are_in_a_row(numbers: _Numbers | None) -> bool:
+    values = [] if numbers is None else [value for value, _ in numbers.counts]
+    return bool(values) and values[-1] - values[0] == len(values) - 1
+
+
+def _have_digits_of_ids(plain: Counts) -> bool:
+    """Whether all are digits, as many in each and many, like numbers of accounts or telephones."""
+    length = len(next(iter(plain)))
+    return length >= _DIGITS_OF_ID and _all(plain, lambda text: len(text) == length and text.isdecimal())
 
 
 def _pair(plain: Counts) -> list[str]:
@@ -157,10 +182,17 @@ def _numbers(plain: Counts) -> _Numbers | None:
     return _Numbers(sorted(counts.items()), *fitting[0], sure)
 
 
-def _number(numbers: _Numbers, plain: Counts) -> Look:
+def _number(name: str, numbers: _Numbers, plain: Counts) -> Look:
     distinct, rows = len(numbers.counts), sum(plain.values())
     if not numbers.whole or distinct > _MOST_CODES or rows < _ROWS_PER_CODE * distinct:
-        return _range(numbers, curve=True)
+        found = _range(numbers, curve=True)
+        natural = next((ends for form, ends in _NATURAL if form.search(name)), None)
+        if natural is None or not natural[0] <= found.fields["bounds"][0] <= found.fields["bounds"][1] <= natural[1]:
+            return found
+        fields = {name: value for name, value in found.fields.items() if name != "transform"} | {
+            "bounds": list(natural)
+        }
+        return Look("number", fields, found.asks[-1:] if not numbers.sure else (), public="by the column's name")
     codes = f"{distinct} different whole numbers: codes? If they are amounts or ranks, write bounds = [lo, hi] in place of the list"
     rare = _rare(plain, rows)
     listed = numbers.in_order({text: count for text, count in plain.items() if text not in rare})
@@ -248,8 +280,22 @@ def _category(counts: Counts, rows: int) -> Look:
     rare = _rare(counts, rows)
     listed = sorted(set(counts) - set(rare))
     if not 0 < len(listed) <= most or len(rare) > most:
+        if rows >= _LEAST_TO_HASH and _is_of_many(counts, rows):
+            return Look(
+                "hashed", {"hashed": _buckets(rows)}, public="columns by a hash of the value; or give categories"
+            )
         return Look("text", {"different": len(counts)})
     return Look("category", {"categories": listed, "unknown": "column"}, _asked_of(rare))
+
+
+def _is_of_many(counts: Counts, rows: int) -> bool:
+    """Whether values come back so often that they are categories, such as cities, and no free text: most rows have a value that is not rare."""
+    return 2 * sum(count for count in counts.values() if count >= _RARE) > rows
+
+
+def _buckets(rows: int) -> int:
+    """A public number: a power of two, of five hundred rows or more each."""
+    return int(min(2 ** math.floor(math.log2(rows / _ROWS_PER_BUCKET)), _MOST_BUCKETS))
 
 
 def _rare(counts: Counts, rows: int) -> list[str]:

@@ -48,9 +48,10 @@ from ...errors import InvalidSchema, UnreadableRows
 from ...records import Names, bounded
 from ..maps import PublicMap, normalised
 from . import values
-from .columns import GAP, Boolean, Category, Kind, Numeric, Text, refuse_empty
+from .columns import GAP, Boolean, Category, Kind, Numeric, refuse_empty
 from .encoded import Encoded, Gathered
 from .files import Table
+from .hashed import Text
 from .keys import parse
 from .reading import RecordFile
 from .text import FloatColumn, Floats, Fractions

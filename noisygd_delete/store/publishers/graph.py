@@ -15,6 +15,7 @@ import numpy as np
 
 from ...errors import InvalidParameter, MissingDependency
 from ...features.schema.columns import Boolean, Category, Kind, Moment, Numeric
+from ...features.schema.hashed import Hashed
 from ...features.schema.spelling import spellings
 from .plain import PlainModel
 
@@ -35,6 +36,8 @@ def onnx_bytes(plain: PlainModel) -> bytes:
     for name, kind in plain.schema.columns.items():
         if isinstance(kind, Moment):
             raise InvalidParameter(f"column {name!r} holds dates or times, which ONNX cannot read; model.json can")
+        if isinstance(kind, Hashed):
+            raise InvalidParameter(f"column {name!r} is hashed, which ONNX cannot do; model.json can")
     if not plain.schema.columns:
         raise InvalidParameter("the schema reads no column, so there is nothing that a graph could be given")
     try:
@@ -99,7 +102,7 @@ class _Graph:
         """(rows, width): the columns that a cell becomes; NaN where the schema would refuse it."""
         if isinstance(kind, Numeric):
             return self._number(name, kind)
-        assert isinstance(kind, (Category, Boolean))  # of text and dates no graph is made
+        assert isinstance(kind, (Category, Boolean))  # of text, hashes and dates no graph is made
         spelled = spellings(kind.values) or tuple(map(re.escape, kind.values))
         each = [self._op("RegexFullMatch", name, pattern=f"{_SPACE}(?:{one}){_SPACE}") for one in spelled]
         found = self._double(self._op("Concat", *each, axis=1))

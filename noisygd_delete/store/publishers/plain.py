@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ...curator.learning import Model
 from ...errors import InvalidParameter
 from ...features.schema import Schema
-from ...features.schema.columns import Boolean, Category, Text
+from ...features.schema.columns import Boolean, Category
+from ...features.schema.hashed import Text
 from ...features.schema.spelling import spellings
 from ...losses import MultilayerPerceptron, TanhNetwork
 from ...losses.base import Loss

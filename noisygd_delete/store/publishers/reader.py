@@ -8,6 +8,7 @@ This file was published beside the model by noisygd-delete, and does what `noisy
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -130,7 +131,7 @@ def _features(cells: list[str], kind: dict[str, Any], name: str) -> list[list[fl
         return _moments(cells, kind, name)
     if "boolean" in kind:
         return _either(cells, kind, name)
-    return _listed(cells, kind, name)
+    return _hashed(cells, kind["hashed"]) if "hashed" in kind else _listed(cells, kind, name)
 
 
 def _numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
@@ -177,6 +178,17 @@ def _listed(cells: list[str], kind: dict[str, Any], name: str) -> list[list[floa
         row = [0.0] * width
         if place < width:
             row[place] = 1.0
+        found.append(row)
+    return found
+
+
+def _hashed(cells: list[str], buckets: int) -> list[list[float]]:
+    found = []
+    for text in cells:
+        plain = text.rstrip("0").rstrip(".") if re.fullmatch(r"-?[0-9]+\.[0-9]*", text) else text
+        digest = hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest()
+        row = [0.0] * buckets
+        row[int.from_bytes(digest, "little") % buckets] = 1.0
         found.append(row)
     return found
 

@@ -204,3 +204,45 @@ def test_what_python_alone_reads_as_a_number_is_none(text: str) -> None:
     )
     with pytest.raises(InvalidSchema, match="not a finite number"):
         schema.encode(Table("t", {"size": ["1", text], "y": ["a", "b"]}, [2, 3]))
+
+
+def test_many_values_of_a_large_table_are_hashed_and_nothing_of_them_is_read_off() -> None:
+    cities = [f"city {RNG.randrange(700)}" for _ in range(20_000)]
+    look = look_at("city", cities)
+    assert (look.seems, look.fields) == ("hashed", {"hashed": 32})
+    other = look_at("city", [city[::-1] for city in cities])
+    assert other.fields == look.fields
+    text = draft_schema(Table("m", {"city": cities, "y": [str(k % 2) for k in range(20_000)]}, range(20_000)), "y")
+    schema = Schema.from_dict(tomllib.loads(text))
+    assert schema.from_data == ("y",)
+    assert schema.one_hot_blocks == (32, 1)
+    assert look_at("remarks", [f"{RNG.random()}x" for _ in range(20_000)]).seems == "id"
+    assert look_at("remarks", [f"{RNG.randrange(9000)}x" for _ in range(20_000)]).seems == "text", "few come back"
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "bounds"),
+    [
+        ("age", floats(17, 90), [0, 120]),
+        ("spouse_age", floats(17, 90), [0, 120]),
+        ("age_in_months", floats(200, 1100), [200, 1100]),
+        ("wage", floats(17, 90), [15, 90]),
+        ("percent_free", floats(3, 88), [0, 100]),
+        ("pct", floats(-40, 88), [-40, 90]),
+    ],
+)
+def test_a_name_gives_a_range_where_it_holds_what_is_there(name: str, texts: list[str], bounds: list[int]) -> None:
+    look = look_at(name, texts)
+    assert look.fields["bounds"] == bounds
+    text = draft_schema(Table("m", {name: texts, "y": some("0", "1")}, range(ROWS)), "y")
+    assert (name in Schema.from_dict(tomllib.loads(text)).from_data) == (bounds not in ([0, 120], [0, 100]))
+
+
+def test_numbers_that_nearly_all_rows_have_alone_are_ids_by_name_or_by_their_digits() -> None:
+    nearly = [str(700_000_000 + 7919 * (k - k // 50)) for k in range(ROWS)]
+    assert len(set(nearly)) < ROWS
+    assert look_at("phone", nearly).seems == "shared"
+    assert look_at("phone", list(dict.fromkeys(nearly))).seems == "id"
+    short = [str(10 + 13 * (k - k // 50)) for k in range(ROWS)]
+    assert look_at("policy_no", short).seems == "shared"
+    assert look_at("income", short).seems == "number"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import re
 import tempfile
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -25,9 +27,10 @@ KINDS = {
     "sex": {"boolean": ["f", "m"]},
     "smokes": {"boolean": ["no", "yes"], "unknown": "column"},
     "since": {"dates": ["2012-06-01", "2014-01-01"], "cycles": ["day", "week", "year"], "missing": "column"},
+    "city": {"hashed": 5},
     "at": {"times": ["08:00", "18:30"], "cycles": ["day"], "format": "%H.%M", "missing": "column", "empty": ["-"]},
 }
-WIDTHS = {"age": 2, "price": 1, "work": 3, "sex": 1, "smokes": 2, "since": 8, "at": 4}
+WIDTHS = {"age": 2, "price": 1, "work": 3, "sex": 1, "smokes": 2, "since": 8, "city": 5, "at": 4}
 
 
 def table(**cells: list[str]) -> Table:
@@ -50,6 +53,14 @@ def seconds(at: datetime) -> float:
     return (at - datetime(2000, 1, 1)) / timedelta(seconds=1)
 
 
+def by_hand(text: str, buckets: int) -> int:
+    """A value's bucket: BLAKE2b of its text, a number's without zeros after the point, as a little-endian number."""
+    number = re.fullmatch(r"(-?\d+)(?:\.(\d*?)0*)?", text, re.ASCII)
+    plain = text if number is None else number[1] + (f".{number[2]}" if number[2] else "")
+    digest = hashlib.blake2b(plain.encode(), digest_size=8).digest()
+    return sum(byte << 8 * place for place, byte in enumerate(digest)) % buckets
+
+
 def expected(cells: dict[str, str]) -> list[float]:
     """The features of one record before its norm is taken, from its texts alone."""
     out = [0.0, 1.0] if cells["age"] in ("", "NA") else [place(float(cells["age"]), 0, 100), 0.0]
@@ -67,6 +78,7 @@ def expected(cells: dict[str, str]) -> list[float]:
         out += [*turn(day), *turn((at.weekday() + day) / 7), *turn(year), 0.0]
     else:
         out += [*[0.0] * 7, 1.0]
+    out += [float(bucket == by_hand(cells["city"], 5)) for bucket in range(5)]
     if cells["at"] in ("", "-"):
         out += [0.0, 0.0, 0.0, 1.0]
     else:
@@ -85,6 +97,7 @@ cell = st.fixed_dictionaries(
         "smokes": st.sampled_from(["no", "yes", "", "No", "t", "1.0", "?"]),
         "since": moments.map(lambda at: at.isoformat(" ")) | moments.map(lambda at: f"{at.date()}") | st.just("")
         | moments.map(lambda at: f"{at.replace(microsecond=0).isoformat()}+02:00"),
+        "city": st.sampled_from(["", "Lagos", "lagos", "São Brás", "8000", "8000.0", "8000.50", "-3."]),
         "at": st.sampled_from(["", "-", "08.00", "23.59", "0.05", "12.30"]),
     }
 )  # fmt: skip
@@ -133,7 +146,16 @@ def test_a_norm_that_forgets_the_cycles_is_seen(monkeypatch: pytest.MonkeyPatch)
         return written._replace(squares=out[:, 0] ** 2)
 
     monkeypatch.setattr(columns.Moment, "write", planted)
-    cells = {"age": "3", "price": "2", "work": "a", "sex": "f", "smokes": "no", "since": "2013-05-05", "at": "09.00"}
+    cells = {
+        "age": "3",
+        "price": "2",
+        "work": "a",
+        "sex": "f",
+        "smokes": "no",
+        "since": "2013-05-05",
+        "city": "",
+        "at": "09.00",
+    }
     row = schema().encode(table(**{name: [text] for name, text in cells.items()}, y=["no"])).rows[0]
     assert exact_norm_squared(row) > 1
 
@@ -184,6 +206,9 @@ def test_dates_of_toml_are_dates(tmp_path: Path) -> None:
         ({"times": ["10:00", "11:00"], "cycles": ["week"]}, '"day"'),
         ({"dates": ["2013-01-01", "2013-12-31"], "missing": 3}, '"column"'),
         ({"dates": ["2013-01-01", "2013-12-31"], "unknown": "zero"}, "does not belong"),
+        ({"hashed": 1}, "2 to 4096"),
+        ({"hashed": 5000}, "2 to 4096"),
+        ({"hashed": 16, "unknown": "zero"}, "does not belong"),
         ({"boolean": ["a", "b", "c"]}, "2 different values"),
         ({"boolean": ["a", "a"]}, "2 different values"),
         ({"boolean": ["a", "b"], "bounds": [0, 1]}, "only one of them"),

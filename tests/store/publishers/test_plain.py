@@ -35,7 +35,8 @@ LISTS = {
     "either": {"boolean": ["no", "yes"]},
     "other": {"boolean": ["0", "1"], "unknown": "column"},
 }
-TIMES = {
+TIMES = {  # and what else no graph is made of
+    "city": {"hashed": 7},
     "day": {"dates": ["2013-01-01", "2014-12-31"], "cycles": ["week", "year"], "missing": "column"},
     "form": {"dates": ["2013-01-01", "2013-12-31"], "format": "%d.%m.%Y"},
     "clock": {"times": ["06:00", "22:00"], "cycles": ["day"]},
@@ -60,6 +61,7 @@ def cells(rows: int, seed: int = 5) -> dict[str, list[str]]:
         "sure": [chance.choice(["x", "z"]) for _ in range(rows)],
         "either": [chance.choice(["no", "yes", ""]) for _ in range(rows)],
         "other": [chance.choice(["0", "1", ""]) for _ in range(rows)],
+        "city": [chance.choice(["Faro", "Lagos", "", "8000", "8000.00", "ß"]) for _ in range(rows)],
         "day": [chance.choice(["", "2013-02-28", "2014-12-31T23:59:59", "2012-02-29 10:00"]) for _ in range(rows)],
         "form": [chance.choice(["28.02.2013", "01.01.2020"]) for _ in range(rows)],
         "clock": [chance.choice(["6:00", "23:59:59", "12:30"]) for _ in range(rows)],
@@ -223,9 +225,11 @@ def test_what_is_more_than_plain_numbers_is_said(tmp_path: Path) -> None:
         assert all(said in reason for reason in json.loads(files["facts.json"])["missing"].values())
 
 
-def test_dates_are_plain_and_no_graph() -> None:
-    of = schema("two", NUMBERS, TIMES)
+@pytest.mark.parametrize("said", ["dates or times", "hashed"])
+def test_dates_and_hashes_are_plain_and_no_graph(said: str) -> None:
+    columns = {name: kind for name, kind in TIMES.items() if ("hashed" in kind) == (said == "hashed")}
+    of = schema("two", NUMBERS, columns)
     files = artefact(model(losses.Logistic(1.0), of.features), of).files
     assert "model.onnx" not in files
     assert set(files) | {"model.onnx"} == set(FILES)
-    assert "dates or times" in json.loads(files["facts.json"])["missing"]["model.onnx"]
+    assert said in json.loads(files["facts.json"])["missing"]["model.onnx"]

@@ -1,0 +1,92 @@
+"""Texts without a public list: hashed to a public number of buckets, so that nothing of them is read off the data."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..maps.rows import sums
+from .columns import Written
+from .files import Table
+from .text import Floats
+
+if TYPE_CHECKING:
+    from ..maps import HashedNgrams
+
+MOST_BUCKETS = 4096
+_DECIMALS = re.compile(r"-?[0-9]+\.[0-9]*")
+
+
+def bucket_of(text: str, buckets: int) -> int:
+    """The bucket of a cell, by BLAKE2: the same everywhere. 3, 3.0 and 3.00 are one value, as in a list (`spelling`)."""
+    plain = text.rstrip("0").rstrip(".") if _DECIMALS.fullmatch(text) else text
+    digest = hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") % buckets
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """One of many values, as one of so many columns by its hash; values may share a column, and an empty cell is a value too."""
+
+    buckets: int
+
+    @property
+    def width(self) -> int:
+        return self.buckets
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """One column is always hot."""
+        return (self.buckets,)
+
+    def names(self, column: str) -> list[str]:
+        return [f"{column}: bucket {bucket}" for bucket in range(self.buckets)]
+
+    def write(self, out: Floats, table: Table, column: str) -> Written:
+        texts = table.column(column, "hashed in the schema")
+        known: dict[str, int] = {}
+        for row, text in enumerate(texts):
+            if text not in known:
+                known[text] = bucket_of(text, self.buckets)
+            out[row, known[text]] = 1.0
+        return Written(np.ones(len(out)))
+
+    def example(self) -> str:
+        return "text"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"hashed": self.buckets}
+
+
+@dataclass(frozen=True)
+class Text:
+    """Free text, as hashed n-grams (`maps.HashedNgrams`) brought to norm 1: no vocabulary is read off the data."""
+
+    ngrams: HashedNgrams
+
+    @property
+    def width(self) -> int:
+        return self.ngrams.width
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        return (0,) * self.width
+
+    def names(self, column: str) -> list[str]:
+        return [f"{column}: n-grams {bucket}" for bucket in range(self.width)]
+
+    def write(self, out: Floats, table: Table, column: str) -> Written:
+        made = self.ngrams.features(list(table.column(column, "text in the schema")))
+        norms = np.sqrt(sums(made * made))
+        out[:] = made / np.where(norms > 0, norms, 1.0)[:, None]
+        return Written(np.where(made.any(axis=1), 1.0, 0.0))  # of norm 1, or empty
+
+    def example(self) -> str:
+        return "text"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"text": self.ngrams.units, "longest": self.ngrams.longest, "buckets": self.ngrams.buckets}
