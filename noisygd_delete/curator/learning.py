@@ -25,7 +25,7 @@ from ..engine.noise import Noise, poisson
 from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
 from ..engine.objective_float64 import PreciseObjective
 from ..engine.solver import solve
-from ..engine.sparse import SparseObjective, read_sparsely
+from ..engine.sparse import SparseObjective, numbers_of, read_sparsely
 from ..engine.threads import limit_threads
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..losses.base import Loss
@@ -241,7 +241,7 @@ def _solved(
     execution: Execution,
 ) -> tuple[Weights, int]:
     """The minimiser, or the last of several in a row, and the passes that were taken. What is between them stays in here."""
-    centre, passes, start = None, 0, published if begin.solver == "warm" else None
+    centre, known, passes, start = None, None, 0, published if begin.solver == "warm" else None
     if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
         records = read_sparsely(records)  # where it is quicker: as long as it may be seen how full the rows are
     for _ in range(begin.chain):
@@ -252,16 +252,17 @@ def _solved(
             shape = None if procedure.shape is None else np.array(procedure.shape)
             linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term, variances=shape)
         facts: dict[str, Any] = {"regularization": plan.regularization, "linear": linear, "centre": centre}
-        with limit_threads(records.slots * records.width * plan.loss.outputs):
+        with limit_threads(numbers_of(records) * plan.loss.outputs):
             solution = solve(
                 PreciseObjective(records, plan.loss, group=execution.group, **facts),
                 start=start,
+                known=known,
                 tolerance=begin.tolerance,
                 strong_convexity=plan.problem.strong_convexity,
                 objective_smoothness=plan.problem.objective_smoothness,
                 fixed=begin.solver == "fixed",
             )
-        centre, passes = solution.weights, passes + solution.gradient_passes
+        centre, known, passes = solution.weights, solution.inverse, passes + solution.gradient_passes
     assert centre is not None
     return centre, passes
 

@@ -35,9 +35,14 @@ _STEP = 2.5e-3  # of the differences, in units of the scores over which a slope 
 
 
 class Sample:
-    """Every so-manyth slot of an objective's table, with the objective of those rows alone."""
+    """Every so-manyth slot of an objective's table, with the objective of those rows alone.
 
-    def __init__(self, objective: PreciseObjective, condition_number: float) -> None:
+    Args:
+        known: about the inverse of the Hessian, taken before; `last` is that or a newer one.
+    """
+
+    def __init__(self, objective: PreciseObjective, condition_number: float, known: Operator | None = None) -> None:
+        self.last = known
         outputs, features = objective.shape
         size: dict[str, Any] = {
             "records": objective.slots,
@@ -77,7 +82,8 @@ class Sample:
         scores: NDArray[Any] = self._scores(weights)
         if self._objective.loss.label_kind == "target":  # residuals of large labels lose their digits in float32
             scores = scores.astype(np.float64)
-        return self._one_output(scores) if scores.shape[1] == 1 else self._several_outputs(scores)
+        self.last = self._one_output(scores) if scores.shape[1] == 1 else self._several_outputs(scores)
+        return self.last
 
     def _change(self, scores: NDArray[Any], labels: NDArray[Any], direction: NDArray[Any]) -> NDArray[Any]:
         """A_i v_i by a central difference."""

@@ -34,9 +34,15 @@ _FLOOR = 2.0**-23  # of L: what float32 can tell from 0
 
 
 def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float) -> None:
-    """Minimise the measured objective of which `sample` is one; `gradient` raises when it is content."""
+    """Minimise the measured objective of which `sample` is one; `gradient` raises when it is content.
+
+    Where an inverse is known already, L-BFGS begins with it: to take another costs more than the passes that it would save.
+    """
     try:
         begun = gradient(start)
+        if (before := sample.last) is not None:
+            descend(gradient, start, begun, lambda weights: before if weights is start else sample.inverse(weights))
+            return
         tilt = begun - sample.gradient(start)
         known = sample.inverse(start)
 

@@ -27,7 +27,7 @@ from ..bounds.solver_steps import condition, growth, proven_steps
 from ..errors import AssumptionViolated
 from .newton import newton
 from .objective_float64 import PreciseObjective
-from .preconditioner import Sample
+from .preconditioner import Operator, Sample
 from .quasi_newton import steer
 
 Vector = NDArray[np.float64]
@@ -42,10 +42,11 @@ _MOST_GAINED = 0.1  # what a step leaves of the gradient's norm, at best
 
 @dataclass(frozen=True)
 class Solution:
-    """θ̃ (outputs, features), and the gradient passes it took: a function of private data, for the caller alone."""
+    """θ̃ (outputs, features), the gradient passes it took, and what steered it: functions of private data, for the caller alone."""
 
     weights: Vector = field(repr=False)
     gradient_passes: int
+    inverse: Operator | None = field(default=None, repr=False)
 
 
 class _Reached(Exception):
@@ -115,6 +116,7 @@ def solve(
     strong_convexity: float,
     objective_smoothness: float,
     fixed: bool = False,
+    known: Operator | None = None,
 ) -> Solution:
     """A point with ‖∇L_D‖ ≤ `tolerance`.
 
@@ -123,6 +125,7 @@ def solve(
         start: (outputs, features), finite, for example the published model; None, or not much nearer than the centre of the
             regulariser, 0 as a rule: that.
         fixed: take a number of passes that no record can change, from that centre.
+        known: about the inverse of the Hessian, as another solution on these records has it.
 
     Raises:
         AssumptionViolated: the tolerance was not reached, so the loss is not as smooth or convex as it was declared.
@@ -135,7 +138,7 @@ def solve(
     slope = objective.loss.constants.lipschitz + objective.pull_norm  # of the objective there, whatever the records
     try:
         if not fixed:
-            sample = Sample(objective, objective_smoothness / strong_convexity)
+            sample = Sample(objective, objective_smoothness / strong_convexity, known)
             steer(sample, measured.quick, origin, objective.loss.constants.lipschitz)
             origin = measured.point
             slope = certified_norm(objective, origin, objective.gradient(origin))
@@ -147,7 +150,7 @@ def solve(
         measured(_run_accelerated(objective.gradient, origin, steps, **curvature))
     except _Reached:
         beside = 0 if sample is None else math.ceil(sample.passes)
-        return Solution(measured.point, measured.passes + beside)
+        return Solution(measured.point, measured.passes + beside, None if sample is None else sample.last)
     raise AssumptionViolated(
         f"the solver did not reach gradient norm {tolerance:.3g} within its proven number of steps, so the loss does not "
         "have the constants it states; nothing was published"

@@ -19,6 +19,7 @@ from ..errors import choice
 from ..losses.base import Loss
 from ..records import Records, SparseRows
 from .summation import in_a_tree
+from .sums import CurrentRecords
 from .sums_held import HeldSums
 from .windows import windows
 
@@ -47,6 +48,12 @@ def read_sparsely(records: Records) -> Records:
     starts = np.concatenate(lengths).cumsum()
     thin = SparseRows(np.concatenate(data), np.concatenate(columns), starts, records.width)
     return Records.from_slots(thin, records.labels, records.names, records.owners, records.next_id)
+
+
+def numbers_of(records: CurrentRecords) -> int:
+    """How many numbers a product with all rows multiplies."""
+    thin = records.sparse if isinstance(records, Records) else None
+    return records.slots * records.width if thin is None else thin.filled
 
 
 class SparseSums(HeldSums):

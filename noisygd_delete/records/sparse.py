@@ -90,6 +90,11 @@ class SparseRows:
         return row
 
     @property
+    def filled(self) -> int:
+        """How many values are not 0."""
+        return len(self._data)
+
+    @property
     def nbytes(self) -> int:
         """Of the three arrays."""
         return self._data.nbytes + self._columns.nbytes + self._starts.nbytes

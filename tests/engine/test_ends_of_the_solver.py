@@ -80,6 +80,8 @@ def test_a_function_whose_slope_never_falls_ends_the_search() -> None:
 
 def test_a_sample_that_cannot_be_factored_leaves_the_rest_to_the_caller() -> None:
     class Sample:
+        last = None
+
         def gradient(self, weights: np.ndarray):
             return weights
 
@@ -110,3 +112,28 @@ def test_a_source_that_crossed_a_fork_draws_neither_numbers_nor_words(draw, monk
     monkeypatch.setattr(os, "getpid", lambda: 1)  # what a child of this process would see is another number
     with pytest.raises(RuntimeError, match="crossed a fork"):
         draw(noise)
+
+
+def test_an_inverse_that_is_known_is_where_l_bfgs_begins() -> None:
+    """A chain's later minimisers take none of their own as long as that leads on."""
+    matrix, taken = curved(3), []
+
+    class Sample:
+        last = staticmethod(lambda gradient: gradient @ np.linalg.inv(matrix))
+
+        def inverse(self, weights: np.ndarray):
+            taken.append(weights)
+            return self.last
+
+    class Reached(Exception):
+        pass
+
+    def function(x: np.ndarray):
+        gradient = x @ matrix - 1
+        if np.linalg.norm(gradient) < 1e-9:
+            raise Reached
+        return gradient
+
+    with pytest.raises(Reached):
+        steer(Sample(), function, np.zeros((1, 8)), 1.0)
+    assert not taken

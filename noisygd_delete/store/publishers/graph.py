@@ -8,12 +8,14 @@ that has no meaning, a value that is not of the list) has the label "" and NaN f
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 import numpy as np
 
 from ...errors import InvalidParameter, MissingDependency
+from ...features.maps import Additive
 from ...features.schema.columns import Boolean, Category, Kind, Moment, Numeric
 from ...features.schema.hashed import Hashed
 from ...features.schema.spelling import spellings
@@ -63,7 +65,10 @@ class _Graph:
             for name, kind in schema.columns.items()
         ]
         parts = [self._features(name, kind) for name, kind in schema.columns.items()]
-        values = self._rows(self._op("Concat", *parts, axis=1), plain)
+        values = self._op("Concat", *parts, axis=1)
+        if isinstance(schema.map, Additive):
+            values = self._additive(values, schema.map)
+        values = self._rows(values, plain)
         for layer in plain.layers[:-1]:
             values = self._op("Tanh", self._op("MatMul", values, self._numbers(layer.T)))
         scores = self._op("MatMul", values, self._numbers(plain.layers[-1].T), output="scores")
@@ -135,6 +140,47 @@ class _Graph:
                 "Concat", self._op("Where", absent, self._numbers([0.0]), unit), self._double(absent), axis=1
             )
         return self._op("Where", absent, self._numbers([np.nan]), unit) if kind.missing is None else unit
+
+    def _additive(self, values: str, map: Additive) -> str:
+        """(rows, width): one block for each column; NaN everywhere where a cell was refused."""
+        blocks, at = list[str](), 0
+        for place, width in enumerate(map.columns):
+            column = self._slice(values, at, width or 1)
+            at += width or 1
+            if width:
+                blocks.append(column)
+                continue
+            there = self._numbers([[1 / math.sqrt(map.levels)]])
+            if place in map.amounts:
+                there = self._op("Mul", there, self._double(self._op("Greater", column, self._numbers([-1.0]))))
+            gap = list[str]()
+            if place in map.gaps:
+                gap, at = [self._slice(values, at, 1)], at + 1
+                there = self._op("Mul", there, self._op("Sub", self._numbers([1.0]), gap[0]))
+            blocks += [self._op("Mul", bins, there) for bins in self._bins(column, place, map)] + gap
+        refused = self._op("IsNaN", self._op("ReduceSum", values, self._wholes([1]), keepdims=1))
+        return self._refused(self._op("Concat", *blocks, axis=1), refused)
+
+    def _bins(self, column: str, place: int, map: Additive) -> list[str]:
+        """Of each level (rows, 2^level): 1 in the bin where the number lies."""
+        if place in map.logarithmic:
+            size = self._op(
+                "Add", self._op("Div", self._op("Abs", column), self._numbers([map.finest])), self._numbers([1.0])
+            )
+            scaled = self._op("Div", self._op("Log", size), self._numbers([math.log1p(1 / map.finest)]))
+            column = self._op("Mul", self._op("Sign", column), scaled)
+        unit = self._op("Div", self._op("Add", column, self._numbers([1.0])), self._numbers([2.0]))
+        unit = self._op("Where", self._op("IsNaN", unit), self._numbers([0.0]), self._between(unit, 0.0, 1.0))
+        found = []
+        for level in range(1, map.levels + 1):
+            parts = 2**level
+            part = self._op("Floor", self._op("Mul", unit, self._numbers([float(parts)])))
+            part = self._op("Min", part, self._numbers([parts - 1.0]))
+            found.append(self._double(self._op("Equal", part, self._numbers(range(parts)))))
+        return found
+
+    def _slice(self, values: str, first: int, width: int) -> str:
+        return self._op("Slice", values, self._wholes([first]), self._wholes([first + width]), self._wholes([1]))
 
     def _between(self, value: str, lower: float, upper: float) -> str:
         return self._op("Min", self._op("Max", value, self._numbers([lower])), self._numbers([upper]))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...curator.learning import Model
 from ...errors import InvalidParameter
+from ...features.maps import Additive
 from ...features.schema import Schema
 from ...features.schema.columns import Boolean, Category
 from ...features.schema.hashed import Text
@@ -21,7 +22,7 @@ from ...losses.base import Loss
 from ...losses.staged import NETWORK, Staged
 from . import reader
 
-FORMAT = 1
+FORMAT, MAPPED = 1, 2  # the second has a map in its schema
 MOST_COEFFICIENTS = 2_000_000  # some 40 MB of text
 _INSTEAD = "; model.safetensors holds the weights, and this package predicts with them"
 
@@ -46,7 +47,7 @@ def plain_model(model: Model, schema: Schema) -> PlainModel:
     Raises:
         InvalidParameter: it is more than that; says what.
     """
-    if schema.map is not None:
+    if schema.map is not None and not (isinstance(schema.map, Additive) and not schema.map.pairs):
         raise InvalidParameter(
             f"its features come of the public map {schema.map.kind!r}, which has code of its own{_INSTEAD}"
         )
@@ -91,7 +92,7 @@ def plain_text(plain: PlainModel) -> bytes:
     """model.json: what `reader` reads."""
     listed = {name: kind.values for name, kind in plain.schema.columns.items() if isinstance(kind, (Boolean, Category))}
     fields: dict[str, Any] = {
-        "format": FORMAT,
+        "format": FORMAT if plain.schema.map is None else MAPPED,
         "kind": plain.label_kind,
         "odds": plain.odds,
         "schema": {key: value for key, value in plain.schema.to_dict().items() if key not in ("id", "subject")},

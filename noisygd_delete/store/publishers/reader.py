@@ -44,7 +44,7 @@ class PublishedModel:
     """Predicts from raw columns: a dict of lists, or a DataFrame."""
 
     def __init__(self, described: dict[str, Any]) -> None:
-        if described.get("format") != 1:
+        if described.get("format") not in (1, 2):
             raise ValueError("model.json is of another format; use the model.py that was published beside it")
         self.schema, self.answers, self.odds = described["schema"], described["kind"], described["odds"]
         for name, spellings in described.get("spellings", {}).items():
@@ -90,6 +90,8 @@ class PublishedModel:
             cells = [_cell(value, name) for value in table[name]]
             parts.append(np.array(_features(cells, kind, name), np.float64).reshape(len(cells), -1))
             count = len(cells)
+        if "map" in self.schema:
+            parts = _additive(np.hstack(parts), self.schema["map"])
         squares = np.full(count, float(self.schema["intercept"]))
         for part in parts:
             squares += (part**2).sum(axis=1)
@@ -99,6 +101,34 @@ class PublishedModel:
             factors = self.schema["radius"] * _HEADROOM / np.sqrt(squares)
         factors = np.minimum(1.0, factors) if self.schema["rows"] == "clip" else np.where(squares > 0, factors, 0.0)
         return (np.hstack(parts) * factors[:, None]).astype(np.float32)
+
+
+def _additive(values: Any, map: dict[str, Any]) -> list[Any]:
+    """One block for each column: of a number its dyadic bins, 2, 4, … 2^levels; of a category its 0/1 columns."""
+    blocks, at, every = [], 0, np.arange(len(values))
+    for place, width in enumerate(map["columns"]):
+        if width:
+            blocks.append(values[:, at : at + width])
+            at += width
+            continue
+        unit = values[:, at]
+        there = unit > -1 if place in map["amounts"] else np.full(len(unit), True)
+        if place in map["logarithmic"]:
+            unit = np.sign(unit) * np.log1p(np.abs(unit) / map["finest"]) / math.log1p(1 / map["finest"])
+        unit, absent = np.clip((unit + 1) / 2, 0.0, 1.0), []
+        at += 1
+        if place in map["gaps"]:
+            absent = [values[:, at : at + 1]]
+            there = there & (values[:, at] <= 0)
+            at += 1
+        for level in range(1, map["levels"] + 1):
+            bins = np.zeros((len(unit), 2**level))
+            bins[every, np.minimum(np.floor(unit * 2**level), 2**level - 1).astype(int)] = there / math.sqrt(
+                map["levels"]
+            )
+            blocks.append(bins)
+        blocks += absent
+    return blocks
 
 
 class _Number(str):

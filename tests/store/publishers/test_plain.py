@@ -162,6 +162,49 @@ def test_a_row_that_the_schema_refuses_gets_no_label() -> None:
     assert np.isfinite(scores[2])
 
 
+ADDITIVE = {"kind": "additive", "levels": 4, "amounts": [0], "logarithmic": [1]}
+
+
+@pytest.mark.parametrize("top", [{}, {"rows": "clip", "radius": 0.7, "intercept": False}], ids=["unit", "clip"])
+@pytest.mark.parametrize("map", [{"kind": "additive"}, ADDITIVE], ids=["usual", "amounts"])
+@pytest.mark.parametrize("label", list(LABELS))
+def test_an_additive_model_is_plain_numbers_and_a_graph(label: str, map: dict, top: dict, tmp_path: Path) -> None:
+    """Bins of a map are published with the model. Planted: a level too few would give rows of another width."""
+    from noisygd_delete.store.publishers import reader
+
+    of = schema(label, NUMBERS, LISTS, map=map, **top)
+    made, given = model(losses_of(label)[0], of.features), cells(200)
+    given["plain"][:20] = ["0"] * 20  # amounts of nothing
+    rows, labels = expected(made, of, given)
+    files = artefact(made, of).files
+    (tmp_path / "model.json").write_bytes(files["model.json"])
+    plain = reader.load(str(tmp_path / "model.json"))
+    np.testing.assert_allclose(plain.rows(given), rows, atol=1e-7)
+    found = plain.predict(given)
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.InferenceSession(files["model.onnx"], providers=["CPUExecutionProvider"])
+    label_out, scores = session.run(["label", "scores"], raw(of, given))
+    np.testing.assert_allclose(scores, np.asarray(plain.scores(given)).reshape(scores.shape), atol=1e-6)
+    if label == "target":
+        np.testing.assert_allclose(found, labels, atol=1e-5)
+        np.testing.assert_allclose(label_out, labels, atol=1e-5)
+    else:
+        assert found == label_out.tolist() == labels
+        assert len(set(labels)) > 1
+
+
+def test_a_refused_row_of_an_additive_model_gets_no_label() -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    of = schema("two", NUMBERS, LISTS, map={"kind": "additive"})
+    made, given = model(losses.Logistic(1.0), of.features), cells(3)
+    given["sure"][0], given["plain"][1] = "neither", ""
+    session = onnxruntime.InferenceSession(artefact(made, of).files["model.onnx"], providers=["CPUExecutionProvider"])
+    label, scores = session.run(["label", "scores"], raw(of, given))
+    assert label.tolist()[:2] == ["", ""]
+    assert label[2] in ("no", "yes")
+    assert np.isnan(scores[:2]).all()
+
+
 ALONE = """
 import importlib.abc, json, sys
 
