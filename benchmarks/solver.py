@@ -1,4 +1,4 @@
-"""One solve beside scikit-learn's: passes over the table and time, warm and cold, in one process.
+"""One solve beside scikit-learn's and snapml's: passes over the table and time, warm and cold, in one process.
 
 The problem is a deletion by objective perturbation: the minimiser of the edited table's objective plus ⟨b, θ⟩/n with a fresh b,
 from the model of another b, to the tolerance γ of the method's recipe. scikit-learn minimises the same objective without b.
@@ -12,12 +12,15 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks import datasets, report
-from noisygd_delete import EditRequest
+from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.engine import solver
 from noisygd_delete.engine.linear_term import draw_linear_term
 from noisygd_delete.engine.noise import ResearchNoise
@@ -25,7 +28,6 @@ from noisygd_delete.engine.objective_float64 import PreciseObjective
 
 ORDER = 10
 DELETED = tuple(range(0, 50, 10))
-RIVALS = {"digits": ("lbfgs", "newton-cg"), "mnist": ("lbfgs", "newton-cg"), "adult": ("lbfgs", "newton-cholesky")}
 
 
 class Deletion:
@@ -75,10 +77,11 @@ class Deletion:
         single, double = kinds.count("float32"), kinds.count("float64")
         return f"{single} + {double} (+ {solution.gradient_passes - single - double})"
 
-    def rival(self, kind: str, tolerance: float, start: np.ndarray | None = None) -> Callable[[], LogisticRegression]:
-        """scikit-learn on the occupied rows in float64, from 0 or from `start`."""
-        used = self.edited.occupied
-        rows, labels = self.edited.features[used].astype(np.float64), self.edited.labels[used]
+    def rival(
+        self, kind: str, tolerance: float, dtype: type[np.floating[Any]], start: np.ndarray | None = None
+    ) -> Callable[[], LogisticRegression]:
+        """scikit-learn on the occupied rows, already in this precision, from 0 or from `start`."""
+        rows, labels = self.rows(dtype), self.edited.labels[self.edited.occupied]
         fit = LogisticRegression(
             C=1 / (self.regularization * self.edited.slots),
             fit_intercept=False,
@@ -90,11 +93,23 @@ class Deletion:
 
         def run() -> LogisticRegression:
             if start is not None:
-                fit.coef_, fit.intercept_ = start.copy(), np.zeros(len(start))
+                fit.coef_, fit.intercept_ = start.astype(dtype), np.zeros(len(start), dtype)
                 fit.classes_ = np.unique(labels)
             return fit.fit(rows, labels)
 
         return run
+
+    def snap(self, tolerance: float) -> Callable[[], object]:
+        """snapml's solver of the dual, in its float32, from 0."""
+        import snapml
+
+        rows, labels = self.rows(np.float32), self.edited.labels[self.edited.occupied]
+        penalty = self.regularization * self.edited.slots
+        return lambda: snapml.LogisticRegression(regularizer=penalty, tol=tolerance, max_iter=5000).fit(rows, labels)
+
+    @cache  # noqa: B019 - a case lives as long as its line
+    def rows(self, dtype: type[np.floating[Any]]) -> np.ndarray:
+        return self.edited.features[self.edited.occupied].astype(dtype)
 
 
 def best(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
@@ -109,17 +124,27 @@ def best(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float
 
 
 def line(case: Deletion, dp: float, rounds: int) -> list[str]:
-    name, gamma = case.data.name, case.tolerance
+    name, gamma, outputs = case.data.name, case.tolerance, case.data.loss.outputs
     mine = {"warm": lambda: case.solve(case.published), "cold": lambda: case.solve(None)}
-    rivals = {}
-    for kind in RIVALS[name]:
-        rivals[f"{kind}, default"] = case.rival(kind, 1e-4)
-        rivals[f"{kind}, γ"] = case.rival(kind, gamma)
-        rivals[f"{kind}, γ, warm"] = case.rival(kind, gamma, case.published)
+    kinds = ["lbfgs", "newton-cg" if outputs > 1 or case.objective.shape[1] > _NARROW else "newton-cholesky"]
+    rivals: dict[str, Callable[[], object]] = {}
+    for kind in kinds:
+        for bits, dtype in ((64, np.float64), (32, np.float32)):
+            rivals[f"{kind}, float{bits}, cold, default"] = case.rival(kind, 1e-4, dtype)
+            rivals[f"{kind}, float{bits}, warm, default"] = case.rival(kind, 1e-4, dtype, case.published)
+        rivals[f"{kind}, float64, cold, γ"] = case.rival(kind, gamma, np.float64)
+        rivals[f"{kind}, float64, warm, γ"] = case.rival(kind, gamma, np.float64, case.published)
+    if find_spec("snapml") and outputs == 1:
+        rivals["snapml, float32, cold, default"] = case.snap(1e-3)
     seconds = best({**mine, **rivals}, rounds)
 
-    def ratio(ours: str, ending: str) -> str:
-        theirs, kind = min((seconds[rival], rival.split(",")[0]) for rival in rivals if rival.endswith(ending))
+    def ratio(ours: str, ending: str, only: str = "") -> str:
+        """Ours over the quickest of them."""
+        theirs, kind = min(
+            (seconds[rival], rival.split(",")[0])
+            for rival in rivals
+            if rival.endswith(ending) and rival.startswith(only)
+        )
         return f"{seconds[ours] / theirs:.2f} ({kind})"
 
     return [
@@ -127,38 +152,66 @@ def line(case: Deletion, dp: float, rounds: int) -> list[str]:
         f"{gamma:.1e}",
         case.passes(case.published),
         case.passes(None),
-        f"{seconds['warm'] / seconds['lbfgs, default']:.2f}",
-        ratio("warm", "default"),
-        ratio("warm", "γ"),
-        ratio("warm", "γ, warm"),
-        ratio("cold", "γ"),
+        ratio("warm", "float64, cold, default", "lbfgs"),
+        ratio("warm", "float32, cold, default", "lbfgs"),
+        ratio("warm", "cold, default"),
+        ratio("warm", "warm, default"),
+        ratio("warm", "cold, γ"),
+        ratio("warm", "warm, γ"),
+        ratio("cold", "cold, γ"),
     ]
 
+
+_NARROW = 1000  # features up to which a Hessian is worth forming
 
 HEADER = [
     "deletion",
     "γ",
     "warm: passes",
     "cold: passes",
-    "warm / lbfgs tol 1e-4",
-    "warm / best rival tol 1e-4",
-    "warm / best rival tol γ",
-    "warm / best rival tol γ, warm",
-    "cold / best rival tol γ",
+    "warm / lbfgs float64",
+    "warm / lbfgs float32",
+    "warm / best",
+    "warm / best warm",
+    "warm / best to γ",
+    "warm / best warm to γ",
+    "cold / best to γ",
 ]
 
 LEGEND = """\
-Times are ratios of least processor times of {rounds} rounds in one process, every candidate in every round; BLAS is held to one
-thread for all (OMP_NUM_THREADS=1). The machine was {load}. *passes*: float32 + float64 gradient passes over the whole table, in
+Times are ratios of least processor times of {rounds} rounds in one process, every candidate in every round, imports and conversions apart;
+one thread for all (OMP_NUM_THREADS=1). The machine was {load}. *passes*: float32 + float64 gradient passes over the whole table, in
 brackets what the work on the sample amounts to. Ours stops where the certified ‖∇‖ of the objective with its linear term is at most
-γ; scikit-learn solves the same objective without that term (float64 rows, already converted), to tol = 1e-4 (its default) or tol = γ,
-by {rivals}; its tol bounds the largest entry of the gradient (newton-cg: their mean size) or, newton-cholesky, also the Newton
-decrement. A ratio below 1 means ours is faster. Objective perturbation, replace, q = 10, the same λ throughout."""
+γ. scikit-learn solves the same objective without that term: lbfgs, and newton-cholesky for one output and at most 1,000 features, else newton-cg;
+in float64 and in float32; from 0 and, *warm*, from the published model; at its own tolerance, 10⁻⁴, and in float64 *to γ*: it bounds the largest
+entry of the gradient (newton-cg: their mean size) or, newton-cholesky, also the Newton decrement. {snap}*best*: the quickest of all of
+them. A ratio below 1 means ours is faster. Rows named by their size are normal numbers, labels a logistic model of them. Objective
+perturbation, replace, q = 10, the same λ throughout."""
+
+
+def made(size: str) -> Callable[[], datasets.Data]:
+    """Rows of normal numbers, named records x features, with labels that a logistic model gives."""
+
+    def make() -> datasets.Data:
+        records, features = map(int, size.split("x"))
+        rng = np.random.default_rng(0)
+        rows = rng.standard_normal((records, features), np.float32)
+        rows /= np.linalg.norm(rows, axis=1).max() * np.float32(1 + 2.0**-22)
+        scores = rows @ (5 * rng.standard_normal(features)).astype(np.float32)
+        labels = np.where(rng.random(records) < 1 / (1 + np.exp(-scores)), 1.0, -1.0)
+        table = Records(rows, labels)
+        return datasets.Data(size.replace("x", " × "), table, table, losses.Logistic(1.0))
+
+    return make
+
+
+SIZES = ("10000x20", "100000x100", "1000000x20", "1000000x100", "2000x5000")
+TABLES = {**datasets.ALL, **{size: made(size) for size in SIZES}}
 
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks solver", description=__doc__)
-    parser.add_argument("--data", nargs="+", default=list(datasets.ALL), choices=list(datasets.ALL))
+    parser.add_argument("--data", nargs="+", default=list(TABLES), choices=list(TABLES))
     parser.add_argument("--regularization", nargs="+", type=float, default=[1e-2, 1e-3, 1e-4])
     parser.add_argument("--dp", nargs="+", type=float, default=[1.0, 0.1])
     parser.add_argument("--rounds", type=int, default=7)
@@ -169,13 +222,17 @@ def main(arguments: list[str]) -> None:
     warnings.simplefilter("ignore")  # a rival that stops short of its tolerance
     rows = []
     for name in parsed.data:
-        data = datasets.ALL[name]()
+        data = TABLES[name]()
         for regularization in parsed.regularization:
             for dp in parsed.dp:
                 rows.append(line(Deletion(data, regularization, dp), dp, parsed.rounds))
                 print(" | ".join(rows[-1]), flush=True)
     if parsed.write:
-        rivals = "; ".join(f"{name}: {' and '.join(kinds)}" for name, kinds in RIVALS.items())
+        snap = (
+            "snapml solves the dual at its own tolerance, 10⁻³. "
+            if find_spec("snapml")
+            else "snapml was not installed. "
+        )
         command = " ".join(["OMP_NUM_THREADS=1 python -m benchmarks solver", *arguments])
-        body = f"{LEGEND.format(rounds=parsed.rounds, load=load, rivals=rivals)}\n\n{report.table(HEADER, rows)}"
+        body = f"{LEGEND.format(rounds=parsed.rounds, load=load, snap=snap)}\n\n{report.table(HEADER, rows)}"
         report.write("solver", "The solver beside scikit-learn's", command, body, commit)
