@@ -24,10 +24,10 @@ def left_text(left: Mapping[str, Any]) -> str:
         if total is None
         else f"the total (ε={brief(total['epsilon'])}, δ={shown(total['delta'])}) of all publications"
     )
-    if (
-        total is not None and total.get("order") is not None
-    ):  # more than the releases together reveal, by the best order for them
-        cap += ", counted at the one order that was fixed beforehand"
+    if total is not None and total.get("order") is not None:  # more than the releases reveal by the best order for them
+        cap += ", counted at the one order that was fixed with it"
+    if total is not None and total.get("late"):
+        cap += ", if it was not changed because of models seen before"
     if left["publications"] is None:
         more = "another one costs nothing"
     elif left["publications"]:

@@ -26,7 +26,8 @@ def relearn(parsed: argparse.Namespace) -> int:
     take(parsed, dict.fromkeys(PLANNED))  # None: as in the plan in force
     with open_store(parsed) as store:
         plan = _replanned(parsed, store.plan)
-        plan = plan.after(store.plan) if store.ledger.releases else plan
+        if store.ledger.releases:
+            plan = plan.after(store.plan, store.accountant.dp_cumulative(adjacency=plan.problem.adjacency))
         if parsed.dry_run:
             foreseen = _relearning(plan, store.accountant)
             show(

@@ -213,7 +213,9 @@ class Curator:
         Raises:
             BudgetExceeded, AssumptionViolated: with the numbers; the plan, the model and the account are what they were.
         """
-        chosen = self.plan if plan is None else plan.after(self.plan) if self._begun else plan
+        chosen = self.plan if plan is None else plan
+        if self._begun:
+            chosen = chosen.after(self.plan, self.accountant.dp_cumulative(adjacency=chosen.problem.adjacency))
         return self._learn(chosen, request_id, Execution.of(execution, rng))
 
     def _learn(self, plan: Plan, request_id: str | None, execution: Execution) -> Release:

@@ -108,14 +108,18 @@ class Plan:
         """What all publications together may cost; None where `releases` alone limits them, or nothing does."""
         return self.problem.total
 
-    def after(self, former: Plan) -> Plan:
+    def after(self, former: Plan, spent: Guarantee | None = None) -> Plan:
         """This plan in the place of another one by which models were published: the same total goes on, and sums what is spent as it
-        did; another one was fixed late."""
+        did; another one was fixed late, and sums it in a measure that what was `spent` so far has, too."""
         own, before = self.total, former.total
         if own is None or own == before:
             return self
-        same = before is not None and (own.epsilon, own.delta) == (before.epsilon, before.delta)
-        return replace(self, problem=replace(self.problem, total=before if same else replace(own, late=True)))
+        if before is not None and (own.epsilon, own.delta) == (before.epsilon, before.delta):
+            late = before
+        else:
+            late, both = replace(own, late=True), self.dp if spent is None else spent + self.dp
+            late = late.measured_for(both) if late.spent(both) == math.inf else late
+        return replace(self, problem=replace(self.problem, total=late))
 
     @property
     def capped(self) -> bool:

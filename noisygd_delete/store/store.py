@@ -388,7 +388,10 @@ class Store:
         """
         current, execution = self.plan, execution or Execution()
         suited = self._table.suited(current if plan is None else plan)
-        plan = current if plan is None else suited.after(current) if self.ledger.releases else suited
+        if plan is None or not self.ledger.releases:
+            plan = current if plan is None else suited
+        else:
+            plan = suited.after(current, self.accountant.dp_cumulative(adjacency=suited.problem.adjacency))
         with self._rolling.changing(execution):
             told = self._repeated(request_id, ("learn", "relearn"))
         if told is not None and plan != current:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
+from noisygd_delete.cli.left import left_text
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.planner.usual import capped, together, usual_budget, usual_delta, usual_slots, usual_total
@@ -129,14 +130,33 @@ def test_the_best_of_several_sums_would_exceed_a_filter() -> None:
 
 def test_a_later_total_is_no_filter_and_says_so() -> None:
     first = make_plan(LOGISTIC, **SIZES, method="minimiser", total=(9.0, 1e-6))
-    assert first.after(first) == first
-    wider = make_plan(LOGISTIC, **SIZES, method="minimiser", total=(12.0, 1e-6)).after(first)
+    out = together(first, 3)
+    assert first.after(first, out) == first
+    wider = make_plan(LOGISTIC, **SIZES, method="minimiser", total=(12.0, 1e-6)).after(first, out)
     assert (wider.total.epsilon, wider.total.gdp, wider.total.late) == (12.0, True, True)
     assert "if the total was not changed because of models seen before" in wider.explain()
-    back = make_plan(LOGISTIC, **SIZES, method="minimiser", total=(9.0, 1e-6)).after(wider)
+    back = make_plan(LOGISTIC, **SIZES, method="minimiser", total=(9.0, 1e-6)).after(wider, out)
     assert back.total.late
-    other = make_plan(LOGISTIC, **SIZES, method="sharp", total=(9.0, 1e-6)).after(first)
+    other = make_plan(LOGISTIC, **SIZES, method="sharp", total=(9.0, 1e-6)).after(first, out)
     assert other.total == first.total  # another method under the total that was fixed first
+
+
+def test_a_later_total_is_summed_in_a_measure_that_all_methods_have() -> None:
+    """Planted: that of the new plan alone, μ, by which what was published before costs more than any total."""
+    sizes = {**SIZES, "budget": Budget(order=10, dp=1.0, deletion=0.1)}
+    first = make_plan(LOGISTIC, **sizes, method="theorem", total=(9.0, 1e-6))
+    out = together(first, 3)
+    other = make_plan(LOGISTIC, **sizes, method="sharp", total=(12.0, 1e-6))
+    assert (out.gdp, other.total.gdp) == (None, True)
+    for former in (first, replace(first, problem=replace(first.problem, total=None))):
+        late = other.after(former, out).total
+        assert late.late
+        left = left_text(
+            {"capped": True, "total": late.to_dict(), "spent_epsilon": 1, "delta": 1e-6, "publications": 2}
+        )
+        assert "if it was not changed because of models seen before" in left
+        assert late.spent(out) < late.spent(out + other.dp) < 12.0
+        assert other.after(former, out).after(former, out) == other.after(former, out)
 
 
 def _spent(plan, publications: int) -> float:
