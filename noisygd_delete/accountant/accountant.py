@@ -19,8 +19,8 @@ from typing import Self
 from ..errors import InvalidParameter, count
 from ..methods.base import Mechanism
 from ..methods.plan import Plan
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
-from ..privacy.shown import shown, table_html
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
+from ..privacy.shown import table_html
 from ..records import EditCounts
 from .account import CONTRADICTION, Account
 from .adaptive import adaptive_deletion
@@ -162,7 +162,7 @@ class Accountant:
     def __repr__(self) -> str:
         if not self.releases:
             return "Accountant(no releases)"
-        return f"Accountant({self.releases} releases; a record still there: advantage at most {self.dp_cumulative().at_most})"
+        return f"Accountant({self.releases} releases; a record still there, every one observed: {in_words(self.dp_cumulative(), several=True)})"
 
     def _repr_html_(self) -> str:
         """For notebooks."""
@@ -170,15 +170,12 @@ class Accountant:
         if self.releases:
             delta = 1e-6 if self.plan is None else self.plan.budget.shown_delta
             total = self.dp_cumulative()
-            figures = (
-                f"(ε={shown(total.with_slack().epsilon(delta))}, δ={shown(delta)}), advantage at most {total.at_most}"
+            facts[f"a record still there, every release ({total.adjacency}, {total.unit})"] = in_words(
+                total, several=True, delta=delta
             )
-            facts[f"a record still there, every release ({total.adjacency}, {total.unit})"] = figures
             if self.account.erasing is not None:
                 erased = self.deletion(1, self.account.erasing.number)
-                facts[f"the record erased last, every release ({erased.adjacency})"] = (
-                    f"advantage at most {erased.at_most}"
-                )
+                facts[f"the record erased last, every release ({erased.adjacency})"] = in_words(erased, several=True)
         if self.plan is not None:
             left = self.remaining()
             facts["budget"] = left.allowed

@@ -77,13 +77,13 @@ def _remaining(answers: dict[str, Any]) -> str:
         number = "publications left: not limited, another one costs nothing"
     else:
         number = f"publications left: {left['publications']}"
-    return f"budget: {left['allowed']}\n  {number}; spent so far: {_figures(left['spent'])}"
+    return f"budget: {left['allowed']}\n  {number}; spent so far, if {FIXED_SCHEDULE}: {_figures(left['spent'])}"
 
 
 def _forecast(answers: dict[str, Any]) -> str:
     if "forecast" not in answers:
         return ""
-    lines = [f"if {answers['forecast'][0]['requests']} more requests came:"]
+    lines = [f"if {answers['forecast'][0]['requests']} more requests came, and {FIXED_SCHEDULE}:"]
     for ahead in answers["forecast"]:
         if not answers["remaining"]["capped"]:
             verdict = "no cap was set on the sum"

@@ -196,7 +196,7 @@ def _running(plan: Plan, label: str) -> Callable[[int], str]:
     def left(steps: int) -> str:
         known = plan.mechanism.exposure(plan.learn_steps) if plan.mechanism.fresh else math.inf
         bound = plan.mechanism.interval("deletion", problem.deletion_notion, steps_with=known, steps_without=steps)
-        return f"ε_dd={shown(bound.with_slack().epsilon(delta))} (later models alone, requests not adaptive)"
+        return f"ε_dd={shown(bound.with_slack().epsilon(delta))} (later models alone, if {NON_ADAPTIVE})"
 
     return left
 

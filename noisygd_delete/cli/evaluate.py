@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from ..privacy.shown import shown
+from ..privacy.guarantee import in_words
 from .arguments import number
 from .shared import add_common, show, store_command
 
@@ -84,13 +84,12 @@ def _counted_text(found: CountedEvaluation, delta: float) -> str:
         lines.append(f"{'mean absolute error':<28}{found.mean_absolute_error:.4g} ± {found.within:.2g}, {half}")
     else:
         lines.append("too few records for this noise: nothing can be said")
-    alone, together = (shown(each.with_slack().epsilon(delta)) for each in (found.alone, found.together))
+    told = in_words(found.alone, several=False, delta=delta), in_words(found.together, several=True, delta=delta)
     return "\n".join(
         [
             *lines,
             f"These are the records that it was learned from; ± is twice the deviation that the noise of {found.deviation:g} gives.",
-            f"Charged as release {found.release}: (ε={alone}, δ={shown(delta)}) of a record still there; with every release so far "
-            f"ε={together}.",
+            f"Charged as release {found.release}. Of a record still there: {told[0]}; with every release so far {told[1]}.",
         ]
     )
 

@@ -13,6 +13,7 @@ from ..errors import InvalidParameter
 from ..losses.clipped import Clipped
 from ..methods.plan import Plan
 from ..planner import make_plan
+from ..privacy.guarantee import FIXED_SCHEDULE
 from ..privacy.shown import shown
 from .changing import open_store, released
 from .left import warning
@@ -59,7 +60,7 @@ def _relearning(plan: Plan, spent: Accountant) -> dict[str, Any]:
 def _relearning_text(foreseen: Mapping[str, Any]) -> str:
     text = (
         f"Release: {foreseen['publication']}. A record still there, over all releases: ε={shown(foreseen['epsilon_before'])} now, "
-        f"ε={shown(foreseen['epsilon_after'])} after (δ={shown(foreseen['delta'])})."
+        f"ε={shown(foreseen['epsilon_after'])} after (δ={shown(foreseen['delta'])}), if {FIXED_SCHEDULE}."
     )
     if foreseen["publication"] == "refused":
         text += " What is spent stays spent, so a larger --dp, or --total-epsilon where a total was set, is needed; more --releases in the same --dp do not help."

@@ -16,7 +16,7 @@ from typing import BinaryIO, cast
 from ..curator.stream import Stream, StreamSummary, forecast
 from ..curator.stream.parsing import Numbered, numbered, read
 from ..errors import InvalidRequest
-from ..privacy.guarantee import Guarantee, under
+from ..privacy.guarantee import in_words
 from ..privacy.shown import shown
 from ..records import EditRequest, Records, bounded
 from ..store import Store
@@ -202,7 +202,7 @@ def _summary(summary: StreamSummary, delta: float) -> str:
     lines += [f"  refused: {reason}" for _, reason in summary.refused]
     if summary.publications:
         lines.append(
-            f"  {'one release, a record still there':<70}{_words(summary.publications[-1].dp, delta, several=False)}"
+            f"  {'one release, a record still there':<70}{in_words(summary.publications[-1].dp, delta=delta, several=False)}"
         )
     for name, guarantee in (
         ("all releases, a record still there", summary.present),
@@ -210,7 +210,7 @@ def _summary(summary: StreamSummary, delta: float) -> str:
         ("an erased record, every release seen, requests of any kind", summary.everything),
     ):
         if guarantee is not None:
-            lines.append(f"  {name:<70}{_words(guarantee, delta, several=True)}")
+            lines.append(f"  {name:<70}{in_words(guarantee, delta=delta, several=True)}")
     if summary.accuracy is not None:
         lines.append(f"  accuracy on the hold-out: {summary.accuracy:.4f}")
     if summary.withheld:
@@ -218,8 +218,3 @@ def _summary(summary: StreamSummary, delta: float) -> str:
             "publication withheld by the budget: the rows are erased, the last model is withdrawn; relearn with a new plan"
         )
     return "\n".join(lines)
-
-
-def _words(guarantee: Guarantee, delta: float, *, several: bool) -> str:
-    epsilon = shown(guarantee.with_slack().epsilon(delta))
-    return f"advantage at most {guarantee.at_most}, (ε={epsilon}, δ={shown(delta)}){under(guarantee, several=several)}"

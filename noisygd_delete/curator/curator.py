@@ -17,7 +17,7 @@ from ..accountant import Accountant, Event, EventKinds, Statuses, label
 from ..engine import CurrentRecords, Execution, rows_here
 from ..errors import BudgetExceeded, NotLearned
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee, under
+from ..privacy.guarantee import Guarantee, in_words, under
 from ..privacy.shown import table_html
 from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, check_token
 from .learning import Model, Training, check_edit, check_fit, train, train_on
@@ -28,17 +28,16 @@ ABOUT = {  # whom a figure of a release is about, and who observes
     "deletion": "an erased record, later models alone",
     "deletion_observed": "an erased record, every model kept",
 }
+_OF_SEVERAL = ("dp_cumulative", "deletion_observed")  # models
 
 
 def conditions(name: str, guarantee: Guarantee) -> str:
     """ ", if …": what a figure of a release holds under, by its name."""
-    return under(guarantee, several=name in ("dp_cumulative", "deletion_observed"))
+    return under(guarantee, several=name in _OF_SEVERAL)
 
 
 def _limit(name: str, guarantee: Guarantee) -> str:
-    return (
-        f"advantage at most {guarantee.at_most} ({guarantee.adjacency}, {guarantee.unit}){conditions(name, guarantee)}"
-    )
+    return f"({guarantee.adjacency}, {guarantee.unit}) {in_words(guarantee, several=name in _OF_SEVERAL)}"
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class Release:
         return label(self.kind, self.counts)
 
     def __repr__(self) -> str:
-        told = "; ".join(f"{name}: advantage at most {each.at_most}" for name, each in self.guarantees.items())
+        told = "; ".join(f"{ABOUT[name]}: {_limit(name, each)}" for name, each in self.guarantees.items())
         return f"Release({self.release}, {self.label!r}, {self.status}, {self.edits} edits, {self.steps} steps; {told})"
 
     def _repr_html_(self) -> str:

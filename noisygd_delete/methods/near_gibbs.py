@@ -251,8 +251,7 @@ class NearGibbs(Method):
         return (
             f"{form} at Rényi order q={self.order:g} (λ={plan.regularization:g}, weak convexity "
             f"β₋={plan.loss.constants.weak_convexity:.4g}): the model stays near the Gibbs law of the current records, which never saw "
-            "a deleted one. This speaks of observers who came after the erasure and of requests that do not depend on earlier "
-            "models; once an earlier model was observed, only the composition of steps is certified. ε_dp is of one release, given "
+            f"a deleted one. This speaks of observers who came after the erasure, and holds if {NON_ADAPTIVE}; once an earlier model was observed, only the composition of steps is certified. ε_dp is of one release, given "
             "the model before it (18).",
             f"Noise σ²={plan.noise_variance:.6g} at step size η={plan.step_size:.6g}. Learning: K_A={plan.learn_steps} steps "
             f"({plan.gradient_evaluations['learn']} record gradients); deleting: K_Ā={plan.delete_steps} per request. What the model is "

@@ -11,7 +11,7 @@ from ..bounds import shifted_interpolation
 from ..errors import count
 from ..losses.base import Loss
 from ..privacy.budget import Budget
-from ..privacy.guarantee import Guarantee
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
 from ..privacy.shown import brief, table_html
 from ..privacy.total import Total
 from .base import Mechanism, Method
@@ -317,9 +317,11 @@ class Plan:
             "budget": f"{self.budget.describe()}; {scope}",
             "steps": f"{self.learn_steps} to learn, {self.delete_steps} for a request",
             "noise": self.method.noise(self),
-            "a record still there, one release": f"advantage at most {self.dp.at_most} ({self.problem.adjacency})",
-            "a deleted record, later models": f"advantage at most {self.deletion.at_most}, if {self.deletion.assumptions[0]}",
-            "a deleted record, one earlier model seen too": f"advantage at most {self.deletion_observed().at_most}",
+            f"a record still there, one release ({self.problem.adjacency})": in_words(
+                self.dp.assuming(NON_ADAPTIVE), several=False
+            ),
+            "a deleted record, later models": in_words(self.deletion, several=False),
+            "a deleted record, one earlier model seen too": in_words(self.deletion_observed(), several=True),
         }
         return table_html(f"Plan, method {self.method.name!r}", facts)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..bounds import waiting as bounds
 from ..errors import NoisyGDDeleteError
+from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.shown import brief, shown
 from ..privacy.total import Total
 
@@ -98,8 +99,8 @@ def promise(plan: Plan) -> str:
     figures.append(f"(ε={shown(deletion.epsilon(delta))}, δ={shown(delta)})")
     return (
         f"Promise for a deleted record: an observer of the models after its deletion gains at most {deletion.at_most} over "
-        f"guessing, if {deletion.assumptions[0]}. If they may have, what was observed while the record was there counts: at most "
-        f"{plan.deletion_observed().at_most} after one observed model, and each further one adds. Under the first: "
+        f"guessing, if {NON_ADAPTIVE}. If they may have, what was observed while the record was there counts: at most "
+        f"{plan.deletion_observed().at_most} after one observed model, if {FIXED_SCHEDULE}, and each further one adds. Under the first: "
         f"{'; '.join(figures)}.{_slack(plan)}"
     )
 

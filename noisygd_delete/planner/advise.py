@@ -14,6 +14,7 @@ from ..methods import METHODS, compared
 from ..methods.base import AUTO, PROOFS
 from ..methods.plan import Plan
 from ..privacy.budget import Budget
+from ..privacy.guarantee import FIXED_SCHEDULE
 from ..privacy.shown import brief, shown
 from ..privacy.total import Total
 from .comparison import Candidate, Comparison, compare_plans
@@ -164,7 +165,7 @@ class Advice:
             f"  {name:<12}one publication ε={shown(one)}, {number} together ε={shown(many)}"
             for name, one, number, many in self.costs()
         ]
-        head = f"What publications reveal of a record still there, every one observed (δ={shown(self.plan.budget.shown_delta)}):"
+        head = f"What publications reveal of a record still there, every one observed (δ={shown(self.plan.budget.shown_delta)}), if {FIXED_SCHEDULE}:"
         return "\n".join([head, *lines])
 
     def costs(self) -> list[tuple[str, float, int, float]]:

@@ -37,6 +37,12 @@ def under(guarantee: Guarantee, *, several: bool) -> str:
     return f", if {' and '.join(conditions)}" if conditions else ""
 
 
+def in_words(guarantee: Guarantee, *, several: bool, delta: float | None = None) -> str:
+    """A figure in a line of text, with what it holds under. `several`: as `under`; `delta`: of an (ε, δ) beside it."""
+    pair = "" if delta is None else f", (ε={shown(guarantee.with_slack().epsilon(delta))}, δ={shown(delta)})"
+    return f"advantage at most {guarantee.at_most}{pair}{under(guarantee, several=several)}"
+
+
 def stated_delta(name: str, value: Any) -> float:
     """A δ that may be stated: below `LEAST_DELTA` no noise drawn on a machine holds it."""
     delta = probability(name, value)

@@ -1,0 +1,159 @@
+"""What is said about privacy is said in one place: `privacy`, `evidence` and `papers` alone have sentences of it, and whoever else writes a figure
+writes what it holds under beside it. Both are read off the syntax trees."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent.parent / "noisygd_delete"
+SAY_IT = {"privacy", "evidence", "papers"}
+FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.relative_to(PACKAGE).parts[0] not in SAY_IT]
+
+WRITES = re.compile(r"ε(_d[dp])?=|advantage at most|gains at most|times in 100")
+HOLDS_UNDER = {"in_words", "under", "conditions", "NON_ADAPTIVE", "FIXED_SCHEDULE"}
+NO_CLAIM = {
+    ("cli/left.py", "left_text"): "what a total has left: an account of what may be spent",
+    ("cli/streaming.py", "stream"): "the same, beside the bar while a stream runs",
+    ("methods/feasibility.py", "refusal"): "what was asked for and cannot be had",
+    ("methods/ladder.py", "words"): "a stage's share, of a plan whose promise stands above it",
+}
+
+
+def unconditional(tree: ast.Module) -> set[str]:
+    """Functions that write a figure, or have one written by a private function of the same file, and name nothing that it holds under."""
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    bare = {name for name, node in functions.items() if _writes(node) and not _names(node) & HOLDS_UNDER}
+    passed_on = True
+    while passed_on:
+        private = {name for name in bare if name.startswith("_") and not name.endswith("__")}
+        calling = {
+            name for name, node in functions.items() if _names(node) & private and not _names(node) & HOLDS_UNDER
+        }
+        passed_on = not calling <= bare
+        bare |= calling
+    called = {name for node in functions.values() for name in _names(node) if name != node.name}
+    return {name for name in bare if not (name.startswith("_") and name in called and not name.endswith("__"))}
+
+
+def _names(function: ast.FunctionDef) -> set[str]:
+    return {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+
+
+def _writes(function: ast.FunctionDef) -> bool:
+    """Whether a figure is written there; what is raised is no claim."""
+    raised = _raised(function)
+    for node in ast.walk(function):
+        if isinstance(node, ast.JoinedStr) and id(node) not in raised:
+            text = "".join(part.value for part in node.values if isinstance(part, ast.Constant))
+            shown = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+            if WRITES.search(text) or "at_most" in shown:
+                return True
+    return False
+
+
+def _raised(tree: ast.AST) -> set[int]:
+    return {id(part) for node in ast.walk(tree) if isinstance(node, ast.Raise) for part in ast.walk(node)}
+
+
+def test_a_figure_is_written_with_what_it_holds_under() -> None:
+    found = {
+        (path.relative_to(PACKAGE).as_posix(), name)
+        for path in FILES
+        for name in unconditional(ast.parse(path.read_text("utf-8")))
+    }
+    assert found == set(NO_CLAIM)
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "def text(plan):\n    return f'a deleted record: advantage at most {plan.deletion.at_most}'",
+        "def text(total):\n    return f'all releases: ε={total}'",
+        "def _row(total):\n    return f'ε={total}'\ndef text(total):\n    return _row(total)",
+        "def __repr__(self):\n    return f'Model({self.dp.at_most})'",
+    ],
+)
+def test_a_planted_figure_without_its_condition_is_seen(planted: str) -> None:
+    assert unconditional(ast.parse(planted))
+
+
+def test_a_figure_with_its_condition_is_none() -> None:
+    said = (
+        "def _row(total):\n    return f'ε={total}'\ndef text(total):\n    return _row(total) + f', if {FIXED_SCHEDULE}'"
+    )
+    assert unconditional(ast.parse(said)) == set()
+
+
+# --- sentences ---
+
+OF_A_FIGURE = ("requests-blind", "schedule-fixed", "schedule-calendar")
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[\w§-]+", re.sub(r"\{[^}]*\}", " § ", text.lower()))
+
+
+def runs(text: str, length: int) -> Iterator[tuple[str, ...]]:
+    """Every run of so many words, with nothing filled in between them."""
+    said = words(text)
+    yield from (run for at in range(len(said) - length + 1) if "§" not in (run := tuple(said[at : at + length])))
+
+
+def sentences(entry: Any) -> Iterator[str]:
+    if isinstance(entry, str):
+        yield entry
+    else:
+        yield from (text for name, part in entry.items() if name != "by" for text in sentences(part))
+
+
+@cache
+def catalogued(length: int, keys: tuple[str, ...] | None = None) -> set[tuple[str, ...]]:
+    claims = tomllib.loads((PACKAGE / "privacy" / "catalogue" / "4.en.toml").read_text("utf-8"))["claims"]
+    return {run for key in keys or claims for text in sentences(claims[key]) for run in runs(text, length)}
+
+
+def texts(tree: ast.Module) -> Iterator[str]:
+    """Every text that the code holds, but what documents it and what is raised."""
+    left_out = _raised(tree)
+    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if id(node) in left_out:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents | inside:
+            yield node.value
+
+
+def spelled(tree: ast.Module) -> set[str]:
+    """Sentences of the catalogue, or pieces of one, that a file spells itself."""
+    several = ((9, catalogued(9)), (4, catalogued(4, OF_A_FIGURE)))
+    return {
+        " ".join(run) for text in texts(tree) for length, known in several for run in runs(text, length) if run in known
+    }
+
+
+def test_no_other_room_spells_a_sentence_of_the_catalogue() -> None:
+    found = {path.relative_to(PACKAGE).as_posix(): spelled(ast.parse(path.read_text("utf-8"))) for path in FILES}
+    assert {path: said for path, said in found.items() if said} == {}
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "say('holds as long as requests did not depend on earlier models')",
+        "say(f'{figure}, if nothing that was seen decided when a model came out')",
+        "say('The curator\\'s machine is trusted: an observer sees published models')",
+    ],
+)
+def test_a_planted_sentence_is_seen(planted: str) -> None:
+    assert spelled(ast.parse(planted))
