@@ -114,6 +114,7 @@ def report(
             "capped": accountant.plan.capped,
             "allowed": left.allowed,
             "spent": measure(left.spent),
+            "spent_of_total": None if left.total is None else left.to_dict()["spent_epsilon"],
         }
         answers["forecast"] = [
             {**asdict(ahead), "added": measure(ahead.added), "total": measure(ahead.total)}

@@ -77,7 +77,11 @@ def _remaining(answers: dict[str, Any]) -> str:
         number = "publications left: not limited, another one costs nothing"
     else:
         number = f"publications left: {left['publications']}"
-    return f"budget: {left['allowed']}\n  {number}; spent so far, if {FIXED_SCHEDULE}: {_figures(left['spent'])}"
+    counted = left["spent_of_total"]
+    counted = "" if counted is None else f"; as the total counts it, in its one measure: ε={shown(counted)}"
+    return (
+        f"budget: {left['allowed']}\n  {number}; spent so far, if {FIXED_SCHEDULE}: {_figures(left['spent'])}{counted}"
+    )
 
 
 def _forecast(answers: dict[str, Any]) -> str:

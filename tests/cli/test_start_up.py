@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -85,8 +86,12 @@ def test_status_loads_no_array_and_no_library(store: Path) -> None:
 
 
 def test_budget_loads_no_array_and_no_library(store: Path) -> None:
+    status, _ = loaded("status", str(store))
     said, modules = loaded("budget", str(store))
     assert "publications left" in said
+    spent = re.search(r"spent so far: (ε=[\d.]+)", status)
+    assert spent is not None
+    assert f"as the total counts it, in its one measure: {spent[1]}\n" in said  # one figure for one thing
     assert beyond(modules, "papers", "register", "store.sources") == []
 
 
