@@ -2,16 +2,20 @@
 
     python .ci/materials.py bill       a CycloneDX 1.6 bill of materials as JSON, for a release
     python .ci/materials.py licences   a table of the installed packages that noisygd-delete needs, with their licences
+    python .ci/materials.py conda SDIST    a recipe for conda-forge, of the sdist that was published
 
 Only packages that noisygd-delete needs, directly or not, are listed; with `licences EXTRA...`, those of the extras too.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
+import tomllib
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
 from typing import Any
 
 PACKAGE = "noisygd-delete"
@@ -107,11 +111,50 @@ def table(packages: dict[str, Distribution]) -> str:
     return "\n".join(["| package | licence, as it states it |", "|---|---|", *rows]) + "\n"
 
 
-if __name__ == "__main__":
-    what, extras = sys.argv[1], frozenset(sys.argv[2:])
-    if what not in ("bill", "licences"):
-        sys.exit(f"bill or licences, not {what!r}")
-    print(
-        json.dumps(bill(installed(extras)), indent=1) if what == "bill" else table(installed(extras)),
-        end="\n" * (what == "bill"),
+def recipe(sdist: Path) -> str:
+    """meta.yaml of the package without extras, from pyproject.toml: names on conda-forge are those of PyPI. JSON is YAML."""
+    root = Path(__file__).parents[1]
+    stated = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    project, version = stated["project"], sdist.name.removesuffix(".tar.gz").rpartition("-")[2]
+    python = f"python {project['requires-python']}"
+    (command, entry), *_ = project["scripts"].items()
+    address = f"https://pypi.org/packages/source/n/{PACKAGE}/{sdist.name}"
+    return json.dumps(
+        {
+            "package": {"name": PACKAGE, "version": version},
+            "source": {"url": address, "sha256": hashlib.sha256(sdist.read_bytes()).hexdigest()},
+            "build": {
+                "number": 0,
+                "noarch": "python",
+                "entry_points": [f"{command} = {entry}"],
+                "script": "{{ PYTHON }} -m pip install . -vv --no-deps --no-build-isolation",
+            },
+            "requirements": {
+                "host": [python, "pip", *stated["build-system"]["requires"]],
+                "run": [python, *project["dependencies"]],
+            },
+            "test": {
+                "imports": ["noisygd_delete"],
+                "commands": [f"{command} --version", "pip check"],
+                "requires": ["pip"],
+            },
+            "about": {
+                "summary": project["description"],
+                "license": project["license"],
+                "license_file": project["license-files"],
+            },
+        },
+        indent=2,
     )
+
+
+if __name__ == "__main__":
+    what, named = sys.argv[1], sys.argv[2:]
+    if what == "bill":
+        print(json.dumps(bill(installed(frozenset(named))), indent=1))
+    elif what == "licences":
+        print(table(installed(frozenset(named))), end="")
+    elif what == "conda":
+        print(recipe(Path(named[0])))
+    else:
+        sys.exit(f"bill, licences or conda, not {what!r}")

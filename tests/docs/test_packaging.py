@@ -255,7 +255,17 @@ def test_the_script_says_what_it_can_do() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / ".ci" / "materials.py", "x"], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (1, "bill or licences, not 'x'\n")
+    assert (done.returncode, done.stderr) == (1, "bill, licences or conda, not 'x'\n")
+
+
+def test_the_recipe_asks_for_what_the_package_does(materials: ModuleType, tmp_path: Path) -> None:
+    sdist = tmp_path / "noisygd_delete-1.2.3.tar.gz"
+    sdist.write_bytes(b"x")
+    made = json.loads(materials.recipe(sdist))
+    assert made["package"] == {"name": "noisygd-delete", "version": "1.2.3"}
+    assert made["requirements"]["run"][1:] == PROJECT["dependencies"]
+    assert made["source"]["sha256"] == "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+    assert made["build"]["entry_points"] == ["noisygd-delete = noisygd_delete.cli:run"]
 
 
 def too_new(needs: dict[str, str], python: str) -> list[str]:

@@ -14,9 +14,9 @@ DIGESTS = Path(__file__).parents[2] / "docs" / "page-digests.md"
 
 
 def listed(text: str, found: str) -> str:
-    """The list with this version's digests in it: versions before keep theirs."""
+    """The list with this version's digests in it: versions before keep theirs, and one that was never released (.dev) gives way."""
     line = f"| {__version__} | `{digest(found)}` | `{digest(LOADER.read_text(encoding='utf-8'))}` |\n"
-    there = re.search(rf"(?m)^\| {re.escape(__version__)} \|.*\n", text)
+    there = re.search(rf"(?m)^\| ({re.escape(__version__)}|[0-9.]+\.dev[0-9]+) \|.*\n", text)
     return text.replace(there[0], line) if there else text.rstrip("\n") + "\n" + line
 
 
