@@ -26,6 +26,7 @@ NoisyGDDeleteError
 FitsAddUp (UserWarning)
 NothingPromised (UserWarning)
 PrivatePreprocessing (UserWarning)
+ValuesClipped (UserWarning)
 ```
 """
 
@@ -68,6 +69,10 @@ class FitsAddUp(UserWarning):
 
 class PrivatePreprocessing(UserWarning):
     """The rows look as if a step before had been fitted to them, which no certificate covers."""
+
+
+class ValuesClipped(UserWarning):
+    """Many values lie beyond their public bounds, and were clipped to them."""
 
 
 class InvalidParameter(NoisyGDDeleteError, ValueError):

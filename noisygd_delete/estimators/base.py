@@ -22,16 +22,17 @@ from ..methods.plan import Plan
 from ..methods.words import worth
 from ..planner import advise, advised_plan, make_plan
 from ..planner.advise import Advice
-from ..planner.usual import capped, usual_budget, usual_total
+from ..planner.usual import capped, usual_budget, usual_slots, usual_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
-from .blocks import per_row, scaled_table
+from .blocks import count_clipped, per_row, scaled_table
 from .copies import Copies
 from .index import ids_of
-from .refusals import NO_PARTIAL_FIT, check_preprocessing, refuse
+from .refusals import NO_PARTIAL_FIT, check_preprocessing, refuse, warn_clipped
 from .scaling import RowScaling, public_bounds
 
 Array = NDArray[np.float64]
+_OF_ROWS = ("_curator", "release_", "clipped_", "targets_clipped_")  # no pickle has them
 
 
 class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
@@ -50,7 +51,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         total: (ε, δ) of all publications together, beyond which none is made; "auto": room for 12 like the first; None: no cap.
         adjacency, deletion_notion, releases, batch, rows_per_subject, utility, dtype:
             as in `make_plan`.
-        slots: n, public; None: the number of rows given. More than that leaves room for `insert`.
+        slots: n, public; None: a twentieth more than the rows given, as a store has. What is more leaves room for `insert`.
         random_state: None draws certified noise. Anything else is for research: the noise can be repeated, so the
             model is marked uncertified (`certified_`).
 
@@ -60,6 +61,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         accountant_: answers for all releases.
         release_: the last release (not in pickles).
         model_: the published model, on scaled rows.
+        clipped_: {column: values beyond feature_bounds} of the rows last given (not in pickles); many are warned about.
         n_records_, ids_: records in the table now, and what requests call them (not in pickles).
 
     There is no `partial_fit` and no `warm_start`. Every `fit` starts a new account: two fits on the same people are
@@ -119,14 +121,24 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         self._rows_named = ids is not None
         features, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         self._learn_labels(labels)
-        check_preprocessing(features)
+        if not hasattr(self, "_follows_public_steps"):
+            check_preprocessing(features)
         columns = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
         self._scaling = RowScaling(
             *public_bounds("feature_bounds", self.feature_bounds, columns), self.row_norm, self.fit_intercept
         )
-        records = self._table(features, labels, ids, subjects, self.slots)
+        slots = usual_slots(features.shape[0]) if self.slots is None else self.slots
+        self._count_clipped(features, labels)
+        records = self._table(features, labels, ids, subjects, slots)
         self._curator = Curator(records, self._make_plan(records.slots))
         self._published(self._curator.learn(self._generator()))
+
+    def _count_clipped(self, features: Any, labels: Any) -> None:
+        """Count what lies beyond its public bounds, and warn where that is much."""
+        counts = count_clipped(features, self._scaling)
+        columns = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
+        self.clipped_ = {column: int(count) for column, count in zip(columns, counts, strict=True)}
+        warn_clipped("feature_bounds", self.clipped_, features.shape[0])
 
     def _table(
         self,
@@ -284,10 +296,11 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         subjects: Iterable[Id] | None = None,
         request_id: str | None = None,
     ) -> Release:
-        """Put new raw records into free slots (fit with `slots=` larger than the table) and publish."""
+        """Put new raw records into free slots (a twentieth of the table, or what `slots=` leaves) and publish."""
         curator, ids = self._attached(), ids_of(X, y, ids)
         raw = self._raw_rows(X)
         rows, labels = scaled_table(raw, self._scaling, raw.shape[0]), self._encode(np.asarray(y))
+        self._count_clipped(raw, np.asarray(y))
         return self._published(
             curator.insert(ids, rows, labels, subjects=subjects, request_id=request_id, rng=self._generator())
         )
@@ -330,7 +343,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         """Parameters, model, plan and accountant: never rows, ids, or what a solver needed (it depends on the rows)."""
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in ("_curator", "release_")}
+        return {name: value for name, value in state.items() if name not in _OF_ROWS}
 
     def attach(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, subjects: Iterable[Id] | None = None) -> Self:
         """Give an unpickled estimator its current records back: those of the last release, without the erased ones.

@@ -29,6 +29,17 @@ def blocks(features: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         yield part, block.toarray() if hasattr(block, "toarray") else np.asarray(block)
 
 
+def count_clipped(features: Any, scaling: RowScaling) -> NDArray[np.int64]:
+    """(features,): values of each column of raw rows beyond their bounds."""
+    if stays_sparse(features, scaling):
+        beyond = np.abs(features.data) > scaling.high[features.indices]
+        return np.bincount(features.indices[beyond], minlength=features.shape[1])
+    counts = np.zeros(features.shape[1], np.int64)
+    for _, block in blocks(features):
+        counts += ((block < scaling.low) | (block > scaling.high)).sum(axis=0)
+    return counts
+
+
 def scaled_table(features: Any, scaling: RowScaling, slots: int) -> Any:
     """(rows, columns): in the float32 of the table, or as a csr_array of sparse rows that stay sparse.
 

@@ -18,6 +18,7 @@ from ..methods import Method
 from ..privacy.budget import Budget
 from ..records import Id
 from .base import DeletionEstimator
+from .refusals import warn_clipped
 from .scaling import public_bounds
 
 Array = NDArray[np.float64]
@@ -186,6 +187,7 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         huber_delta: δ of the loss, in units of half the target range: residuals beyond it count linearly.
 
     Attributes:
+        targets_clipped_: targets beyond their bounds among those last given (not in pickles); many are warned about.
         coef_, intercept_: (features,) and a number, of raw features within their bounds, where predictions are linear in them (as
             with row_norm="bounds"); predictions are also clipped to `target_bounds`.
     """
@@ -254,6 +256,12 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         low, high = public_bounds("target_bounds", self.target_bounds, ["target"])
         self._target_middle, self._target_half = float(low[0] + high[0]) / 2, float(high[0] - low[0]) / 2
         self._check_targets(y)
+
+    def _count_clipped(self, features: Any, labels: Any) -> None:
+        super()._count_clipped(features, labels)
+        beyond = np.abs(np.asarray(labels, np.float64) - self._target_middle) > self._target_half
+        self.targets_clipped_ = int(beyond.sum())
+        warn_clipped("target_bounds", {"the target": self.targets_clipped_}, len(beyond))
 
     def _check_targets(self, y: Any) -> None:
         kind = type_of_target(y, raise_unknown=True)

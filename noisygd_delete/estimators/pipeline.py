@@ -76,7 +76,11 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         learner = isinstance(self.steps[-1][1], DeletionEstimator)  # not where the probe fits the steps before it
         if learner and "ids" not in parameters and (ids := ids_of(X, y, parameters.get(named))) is not None:
             parameters[named] = ids  # a step may lose the index on the way
-        fitted: Self = super().fit(X, y, **parameters)
+        self.steps[-1][1]._follows_public_steps = True
+        try:
+            fitted: Self = super().fit(X, y, **parameters)
+        finally:
+            del self.steps[-1][1]._follows_public_steps
         return fitted
 
     def _probe(self, X: Any, y: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidParameter, PrivatePreprocessing
+from ..errors import InvalidParameter, PrivatePreprocessing, ValuesClipped
 
 NO_PARTIAL_FIT = (
     "{} has no partial_fit: going on training outside the account is what a certificate must exclude. insert, replace and delete "
@@ -25,8 +25,10 @@ _REASONS = {
 }
 
 _FEWEST = 10  # records from which on a mean of 0 in every column is no accident
-_NONE = 1e-9  # of a standard deviation
+_NEAR = 1e-9  # for each record, by rounding
 _ONE = 1e-6
+_MANY, _NAMED = 0.01, 4  # of a column's values; columns in one warning
+_WIDTH = 3  # columns of an encoder: two may be an answer and its contrary
 
 
 def refuse(estimator: str, given: Mapping[str, Any]) -> None:
@@ -42,20 +44,69 @@ def refuse(estimator: str, given: Mapping[str, Any]) -> None:
             raise TypeError(f"{estimator}.fit takes X, y, ids and subjects, not {name!r}")
 
 
-def check_preprocessing(features: Any) -> None:
-    """Warn where every column has been centred and divided by its own spread: the mark of a StandardScaler fitted to the records."""
-    if hasattr(features, "toarray") or len(features) < _FEWEST:
-        return
-    varying = features.std(axis=0)
-    moving = varying > _ONE
-    if not moving.any():
-        return
-    centred = np.abs(features.mean(axis=0)[moving]) < _NONE * len(features)
-    if centred.all() and (np.abs(varying[moving] - 1) < _ONE).all():
+def warn_clipped(bounds: str, counts: Mapping[Any, int], rows: int) -> None:
+    """Warn where values beyond their bounds are more than a hundredth of a column."""
+    many = [f"{name} ({100 * count / rows:.3g} %)" for name, count in counts.items() if count > _MANY * rows]
+    if many:
         warnings.warn(
-            "every column has mean 0 and deviation 1: a StandardScaler fitted to these records? Its means and deviations are "
-            "statistics of all of them, outside any certificate, and they stay in every prediction after a deletion. "
-            "Give the raw columns with feature_bounds, or use RecordWisePipeline, which refuses such a step",
+            f"values beyond {bounds} were clipped: {', '.join(many[:_NAMED])}{', …' * (len(many) > _NAMED)}. Wider public bounds lose less",
+            ValuesClipped,
+            stacklevel=5,
+        )
+
+
+def check_preprocessing(features: Any) -> None:
+    """Warn where the rows, dense or in CSR, bear the mark of a scaler or an encoder that was fitted to them."""
+    if features.shape[0] < _FEWEST:
+        return
+    marked = _encoded_mark(features) or ("" if hasattr(features, "toarray") else _scaled_mark(features))
+    if marked:
+        warnings.warn(
+            f"{marked} fitted to these records? What it learned is a statistic of all of them, outside any certificate, and stays in every "
+            "prediction after a deletion. Give the raw columns with feature_bounds and public lists of categories, or use "
+            "RecordWisePipeline, which refuses such a step",
             PrivatePreprocessing,
             stacklevel=4,
         )
+
+
+def _scaled_mark(features: Any) -> str:
+    """How every column that varies and has more values than two looks; "" where nothing is to be seen."""
+    low, high = features.min(axis=0), features.max(axis=0)
+    moving = (high - low > _ONE) & ((features != low) & (features != high)).any(axis=0)
+    if not moving.any():
+        return ""
+    columns, low, high = features[:, moving], low[moving], high[moving]
+
+    def all_are(values: Any, wanted: float) -> bool:
+        return bool((np.abs(values - wanted) < _NEAR * len(features)).all())
+
+    if all_are(columns.mean(axis=0), 0) and all_are(columns.std(axis=0), 1):
+        return "every column has mean 0 and deviation 1: a StandardScaler"
+    if all_are(high, 1) and (all_are(low, 0) or all_are(low, -1)):
+        return f"every column runs from {low[0]:.0f} to 1 and reaches both: a MinMaxScaler"
+    if all_are(np.maximum(high, -low), 1):
+        return "the largest size in every column is 1: a MaxAbsScaler"
+    lower, middle, upper = np.percentile(columns, (25, 50, 75), axis=0)
+    if all_are(middle, 0) and all_are(upper - lower, 1):
+        return "every column has median 0 and quartiles 1 apart: a RobustScaler"
+    return ""
+
+
+def _encoded_mark(features: Any) -> str:
+    """Columns side by side of which every row has exactly one at 1 and the rest at 0; "" where there are not three such."""
+    found = "columns of which each row has exactly one at 1: an encoder"
+    if hasattr(features, "toarray"):
+        hot = np.diff(features.indptr)
+        return (
+            found if (features.data == 1).all() and 0 < hot[0] < features.shape[1] - 1 and (hot == hot[0]).all() else ""
+        )
+    binary = ((features == 0) | (features == 1)).all(axis=0)
+    hot, width = np.zeros(len(features)), 0
+    for column in range(features.shape[1]):
+        hot, width = (hot + features[:, column], width + 1) if binary[column] else (np.zeros(len(features)), 0)
+        if hot.max() > 1:
+            hot, width = features[:, column], 1
+        if width >= _WIDTH and (hot == 1).all():
+            return found
+    return ""

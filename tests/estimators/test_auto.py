@@ -68,10 +68,10 @@ def test_a_spent_total_withdraws_the_model_and_erases_all_the_same(table) -> Non
 
 def test_too_few_records_are_refused_and_a_named_method_learns_from_them(table) -> None:
     rows, sides, _ = table
-    with pytest.raises(NothingWorthHaving, match=r"records in place of 30.*name a method"):
-        NoisyGDClassifier(feature_bounds=(0, 10)).fit(rows[:30], sides[:30])
+    with pytest.raises(NothingWorthHaving, match=r"records in place of 27.*name a method"):
+        NoisyGDClassifier(feature_bounds=(0, 10)).fit(rows[:25], sides[:25])
     with pytest.warns(NothingPromised):
-        NoisyGDClassifier(feature_bounds=(0, 10), method="sharp").fit(rows[:30], sides[:30])
+        NoisyGDClassifier(feature_bounds=(0, 10), method="sharp").fit(rows[:25], sides[:25])
 
 
 def test_what_is_given_is_honoured(table) -> None:

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, OneHotEncoder, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor, RecordWisePipeline, methods
 from noisygd_delete.errors import (
@@ -26,6 +26,7 @@ from noisygd_delete.errors import (
     InvalidParameter,
     InvalidRecords,
     InvalidRequest,
+    NothingWorthHaving,
     NotLearned,
 )
 from noisygd_delete.estimators import check_record_wise
@@ -36,6 +37,7 @@ CHECKED = {"feature_bounds": (-4, 4), "budget": WIDE, "method": "sharp", "regula
 REGRESSION = {**CHECKED, "target_bounds": (-4, 4), "regularization": 3e-3}  # a check asks for half of the variance
 
 
+@pytest.mark.filterwarnings("ignore::noisygd_delete.errors.ValuesClipped")  # and make what lies beyond the bounds
 @pytest.mark.filterwarnings(
     "ignore::noisygd_delete.errors.PrivatePreprocessing"
 )  # some checks standardise what they make
@@ -50,6 +52,27 @@ REGRESSION = {**CHECKED, "target_bounds": (-4, 4), "regularization": 3e-3}  # a 
 )
 def test_scikit_learn_accepts_the_estimators(estimator, check):
     check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("estimator", "passing"),
+    [
+        (NoisyGDClassifier(feature_bounds=(-4, 4), random_state=0), 30),
+        (NoisyGDRegressor(feature_bounds=(-4, 4), target_bounds=(-4, 4), random_state=0), 16),
+    ],
+)
+def test_on_the_default_budget_a_check_fails_only_where_its_few_records_are_refused(estimator, passing: int) -> None:
+    """A check makes 20 to 200 records, of which no model worth having comes at ε = 2: `fit` says so and learns nothing."""
+    results = check_estimator(estimator, on_fail=None, on_skip=None)
+    failed = [result for result in results if result["status"] == "failed"]
+    for result in failed:
+        reasons, error = [], result["exception"]
+        while error is not None:
+            reasons.append(error)
+            error = error.__cause__ or error.__context__
+        assert any(isinstance(reason, NothingWorthHaving) for reason in reasons), result["check_name"]
+    assert sum(result["status"] == "passed" for result in results) >= passing
 
 
 @pytest.fixture

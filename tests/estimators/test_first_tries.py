@@ -14,15 +14,24 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 import sklearn
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import cross_val_score, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
 
 from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor, RecordWisePipeline, errors, losses
-from noisygd_delete.errors import InvalidParameter, InvalidRecords, PrivatePreprocessing
+from noisygd_delete.errors import InvalidParameter, InvalidRecords, PrivatePreprocessing, ValuesClipped
 from noisygd_delete.estimators import blocks
 from noisygd_delete.estimators.scaling import RowScaling
+from noisygd_delete.planner.usual import usual_slots
 from noisygd_delete.privacy.shown import table_html
 
 WIDE = Budget(order=2, dp=100.0, deletion=10.0)
@@ -147,6 +156,7 @@ def test_sample_weights_are_refused_with_the_reason() -> None:
 # -- sparse rows ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::noisygd_delete.errors.ValuesClipped")
 def test_sparse_rows_give_the_table_of_dense_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """In blocks of 7 rows here, so that there are many."""
     X = rows()
@@ -219,6 +229,94 @@ def test_scaling_by_the_records_themselves_is_warned_about_in_a_plain_pipeline_a
     with pytest.raises(errors.AssumptionViolated, match="learns from the data"):
         RecordWisePipeline([("scale", StandardScaler()), ("model", wide)]).fit(X, y)
     make_pipeline(FunctionTransformer(lambda raw: raw / 10), classifier(feature_bounds=(-1, 3))).fit(X, y)  # no warning
+
+
+SCALED = {
+    "standard": (StandardScaler(), "StandardScaler"),
+    "least and largest": (MinMaxScaler(), "MinMaxScaler"),
+    "largest": (MaxAbsScaler(), "MaxAbsScaler"),
+    "robust": (RobustScaler(), "RobustScaler"),
+    "one-hot, dense": (OneHotEncoder(sparse_output=False), "encoder"),
+    "one-hot": (OneHotEncoder(), "encoder"),
+    "one-hot beside numbers": (
+        ColumnTransformer([("town", OneHotEncoder(sparse_output=False), [0])], remainder="passthrough"),
+        "encoder",
+    ),
+}
+
+
+@pytest.mark.parametrize("step", SCALED)
+def test_what_a_plain_pipeline_fits_to_the_records_is_recognised(step: str) -> None:
+    transformer, named = SCALED[step]
+    X = rows()
+    y = labels(X, 2)
+    if named == "encoder":
+        X = np.column_stack([X[:, 0] // 2, X[:, 1] // 3]) + (0 if "beside" not in step else np.array([0, 0.25]))
+    wide = classifier(feature_bounds=(-4, 4))
+    with pytest.warns(PrivatePreprocessing, match=named):
+        make_pipeline(transformer, wide).fit(X, y)
+
+
+def test_public_steps_and_raw_rows_are_not_taken_for_fitted_ones() -> None:
+    X = rows()
+    y = labels(X, 2)
+    wide = classifier(feature_bounds=(-5, 40))
+    towns = [list(np.unique(X[:, 0] // 2))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivatePreprocessing)
+        wide.fit(X, y)
+        wide.fit(np.column_stack([X, X[:, 0] > 3, X[:, 1] > 1]), y)  # two values of 0 and 1 are nothing but that
+        listed = ColumnTransformer([("town", OneHotEncoder(categories=towns), [0])])
+        coded = np.column_stack([X[:, 0] // 2, X[:, 1]])
+        RecordWisePipeline([("towns", listed), ("model", wide)]).fit(coded, y)
+    with pytest.warns(PrivatePreprocessing, match="encoder"):
+        make_pipeline(listed, wide).fit(coded, y)  # nothing tells a public list from a fitted one here
+
+
+def test_values_beyond_public_bounds_are_counted_and_many_are_warned_about() -> None:
+    X = rows()
+    y = labels(X, 2)
+    X[:40, 1] += 20
+    for given in (X, sparse.csr_array(X)):
+        with pytest.warns(ValuesClipped, match=r"1 \(25(\.0)? %\)"):
+            model = classifier().fit(given, y)
+        assert model.clipped_ == {0: 0, 1: 40, 2: 0}
+        assert not hasattr(pickle.loads(pickle.dumps(model)), "clipped_"), "it is of the rows"
+    symmetric = classifier(feature_bounds=(-22, 22))
+    for given in (X, sparse.csr_array(X)):
+        with pytest.warns(ValuesClipped):
+            counted = symmetric.fit(given, y).clipped_
+        assert counted == {column: int((np.abs(X[:, column]) > 22).sum()) for column in range(3)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ValuesClipped)
+        few = X.copy()
+        few[1:, 1] = 0
+        model = classifier().fit(few, y)
+        assert model.clipped_[1] == 1
+    with pytest.warns(ValuesClipped):
+        model.insert(X[:3], y[:3])
+
+
+def test_targets_beyond_their_bounds_are_counted_and_many_are_warned_about() -> None:
+    X = rows()
+    y = X[:, 0]
+    settings = {"feature_bounds": ([0, -5, 10], [10, 5, 30]), **COMMON}
+    with pytest.warns(ValuesClipped, match="target_bounds"):
+        model = NoisyGDRegressor(target_bounds=(0, 5), **settings).fit(X, y)
+    assert model.targets_clipped_ == (y > 5).sum()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ValuesClipped)
+        assert NoisyGDRegressor(target_bounds=(0, 10), **settings).fit(X, y).targets_clipped_ == 0
+
+
+def test_there_is_room_to_insert_as_in_a_store() -> None:
+    X = rows()
+    y = labels(X, 2)
+    model = classifier().fit(X, y)
+    assert model.plan_.records == usual_slots(len(X)) > len(X)
+    assert model.insert(X[:2], y[:2]).edits == 2
+    assert model.n_records_ == len(X) + 2
+    assert classifier(slots=len(X)).fit(X, y).plan_.records == len(X)
 
 
 def test_no_partial_fit_and_no_warm_start_and_the_reason() -> None:

@@ -16,6 +16,7 @@ from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.estimators.scaling import RowScaling
 
+pytestmark = pytest.mark.filterwarnings("ignore::noisygd_delete.errors.ValuesClipped")  # `texts` are meant to be
 WIDE = Budget(order=2, dp=100.0, deletion=10.0)
 COMMON = {"budget": WIDE, "method": "sharp", "regularization": 1e-2, "random_state": 0, "feature_bounds": (-2, 2)}
 
