@@ -14,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def _check_ids(parsed: argparse.Namespace, table: Table, draft: str) -> None:
 def _fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> int:
     (folder / "schema.toml").write_text(schema, encoding="utf-8")
     store = str(folder / "store")
-    share = min(parsed.apart, _MOST_APART / rows)
+    share = min(parsed.apart, _MOST_APART / rows) if _measures() else 0.0
     apart = HeldOut(share if share * rows >= _ENOUGH_APART else 0.0, never=parsed.delete)
 
     def init(found: argparse.Namespace) -> int:
@@ -116,6 +117,11 @@ def _delete(parsed: argparse.Namespace, folder: Path, store: str) -> tuple[dict[
     return erased, [*said.partition("\n\n")[0].splitlines(), signed]
 
 
+def _measures() -> bool:
+    """Whether there is a library to measure with."""
+    return find_spec("sklearn") is not None
+
+
 def _measure(store: str, apart: HeldOut) -> dict[str, Any] | None:
     """The model on the rows kept apart; None where they are too few to say anything."""
     rows = apart.encoded()
@@ -135,10 +141,12 @@ def _made_text(made: Mapping[str, Any], found: Mapping[str, Any] | None, folder:
             f"{folder / 'schema.toml'} before people rely on this"
         )
     if found is None:
-        return [
-            *lines,
-            "too few rows to keep some apart and measure: all were learned from; noisygd-delete evaluate measures on others",
-        ]
+        reason = (
+            "too few rows to keep some apart and measure"
+            if _measures()
+            else "nothing was kept apart and measured, which needs scikit-learn (pip install 'noisygd-delete[sklearn]')"
+        )
+        return [*lines, f"{reason}: all were learned from; noisygd-delete evaluate measures on others"]
     if found["accuracy"] is not None:
         score = (
             f"right on {found['accuracy']:.1%}; always saying {found['baseline']!r}: {found['baseline_accuracy']:.1%}"

@@ -63,6 +63,20 @@ def test_the_answer_in_json_has_the_parts(folder: Path, capsys) -> None:
     assert answer["certificate"] == "people/certificate.json"
 
 
+def test_without_scikit_learn_it_goes_to_the_certificate_and_measures_nothing(
+    folder: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.setattr("noisygd_delete.cli.starting.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    assert main(quickstart("--delete", "117")) == 0
+    said = capsys.readouterr().out
+    assert "pip install 'noisygd-delete[sklearn]'" in said
+    assert "too few" not in said
+    assert "signed and verified: people/certificate.json" in said
+    with Store.open("people/store") as store:
+        assert len(store.records.ids) == ROWS - 1
+
+
 def test_no_file_holds_a_row_that_was_kept_apart(folder: Path, capsys) -> None:
     """The rows measured on are in the memory of the command alone."""
     lines = (folder / "people.csv").read_text().splitlines()
