@@ -28,6 +28,7 @@ from noisygd_delete.records import EditCounts
 
 from ..oracles import linear_history, owed
 from ..papers.histories import METHODS, plan_by
+from .reading_papers import said
 
 IN_ANY_ORDER = ["perturbed", "sharp-exact"]  # what rows in a source can be planned with
 MIXED = [name for name in METHODS if name != "near-gibbs"]
@@ -116,6 +117,18 @@ def test_every_claim_of_random_histories_stands_with_what_it_owes() -> None:
 
 def test_every_claim_about_rows_in_a_source_stands_with_what_it_owes() -> None:
     assert {seed: found for seed in range(60) if (found := judged(seed, IN_ANY_ORDER))} == {}
+
+
+def test_no_sentence_of_a_release_that_resumed_says_that_it_was_learned_afresh() -> None:
+    """By `sharp-exact` over rows in a source, too, where nothing counted what else changed."""
+    met = 0
+    for seed in range(60):
+        paper, _, _ = drawn(seed, IN_ANY_ORDER)
+        keys = {claim["key"] for claim in paper["claims"]}
+        if "published.resumed" in keys:
+            met += "source.uncounted" in keys
+            assert "afresh" not in said(paper)
+    assert met > 0
 
 
 @pytest.mark.parametrize("fault", ["counted", "in place"])
