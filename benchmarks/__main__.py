@@ -16,6 +16,7 @@ MEASUREMENTS = {
     "speed": "other engines, deletion against learning, the lower bound, growth, memory, start-up, two processes",
     "ledger": "commands on a store of thousands of releases over the same on one of ten",
     "page": "`certificate --html` over `certificate` alone, and the size of the page that checks itself",
+    "demonstration": "the page on which a reader erases a person and watches an attacker, by models released in the run",
     "cost": "the first page: a deletion by each method beside refits with scikit-learn on Adult, every chain whole",
     "compare": "all deletion methods on Adult, MNIST 3-vs-8 and digits",
     "compare_networks": "deletion from networks: ladder, noisy fine-tuning and its control, Rewind-to-Delete, DP2Unlearning",

@@ -119,7 +119,7 @@ def test_the_picture_shows_what_was_measured() -> None:
     for name, rates in found.items():
         shown = [re.findall(r"(\d+)% \(", line)[0] for line in lines if line.startswith(f"| {name} |") and "%" in line]
         assert shown == [str(rate) for rate in rates]
-    alternative = re.search(r"!\[([^\]]*)\]\(docs/request.svg\)", (ROOT / "README.md").read_text())
+    alternative = re.search(r"!\[([^\]]*)\]\(request.svg\)", (ROOT / "docs" / "index.md").read_text())
     assert alternative
     counts = [max(found["retrain"]) // 5, max(found[picture.DEFAULT]) // 5, 1]
     assert re.findall(r"\d+(?= of 20)", alternative[1]) == [str(count) for count in counts]

@@ -1,0 +1,91 @@
+"""The page on which a reader erases a person: its numbers, and what a browser shows of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from benchmarks import demonstration
+from noisygd_delete import Budget
+
+from ..papers.browser import dom, in_a_browser
+
+TEXT = demonstration.OUT.read_text(encoding="utf-8")
+DATA = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', TEXT)[1])
+
+
+def right(data: dict[str, Any], way: str) -> np.ndarray:
+    """(rounds of all persons, old models kept)"""
+    return np.concatenate([person[way]["right"] for person in data["people"]])
+
+
+def test_exact_retraining_is_read_off_and_the_library_stays_under_its_bound() -> None:
+    assert right(DATA, "exact")[:, 1:].all()
+    ours = right(DATA, "ours")
+    for kept, most in enumerate(DATA["most"]):
+        assert ours[:, kept].sum() <= binom.ppf(0.9999, len(ours), most / DATA["rounds"])
+    for person in DATA["people"]:
+        assert person["exact"]["cosine"] > 0.99
+        assert {name: person["exact"]["read"][name] for name in ("region", "smsa", "paid")} == {
+            name: person["cells"][name] for name in ("region", "smsa", "paid")
+        }
+        assert abs(person["ours"]["cosine"]) < 0.9
+
+
+@pytest.fixture(scope="module")
+def small() -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return demonstration.computed(1, 3, 5)
+
+
+def test_the_bounds_on_the_page_are_the_accountants(small: dict[str, Any]) -> None:
+    np.testing.assert_allclose(DATA["advantages"], small["advantages"], rtol=1e-9)
+    assert right(small, "exact")[:, 1:].all()
+
+
+def test_the_attack_finds_who_it_was_where_the_budget_lets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attack has power: with hardly any noise it names the person, and reads the row."""
+    loose = Budget.from_epsilon_delta(dp=(3000.0, 1e-6), deletion=(300.0, 1e-6))
+    monkeypatch.setattr(demonstration, "BUDGET", loose)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = demonstration.computed(1, 6, 5)
+    assert right(data, "ours")[:, 2:].mean() > 0.9
+    assert data["people"][0]["ours"]["cosine"] > 0.6
+
+
+def test_the_page_asks_no_network_and_is_the_one_that_is_made() -> None:
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", TEXT)
+    assert demonstration.page(DATA) == TEXT
+    assert len(TEXT) < 400_000
+
+
+@in_a_browser
+@pytest.mark.parametrize("width", [390, 1200])
+def test_a_reader_picks_and_slides(width: int, tmp_path: Path) -> None:
+    script = """<script>
+const boxes = document.querySelectorAll("input[type=radio]"), said = [];
+const note = () => said.push([document.getElementById("cosines").textContent, document.getElementById("said").textContent, document.querySelectorAll("#shapes svg").length]);
+note(); boxes[1].click(); note(); const kept = document.getElementById("kept"); kept.value = 0; kept.dispatchEvent(new Event("input")); note();
+document.body.dataset.said = JSON.stringify({said, wide: document.documentElement.scrollWidth - document.documentElement.clientWidth});
+</script></body>"""
+    shown = dom(TEXT.replace("</body>", script), tmp_path, width=width)
+    found = json.loads(re.search(r'data-said="([^"]*)"', shown)[1].replace("&quot;", '"').replace("&amp;", "&"))
+    first, second, none_kept = found["said"]
+    people, rounds = DATA["people"], DATA["rounds"]
+    for place, (cosines, said, pictures) in enumerate((first, second)):
+        one = people[place]
+        assert f"{one['exact']['cosine']:.3f} after exact" in cosines
+        assert f"person {rounds} times of {rounds} after exact" in said
+        assert f"{sum(each[1] for each in one['ours']['right'])} times after this library" in said
+        assert pictures == len(one["shapes"])
+    assert "exact retraining shows nothing here" in none_kept[1]
+    assert found["wide"] <= 0, "nothing is cut off"
