@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -88,6 +89,47 @@ class Server:
 
     def stop(self) -> None:
         self.run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(self.data))
+
+    def standby(self) -> Server:
+        """A copy of this server that follows it asynchronously."""
+        folder = self.folder / "standby"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        if self.user is not None:
+            shutil.chown(folder, self.user, self.user)
+        follower = Server(folder, self.programs, self.user)
+        self.stop()
+        self.run("/bin/cp", "-a", str(self.data), str(follower.data))
+        self.start()
+        (follower.data / "standby.signal").touch()
+        if self.user is not None:
+            shutil.chown(follower.data / "standby.signal", self.user)
+        with (follower.data / "postgresql.auto.conf").open("a") as settings:
+            settings.write(f"primary_conninfo = 'host={self.folder} user=postgres'\n")
+        (follower.data / "postmaster.pid").unlink(missing_ok=True)
+        follower.start()
+        return follower
+
+    def wait_for(self, follower: Server) -> None:
+        """Until the standby has applied all that was committed here."""
+        import psycopg
+
+        with psycopg.connect(self.address()) as own, psycopg.connect(follower.address(), autocommit=True) as other:
+            (position,) = own.execute("SELECT pg_current_wal_lsn()").fetchone() or ()
+            until = time.monotonic() + 30
+            while other.execute("SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", [position]).fetchone() != (True,):
+                assert time.monotonic() < until, "the standby does not follow"
+                time.sleep(0.05)
+
+    def fail_over(self, follower: Server, kept: str) -> None:
+        """This server dies, and the standby, stopped or not, takes over at its address; the old folder stays as `kept`."""
+        self.stop()
+        if (follower.data / "postmaster.pid").exists():
+            follower.stop()
+        self.data.rename(self.folder / kept)
+        follower.data.rename(self.data)
+        self.start()
+        self.run("pg_ctl", "promote", "-w", "-D", str(self.data))
 
 
 @pytest.fixture
