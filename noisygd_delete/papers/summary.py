@@ -117,6 +117,7 @@ def store_report(
         if people is None or len(left) == len(people)
         else [row_of(line, words) for line in people[: curves.LISTED]],
         left_of_budget=_left(remaining, plan),
+        spent=_spent(remaining, plan),
         accuracy=accuracy(plan) if plan.excess_risk < math.inf else None,
         pictures=pictures,
         audit=audit,
@@ -158,10 +159,16 @@ def _left(remaining: Remaining, plan: Plan) -> Said:
             n=remaining.publications,
             n2=plan.releases,
         )
+    return said("{n} more publication(s) fit into the total of all", n=remaining.publications)
+
+
+def _spent(remaining: Remaining, plan: Plan) -> Said | None:
+    """What of the total is spent, in the terms of the field."""
+    if plan.total is None or remaining.publications is None:
+        return None
     return said(
-        "{n} more publication(s) fit into the total of all, of which ε={n2} of {n3} is spent (at δ={n4})",
-        n=remaining.publications,
-        n2=plan.total.spent(remaining.spent),
-        n3=Figure(brief(plan.total.epsilon)),
-        n4=plan.total.delta,
+        "ε={n} of {n2} is spent (at δ={n3})",
+        n=plan.total.spent(remaining.spent),
+        n2=Figure(brief(plan.total.epsilon)),
+        n3=plan.total.delta,
     )
