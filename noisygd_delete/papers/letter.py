@@ -114,10 +114,11 @@ def _done(line: Line, promised: Sequence[Claim], words: Language) -> list[str]:
 
 def _limits(line: Line, promised: Sequence[Claim], words: Language) -> list[str]:
     """Both observers, each with the conditions of its figure; and what no erasure takes back, or no figure covers."""
-    said = []
+    said, alone = [], False
     for claim in promised:
         what, _, seen = claim.key.partition(".")
         if what in ("erased", "replaced") and seen:
+            alone |= claim.values["rows"] > claim.values["rows_per_person"]
             asked, rows = claim.values["question"], claim.values["rows"]
             under = {"if": conditions_in_words(claim, words.code)}
             said.append(words.say(f"letter.{seen}_{asked}", odds=claim.values["of_hundred"], rows=rows, **under))
@@ -125,7 +126,7 @@ def _limits(line: Line, promised: Sequence[Claim], words: Language) -> list[str]
             said.append(words.say("letter.hardly"))
         elif what == "left" or claim.key in ("rows-remain", "rows-may-remain"):
             said.append(sentence(claim, words.code))
-    return said
+    return [*said, words.say("letter.alone")] if alone else said
 
 
 def _decided(line: Line, words: Language, because: str) -> list[str]:

@@ -116,6 +116,22 @@ def test_each_situation_has_its_sentences_and_claims_nothing_more(
     assert not re.search(FORBIDDEN, page.replace(language(code).say("letter.not_anonymous"), ""), re.I)
 
 
+@pytest.mark.parametrize("code", CODES)
+def test_figures_of_single_records_are_not_taken_for_all_of_a_person(code: str) -> None:
+    """Three records asked for in one letter, under a plan that takes each for another person's, and under one for three of a person."""
+    told = {}
+    for most in (1, 3):
+        plan = make_plan(losses.Logistic(radius=1.0), records=5000, features=10, regularization=1e-2, rows_per_subject=most,
+                         budget=Budget(order=10, dp=1.0, deletion=0.1), method="sharp")  # fmt: skip
+        events = [Event("learn", plan.learn_steps, 0, plan.mechanism),
+                  Event("unlearn", plan.delete_steps, 3, plan.mechanism, EditCounts(deleted=3))]  # fmt: skip
+        claims = claims_of(Erasure(rows=3, release=2, remaining=0), plan, tally_events(events, 2), 1e-6)
+        told[most] = written(Case(received=RECEIVED), replace(OUT, rows=3), claims, code)
+    alone = language(code).say("letter.alone")
+    assert alone in told[1]
+    assert alone not in told[3]
+
+
 def test_a_refusal_is_explained() -> None:
     case = Case(decision="refused", decided="2026-05-06", ground="17(3)(b)")
     with pytest.raises(InvalidParameter, match="explained to the person"):
