@@ -261,11 +261,14 @@ def _list(parsed: argparse.Namespace) -> int:
 def _page(parsed: argparse.Namespace, lines: list[Line]) -> None:
     from ..papers.page import PAGE
     from ..papers.register_page import register_page
+    from ..store.layout import Layout
+    from ..store.seal import is_register_put_back
 
     out = output("--html", parsed.html, begins=PAGE, inputs=[parsed.out])
     placed = [(None, line) for line in lines]
     controller = practice_of(parsed.store).controller
-    out.write(register_page(placed, code=parsed.language, page=parsed.page, controller=controller))
+    put_back = is_register_put_back(Layout.at(parsed.store))
+    out.write(register_page(placed, code=parsed.language, page=parsed.page, controller=controller, put_back=put_back))
 
 
 def _table(lines: list[Line]) -> str:

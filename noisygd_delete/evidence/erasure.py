@@ -13,7 +13,7 @@ from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..records import EditCounts
-from ..store import onward, presence
+from ..store import onward, presence, seal
 from ..store.entry import EntryKinds, Occasions, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
@@ -69,6 +69,7 @@ class Standing:
     withdrawn: str | None  # since when no model is in force, having been published before
     by_hand: bool = False  # its operator took it out of service; else the budget allowed no other
     besides: tuple[onward.Destination, ...] = ()  # where models are put besides the store, as last known
+    register_put_back: bool = False  # from an earlier copy: requests noted since are missing there
 
 
 def standing(ledger: Ledger) -> Standing:
@@ -83,8 +84,15 @@ def standing(ledger: Ledger) -> Standing:
             found.append(Unpublished(entry.kind, entry.time, ledger.edited(position), following, entry.counted))
     gone = [entry for before, entry in pairwise(entries) if before.in_force and not entry.in_force]
     withdrawn = gone[-1].time if gone and not ledger.head.in_force else None
-    besides = onward.destinations(Layout(ledger.path.parent))
-    return Standing(ledger.head.pending_counts, tuple(reversed(found)), withdrawn, ledger.head.withdrawn, besides)
+    layout = Layout(ledger.path.parent)
+    return Standing(
+        ledger.head.pending_counts,
+        tuple(reversed(found)),
+        withdrawn,
+        ledger.head.withdrawn,
+        onward.destinations(layout),
+        seal.is_register_put_back(layout),
+    )
 
 
 def erasure_in(

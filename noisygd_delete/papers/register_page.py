@@ -42,6 +42,7 @@ def register_page(
     here: str | None = None,
     controller: str | None = None,
     waiting: int = 0,
+    put_back: bool = False,
     on: date | None = None,
 ) -> str:
     """One page of the register as HTML, without a script and without a network.
@@ -51,7 +52,7 @@ def register_page(
         code: of the language. page: which one, from 1 on; one beyond the last is the last.
         here: the address of this page, for links to the others; None in a file, which has none.
         waiting: requests that a service accepted and has not carried out, so that they are not in the register yet.
-        on: the day it is written; default: today.
+        put_back: whether the register was put back from an earlier copy. on: the day it is written; default: today.
 
     Raises:
         InvalidParameter: no such language, or a page below 1.
@@ -71,6 +72,7 @@ def register_page(
         version=__version__,
         counts=counted([line for _, line in people]),
         waiting=waiting,
+        put_back=put_back,
         page=page,
         last=last,
         here=here,

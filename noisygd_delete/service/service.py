@@ -22,6 +22,7 @@ from ..store.disk import Disk
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.pace import paced
+from ..store.seal import is_register_put_back
 from ..store.suppression import Tombstones
 from . import tracing
 from .access import TokenFile
@@ -222,6 +223,7 @@ class Service:
             page=page,
             here=HERE,
             controller=practice_of(next(iter(self.paths.values()))).controller,
+            put_back=any(is_register_put_back(Layout(path)) for path in self.paths.values()),
             waiting=sum(kept.token is not None for kept in self.inbox.at(Stages.ACCEPTED)),
         )
 

@@ -10,7 +10,7 @@ model-<release>.safetensors  the last published model
 ledger.sqlite                public facts only; its last entry names the plan and the model in force
 register.sqlite              request ids with their salts, and what was stated about each request: may be forgotten (see
                              `requests`); absent before the first request id
-seal.json                    how long the ledger is and its last link, so that an end cut off is seen, and how often the list of publishers changed
+seal.json                    how long the ledger is and its last link, so that an end cut off is seen; how often list of publishers and register changed
 judged.json                  how far `verify` has judged the ledger (see `remembered`); absent where that is short
 publishers.json              where the model in force is put besides, and what lies there (see `onward`); absent where nobody asked
 journal/request.json         the request in flight; absent between requests

@@ -111,6 +111,13 @@ def listed(layout: Layout) -> Listed | None:
     return Listed(store, tuple(doubtful), changes=changes)
 
 
+def doubt(disk: Disk, layout: Layout) -> None:
+    """The seal was put back: what it said of the list and of the register is lost, and either may be an earlier one."""
+    found = _read(layout) or Listed(secrets.token_hex(16))
+    store, changes = seal.list_noted(layout.ledger)
+    seal.doubt(disk, layout.ledger, store or found.store, max(changes, found.changes) + 1)
+
+
 def fault(layout: Layout) -> str | None:
     """What is wrong with the list, for `verify`; None: nothing."""
     noted = seal.list_noted(layout.ledger)[1]

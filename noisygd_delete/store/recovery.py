@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..errors import StoreCorrupt
 from ..records import bounded
-from . import database, names, table, tie
+from . import database, names, onward, table, tie
 from .disk import Disk, read
 from .layout import TEMPORARY, Layout
 from .ledger import Ledger
@@ -50,9 +50,13 @@ def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
 
 
 def seal(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Note outside the ledger how long it is: in seal.json, and where the table is here in its ids."""
+    """Note outside the ledger how long it is: in seal.json, and where the table is here in its ids. These come last, so a seal that is behind them was
+    put back, perhaps with what it tells of."""
     if not ledger.is_sealed:
+        put_back = tie.says(layout, ledger.length, ledger.digest)
         ledger.seal(disk)
+        if put_back:
+            onward.doubt(disk, layout)
     tie.note(disk, layout, ledger.length, ledger.digest)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from ..errors import InvalidParameter, InvalidRequest, StoreCorrupt, StoreError
 from ..records import bounded, check_token
 from ..register import Case, Practice
+from . import seal
 from .database import changing, connect, create, forget
 from .disk import Disk
 from .layout import TEMPORARY, Layout
@@ -105,13 +106,13 @@ class Register:
         self._store({token: case})
 
     def adopt(self, practice: Practice) -> None:
-        """What holds for every request from here on."""
-        self._rewritten(set(), practice)
+        """What holds for every request from here on. One that was put back from an earlier copy is from here on the register."""
+        self._rewritten(set(), practice, max(_counted(self._layout), seal.register_noted(self._layout.ledger) + 1))
 
     def forget(self, tokens: Collection[str]) -> None:
         """Erase these request ids with their salts and all that was stated about them."""
         if tokens:
-            self._rewritten(set(tokens), self.practice)
+            self._rewritten(set(tokens), self.practice, _counted(self._layout))
 
     def check(self) -> None:
         """Raise `StoreCorrupt` where something in it does not parse."""
@@ -152,7 +153,7 @@ class Register:
             f"{self._layout.register}: holds something that this program did not write; restore it from a backup"
         )
 
-    def _rewritten(self, without: set[str], practice: Practice) -> None:
+    def _rewritten(self, without: set[str], practice: Practice, changes: int) -> None:
         """A new file with the other rows, and the old one overwritten: a database that shrinks keeps copies of what it held."""
         path = self._layout.register
         rows = [
@@ -165,6 +166,7 @@ class Register:
                 connection.execute(statement)
             connection.executemany("INSERT INTO requests VALUES (?, ?, ?)", rows)
             connection.execute("INSERT INTO practice VALUES (?)", (json.dumps(practice.to_dict()),))
+            connection.execute(f"PRAGMA user_version = {changes}")
             content = connection.serialize()
         forget(self._disk, path)
         temporary = path.with_name(path.name + TEMPORARY)
@@ -209,6 +211,7 @@ def _readable(row: tuple[Any, ...]) -> bool:
 
 def _write(disk: Disk, layout: Layout, statement: str, rows: list[tuple[Any, ...]]) -> None:
     path = layout.register
+    changes = _counted(layout)
     if not path.exists():
         create(disk, path)
     try:
@@ -216,8 +219,15 @@ def _write(disk: Disk, layout: Layout, statement: str, rows: list[tuple[Any, ...
             for table in _TABLES:
                 connection.execute(table)
             connection.executemany(statement, rows)
+            connection.execute(f"PRAGMA user_version = {changes}")
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: a request id that no file can hold; nothing was changed") from error
+
+
+def _counted(layout: Layout) -> int:
+    """How often the register was changed, one more change among them. One that was put back from an earlier copy does not catch up: it is told until
+    somebody adopts it."""
+    return seal.register_changes(layout) + (not seal.is_register_put_back(layout))
 
 
 def register_of(store: str | Path) -> Register:

@@ -1,6 +1,6 @@
-"""Outside the ledger: how long it is, and its last link; and how often the list of publishers was changed.
+"""Outside the ledger: how long it is, and its last link; and how often the list of publishers and the register were changed.
 
-An end that was cut off is seen, and a list that was put back from an earlier copy.
+An end that was cut off is seen, and a list or a register that was put back from an earlier copy.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ..records import bounded
 from .disk import Disk, read
 from .layout import Layout
 
+_HEADER, _VERSION = 64, slice(60, 64)  # of SQLite: where PRAGMA user_version stands
 LOST = "Restore the store from a backup, and carry out again every request made since"
 
 
@@ -23,8 +24,9 @@ def seal_of(ledger: Path) -> Path:
 
 def write(disk: Disk, ledger: Path, length: int, digest: str) -> None:
     """A crash before this leaves the former length, which still holds."""
-    listed = _parts(ledger).get("publishers")
-    _put(disk, ledger, {"entries": length, "sha256": digest} | ({} if listed is None else {"publishers": listed}))
+    known, changes = _parts(ledger), max(register_noted(ledger), register_changes(Layout(ledger.parent)))
+    kept = {"publishers": known["publishers"]} if "publishers" in known else {}
+    _put(disk, ledger, {"entries": length, "sha256": digest, **kept, **({"register": changes} if changes else {})})
 
 
 def note_list(disk: Disk, ledger: Path, store: str, changes: int) -> None:
@@ -35,10 +37,35 @@ def note_list(disk: Disk, ledger: Path, store: str, changes: int) -> None:
         _put(disk, ledger, parts | {"publishers": {"store": store, "changes": changes}})
 
 
+def doubt(disk: Disk, ledger: Path, store: str, changes: int) -> None:
+    """Have the list of publishers taken for an earlier one, unless it was changed so often, and the register for one."""
+    register = max(register_noted(ledger), register_changes(Layout(ledger.parent))) + 1
+    _put(disk, ledger, _parts(ledger) | {"publishers": {"store": store, "changes": changes}, "register": register})
+
+
 def list_noted(ledger: Path) -> tuple[str, int]:
     """(id, how often the list was changed) as the seal says; nothing and 0 where there was no list."""
     listed = _parts(ledger).get("publishers", {"store": "", "changes": 0})
     return listed["store"], listed["changes"]
+
+
+def register_changes(layout: Layout) -> int:
+    """How often the register was changed, at its own word; 0 where there is none, and where an earlier version did not count."""
+    if not layout.register.is_file():
+        return 0
+    with layout.register.open("rb") as file:
+        return int.from_bytes(file.read(_HEADER)[_VERSION], "big")
+
+
+def is_register_put_back(layout: Layout) -> bool:
+    """Whether the register was changed more often than this one: it was put back from an earlier copy, or lost."""
+    noted = register_noted(layout.ledger)  # first: a register is written before it
+    return register_changes(layout) < noted
+
+
+def register_noted(ledger: Path) -> int:
+    """How often the register was changed before the newest entry, as the seal says."""
+    return int(_parts(ledger).get("register", 0))
 
 
 def sealed(ledger: Path) -> tuple[int, str] | None:
@@ -59,7 +86,11 @@ def _parts(ledger: Path) -> dict[str, Any]:
     try:
         parts = bounded.parsed(read(path, 1 << 12).decode())
         kinds = {name: type(value) for name, value in parts.items()}
-        if (kinds.pop("publishers", dict), kinds) != (dict, {"entries": int, "sha256": str}):
+        if (kinds.pop("publishers", dict), kinds.pop("register", int), kinds) != (
+            dict,
+            int,
+            {"entries": int, "sha256": str},
+        ):
             raise ValueError("other parts")
         listed = parts.get("publishers", {"store": "", "changes": 0})
         if {name: type(value) for name, value in listed.items()} != {"store": str, "changes": int}:

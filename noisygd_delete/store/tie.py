@@ -106,6 +106,11 @@ def is_noted(layout: Layout, length: int, link: str) -> bool:
     return known is None or known[1:] == (length, link)
 
 
+def says(layout: Layout, length: int, link: str) -> bool:
+    """Whether there are ids here that say so."""
+    return layout.ids.is_file() and tie_of(layout.ids) is not None and is_noted(layout, length, link)
+
+
 def check(layout: Layout, ledger: Ledger, begun: InFlight | None) -> None:
     """Raise `StoreCorrupt` unless the table is the one that the ledger goes on from.
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..curator.learning import check_fit
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
 from ..records import bounded
-from . import journal, models, names, onward, presence, remembered, table, tie
+from . import journal, models, names, onward, presence, remembered, seal, table, tie
 from .database import connect
 from .disk import explained, read
 from .layout import Layout
@@ -97,6 +97,11 @@ def _ledger(layout: Layout) -> Iterator[str]:
     before = remembered.remembered(layout.judged)
     remembered.remember(layout.judged, before, ledger.check(before))
     Register(layout).check()
+    if seal.is_register_put_back(layout):
+        yield (
+            f"{layout.register}: put back from an earlier copy, or lost: what was noted of requests since is missing, and what was forgotten since "
+            "is back. Put the newest back; or note it again, then `register settings` with --controller makes this one the register"
+        )
     put_back = onward.fault(layout)
     if put_back is not None:
         yield put_back

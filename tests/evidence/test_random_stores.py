@@ -238,7 +238,10 @@ class History:
             yield from (
                 f"{token}: {fault}" for fault in self._owed(paper, events, token, held_plan.problem.rows_per_subject)
             )
-        for line in register_lines(self.path):
+        lines = register_lines(self.path)
+        if len(lines) != len(self.desk.requests):
+            yield f"{len(lines)} requests stand in the register, and {len(self.desk.requests)} were made"
+        for line in lines:
             known = self.desk.requests.get(line.token)
             if known is None or line.served is None:
                 yield f"{line.token} stands in the register, and was not asked, or not served"
@@ -308,6 +311,10 @@ def lists_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onward, "_is_put_back", lambda found, changes: False)
 
 
+def register_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noisygd_delete.store.seal.is_register_put_back", lambda layout: False)
+
+
 def ties_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tie, "check", lambda *given: None)
 
@@ -350,7 +357,16 @@ def places_unread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "fault",
-    [lists_unasked, ties_unasked, seal_unasked, each_alone, new_row_uncounted, waiting_is_withheld, places_unread],
+    [
+        lists_unasked,
+        register_unasked,
+        ties_unasked,
+        seal_unasked,
+        each_alone,
+        new_row_uncounted,
+        waiting_is_withheld,
+        places_unread,
+    ],
 )
 def test_a_planted_fault_is_seen(fault: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     fault(monkeypatch)

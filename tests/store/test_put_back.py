@@ -16,6 +16,8 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.errors import StoreCorrupt, StoreError
+from noisygd_delete.evidence.erasure import events_of, ledger_of, standing
+from noisygd_delete.papers import store_report
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.layout import Layout
 
@@ -271,3 +273,35 @@ def test_an_old_store_is_tied_at_its_first_opening_and_guarded_after_its_first_t
     put_back(path, tmp_path / "old", tuple(f"records/{file}" for file in RECORDS))
     with pytest.raises(StoreCorrupt, match="earlier version"):
         Store.open(path)
+
+
+@pytest.mark.parametrize("how", ["an earlier one", "removed"])
+def test_a_register_put_back_alone_is_told_until_somebody_says_that_it_is_the_register(
+    path: Path, tmp_path: Path, how: str
+) -> None:
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(3)], request_id="first"))
+    shutil.copytree(path, tmp_path / "earlier")
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(4)], request_id="second"))
+    assert verify(path).passed
+    Layout(path).register.unlink()
+    if how != "removed":
+        shutil.copy(Layout(tmp_path / "earlier").register, Layout(path).register)
+
+    def told() -> tuple[bool, bool, str]:
+        page = store_report(
+            plan=plan(), events=events_of(ledger_of(path)), standing=standing(ledger_of(path)), requests=[]
+        )
+        return verify(path).passed, "register was put back" in page, page
+
+    assert told()[:2] == (False, True)
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(5)], request_id="third"))
+    assert told()[:2] == (False, True), "a later request does not hide it"
+    assert main(["register", "settings", str(path), "--controller", "C"]) == 0
+    assert told()[:2] == (True, False)
+    with Store.open(path) as store:
+        store.register.forget(["third"])
+        store.serve(EditRequest.delete([name(6)], request_id="fourth"))
+    assert told()[:2] == (True, False)

@@ -110,3 +110,17 @@ def test_an_entry_keeps_what_the_seal_says_of_the_list(moments: tuple[Path, Path
     assert '"publishers"' in before
     assert '"publishers"' in Layout(path).seal.read_text()
     assert sealed(Layout(path).ledger) is not None
+
+
+def test_a_list_put_back_with_its_seal_is_told_by_the_ids(path: Path, tmp_path: Path) -> None:
+    """The ids say how long the ledger is after the seal did."""
+    shutil.copytree(path, tmp_path / "earlier")
+    with Store.open(path) as store:
+        store.publish_to(f"folder:{tmp_path / 'out'}")
+        delete(store)
+    put_back(path, tmp_path / "earlier")
+    shutil.copy(Layout(tmp_path / "earlier").seal, Layout(path).seal)
+    assert not verify(path).passed
+    Store.open(path).close()
+    assert "elsewhere.unknown" in keys(path, "r3")
+    assert "register" in " ".join(verify(path).faults)
