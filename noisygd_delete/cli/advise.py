@@ -38,26 +38,28 @@ def _run(parsed: argparse.Namespace) -> int:
     from ..evidence.outputs import output
     from ..features.schema import Schema
     from .chosen import advised, advised_problem
-    from .creating import fill_loss
+    from .creating import additive_where_it_pays, may_be_additive, sizes_of
     from .planning import MORE
 
     take(parsed, ADVISED)
     target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode(), inputs=[parsed.schema])
     if parsed.records is None or (parsed.features is None and parsed.schema is None):
         raise InvalidParameter("give --records, and --features or --schema: on the command line, or in --plan FILE")
-    features, blocks = parsed.features, parsed.one_hot_blocks
+    features, blocks, rows = parsed.features, parsed.one_hot_blocks, ""
     if parsed.schema is not None:
         schema = Schema.read(parsed.schema)
-        fill_loss(parsed, schema)
-        features, blocks = schema.features, schema.one_hot_blocks
-        parsed.rows_per_subject = parsed.rows_per_subject or schema.rows_per_subject
+        if schema.map is None and may_be_additive(parsed, schema):
+            schema = additive_where_it_pays(parsed, schema, parsed.records)
+            rows = " --map columns" if schema.map is None else " --map additive"
+        sizes = sizes_of(parsed, schema, parsed.records)
+        features, blocks = sizes["features"], sizes["one_hot_blocks"]
     parsed.rows_per_subject = parsed.rows_per_subject or 1
     parsed.loss, parsed.radius = parsed.loss or "logistic", parsed.radius or 1.0
     advice = advised(parsed, records=parsed.records, features=features, one_hot_blocks=blocks)
     problem = advised_problem(parsed, advice)
     if target is not None:
         target.write(written(problem))
-    plan, line = command(problem), _init(parsed)
+    plan, line = command(problem), _init(parsed) + rows
     begin = "To begin so:" if advice.worth_having else "To go on all the same:"
     told = advice.table() if parsed.explain else f"{advice.comparison.table()}\n\n{advice.in_short()}\n{MORE}"
     steps = line if target is not None else f"{plan}\n  {line}"

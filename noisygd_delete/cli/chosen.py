@@ -104,7 +104,9 @@ def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any
     """What was asked with the advice in it, for `plan --out`: the same plan, whoever reads it."""
     chosen, budget, problem = advice.options(), advice.plan.budget, advice.plan.problem
     asked = {name: value for name, value in parsed.asked.items() if name not in (*STREAM, *SIZES, "proof", "ridge")}
-    if parsed.model_norm is not None:
+    if advice.chained is not None:  # whose λ is not the forecast's
+        asked.pop("model_norm", None)
+    elif parsed.model_norm is not None:
         asked["ridge"] = "forecast"
         chosen["regularization"] = problem.asked_regularization or problem.regularization
     own = {name: value for name, value in chosen.items() if name not in PLANNED}

@@ -7,16 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, NoisyGDDeleteError
 from ..evidence.outputs import output
 from ..features.schema import HeldOut, RecordFile, Schema, draft_schema, read_table
+from ..features.schema.columns import Numeric
+from ..features.schema.files import read_blocks
+from ..features.schema.hashed import Text
+from ..methods.base import AUTO
 from ..planner.usual import usual_slots
 from ..records import LeftOut, check_slots
 from ..store import Store
 from ..store.layout import Layout
 from ..store.onward import require_free
 from .changing import tombstones_from
-from .chosen import Chosen, chosen
+from .chosen import Chosen, advised, chosen
 from .left import room, room_text, warning
 from .plan import ADVISED
 from .planning import described
@@ -63,6 +67,7 @@ def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
         require_free(Layout.at(parsed.store), address)
     schema = _schema(parsed)
     source = source_from(parsed, schema)
+    schema = _on_its_map(parsed, schema, source)
     if source is not None and parsed.engine != "local":
         return _create_on_engine(parsed, schema, source)
     if source is None:
@@ -154,11 +159,7 @@ def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> tuple[Ch
         raise InvalidParameter(
             f"--plan: it is for {parsed.features} features, and {parsed.schema} gives {schema.features}"
         )
-    fill_loss(parsed, schema)
-    if parsed.rows_per_subject is None:
-        parsed.rows_per_subject = schema.rows_per_subject or 1
-    sizes: dict[str, Any] = {"records": slots, "features": schema.features, "one_hot_blocks": schema.one_hot_blocks}
-    choice = chosen(parsed, **sizes)
+    choice = chosen(parsed, **sizes_of(parsed, schema, slots))
     return choice, choice.plan.of_map(schema.feature_map)
 
 
@@ -227,17 +228,22 @@ def _schema(parsed: argparse.Namespace) -> Schema:
         )
     if parsed.label not in (None, schema.label_column):
         raise InvalidParameter(f"--label {parsed.label} contradicts the schema's label column {schema.label_column!r}")
-    if parsed.map is None:
-        return schema
-    if schema.map is not None and schema.map.kind != parsed.map:
+    if schema.map is not None and parsed.map not in (AUTO, schema.map.kind):
         raise InvalidParameter(
             f"{parsed.schema}: --map {parsed.map} contradicts its [map], {schema.map.kind!r}; take one of them out"
         )
-    return (
-        schema
-        if schema.map is not None
-        else Schema.from_dict({**schema.to_dict(), "map": {"kind": parsed.map}}, parsed.schema)
-    )
+    return schema
+
+
+def _on_its_map(parsed: argparse.Namespace, schema: Schema, source: Source | None) -> Schema:
+    """The schema with the map that --map names, or that its sizes speak for: then the rows of a file are counted first."""
+    if schema.map is None and parsed.map == AUTO and source is None and may_be_additive(parsed, schema):
+        slots = parsed.slots
+        if slots is None:
+            blocks = read_blocks(parsed.data, parsed.delimiter, columns=schema.reads())
+            slots = usual_slots(sum(len(block) for block in blocks))
+        return additive_where_it_pays(parsed, schema, slots)
+    return schema.additive() if schema.map is None and parsed.map == "additive" else schema
 
 
 def _numbered(schema: Schema) -> Schema:
@@ -265,6 +271,35 @@ def listed(columns: Sequence[str]) -> str:
     """The first columns by name, and how many more there are."""
     more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
     return ", ".join(columns[:_NAMED]) + more
+
+
+def sizes_of(parsed: argparse.Namespace, schema: Schema, slots: int) -> dict[str, Any]:
+    """What of a schema's rows a plan is made from, the loss filled in."""
+    fill_loss(parsed, schema)
+    if parsed.rows_per_subject is None:
+        parsed.rows_per_subject = schema.rows_per_subject or 1
+    return {"records": slots, "features": schema.features, "one_hot_blocks": schema.one_hot_blocks}
+
+
+def may_be_additive(parsed: argparse.Namespace, schema: Schema) -> bool:
+    """Whether the method is left open, the label has two classes, and the columns are numbers, some of them, and no text."""
+    kinds = schema.columns.values()
+    open_to_it = parsed.method == AUTO and len(schema.classes or ()) == 2 and parsed.loss in (None, "logistic")
+    return (
+        open_to_it
+        and any(isinstance(kind, Numeric) for kind in kinds)
+        and not any(isinstance(kind, Text) for kind in kinds)
+    )
+
+
+def additive_where_it_pays(parsed: argparse.Namespace, schema: Schema, slots: int) -> Schema:
+    """The schema on an additive map, where the advice for its rows says so by sizes and budget alone; else as it is."""
+    mapped = schema.additive()
+    try:
+        pays = advised(parsed, **sizes_of(parsed, mapped, slots)).bears_curves
+    except NoisyGDDeleteError:  # no plan on so many columns; what is wrong beside that is said of the columns
+        pays = False
+    return mapped if pays else schema
 
 
 def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:

@@ -60,6 +60,8 @@ def add_map(parser: argparse.ArgumentParser) -> None:
     """A public map in place of the schema's."""
     parser.add_argument(
         "--map",
-        choices=["additive"],
-        help="a public map of the columns, as [map] in the schema: additive gives each column a curve of its own (docs/which_model.md)",
+        choices=["auto", "additive", "columns"],
+        default="auto",
+        help="additive gives each column a curve of its own (docs/which_model.md), columns reads each as it is; auto (default) takes what sizes "
+        "and budget speak for, of a file and where no --method is named",
     )

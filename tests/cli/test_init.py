@@ -156,6 +156,54 @@ def test_a_draft_can_be_tried_without_writing(folder: Path, capsys) -> None:
     assert not (folder / "other.toml").exists()
 
 
+def write_people(rows: int, classes: str = '["no", "yes"]') -> None:
+    """Whose label is a bump in the size, which no line has."""
+    lines = [f"{k % 100},{'uv'[k % 2]},{('no', 'yes')[30 < k % 100 < 60]}" for k in range(rows)]
+    Path("many.csv").write_text("\n".join(["size,town,y", *lines]) + "\n")
+    columns = '[columns.size]\nbounds = [0, 99]\n[columns.town]\ncategories = ["u", "v"]\n'
+    Path("many.toml").write_text(f'[label]\ncolumn = "y"\nclasses = {classes}\n{columns}')
+
+
+@pytest.mark.parametrize(
+    ("rows", "classes", "more", "map"),
+    [
+        (9000, '["no", "yes"]', [], "additive"),
+        (9000, '["no", "yes"]', ["--map", "columns"], None),
+        (9000, '["no", "yes"]', ["--method", "perturbed"], None),  # a method that was named reads what it read before
+        (9000, '["no", "yes", "perhaps"]', [], None),
+        (1000, '["no", "yes"]', ["--dp", "1"], None),  # too few for curves
+    ],
+)
+def test_a_table_of_numbers_gets_curves_where_its_sizes_bear_them(
+    folder: Path, capsys, rows: int, classes: str, more: list[str], map: str | None
+) -> None:
+    write_people(rows, classes)
+    assert main(["init", "many", "--data", "many.csv", "--schema", "many.toml", *more]) == 0
+    with Store.open("many") as store:
+        found = store.schema.map
+        assert (None if found is None else found.kind) == map
+        assert store.plan.problem.feature_map == (None if found is None else found.digest)
+    slots = "9450" if rows == 9000 else "1050"
+    assert main(["advise", "--records", slots, "--schema", "many.toml"]) == 0
+    told = capsys.readouterr().out
+    if not more and rows == 9000:
+        assert ("--map additive" in told) == (map == "additive")
+
+
+def test_a_store_on_curves_takes_every_request(folder: Path, capsys) -> None:
+    write_people(9000)
+    assert main(["init", "many", "--data", "many.csv", "--schema", "many.toml"]) == main(["learn", "many"]) == 0
+    assert main(["delete", "many", "17"]) == main(["evaluate", "many", "--data", "many.csv"]) == 0
+    told = capsys.readouterr().out
+    assert float(re.findall(r"right +([0-9.]+)%", told)[0]) > 95
+    Path("new.csv").write_text("record,size,town,y\nnew,45,u,yes\n")
+    assert main(["insert", "many", "--data", "new.csv"]) == main(["explain", "many"]) == 0
+    assert main(["export", "many", "--plain", "m.json", "--onnx", "m.onnx"]) == 0
+    assert main(["publish-to", "many", f"folder:{folder / 'served'}"]) == 0
+    assert (folder / "served").exists()
+    assert main(["relearn", "many"]) == main(["verify", "many"]) == 0
+
+
 def test_a_map_is_asked_for_in_one_word_and_named_by_the_plan(folder: Path, capsys) -> None:
     capsys.readouterr()
     assert main(init("--map", "additive")) == main(["learn", "store"]) == main(["delete", "store", "3"]) == 0

@@ -26,8 +26,8 @@ class Term(NamedTuple):
     """One column of an additive model.
 
     column   its place
-    edges    (values + 1,) ends of the finest bins, in [−1, 1]; None for a category
-    values   what is added to a score: by bin, or by category
+    edges    (values + 1,) ends of the finest bins, in [−1, 1]; None for a category, and for a sign
+    values   what is added to a score: by bin, by category, or for − and +
     missing  where the cell was empty; None where no cell may be
     """
 
@@ -54,6 +54,7 @@ class Additive(PublicMap):
     amounts      places in `columns` of numbers whose lower end, as a rule an amount of 0, gives no entry
     logarithmic  places of numbers whose bins lie evenly on ± log(1 + |value|/`finest`): ranges known in order of magnitude alone
     finest       of those, the part of half the range below which all is one
+    signs        places of numbers of which the sign alone counts: two entries, and none at 0 (a schema fills in its booleans)
     gaps         places of numbers behind which a 0/1 column says that the cell was empty: 1 is the only entry then (a schema fills it in)
     pairs        places of two columns each, whose boxes are a block too
     pair_levels  of boxes, 2^l bins a side
@@ -67,6 +68,7 @@ class Additive(PublicMap):
     gaps: tuple[int, ...] = ()
     pairs: tuple[tuple[int, int], ...] = ()
     pair_levels: int = 3
+    signs: tuple[int, ...] = ()
 
     kind: ClassVar[str] = "additive"
 
@@ -78,11 +80,13 @@ class Additive(PublicMap):
             raise InvalidParameter("must be above 0 and below 1, a part of half the range", finest=self.finest)
         if not self.columns:
             raise InvalidParameter("the map 'additive' needs at least one column")
-        for name in ("amounts", "logarithmic", "gaps"):
+        for name in ("amounts", "logarithmic", "gaps", "signs"):
             places = getattr(self, name)
             wrong = [place for place in places if place not in range(len(self.columns)) or self.columns[place]]
             if wrong or len(set(places)) < len(places):
                 raise InvalidParameter("must be places of numbers, from 0, each once", **{name: list(places)})
+        if set(self.signs) & {*self.amounts, *self.logarithmic, *self.gaps}:
+            raise InvalidParameter("signs: a number whose sign alone counts has no amounts, scale or gap")
         for pair in self.pairs:
             if len(set(pair)) < 2 or not set(pair) <= set(range(len(self.columns))):
                 raise InvalidParameter(f"pairs: {list(pair)} must be the places of two columns, from 0")
@@ -95,7 +99,7 @@ class Additive(PublicMap):
     @cached_property
     def blocks(self) -> tuple[range, ...]:
         """The features of each column, then of each pair."""
-        sizes = [width or 2 ** (self.levels + 1) - 2 + (place in self.gaps) for place, width in enumerate(self.columns)]
+        sizes = [width or self._numbers_of(place) + (place in self.gaps) for place, width in enumerate(self.columns)]
         sizes += [sum(size for size, _ in self._boxes(pair)) for pair in self.pairs]
         ends = np.cumsum([0, *sizes]).tolist()
         return tuple(range(first, last) for first, last in pairwise(ends))
@@ -107,12 +111,18 @@ class Additive(PublicMap):
     @property
     def entries(self) -> int:
         """The most features of a row that are not 0."""
-        own = sum(1 if width else self.levels for width in self.columns)
+        own = sum(1 if width or place in self.signs else self.levels for place, width in enumerate(self.columns))
         return own + sum(len(self._boxes(pair)) for pair in self.pairs)
 
     def to_dict(self) -> dict[str, Any]:
         fields = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        if not self.signs:  # as maps were written before there were any
+            del fields["signs"]
         return {"kind": self.kind, **fields, "pairs": [list(pair) for pair in self.pairs]}
+
+    def _numbers_of(self, place: int) -> int:
+        """How many features a number has."""
+        return 2 if place in self.signs else 2 ** (self.levels + 1) - 2
 
     def features(self, inputs: Any) -> Floats:
         places, values = self._entries(inputs)
@@ -147,7 +157,7 @@ class Additive(PublicMap):
         if len(given) not in (self.width, self.width + 1):
             raise InvalidParameter(f"{len(given)} weights for a map of {self.width} features: give those of one score")
         for place, block in enumerate(self.blocks[: len(self.columns)]):
-            if self.columns[place]:
+            if self.columns[place] or place in self.signs:
                 found.append(Term(place, None, given[block.start : block.stop]))
                 continue
             edges = np.linspace(0.0, 1.0, parts + 1)
@@ -210,7 +220,9 @@ class Additive(PublicMap):
         return values
 
     def _bins(self, place: int, values: Floats) -> NDArray[np.intp]:
-        """(records, levels): the place of each level's bin."""
+        """(records, levels): the place of each level's bin; of a sign (records, 1)."""
+        if place in self.signs:
+            return np.where(values == 0, _NONE, self.blocks[place].start + (values > 0))[:, None]
         return self._bins_at(self._scaled(place, values), self.blocks[place].start)
 
     def _bins_at(self, unit: Floats, start: int) -> NDArray[np.intp]:

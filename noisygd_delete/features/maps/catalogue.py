@@ -43,6 +43,7 @@ def from_dict(
     *,
     columns: tuple[int, ...] | None = None,
     gaps: tuple[int, ...] = (),
+    signs: tuple[int, ...] = (),
     folder: Path | None = None,
     depth: int = 0,
 ) -> PublicMap:
@@ -50,7 +51,7 @@ def from_dict(
 
     Args:
         columns: of the table that it reads, 0 for a number and k for k 0/1 columns: fills in what the text leaves out.
-        gaps: places in `columns` of numbers behind which a 0/1 column says that the cell was empty.
+        gaps: places in `columns` of numbers behind which a 0/1 column says that the cell was empty. signs: of numbers that are −1, 0 or 1.
         folder: where the names of files begin.
 
     Raises:
@@ -70,9 +71,10 @@ def from_dict(
         parameters["of"] = _parts(parameters.get("of"), called, columns, folder, depth)
     if columns is not None:
         read = {"columns": columns, "reads": sum(width or 1 for width in columns)}
-        if gaps and called == "additive":
-            read |= {"columns": tuple(width for at, width in enumerate(columns) if at - 1 not in gaps)}
-            read |= {"gaps": tuple(at - sum(gap < at for gap in gaps) for at in gaps)}
+        if called == "additive":
+            read = {"columns": tuple(width for at, width in enumerate(columns) if at - 1 not in gaps)}
+            places = {"gaps": gaps, "signs": () if "columns" in parameters else signs}
+            read |= {name: tuple(at - sum(gap < at for gap in gaps) for at in of) for name, of in places.items()}
         parameters = {**{name: value for name, value in read.items() if name in known}, **parameters}
     for name in FILES:
         if folder is not None and name in known and isinstance(parameters.get(name), str):

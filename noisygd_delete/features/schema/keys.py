@@ -186,10 +186,12 @@ def _map(fields: Any, columns: dict[str, Kind], where: str, folder: Path | None)
         )
     layout = [(kind.width,) if isinstance(kind, (Category, Hashed)) else (0,) * kind.width for kind in columns.values()]
     widths = tuple(width for part in layout for width in part)
-    before = accumulate((len(part) for part in layout), initial=0)
-    gaps = tuple(at for at, kind in zip(before, columns.values(), strict=False) if getattr(kind, "indicator", False))
+    before = list(accumulate((len(part) for part in layout), initial=0))[:-1]
+    gaps = tuple(at for at, kind in zip(before, columns.values(), strict=True) if getattr(kind, "indicator", False))
+    ends = zip(before, columns.values(), strict=True)
+    signs = tuple(place for at, kind in ends if isinstance(kind, Boolean) for place in range(at, at + kind.width))
     try:
-        made = from_dict(fields, columns=widths, gaps=gaps, folder=folder)
+        made = from_dict(fields, columns=widths, gaps=gaps, signs=signs, folder=folder)
     except InvalidParameter as error:
         raise InvalidSchema(f"{where}: {error}") from error
     read = sum(width or 1 for width in widths)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ...errors import InvalidParameter
 from ..maps import Additive, Shapes
 from ..maps.shapes import score_unit
-from .columns import Numeric
+from .columns import Boolean, Numeric
 from .schema import Schema
 
 
@@ -49,6 +49,8 @@ def _columns(schema: Schema, map: Additive) -> tuple[list[str], dict[int, list[s
         if width:
             inside = [each for _, _, each in features[at : at + width]]
             labels[place] = [each.removeprefix(f"{column}=").removeprefix(f"{column}: ") for each in inside]
+        if isinstance(kind, Boolean) and place in map.signs:
+            labels[place] = list(kind.values) if name == column else ["", "another value"]
         kinds.append(kind if isinstance(kind, Numeric) and not width else None)
         at += (width or 1) + (place in map.gaps)
     return names, labels, kinds

@@ -150,6 +150,9 @@ class _Graph:
             if width:
                 blocks.append(column)
                 continue
+            if place in map.signs:
+                blocks += [self._double(self._op(side, column, self._numbers([0.0]))) for side in ("Less", "Greater")]
+                continue
             there = self._numbers([[1 / math.sqrt(map.levels)]])
             if place in map.amounts:
                 there = self._op("Mul", there, self._double(self._op("Greater", column, self._numbers([-1.0]))))

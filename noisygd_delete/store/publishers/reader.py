@@ -115,6 +115,10 @@ def _additive(values: Any, map: dict[str, Any]) -> list[Any]:
         there = unit > -1 if place in map["amounts"] else np.full(len(unit), True)
         if place in map["logarithmic"]:
             unit = np.sign(unit) * np.log1p(np.abs(unit) / map["finest"]) / math.log1p(1 / map["finest"])
+        if place in map.get("signs", []):
+            blocks.append(np.column_stack([unit < 0, unit > 0]).astype(float))
+            at += 1
+            continue
         unit, absent = np.clip((unit + 1) / 2, 0.0, 1.0), []
         at += 1
         if place in map["gaps"]:

@@ -79,6 +79,7 @@ def test_the_digest_names_everything_that_makes_rows() -> None:
         {"pairs": ((0, 1),)},
         {"pair_levels": 3},
         {"finest": 1e-3},
+        {"columns": (0, 0, 0, 2), "signs": (2,)},
     ]
     made = [FULL, *(maps.from_dict({**FULL.to_dict(), **changed}) for changed in others)]
     assert len({each.digest for each in made}) == len(made)
@@ -94,6 +95,8 @@ def test_the_digest_names_everything_that_makes_rows() -> None:
         ({"pairs": ((0, 9),)}, "two columns"),
         ({"finest": 0.0}, "finest"),
         ({"levels": 17}, "levels"),
+        ({"signs": (2,)}, "places of numbers"),
+        ({"signs": (0,), "gaps": (0,)}, "sign alone"),
     ],
 )
 def test_what_is_no_map_is_refused(wrong: dict[str, Any], said: str) -> None:
@@ -174,3 +177,29 @@ def test_an_additive_model_is_learned_and_deleted_from_sparse_rows() -> None:
     assert release.status == "published"
     assert model.score(numbers, names) > 0.9  # a curve that no line has
     assert columns.fit(numbers, names).score(numbers, names) < 0.7
+
+
+def test_a_boolean_has_two_entries_and_what_is_neither_has_none() -> None:
+    """Planted: as a number it would have 254, and what is neither would lie among the yes."""
+    schema = Schema.from_dict(
+        {
+            "label": {"column": "y", "classes": ["no", "yes"]},
+            "columns": {
+                "age": {"bounds": [0, 100], "missing": "column"},
+                "owner": {"boolean": ["n", "y"], "unknown": "zero"},
+                "member": {"boolean": ["n", "y"], "unknown": "column"},
+            },
+            "map": {"kind": "additive", "levels": 1},
+        }
+    )
+    assert isinstance(schema.map, maps.Additive)
+    assert (schema.map.columns, schema.map.gaps, schema.map.signs) == ((0, 0, 0, 0), (0,), (1, 2, 3))
+    table = Table("here", {"age": ["1", ""], "owner": ["y", ""], "member": ["", "n"], "y": ["no", "yes"]}, [1, 2])
+    rows = schema.encode(table).rows > 0
+    assert rows.astype(int).tolist() == [[1, 0, 0, 0, 1, 0, 0, 0, 1, 1], [0, 0, 1, 0, 0, 1, 0, 0, 0, 1]]
+    assert Schema.from_dict(schema.to_dict()).map == schema.map
+    former = {name: value for name, value in schema.map.to_dict().items() if name != "signs"}
+    read = Schema.from_dict({**schema.to_dict(), "map": former}).map  # of a store made before there were signs
+    assert isinstance(read, maps.Additive)
+    assert read.signs == ()
+    assert "signs" not in read.to_dict()
