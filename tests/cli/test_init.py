@@ -167,10 +167,10 @@ def write_people(rows: int, classes: str = '["no", "yes"]') -> None:
 @pytest.mark.parametrize(
     ("rows", "classes", "more", "map"),
     [
-        (9000, '["no", "yes"]', [], "additive"),
-        (9000, '["no", "yes"]', ["--map", "columns"], None),
-        (9000, '["no", "yes"]', ["--method", "perturbed"], None),  # a method that was named reads what it read before
-        (9000, '["no", "yes", "perhaps"]', [], None),
+        (20_000, '["no", "yes"]', [], "additive"),
+        (20_000, '["no", "yes"]', ["--map", "columns"], None),
+        (20_000, '["no", "yes"]', ["--method", "perturbed"], None),  # a method that was named reads what it read before
+        (20_000, '["no", "yes", "perhaps"]', [], None),
         (1000, '["no", "yes"]', ["--dp", "1"], None),  # too few for curves
     ],
 )
@@ -183,15 +183,15 @@ def test_a_table_of_numbers_gets_curves_where_its_sizes_bear_them(
         found = store.schema.map
         assert (None if found is None else found.kind) == map
         assert store.plan.problem.feature_map == (None if found is None else found.digest)
-    slots = "9450" if rows == 9000 else "1050"
+    slots = "21000" if rows == 20_000 else "1050"
     assert main(["advise", "--records", slots, "--schema", "many.toml"]) == 0
     told = capsys.readouterr().out
-    if not more and rows == 9000:
+    if not more and rows == 20_000:
         assert ("--map additive" in told) == (map == "additive")
 
 
 def test_a_store_on_curves_takes_every_request(folder: Path, capsys) -> None:
-    write_people(9000)
+    write_people(20_000)
     assert main(["init", "many", "--data", "many.csv", "--schema", "many.toml"]) == main(["learn", "many"]) == 0
     assert main(["delete", "many", "17"]) == main(["evaluate", "many", "--data", "many.csv"]) == 0
     told = capsys.readouterr().out
