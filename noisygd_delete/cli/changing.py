@@ -251,7 +251,8 @@ def sentence(release: Release) -> str:
     done.append(f"{release.steps} steps" if release.steps else "solved, and noise added once")
     lines = [f"release {release.release} ({release.label}): {', '.join(done)}"]
     for name, guarantee in release.guarantees.items():
-        limit = f"at most {guarantee.at_most} over guessing ({guarantee.adjacency})"
+        about = str(guarantee.adjacency) if guarantee.rows == 1 else f"{guarantee.adjacency}, {guarantee.unit}"
+        limit = f"at most {guarantee.at_most} over guessing ({about})"
         lines.append(f"  {ABOUT[name]}: {limit}{conditions(name, guarantee)}")
     return "\n".join(lines)
 

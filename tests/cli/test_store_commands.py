@@ -12,8 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, EditRequest, losses
+from noisygd_delete import Budget, EditRequest, losses, make_plan
 from noisygd_delete.cli import main
+from noisygd_delete.cli.changing import sentence
+from noisygd_delete.curator.curator import Release
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import Disk
 
@@ -370,3 +372,11 @@ def test_what_waits_stands_in_one_row(folder: Path, capsys: pytest.CaptureFixtur
     assert main(["status", "store"]) == 0
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("pending")]
     assert [row.split() for row in rows] == [["pending", "edits", "0"]]
+
+
+@pytest.mark.parametrize(("rows", "unit"), [(1, "(definition-4.1),"), (3, "(definition-4.1, one data subject with at most 3 rows),")])  # fmt: skip
+def test_a_release_says_whose_rows_its_figures_are_about(rows: int, unit: str) -> None:
+    plan = make_plan(losses.Logistic(radius=1.0), records=500, features=3, regularization=0.05, rows_per_subject=rows,
+                     budget=Budget(order=10, dp=1.0, deletion=0.1), method="sharp")  # fmt: skip
+    told = Release(2, "unlearn", plan.delete_steps, plan.delete_steps, 1, {"deletion": plan.deletion}, None)
+    assert unit in sentence(told)
