@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..evidence.claims import KEYS, Claim, sentence
+from ..privacy.sentences import fill
 from .catalogue import figure, labels
 
 Block = dict[str, Any]
@@ -144,7 +145,7 @@ def _request(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[B
     if request["inserted"]:
         edited = f"{edited}, {request['inserted']} {words['inserted (nothing erased)']}"
     received = request.get("received")
-    missing = _fill(
+    missing = _filled(
         words["not stated by the operator; state it with: {text}"], text="`noisygd-delete certificate --received TIME`"
     )
     rows = [
@@ -183,7 +184,7 @@ def _tables(claims: Sequence[Mapping[str, Any]], words: Mapping[str, Any], code:
             cells = [str(values["of_hundred"]), _number(values["epsilon"], words), _number(values["gdp"], words)]
             if first["order"] is not None:
                 cells.append(_number(values["renyi"], words))
-            unit = _fill(
+            unit = _filled(
                 words["{text}, {n} row(s) per person"], text=values["worlds"], n=str(values["rows_per_person"])
             )
             only = "; ".join(sentence(Claim(name, {}), code) for name in claim["conditions"])
@@ -206,7 +207,7 @@ def _evidence(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[
         else words["no check of the store is recorded here"]
     ]
     if evidence.get("ledger_entries"):
-        entry = _fill(
+        entry = _filled(
             words["issued after entry {n} of the ledger, link {text}"],
             n=str(evidence["ledger_entries"]),
             text=evidence["ledger_sha256"][:16],
@@ -219,7 +220,7 @@ def _evidence(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[
         lines.append(f"{place['place']}: {words[place['verdict']]}{found}{remedy}")
     for result in evidence.get("audit", ()):
         low, high = _number(result["measured_lower_bound"], words), _number(result["claimed_advantage"], words)
-        measured = _fill(words["advantage measured at least {n}, certified at most {n2}"], n=low, n2=high)
+        measured = _filled(words["advantage measured at least {n}, certified at most {n2}"], n=low, n2=high)
         lines.append(f"{words['audit']} “{audit_name(result['name'], words)}”: {measured}")
     signed = certificate.get("signature")
     lines.append(words["not signed"] if signed is None else f"{words['signed with Ed25519 by key']} {signed['key_id']}")
@@ -264,7 +265,7 @@ def _moment(when: str | None, words: Mapping[str, Any]) -> str:
     if when is None:
         return "–"
     date = when[:10].split("-")
-    day = _fill(words["day"], day=str(int(date[2])), month=words["months"][int(date[1]) - 1], year=date[0])
+    day = _filled(words["day"], day=str(int(date[2])), month=words["months"][int(date[1]) - 1], year=date[0])
     if len(when) <= 10:
         return day
     zone = when[19:]
@@ -275,10 +276,6 @@ def _number(value: Any, words: Mapping[str, Any]) -> str:
     return figure(value).replace(".", words["decimal"])
 
 
-def _fill(label: str, **values: str) -> str:
+def _filled(label: str, **values: str) -> str:
     """A label with its {names} in place; what is put in is put in as it is."""
-    first, *parts = label.split("{")
-    for part in parts:
-        name, rest = part.split("}")
-        first += values[name] + rest
-    return first
+    return fill(label, {}, values)

@@ -28,30 +28,14 @@ ROOTS = (
     ("evidence.signing", "read_public"),
     ("papers.paper", "paper"),
 )
+LIBRARIES = """
+    abc base64 calendar collections collections.abc contextlib dataclasses datetime decimal enum fractions functools hashlib itertools json math
+    pathlib re sys typing uuid cryptography.exceptions cryptography.hazmat.primitives.asymmetric.ed25519
+    cryptography.hazmat.primitives.serialization msgspec numpy numpy.typing rfc8785 scipy.special
+"""
 NATIVE = frozenset(
     {
-        *(
-            "abc",
-            "base64",
-            "calendar",
-            "collections",
-            "collections.abc",
-            "contextlib",
-            "dataclasses",
-            "datetime",
-            "decimal",
-            "enum",
-        ),
-        *("fractions", "functools", "hashlib", "itertools", "json", "math", "pathlib", "re", "sys", "typing", "uuid"),
-        *("cryptography.exceptions", "cryptography.hazmat.primitives.asymmetric.ed25519"),
-        *(
-            "cryptography.hazmat.primitives.serialization",
-            "msgspec",
-            "numpy",
-            "numpy.typing",
-            "rfc8785",
-            "scipy.special",
-        ),
+        *LIBRARIES.split(),
         "records.bounded",  # reads files, which a page has none of
         "loading:on_first_use",  # a page has loaded everything
         "privacy.sentences:catalogue",  # the catalogues stand in the script
@@ -60,17 +44,8 @@ NATIVE = frozenset(
         "evidence.former_formats",  # of which the page says that it does not check them
     }
 )
-_NAMED = (
-    "day",
-    "months",
-    "decimal",
-    "published",
-    "withheld",
-    "pending",
-    "ERASED",
-    "RESIDUAL",
-    "NOT COVERED",
-)  # labels picked by a value
+# labels picked by a value
+_NAMED = ("day", "months", "decimal", "published", "withheld", "pending", "ERASED", "RESIDUAL", "NOT COVERED")
 _RUNTIME = Path(__file__).parent / "runtime"
 _PARTS = ("types", "classes", "operators", "builtins", "text", "mathematics", "calendar", "libraries", "proofs")
 

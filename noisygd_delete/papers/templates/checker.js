@@ -6361,12 +6361,13 @@ return ($.t($.b.isinstance([value, $.b.int])) ? $.cm(("" + $.formatted(value, ""
 return {figure, shown};
 })();
 $.modules["papers.paper"] = (() => {
-let QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _fill;
+let QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Any = $.libraries["typing"]["Any"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
 const sentence = $.modules["evidence.claims"]["sentence"];
+const fill = $.modules["privacy.sentences"]["fill"];
 const figure = $.modules["papers.catalogue"]["figure"];
 const labels = $.libraries["papers.catalogue"]["labels"];
 QUESTIONS = $.dict([["used", "Was the record ever in the data? (a record against no record)"], ["which", "Was it this content or another? (two records, one of which was there)"]]);
@@ -6433,7 +6434,7 @@ if ($.t($.gi(request, "inserted"))) {
 edited = ("" + $.formatted(edited, "", "") + ", " + $.formatted($.gi(request, "inserted"), "", "") + " " + $.formatted($.gi(words, "inserted (nothing erased)"), "", ""));
 }
 received = $.cm(request, "get", ["received"]);
-missing = _fill([$.gi(words, "not stated by the operator; state it with: {text}")], {"text": "`noisygd-delete certificate --received TIME`"});
+missing = _filled([$.gi(words, "not stated by the operator; state it with: {text}")], {"text": "`noisygd-delete certificate --received TIME`"});
 rows = [[$.gi(words, "Request"), $.either($.cm(request, "get", ["request_id"]), () => $.gi(words, "no request id was given"))], [$.gi(words, "Received"), ($.t($.is(received, null)) ? missing : _moment([received, words]))], [$.gi(words, "Rows edited"), edited], [$.gi(words, "Model without them published"), _moment([$.cm(request, "get", ["served"]), words])], [$.gi(words, "Status"), $.gi(words, $.gi(action, "status"))], [$.gi(words, "Release"), ($.t($.is($.gi(action, "release"), null)) ? $.gi(words, "none") : $.b.str([$.gi(action, "release")]))], [$.gi(words, "Model before"), $.either($.cm(action, "get", ["model_before_sha256"]), () => "\u2013")], [$.gi(words, "Model after"), $.either($.cm(action, "get", ["model_after_sha256"]), () => "\u2013")]];
 return [_block(["heading", $.gi(words, "Request and action")]), $.dict([["kind", "facts"], ["rows", rows]])];
 });
@@ -6462,7 +6463,7 @@ cells = [$.b.str([$.gi(values, "of_hundred")]), _number([$.gi(values, "epsilon")
 if ($.t(!$.is($.gi(first, "order"), null))) {
 $.cm(cells, "append", [_number([$.gi(values, "renyi"), words])]);
 }
-unit = _fill([$.gi(words, "{text}, {n} row(s) per person")], {"text": $.gi(values, "worlds"), "n": $.b.str([$.gi(values, "rows_per_person")])});
+unit = _filled([$.gi(words, "{text}, {n} row(s) per person")], {"text": $.gi(values, "worlds"), "n": $.b.str([$.gi(values, "rows_per_person")])});
 only = $.cm("; ", "join", [(function* ($first) { for (const $v10 of $.each($first)) { let name; name = $v10; yield sentence([Claim([name, $.dict([])]), code]); } })($.gi(claim, "conditions"))]);
 about = ("" + $.formatted($.gi(words, $.gi(ABOUT, $.gi(claim, "key"))), "", "") + " (" + $.formatted(unit, "", "") + $.formatted(($.t(only) ? ("" + "; " + $.formatted(only, "", "")) : ""), "", "") + ")");
 $.cm(rows, "append", [[about, ...$.each(cells)]]);
@@ -6478,7 +6479,7 @@ evidence = $.gi(certificate, "evidence");
 checked = $.cm(evidence, "get", ["checked"]);
 lines = [($.t(checked) ? ("" + $.formatted($.gi(words, "noted when it was issued"), "", "") + ": \u201c" + $.formatted(checked, "", "") + "\u201d") : $.gi(words, "no check of the store is recorded here"))];
 if ($.t($.cm(evidence, "get", ["ledger_entries"]))) {
-entry = _fill([$.gi(words, "issued after entry {n} of the ledger, link {text}")], {"n": $.b.str([$.gi(evidence, "ledger_entries")]), "text": $.slice($.gi(evidence, "ledger_sha256"), null, 16n, null)});
+entry = _filled([$.gi(words, "issued after entry {n} of the ledger, link {text}")], {"n": $.b.str([$.gi(evidence, "ledger_entries")]), "text": $.slice($.gi(evidence, "ledger_sha256"), null, 16n, null)});
 kept = $.gi(words, "Kept outside the store, the JSON file shows whether an older copy is put back:");
 $.cm(lines, "append", [("" + $.formatted(entry, "", "") + ". " + $.formatted(kept, "", "") + " `noisygd-delete verify STORE --certificate certificate.json`")]);
 }
@@ -6491,7 +6492,7 @@ $.cm(lines, "append", [("" + $.formatted($.gi(place, "place"), "", "") + ": " + 
 for (const $v12 of $.each($.cm(evidence, "get", ["audit", $.tuple([])]))) {
 result = $v12;
 {const $v13 = [_number([$.gi(result, "measured_lower_bound"), words]), _number([$.gi(result, "claimed_advantage"), words])];low = $v13[0];high = $v13[1];}
-measured = _fill([$.gi(words, "advantage measured at least {n}, certified at most {n2}")], {"n": low, "n2": high});
+measured = _filled([$.gi(words, "advantage measured at least {n}, certified at most {n2}")], {"n": low, "n2": high});
 $.cm(lines, "append", [("" + $.formatted($.gi(words, "audit"), "", "") + " \u201c" + $.formatted(audit_name([$.gi(result, "name"), words]), "", "") + "\u201d: " + $.formatted(measured, "", ""))]);
 }
 signed = $.cm(certificate, "get", ["signature"]);
@@ -6517,7 +6518,7 @@ if ($.t($.is(when, null))) {
 return "\u2013";
 }
 date = $.cm($.slice(when, null, 10n, null), "split", ["-"]);
-day = _fill([$.gi(words, "day")], {"day": $.b.str([$.b.int([$.gi(date, 2n)])]), "month": $.gi($.gi(words, "months"), $.sub($.b.int([$.gi(date, 1n)]), 1n)), "year": $.gi(date, 0n)});
+day = _filled([$.gi(words, "day")], {"day": $.b.str([$.b.int([$.gi(date, 2n)])]), "month": $.gi($.gi(words, "months"), $.sub($.b.int([$.gi(date, 1n)]), 1n)), "year": $.gi(date, 0n)});
 if ($.t($.le($.b.len([when]), 10n))) {
 return day;
 }
@@ -6527,17 +6528,10 @@ return ("" + $.formatted(day, "", "") + ", " + $.formatted($.slice(when, 11n, 16
 _number = $.fn("_number", ["value", "words"], {}, function (value, words) {
 return $.cm(figure([value]), "replace", [".", $.gi(words, "decimal")]);
 });
-_fill = $.fn("_fill", ["label", "**values"], {}, function (label, values) {
-let first, name, part, parts, rest;
-{const $v16 = $.unpack($.cm(label, "split", ["{"]), 2, 1);first = $v16[0];parts = $v16[1];}
-for (const $v17 of $.each(parts)) {
-part = $v17;
-{const $v18 = $.unpack($.cm(part, "split", ["}"]), 2, -1);name = $v18[0];rest = $v18[1];}
-first = $.iadd(first, $.add($.gi(values, name), rest));
-}
-return first;
+_filled = $.fn("_filled", ["label", "**values"], {}, function (label, values) {
+return fill([label, $.dict([]), values]);
 });
-return {QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _fill, labels, Claim, sentence, KEYS, Any, Mapping, figure};
+return {QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled, labels, Claim, sentence, KEYS, Any, Mapping, fill, figure};
 })();
 $.modules["losses.clipped"] = (() => {
 let Clipped, clip;
