@@ -46,7 +46,7 @@ def note(disk: Disk, layout: Layout, tokens: Iterable[str | None]) -> dict[str, 
     known = _salts(layout, wanted)
     new = {token: os.urandom(_SALT) for token in wanted if token not in known}
     if new:
-        _write(disk, layout, "INSERT INTO requests VALUES (?, ?, NULL)", list(new.items()))
+        _write(disk, layout, [(token, salt, None) for token, salt in new.items()])
     return {token: commitment(salt, token) for token, salt in {**known, **new}.items()}
 
 
@@ -89,9 +89,7 @@ class Register:
         """
         for token in cases:
             check_token(token)
-        joined = {token: self._joined(token, new) for token, new in cases.items()}
-        note(self._disk, self._layout, joined)
-        self._store(joined)
+        self._store({token: self._joined(token, new) for token, new in cases.items()})
 
     def state(self, token: str, case: Case) -> None:
         """Put this in the place of what was stated about a request that is known.
@@ -139,8 +137,9 @@ class Register:
         return held.stated(**facts)
 
     def _store(self, cases: Mapping[str, Case]) -> None:
-        changed = [(_body(case), token) for token, case in cases.items()]
-        _write(self._disk, self._layout, "UPDATE requests SET body = ? WHERE token = ?", changed)
+        salts = _salts(self._layout, list(cases))
+        rows = [(token, salts.get(token, os.urandom(_SALT)), _body(case)) for token, case in cases.items()]
+        _write(self._disk, self._layout, rows)
 
     def _case(self, body: str | None) -> Case:
         try:
@@ -209,7 +208,8 @@ def _readable(row: tuple[Any, ...]) -> bool:
     return all(value is None or isinstance(value, (str, bytes)) for value in row)
 
 
-def _write(disk: Disk, layout: Layout, statement: str, rows: list[tuple[Any, ...]]) -> None:
+def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | None]]) -> None:
+    """Request ids, salts and what was stated, in one transaction: an id that is known keeps its salt."""
     path = layout.register
     changes = _counted(layout)
     if not path.exists():
@@ -218,7 +218,9 @@ def _write(disk: Disk, layout: Layout, statement: str, rows: list[tuple[Any, ...
         with changing(disk, path) as connection:
             for table in _TABLES:
                 connection.execute(table)
-            connection.executemany(statement, rows)
+            connection.executemany(
+                "INSERT INTO requests VALUES (?, ?, ?) ON CONFLICT (token) DO UPDATE SET body = excluded.body", rows
+            )
             connection.execute(f"PRAGMA user_version = {changes}")
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: a request id that no file can hold; nothing was changed") from error

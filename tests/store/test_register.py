@@ -13,6 +13,7 @@ from noisygd_delete.errors import InvalidRequest, NotLearned, StoreCorrupt
 from noisygd_delete.papers.requests import line_of, register_lines
 from noisygd_delete.register import Case, Practice
 from noisygd_delete.store import Store, absent, status, verify
+from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
 from .conftest import Crash, CrashAt, name
@@ -178,3 +179,18 @@ def test_a_damaged_register_is_named(path: Path) -> None:
     assert any("register.sqlite" in fault for fault in verify(path).faults)
     with pytest.raises(StoreCorrupt, match=r"register\.sqlite"):
         register_lines(path)
+
+
+def test_a_request_takes_one_transaction_of_the_register_and_one_of_the_ledger(path: Path) -> None:
+    """Each costs seven syncs of a disk or so; the request's journal, rows, model and seal have their own."""
+
+    commits: list[str] = []
+
+    class Counting(Disk):
+        def reached(self, operation: str, path: Path) -> None:
+            if operation == "commit":
+                commits.append(path.name)
+
+    with Store.open(path, disk=Counting()) as store:
+        store.serve(EditRequest.delete([name(3)], request_id="one"), case=CASE)
+    assert commits == ["register.sqlite", "ledger.sqlite"]
